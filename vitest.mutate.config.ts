@@ -8,13 +8,10 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: [
-      "src/access/*.test.ts",
+      "src/core/access/*.test.ts",
       "src/agent/permissions/**/*.test.ts",
-      "src/audit/{audit-line,verify-chain}.test.ts",
-      "src/calls/decide-call.test.ts",
-      "src/catalog/route.test.ts",
-      "src/mcp/{sealed-state,uri-template}.test.ts",
-      "src/net/*.test.ts",
+      "src/core/calls/decide-call.test.ts",
+      "src/base/net/*.test.ts",
     ],
     exclude: ["**/*-properties.test.ts"],
     testTimeout: 900_000,

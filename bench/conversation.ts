@@ -12,7 +12,7 @@ import { createAgent, createPermissions, run, workspaceDomain } from "keyhole/ag
 import { createDisclosure } from "keyhole/ai-sdk";
 import { fromMcpConfig } from "keyhole/sources";
 import { createScriptedModel, type ScriptedReply, type ScriptedRequest } from "keyhole/testing";
-import { corePrompt } from "../src/agent/core-prompt.ts";
+import { corePrompt } from "../src/agent/chat/system-prompt.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { TURNS, type WantedCall } from "./conversation-script.ts";
 

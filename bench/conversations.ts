@@ -6,8 +6,8 @@ import { createGateway, type Gateway, type TokenCounter, type View } from "keyho
 import { createDisclosure } from "keyhole/ai-sdk";
 import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { createCms } from "../examples/cms/cms.ts";
-import { toSdkTool } from "../src/ai-sdk/to-sdk-tool.ts";
-import { createToolbox } from "../src/toolbox.ts";
+import { toSdkTool } from "../src/faces/ai-sdk/sdk-tool.ts";
+import { createToolbox } from "../src/gateway/toolbox.ts";
 import type { Row } from "./benchmark.ts";
 import { CONVERSATIONS, type Step, type Turn } from "./conversation-turns.ts";
 

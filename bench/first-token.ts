@@ -8,8 +8,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createGateway } from "keyhole";
 import { createAgent, run } from "keyhole/agent";
-import { createChat } from "../src/tui/create-chat.ts";
-import { showChat } from "../src/tui/show-chat.ts";
+import { createChat } from "../src/agent/tui/create-chat.ts";
+import { showChat } from "../src/agent/tui/show-chat.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 

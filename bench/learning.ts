@@ -1,6 +1,7 @@
-// The gain of search from use: the queries of a set are split at random; one part is used, the other is asked.
-// "before" asks the same part without any use (0 uses), "naive" adds the squared cosines of the eight nearest uses to
-// search's scores. Phrases: half of the tools get the used queries as phrases of their authors.
+// The gain of search from use, over all queries of a random split: three quarters of a set's queries are used, the
+// others are asked, whether or not their tools were among the used ones. "before" asks them without any use, "naive"
+// adds the squared cosines of the eight nearest uses to search's scores. Phrases: half of the tools get the used
+// queries as phrases of their authors.
 import { join } from "node:path";
 import { analyzeQuery, cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
@@ -15,7 +16,7 @@ import { measure } from "./search-metrics.ts";
 import { type Question, readSearchSet, type SearchSet } from "./search-sets.ts";
 import { listSets } from "./tool-sets.ts";
 
-const USES = [1, 3, 10, 30];
+/** Share of the uses that call a tool by mistake. */
 const WRONG_SHARES = [0, 0.2];
 const SPLITS = 2;
 const ASKED_SHARE = 0.25;
@@ -37,8 +38,7 @@ export const benchmark: Benchmark = async ({ data }) => {
     const set = readSearchSet(join(data!, name));
     if (set.questions.length === 0) continue;
     const asked = await searchAll(set);
-    // Every tool may be used: how much do used tools gain? Only half of them may be: how much do the others lose?
-    for (const half of [false, true]) rows.push(...(await curve(name, asked, half)));
+    for (const wrong of WRONG_SHARES) rows.push(...(await uses(name, asked, wrong)));
     rows.push(...(await phrases(name, asked)));
   }
   return rows;
@@ -58,28 +58,24 @@ async function searchAll(set: SearchSet): Promise<Asked[]> {
   return asked;
 }
 
-async function curve(name: string, asked: readonly Asked[], half: boolean): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const wrong of WRONG_SHARES) {
-    for (const uses of USES) {
-      const tested: Asked[] = [];
-      const answers: string[][] = [];
-      const naiveAnswers: string[][] = [];
-      for (let split = 0; split < SPLITS; split++) {
-        const random = createRandom(1, split, 7);
-        const { learning, naive, known, rest } = learn(shuffled(asked, random), uses, wrong, half, random);
-        for (const question of rest.filter(({ gold }) => gold.some((id) => known.has(id)) !== half)) {
-          const lifted = await learning.lift(ASKING, question.query, question.hits);
-          tested.push(question);
-          answers.push(lifted.map((hit) => hit.id));
-          naiveAnswers.push(naive.rank(question.vector, question.hits));
-        }
-      }
-      const system = `${half ? "never used" : "used"}, ${Math.round(wrong * 100)} % wrong`;
-      rows.push(...compare(`${name}, ${uses} uses`, system, tested, { "": answers, " naive": naiveAnswers }));
+async function uses(name: string, asked: readonly Asked[], wrong: number): Promise<Row[]> {
+  const tested: Asked[] = [];
+  const answers: string[][] = [];
+  const naiveAnswers: string[][] = [];
+  for (let split = 0; split < SPLITS; split++) {
+    const random = createRandom(1, split, 7);
+    const questions = shuffled(asked, random);
+    const from = Math.floor(questions.length * (1 - ASKED_SHARE));
+    const { learning, naive } = learn(questions.slice(0, from), asked, wrong, random);
+    for (const question of questions.slice(from)) {
+      const lifted = await learning.lift(ASKING, question.query, question.hits);
+      tested.push(question);
+      answers.push(lifted.map((hit) => hit.id));
+      naiveAnswers.push(naive.rank(question.vector, question.hits));
     }
   }
-  return rows;
+  const system = `use, ${Math.round(wrong * 100)} % wrong`;
+  return compare(name, system, tested, { " after": answers, " naive": naiveAnswers });
 }
 
 /** Do phrases of some tools push the others down? */
@@ -107,7 +103,7 @@ async function phrases(name: string, asked: readonly Asked[]): Promise<Row[]> {
     for (const { query, hits } of tested) {
       answers.push((await liftByPhrases(query, hits, entries)).map((hit) => hit.id));
     }
-    rows.push(...compare(`${name}, phrases`, has ? "tools with" : "tools without", tested, { "": answers }));
+    rows.push(...compare(name, `phrases, tools ${has ? "with" : "without"}`, tested, { " after": answers }));
   }
   return rows;
 }
@@ -131,27 +127,19 @@ function compare(
   });
 }
 
-/** Uses the first questions, each tool at most `uses` times; `rest` is for asking. */
-function learn(questions: readonly Asked[], uses: number, wrong: number, half: boolean, random: Random) {
+/** Uses a tool for each question; a share of them another tool of the set instead. */
+function learn(used: readonly Asked[], all: readonly Asked[], wrong: number, random: Random) {
   const learning = createLearning(termsOf);
   const naive = createNaiveNeighbours();
-  const from = Math.floor(questions.length * (1 - ASKED_SHARE));
-  const tools = [...new Set(questions.flatMap(({ gold }) => gold))];
-  const unused = new Set(half ? shuffled(tools, random).slice(0, tools.length / 2) : []);
-  const known = new Map<string, number>();
-  for (const [number, question] of questions.slice(0, from).entries()) {
-    const routes: string[] = [];
-    for (const id of question.gold) {
-      const count = known.get(id) ?? 0;
-      if (count >= uses || unused.has(id)) continue;
-      known.set(id, count + 1);
-      const other = tools[Math.floor(random() * tools.length)]!;
-      routes.push(random() < wrong && !unused.has(other) ? other : id);
-    }
+  const tools = [...new Set(all.flatMap(({ gold }) => gold))];
+  for (const [number, question] of used.entries()) {
+    const routes = question.gold.map((id) =>
+      random() < wrong ? tools[Math.floor(random() * tools.length)]! : id,
+    );
     use(learning, question, routes, `${number}`);
     for (const route of routes) naive.add(question.vector, route);
   }
-  return { learning, naive, known, rest: questions.slice(from) };
+  return { learning, naive };
 }
 
 /** One ask and the calls that followed it, as a gateway records them. */

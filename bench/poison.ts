@@ -1,6 +1,6 @@
 // Measures how many poisoned definitions are found, and how many definitions of real catalogues are flagged.
 import { join } from "node:path";
-import { findPoisonIn } from "../src/util/find-poison.ts";
+import { findPoisonIn } from "../src/base/safety/detect-injection.ts";
 import { CLEAN } from "../test/poison/clean.ts";
 import { POISONED_HELD_OUT } from "../test/poison/poisoned-held-out.ts";
 import { POISONED_TUNING } from "../test/poison/poisoned-tuning.ts";

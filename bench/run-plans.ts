@@ -9,7 +9,7 @@ import { createGateway, type Gateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import { createCms } from "../examples/cms/cms.ts";
 import { createOnto } from "../examples/onto/onto.ts";
-import { loadTokenCounter, type TokenCounter } from "../src/util/tokens.ts";
+import { loadTokenCounter, type TokenCounter } from "../src/base/tokens/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 import { SERVER_TOOLS, TASKS } from "./run-plans/tasks.ts";

@@ -1,16 +1,14 @@
 // Quality and speed of search: plain BM25, words alone, vectors alone, both, and a whole ask.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
-import { isProblem } from "../src/schema/problem.ts";
+import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
 import { cutQuery } from "../src/search/analysis/analyze-query.ts";
-import { splitClauses } from "../src/search/analysis/split-clauses.ts";
+import { splitClauses } from "../src/search/analysis/split-needs.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import type { SearchIndex } from "../src/search/port/search-index.ts";
-import { VectorSide } from "../src/search/vector-side.ts";
+import { VectorIndex } from "../src/search/vector-index.ts";
 import type { Embedder } from "../src/search/vectors/embedder.ts";
-import { createMiniLmEmbedder } from "../src/search/vectors/minilm-embedder.ts";
 import { createStaticEmbedder } from "../src/search/vectors/static-embedder.ts";
-import { loadTokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 import { createPlainBm25 } from "./plain-bm25.ts";
@@ -46,13 +44,12 @@ const ODD_QUERIES = [
 type Find = (query: string) => Promise<readonly string[]>;
 
 export const benchmark: Benchmark = async ({ data }) => {
-  const minilm = await installedMiniLm();
   const sets = listSets(data).map((name) => ({ name, set: readSearchSet(join(data!, name)) }));
   const borrowed = sample(sets.flatMap(({ set }) => set.questions.map(({ query }) => query)));
   const rows: Row[] = [];
   for (const { name, set } of sets) {
     if (set.questions.length > 0) {
-      for (const [system, find] of await createSystems(set, minilm)) {
+      for (const [system, find] of await createSystems(set)) {
         rows.push(...(await quality(name, system, set, find)));
       }
     }
@@ -69,7 +66,7 @@ function sample(queries: readonly string[]): string[] {
   return queries.filter((_, index) => index % step === 0);
 }
 
-async function createSystems(set: SearchSet, minilm: Embedder | undefined): Promise<[string, Find][]> {
+async function createSystems(set: SearchSet): Promise<[string, Find][]> {
   const embedder = createStaticEmbedder();
   const bm25 = createPlainBm25(set.documents);
   return [
@@ -77,9 +74,6 @@ async function createSystems(set: SearchSet, minilm: Embedder | undefined): Prom
     ["lexical", await filled(createEmbeddedIndex(), set)],
     ["vector", await vectorsAlone(set, embedder)],
     ["hybrid", await filled(createEmbeddedIndex({ embedder }), set)],
-    ...(minilm
-      ? [["hybrid-minilm", await filled(createEmbeddedIndex({ embedder: minilm }), set)] as [string, Find]]
-      : []),
   ];
 }
 
@@ -90,7 +84,7 @@ async function filled(index: SearchIndex & { settled(): Promise<void> }, set: Se
 }
 
 async function vectorsAlone(set: SearchSet, embedder: Embedder): Promise<Find> {
-  const side = new VectorSide(embedder);
+  const side = new VectorIndex(embedder);
   side.put(set.documents);
   await side.settled();
   return async (query) => {
@@ -189,16 +183,4 @@ async function wholeAsk(name: string, set: SearchSet, queries: readonly string[]
     row("ask_p95_ms", percentile(times, 95), "ms"),
     row("odd_p99_ms", percentile(oddTimes, 99), "ms"),
   ];
-}
-
-async function installedMiniLm(): Promise<Embedder | undefined> {
-  const embedder = createMiniLmEmbedder();
-  try {
-    await embedder.embed(["a text"]);
-    return embedder;
-  } catch (error) {
-    if (!isProblem(error)) throw error;
-    console.error(`Without the full MiniLM: ${error.message}`);
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 // The tokens of every request: with all tools and their schemas, and with the menu instead.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
-import { loadTokenCounter } from "../src/util/tokens.ts";
+import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { conversationRows } from "./conversations.ts";
 import { listingRows } from "./listing-rows.ts";

@@ -1,4 +1,4 @@
-import { toVisibleText } from "../src/util/visible-text.ts";
+import { toVisibleText } from "../src/base/safety/visible-text.ts";
 
 /** The half of the session that only this page has. The other half is a cookie that no script can read. */
 const HALF = "keyhole-console";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ApprovalsAnswer, MeAnswer } from "../src/http/parts/answers.ts";
+import type { ApprovalsAnswer, MeAnswer } from "../src/faces/http/endpoints/api-types.ts";
 import { openSession } from "./api.ts";
 import { KeyHelp } from "./key-help.tsx";
 import { followChanges, useApi } from "./live.ts";

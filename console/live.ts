@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { TOPICS, type Topic } from "../src/http/parts/answers.ts";
+import { type LiveTopic, TOPICS } from "../src/faces/http/endpoints/api-types.ts";
 import { ask, get, Refusal } from "./api.ts";
 
-type Listener = (topics: readonly Topic[]) => void;
+type Listener = (topics: readonly LiveTopic[]) => void;
 
 const listeners = new Set<Listener>();
 const RETRY_MS = 1_500;
@@ -42,7 +42,7 @@ async function read(signal: AbortSignal, onOpen: () => void): Promise<void> {
   }
 }
 
-function tell(topics: readonly Topic[]): void {
+function tell(topics: readonly LiveTopic[]): void {
   for (const listener of listeners) listener(topics);
 }
 
@@ -53,7 +53,7 @@ export interface Loaded<T> {
 }
 
 /** Loads JSON, and loads it again when one of the topics has changed. */
-export function useApi<T>(path: string, topics: readonly Topic[] = []): Loaded<T> {
+export function useApi<T>(path: string, topics: readonly LiveTopic[] = []): Loaded<T> {
   const [state, setState] = useState<{ path: string; value?: T; error?: string }>({ path });
   const [turn, setTurn] = useState(0);
   const reload = () => setTurn((before) => before + 1);

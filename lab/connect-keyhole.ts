@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Program } from "../src/clients/client.ts";
-import { CLIENTS } from "../src/clients/clients.ts";
-import { editConfig } from "../src/clients/edit-config.ts";
-import { KEYHOLE } from "../src/clients/find-configs.ts";
+import type { Program } from "../src/program/clients/client.ts";
+import { CLIENTS } from "../src/program/clients/clients.ts";
+import { editConfig } from "../src/program/clients/edit-config.ts";
+import { KEYHOLE } from "../src/program/clients/find-configs.ts";
 import type { LabClient, Setup } from "./lab-client.ts";
 
 /** Writes the entry of Keyhole into the client's config, as `keyhole connect` does. */

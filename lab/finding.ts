@@ -1,4 +1,4 @@
-import type { TokenCounter } from "../src/util/tokens.ts";
+import type { TokenCounter } from "../src/base/tokens/tokens.ts";
 import type { LabClient, ScenarioName } from "./lab-client.ts";
 import type { Observed } from "./observed.ts";
 import type { StepSeen } from "./step-seen.ts";

@@ -39,7 +39,7 @@ const { args, env = {}, files = {} } = (person ?? client).launch(setup);
 for (const [path, text] of Object.entries(files)) await write(resolve(home, path), text);
 const log = join(folder, "tap.jsonl");
 const serve = [
-  join(dist, "cli/main.js"),
+  join(dist, "program/main.js"),
   "serve",
   ...(await writeConfig(folder, dist, scene)),
   ...assignment.serveArgs,
@@ -94,7 +94,7 @@ async function runHeadless(): Promise<PersonRun> {
 /** The daemon outlives its clients for a while, with the servers that they share; a person can stop it. */
 async function leftAfterStop(): Promise<readonly string[]> {
   const env = { HOME: home, PATH: process.env.PATH };
-  const stop = spawn(process.execPath, [join(dist, "cli/main.js"), "daemon", "stop"], {
+  const stop = spawn(process.execPath, [join(dist, "program/main.js"), "daemon", "stop"], {
     env,
     stdio: "ignore",
   });

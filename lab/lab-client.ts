@@ -1,4 +1,4 @@
-import type { Program } from "../src/clients/client.ts";
+import type { Program } from "../src/program/clients/client.ts";
 import type { ScriptedCall } from "../src/testing/model-wire/scripted-exchange.ts";
 
 /** A scenario of the lab: one conversation of a client with a scripted model, headless or with a person. */

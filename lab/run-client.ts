@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { loadTokenCounter } from "../src/util/tokens.ts";
+import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
 import { ASSERTIONS } from "./assertions.ts";
 import type { Finding, LabRow, Seen } from "./finding.ts";
 import { type LabClient, SCENARIOS, type ScenarioName } from "./lab-client.ts";

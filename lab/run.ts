@@ -48,7 +48,7 @@ if (values.help || isWrong) {
 }
 const noNamespace = whyNoNamespace();
 if (noNamespace) skip(`The clients are not run: ${noNamespace}.`);
-if (!existsSync("dist/cli/main.js")) throw new Error("Nothing is built: run npm run build first.");
+if (!existsSync("dist/program/main.js")) throw new Error("Nothing is built: run npm run build first.");
 
 const rows: LabRow[] = [];
 const differences: string[] = [];

@@ -12,7 +12,7 @@ const STEPS: readonly (readonly [name: string, command: string])[] = [
   ["conformance", "node scripts/conformance.ts"],
   ["build", "node scripts/build.ts"],
   ["manifests, by their readers", "node scripts/check-manifests.ts"],
-  ["program as built", "node dist/cli/main.js serve --help"],
+  ["program as built", "node dist/program/main.js serve --help"],
   ["package as installed, on every Node", "node scripts/check-packed.ts"],
   ["package", "node scripts/tool.ts package-checks publint --strict dist"],
   ["package types", "node scripts/tool.ts package-checks attw --pack dist --profile esm-only"],

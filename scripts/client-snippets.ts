@@ -1,7 +1,7 @@
-import type { Client, Machine } from "../src/clients/client.ts";
-import { CLIENTS } from "../src/clients/clients.ts";
-import { editConfig } from "../src/clients/edit-config.ts";
-import { KEYHOLE } from "../src/clients/find-configs.ts";
+import type { Client, ClientMachine } from "../src/program/clients/client.ts";
+import { CLIENTS } from "../src/program/clients/clients.ts";
+import { editConfig } from "../src/program/clients/edit-config.ts";
+import { KEYHOLE } from "../src/program/clients/find-configs.ts";
 
 const PROGRAM = {
   command: "/usr/bin/node",
@@ -58,6 +58,6 @@ function fileLines(client: Client): string[] {
   );
 }
 
-function machine(platform: NodeJS.Platform): Machine {
+function machine(platform: NodeJS.Platform): ClientMachine {
   return { home: "~", platform, env: { APPDATA: "%APPDATA%" }, project: "." };
 }

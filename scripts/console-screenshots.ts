@@ -7,8 +7,8 @@ import { fromMcpConfig } from "keyhole/sources";
 import type { Page } from "playwright-core";
 import { GUEST, PLAYGROUND } from "../examples/playground/principals.ts";
 import { createSystems } from "../examples/playground/systems.ts";
-import { createMemoryAuditStore } from "../src/audit/memory-audit-store.ts";
-import { coreOf } from "../src/gateway-core.ts";
+import { createMemoryAuditStore } from "../src/core/audit/audit-store.ts";
+import { faceApiOf } from "../src/gateway/face-api.ts";
 import { findChromium, openBrowser } from "../test/console/browser.ts";
 import { buildConsole } from "./build-console.ts";
 
@@ -71,7 +71,7 @@ async function picture(page: Page, name: string, hash?: string): Promise<void> {
 
 /** Two agents at work. */
 async function work(of: Gateway): Promise<void> {
-  const core = coreOf(of);
+  const core = faceApiOf(of);
   for (const principal of [PLAYGROUND, GUEST]) {
     await core.noteMenu(await of.menu({ principal }), { principal });
     const call = { principal, session: await of.openSession({ principal }) };

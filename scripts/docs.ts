@@ -1,9 +1,10 @@
 // npm run docs: writes the reference pages that come from code. With --check, fails if they are outdated.
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import { settingsFileSchema } from "../src/config/settings-schema.ts";
-import { PROBLEMS } from "../src/schema/problems.ts";
-import { LAYERS } from "../test/layers.ts";
+import { PROBLEMS } from "../src/base/problems/problems.ts";
+import { settingsFileSchema } from "../src/program/open/settings-schema.ts";
+import { GROUPS } from "../src/program/program.ts";
+import { FOLDERS, ROOMS } from "../test/layers.ts";
 import { clientFacts } from "./client-facts.ts";
 import { clientSnippets, shortSnippets } from "./client-snippets.ts";
 import { providersTable, providerVariablesTable } from "./provider-tables.ts";
@@ -14,6 +15,7 @@ const pages: Record<string, string> = {
   "ARCHITECTURE.md": architecturePage(),
   "docs/models.md": withPart("docs/models.md", "providers", providersTable()),
   "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
+  "docs/command-line.md": withPart("docs/command-line.md", "commands", commandsTable()),
   "README.md": withPart("README.md", "clients", await shortSnippets()),
   "docs/clients.md": withParts("docs/clients.md", {
     clients: await clientSnippets(),
@@ -34,21 +36,34 @@ function problemsPage(): string {
       `## ${code}\n\n${when}\n\n> ${sentence.replaceAll("\n", "\n> ")}\n\nNext: ${[next].flat().join(" ")}\n`,
   );
   const intro =
-    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in; `{exec}`, `{get}`, `{ask}`, `{help}` and `{dry_run}` become the names that the surface has for them, and a step that a surface has no tool for is left out.\nMade from `src/schema/problems.ts` by `npm run docs`.\n";
+    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in; `{exec}`, `{get}`, `{ask}`, `{help}` and `{dry_run}` become the names that the surface has for them, and a step that a surface has no tool for is left out.\nMade from `src/base/problems/problems.ts` by `npm run docs`.\n";
   return ["# Problems\n", intro, ...rows].join("\n");
 }
 
 /** Replaces the table of folders in the page. */
 function architecturePage(): string {
-  const rows = LAYERS.flatMap((modules, layer) =>
-    modules.map(({ name, holds }) => `| ${layer} | \`${name}${name.includes(".") ? "" : "/"}\` | ${holds} |`),
+  const rows = ROOMS.map(({ name, holds }) => `| \`${name}${name.includes(".") ? "" : "/"}\` | ${holds} |`);
+  const folders = Object.entries(FOLDERS).map(
+    ([room, layers]) =>
+      `Inside \`${room}/\`, from the first row to the last: ${layers.map((row) => row.map((name) => `\`${name}\``).join(", ")).join(" → ")}.`,
   );
-  const table = ["| layer | folder | holds |", "|---|---|---|", ...rows].join("\n");
+  const table = ["| room | holds |", "|---|---|", ...rows, "", ...folders].join("\n");
   const page = read("ARCHITECTURE.md") ?? "";
   return page.replace(
     /(<!-- layers -->\n)[\s\S]*?(<!-- \/layers -->)/,
     (_, begin, end) => `${begin}${table}\n${end}`,
   );
+}
+
+/** The commands by group, as `keyhole --help` has them. */
+function commandsTable(): string {
+  const rows = Object.entries(GROUPS).flatMap(([group, commands]) =>
+    commands.map(({ name, summary, page }) => {
+      const more = page === undefined ? "" : `[${page.split("#")[0]}](${page})`;
+      return `| ${group} | \`${name}\` | ${summary} | ${more} |`;
+    }),
+  );
+  return ["| to | command | purpose | more |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 /** The JSON Schema that editors use to complete and check settings files. */

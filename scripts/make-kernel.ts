@@ -5,9 +5,9 @@
 import { writeFileSync } from "node:fs";
 import { assembleModule, type WasmFunction } from "./wasm-assembler.ts";
 
-/** Returns the bytes of the module. It imports `host.memory` and exports `dots`, `dotsAt`, `linear` and `sums`. */
+/** Returns the bytes of the module. It imports `host.memory` and exports `dots`, `dotsAt` and `sums`. */
 export function makeKernel(): Uint8Array {
-  return assembleModule([dots(), dotsAt(), linear(), sums()]);
+  return assembleModule([dots(), dotsAt(), sums()]);
 }
 
 /**
@@ -66,7 +66,7 @@ function dotOfRow(): string[] {
     "local.get $out",
     ...["local.get $sum0", "local.get $sum1", "i32x4.add"],
     ...["local.get $sum2", "local.get $sum3", "i32x4.add", "i32x4.add", "local.set $sum0"],
-    ...acrossLanes("i32", "$sum0"),
+    ...acrossLanes("$sum0"),
     "i32.store 0",
     ...advance("$out", 4),
   ];
@@ -74,64 +74,6 @@ function dotOfRow(): string[] {
 
 function nextOf(count: string): string[] {
   return [`local.get ${count}`, "i32.const 1", "i32.sub", `local.tee ${count}`, "br_if 0"];
-}
-
-/**
- * Multiplies four rows of f32 with a matrix, two of its rows at a time, and adds a bias: eight accumulators share
- * six loads. `rowBytes` is a multiple of 32, `outputs` is even and at least two.
- */
-function linear(): WasmFunction {
-  const inputs = ["$input0", "$input1", "$input2", "$input3"];
-  const weights = ["$weight0", "$weight1"];
-  const values = ["$value0", "$value1", "$value2", "$value3"];
-  const sums = weights.map((_, column) => values.map((_, row) => `$sum${column}${row}`));
-  const width = 16;
-  const unrolled = [0, width];
-  return {
-    name: "linear",
-    parameters: ["$input", "$rowBytes", "$weights", "$bias", "$outputs", "$output", "$outputBytes"],
-    integers: [...inputs, ...weights, "$end", "$target"],
-    vectors: [...values, "$weight", ...sums.flat()],
-    body: [
-      "loop",
-      ...["local.get $input", "local.set $input0", "local.get $weights", "local.set $weight0"],
-      ...[1, 2, 3].flatMap((row) => [
-        ...[`local.get $input${row - 1}`, "local.get $rowBytes", "i32.add", `local.set $input${row}`],
-      ]),
-      ...["local.get $weights", "local.get $rowBytes", "i32.add", "local.tee $weight1", "local.set $end"],
-      ...sums.flat().flatMap((sum) => ["v128.const 0", `local.set ${sum}`]),
-      "loop",
-      ...unrolled.flatMap((offset) => [
-        ...values.flatMap((value, row) => [
-          ...[`local.get ${inputs[row]}`, `v128.load ${offset}`, `local.set ${value}`],
-        ]),
-        ...weights.flatMap((weight, column) => [
-          ...[`local.get ${weight}`, `v128.load ${offset}`, "local.set $weight"],
-          ...values.flatMap((value, row) => [
-            ...["local.get $weight", `local.get ${value}`, "f32x4.mul"],
-            ...[`local.get ${sums[column]![row]}`, "f32x4.add", `local.set ${sums[column]![row]}`],
-          ]),
-        ]),
-      ]),
-      ...[...inputs, ...weights].flatMap((pointer) => advance(pointer, width * unrolled.length)),
-      ...["local.get $weight0", "local.get $end", "i32.ne", "br_if 0"],
-      "end",
-      ...["local.get $output", "local.set $target"],
-      ...values.flatMap((_, row) => [
-        ...weights.flatMap((_, column) => [
-          "local.get $target",
-          ...acrossLanes("f32", sums[column]![row]!),
-          ...["local.get $bias", `f32.load ${column * 4}`, "f32.add", `f32.store ${column * 4}`],
-        ]),
-        ...["local.get $target", "local.get $outputBytes", "i32.add", "local.set $target"],
-      ]),
-      ...["local.get $weight1", "local.set $weights"],
-      ...advance("$bias", 8),
-      ...advance("$output", 8),
-      ...["local.get $outputs", "i32.const 2", "i32.sub", "local.tee $outputs", "br_if 0"],
-      "end",
-    ],
-  };
 }
 
 /**
@@ -193,9 +135,9 @@ function advance(pointer: string, bytes: number): string[] {
   return [`local.get ${pointer}`, `i32.const ${bytes}`, "i32.add", `local.set ${pointer}`];
 }
 
-function acrossLanes(type: "i32" | "f32", vector: string): string[] {
-  const lane = (index: number) => [`local.get ${vector}`, `${type}x4.extract_lane ${index}`];
-  return [...lane(0), ...[1, 2, 3].flatMap((index) => [...lane(index), `${type}.add`])];
+function acrossLanes(vector: string): string[] {
+  const lane = (index: number) => [`local.get ${vector}`, `i32x4.extract_lane ${index}`];
+  return [...lane(0), ...[1, 2, 3].flatMap((index) => [...lane(index), "i32.add"])];
 }
 
 if (import.meta.main) {

@@ -1,7 +1,7 @@
-// Writes the vocabulary that token counts need, in the compact form of src/util/token-table.ts.
+// Writes the vocabulary that token counts need, in the compact form of src/base/tokens/token-table.ts.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { packTokens } from "../src/util/token-table.ts";
+import { packTokens } from "../src/base/tokens/token-table.ts";
 import { toolFile } from "./tool.ts";
 
 const encoding = toolFile("tokenizer", "gpt-tokenizer/encoding/o200k_base");

@@ -1,5 +1,5 @@
-import type { Provider } from "../src/models/providers/define-provider.ts";
-import { PROVIDERS } from "../src/models/providers/providers.ts";
+import type { Provider } from "../src/agent/models/providers/define-provider.ts";
+import { PROVIDERS } from "../src/agent/models/providers/providers.ts";
 
 /** The table of providers in docs/models.md. */
 export function providersTable(): string {

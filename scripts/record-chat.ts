@@ -43,7 +43,7 @@ writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify(settings));
 
 try {
   const frames = await recordTerminal({
-    command: [process.execPath, resolve("src/cli/main.ts"), "chat"],
+    command: [process.execPath, resolve("src/program/main.ts"), "chat"],
     folder,
     env: { HOME: home, XDG_CACHE_HOME: join(home, "cache") },
     columns: COLUMNS,

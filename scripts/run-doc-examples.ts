@@ -28,7 +28,7 @@ try {
   for (const { file, code } of examples) writeFileSync(file, `${code}\nexport {};\n`);
   const compilerOptions = { noUnusedLocals: false, rootDir: ".." };
   // Declarations of packages that the project does not install.
-  const files = [...examples.map(({ file }) => file), "../src/plain-tools/langchain-core.d.ts"];
+  const files = [...examples.map(({ file }) => file), "../src/faces/plain-tools/langchain-core.d.ts"];
   writeFileSync(
     join(FOLDER, "tsconfig.json"),
     JSON.stringify({ extends: "../tsconfig.json", compilerOptions, files, include: [], exclude: [] }),

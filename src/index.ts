@@ -1,24 +1,20 @@
-export type { Pins, PinsOptions } from "./access/pins.ts";
-export { createPins } from "./access/pins.ts";
-export type { View } from "./access/view.ts";
-export type { AuditStore } from "./audit/audit-store.ts";
-export type { FileAuditStoreOptions } from "./audit/file-audit-store.ts";
-export { createFileAuditStore } from "./audit/file-audit-store.ts";
-export type { Approve } from "./calls/call-environment.ts";
-export type { ApprovalRequest } from "./calls/decide-call.ts";
-export type { Registry } from "./catalog/registry.ts";
-export { readRegistry, writeRegistry } from "./catalog/registry.ts";
-export { createGateway } from "./gateway.ts";
-export type { Answer, CallOptions, Gateway, GatewayOptions } from "./gateway-api.ts";
-export type { ErrorAnswer } from "./operations/error-answer.ts";
-export { renderWorkingMemory } from "./operations/render-working-memory.ts";
-export type { AnthropicTools } from "./plain-tools/anthropic-tools.ts";
-export { toAnthropicTools } from "./plain-tools/anthropic-tools.ts";
-export type { OpenAIToolsDomain } from "./plain-tools/from-openai-tools.ts";
-export { fromOpenAITools } from "./plain-tools/from-openai-tools.ts";
-export { toLangChainTools } from "./plain-tools/langchain-tools.ts";
-export type { OpenAITool, OpenAITools } from "./plain-tools/openai-tools.ts";
-export { toOpenAITools } from "./plain-tools/openai-tools.ts";
+export type { JsonSchema } from "./base/json-schema/json-schema.ts";
+export type { Problem, ProblemArguments } from "./base/problems/problem.ts";
+export { isProblem, problem } from "./base/problems/problem.ts";
+export type { ProblemCode } from "./base/problems/problems.ts";
+export type { TokenCounter } from "./base/tokens/tokens.ts";
+export { loadTokenCounter } from "./base/tokens/tokens.ts";
+export type { Clock } from "./base/util/clock.ts";
+export type { Pins, PinsOptions } from "./core/access/pins.ts";
+export { createPins } from "./core/access/pins.ts";
+export type { View } from "./core/access/view.ts";
+export type { AuditStore } from "./core/audit/audit-store.ts";
+export type { FileAuditStoreOptions } from "./core/audit/file-audit-store.ts";
+export { createFileAuditStore } from "./core/audit/file-audit-store.ts";
+export type { Approve } from "./core/calls/call-environment.ts";
+export type { ApprovalRequest } from "./core/calls/decide-call.ts";
+export type { Registry } from "./core/catalog/registry.ts";
+export { readRegistry, writeRegistry } from "./core/catalog/registry.ts";
 export type {
   AnyTool,
   DomainDefinition,
@@ -26,11 +22,17 @@ export type {
   ParamsOf,
   ResourceDefinition,
   ToolDefinition,
-} from "./schema/definition.ts";
-export type { CallContext, Domain, Entry, EntryDraft, Lane, Rule, Visibility } from "./schema/entry.ts";
-export type { Entity } from "./schema/extraction.ts";
-export type { Guidance } from "./schema/guidance.ts";
-export type { JsonSchema } from "./schema/json-schema.ts";
+} from "./core/nouns/definition.ts";
+export type {
+  CallContext,
+  Domain,
+  Entity,
+  Entry,
+  EntryDraft,
+  Guidance,
+  Lane,
+  Rule,
+} from "./core/nouns/entry.ts";
 export type {
   ContentFormat,
   ContentPipeline,
@@ -39,29 +41,38 @@ export type {
   RawContent,
   RawDocument,
   ResourceNode,
-} from "./schema/pipeline.ts";
-export type { Principal } from "./schema/principal.ts";
-export type { Problem } from "./schema/problem.ts";
-export { isProblem, problem } from "./schema/problem.ts";
-export type { ProblemCode } from "./schema/problems.ts";
-export type { Source, SourceContent } from "./schema/source.ts";
-export type { CallTrace } from "./schema/span-context.ts";
+} from "./core/nouns/pipeline.ts";
+export type { Principal } from "./core/nouns/principal.ts";
+export type { Source, SourceContent } from "./core/nouns/source.ts";
+export type { CallTrace } from "./core/nouns/span-context.ts";
+export type { ErrorAnswer } from "./core/operations/error-answer.ts";
+export { renderWorkingMemory } from "./core/operations/show-session.ts";
+export type { WorkingMemory } from "./core/sessions/working-memory.ts";
+export type { DiskResultStore, DiskResultStoreOptions } from "./core/storage/disk-result-store.ts";
+export { createDiskResultStore } from "./core/storage/disk-result-store.ts";
+export type { ResultStore } from "./core/storage/result-store.ts";
+export type { Session, SessionStore, SessionStoreOptions } from "./core/storage/session-store.ts";
+export { createSqliteSessionStore } from "./core/storage/session-store.ts";
+export type { MenuTool } from "./core/surfaces/native-tools.ts";
+export type { KeyholeEvent, McpEvent } from "./core/telemetry/events.ts";
+export { onEvent } from "./core/telemetry/events.ts";
+export type {
+  AnthropicTools,
+  OpenAITool,
+  OpenAITools,
+  OpenAIToolsDomain,
+} from "./faces/plain-tools/plain-tools.ts";
+export {
+  fromOpenAITools,
+  toAnthropicTools,
+  toLangChainTools,
+  toOpenAITools,
+} from "./faces/plain-tools/plain-tools.ts";
+export { createGateway } from "./gateway/create-gateway.ts";
+export type { Answer, CallOptions, Gateway, GatewayOptions } from "./gateway/gateway-api.ts";
+export type { Toolbox, ToolboxOptions } from "./gateway/toolbox.ts";
+export { createToolbox } from "./gateway/toolbox.ts";
 export type { LearningOptions } from "./search/learning/learning.ts";
 export type { UnmetQuery } from "./search/learning/learning-state.ts";
-export { createSqliteSessionStore } from "./session/create-sqlite-session-store.ts";
-export type { DiskResultStore, DiskResultStoreOptions } from "./session/disk-result-store.ts";
-export { createDiskResultStore } from "./session/disk-result-store.ts";
-export type { ResultStore } from "./session/result-store.ts";
-export type { Session, SessionStore, SessionStoreOptions } from "./session/session-store.ts";
-export type { WorkingMemory } from "./session/working-memory.ts";
+export type { Visibility } from "./search/port/search-index.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
-export { createPostgresState } from "./state/postgres-state.ts";
-export type { PostgresState, PostgresStateOptions } from "./state/postgres-state-api.ts";
-export type { MenuTool } from "./surfaces/menu-tool.ts";
-export type { KeyholeEvent, McpEvent } from "./telemetry/events.ts";
-export { onEvent } from "./telemetry/events.ts";
-export type { Toolbox, ToolboxOptions } from "./toolbox.ts";
-export { createToolbox } from "./toolbox.ts";
-export type { Clock } from "./util/clock.ts";
-export type { TokenCounter } from "./util/tokens.ts";
-export { loadTokenCounter } from "./util/tokens.ts";

@@ -1,6 +1,6 @@
 import { type ApprovalRequest, createGateway } from "keyhole";
 import { afterAll, expect, test } from "vitest";
-import { coreOf } from "../src/gateway-core.ts";
+import { faceApiOf } from "../src/gateway/face-api.ts";
 import { createShop, writer } from "./run-kit.ts";
 
 const { domain, log } = createShop();
@@ -15,7 +15,7 @@ test("T22: a question has the arguments that stand in an address, whoever asks i
     return true;
   };
   expect(await gateway.exec(input, { approve })).toMatchObject({ ok: true, result: { paid: 2 } });
-  const [decision] = await coreOf(gateway).decide("exec", input);
+  const [decision] = await faceApiOf(gateway).decide("exec", input);
   expect(asked).toMatchObject([{ args: { id: 2 } }]);
   expect(decision).toMatchObject({ do: "ask", question: { args: { id: 2 }, hash: asked[0]!.hash } });
   expect(log).toEqual(["pay 2"]);

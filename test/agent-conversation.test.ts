@@ -21,10 +21,9 @@ import {
 } from "keyhole/testing";
 import { expect, onTestFinished } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
-import type { AskRequest } from "../src/agent/ask-request.ts";
-import { reportFigure } from "./figures.ts";
+import type { AskRequest } from "../src/agent/loop/run-context.ts";
+import { verifies } from "./claims.ts";
 import { PLANTED } from "./planted-secrets.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const { resolve } = createRequire(import.meta.url);
@@ -162,7 +161,6 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   const stored = readFileSync(join(data, "sessions", file), "utf8");
   expect(stored).toContain("Opening hours");
   const found = Object.values(PLANTED).filter(({ secret }) => stored.includes(secret));
-  reportFigure("secrets-found", found.length, { of: Object.keys(PLANTED).length });
   expect(found).toEqual([]);
 
   // Another process resumes with messages and events, but without large results, and says so.

@@ -5,11 +5,11 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { EXIT_CODES } from "../src/cli/print-events.ts";
+import { EXIT_CODES } from "../src/agent/chat/print-events.ts";
 import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-const PROGRAM = resolve("src/cli/main.ts");
+const PROGRAM = resolve("src/program/main.ts");
 
 async function openProject(script: ModelScript) {
   const server = await serveScriptedModel(script);

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished } from "vitest";
+import { verifies } from "./claims.ts";
 import { programEnv } from "./program-env.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-const PROGRAM = resolve("src/cli/main.ts");
+const PROGRAM = resolve("src/program/main.ts");
 const SECRET = "not-spelled-like-any-kind";
 
 interface Ended {

@@ -1,7 +1,7 @@
 import { createGateway, defineDomain, defineResource, defineTool } from "keyhole";
 import { expect, test } from "vitest";
-import { loadTokenCounter } from "../src/util/tokens.ts";
-import { verifies } from "./requirements.ts";
+import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
+import { verifies } from "./claims.ts";
 import { auditor, createShop, reader } from "./shop.ts";
 
 const countTokens = await loadTokenCounter();

@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readAuditFolder } from "../src/audit/audit-folder.ts";
-import { readAuditLine } from "../src/audit/audit-line.ts";
-import type { AuditChain, AuditEvent, AuditRecord } from "../src/audit/audit-store.ts";
-import { type ChainReport, verifyChain } from "../src/audit/verify-chain.ts";
+import { readAuditFolder } from "../src/core/audit/audit-folder.ts";
+import {
+  type AuditChain,
+  type AuditEvent,
+  type AuditRecord,
+  readAuditLine,
+} from "../src/core/audit/audit-store.ts";
+import { type ChainReport, verifyChain } from "../src/core/audit/verify-chain.ts";
 
 /** An event that tests can tell from others by its name. */
 export function allowed(name: string): AuditEvent {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AuditStore } from "../src/audit/audit-store.ts";
+import type { AuditStore } from "../src/core/audit/audit-store.ts";
 import { allowed, recordsOf, verifyAll } from "./audit-kit.ts";
 
 /** The promises of every {@link AuditStore}. `open` opens the same empty log each time within one test. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { clerk, createShop } from "./shop.ts";
 
 verifies(

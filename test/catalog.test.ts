@@ -9,7 +9,7 @@ import {
 } from "keyhole";
 import { expect, test } from "vitest";
 import { fromDomains } from "../src/sources/code/from-domains.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { auditor, createShop, reader } from "./shop.ts";
 
 function errorsOf(domains: DomainDefinition[]): string[] {

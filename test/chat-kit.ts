@@ -7,7 +7,7 @@ import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { openTerminal, type Terminal, tmuxMissing } from "./tmux.ts";
 
-const MAIN = resolve("src/cli/main.ts");
+const MAIN = resolve("src/program/main.ts");
 
 const missing = tmuxMissing();
 if (missing) console.warn(`The chat is not driven in a terminal: ${missing}.`);

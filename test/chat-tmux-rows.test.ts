@@ -6,7 +6,7 @@ import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { openTerminal, tmuxMissing } from "./tmux.ts";
 
-const MAIN = resolve("src/cli/main.ts");
+const MAIN = resolve("src/program/main.ts");
 const NEW = "<!-- two --> می‌خواهم 👩‍👩‍👧";
 
 const script: ModelScript = ({ messages }) => {

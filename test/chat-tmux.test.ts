@@ -8,7 +8,7 @@ import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { openTerminal, type Terminal, tmuxMissing } from "./tmux.ts";
 
-const MAIN = resolve("src/cli/main.ts");
+const MAIN = resolve("src/program/main.ts");
 
 const script: ModelScript = ({ messages }) => {
   const last = messages.at(-1);

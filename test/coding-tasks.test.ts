@@ -6,13 +6,13 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "./claims.ts";
 import { CODING_TASKS, type CodingTask } from "./coding-tasks.ts";
 import { programEnv } from "./program-env.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { openTerminal, tmuxMissing } from "./tmux.ts";
 
-const PROGRAM = resolve("src/cli/main.ts");
+const PROGRAM = resolve("src/program/main.ts");
 const commandOf = ({ name }: CodingTask) => `node ${name}/test.mjs`;
 
 /** Runs each failing test, reads the code, edits it, and runs the test again. */

@@ -5,10 +5,10 @@ import { join, resolve } from "node:path";
 import { createMcpServer } from "keyhole/mcp";
 import type { McpSource } from "keyhole/sources";
 import { expect, onTestFinished } from "vitest";
-import { readJsonConfig } from "../src/cli/read-json-config.ts";
-import { watchConfig } from "../src/cli/watch-config.ts";
+import { watchConfig } from "../src/program/open/open-config.ts";
+import { readJsonConfig } from "../src/program/open/read-json-config.ts";
+import { verifies } from "./claims.ts";
 import { connect } from "./mcp/connect.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 
@@ -56,49 +56,57 @@ async function follow(path: string) {
   return { gateway, reports, calls, source };
 }
 
-verifies("lifecycle:config-edit", "500 saves of broken files change nothing", async () => {
-  const path = join(temporaryFolder(), "mcp.json");
-  write(path, { steady: server(), other: server() });
-  const { gateway, reports, calls, source } = await follow(path);
-  const { version } = gateway;
-  const before = [source("steady").diagnostics(), source("other").diagnostics()].map(({ pid }) => pid);
-  const whole = JSON.stringify({ mcpServers: { steady: server(), other: server("Changed.") } }, undefined, 2);
-  const garbage = [
-    "",
-    "{",
-    "\u0000\u0001",
-    "[[[[",
-    '{"mcpServers": 5}',
-    '{"mcpServers": {"a": {"comand": "x"}}}',
-  ];
-  for (let save = 0; save < 500; save += 1) {
-    const half = whole.slice(0, 1 + ((save * 7) % (whole.length - 2)));
-    const text = save % 2 ? half : garbage[(save / 2) % garbage.length]!;
-    if (save % 5 === 0) rmSync(path, { force: true });
-    if (save % 3 === 0) {
-      writeFileSync(`${path}.draft`, text);
-      renameSync(`${path}.draft`, path);
-    } else writeFileSync(path, text);
-    await new Promise((done) => setTimeout(done, save % 4));
-  }
-  await eventually(() => expect(reports.length).toBeGreaterThan(5));
-  expect(reports.join("\n")).toMatch(/mcp\.json:\d+:\d+ cannot be used/);
-  expect(calls.failed).toEqual([]);
-  expect(gateway.version).toBe(version);
-  const after = [source("steady").diagnostics(), source("other").diagnostics()].map(({ pid }) => pid);
-  expect(after).toEqual(before);
+verifies(
+  ["lifecycle:config-edit", "reload-invalid"],
+  "500 saves of broken files change nothing",
+  async () => {
+    const path = join(temporaryFolder(), "mcp.json");
+    write(path, { steady: server(), other: server() });
+    const { gateway, reports, calls, source } = await follow(path);
+    const { version } = gateway;
+    const before = [source("steady").diagnostics(), source("other").diagnostics()].map(({ pid }) => pid);
+    const whole = JSON.stringify(
+      { mcpServers: { steady: server(), other: server("Changed.") } },
+      undefined,
+      2,
+    );
+    const garbage = [
+      "",
+      "{",
+      "\u0000\u0001",
+      "[[[[",
+      '{"mcpServers": 5}',
+      '{"mcpServers": {"a": {"comand": "x"}}}',
+    ];
+    for (let save = 0; save < 500; save += 1) {
+      const half = whole.slice(0, 1 + ((save * 7) % (whole.length - 2)));
+      const text = save % 2 ? half : garbage[(save / 2) % garbage.length]!;
+      if (save % 5 === 0) rmSync(path, { force: true });
+      if (save % 3 === 0) {
+        writeFileSync(`${path}.draft`, text);
+        renameSync(`${path}.draft`, path);
+      } else writeFileSync(path, text);
+      await new Promise((done) => setTimeout(done, save % 4));
+    }
+    await eventually(() => expect(reports.length).toBeGreaterThan(5));
+    expect(reports.join("\n")).toMatch(/mcp\.json:\d+:\d+ cannot be used/);
+    expect(calls.failed).toEqual([]);
+    expect(gateway.version).toBe(version);
+    const after = [source("steady").diagnostics(), source("other").diagnostics()].map(({ pid }) => pid);
+    expect(after).toEqual(before);
 
-  write(path, { steady: server(), other: server("Changed.") });
-  await eventually(async () => {
-    const { text } = await gateway.ask({ query: "other.add" });
-    expect(text).toContain("Changed.");
-  });
-  expect(calls.failed).toEqual([]);
-  expect(calls.made).toBeGreaterThan(50);
-});
+    write(path, { steady: server(), other: server("Changed.") });
+    await eventually(async () => {
+      const { text } = await gateway.ask({ query: "other.add" });
+      expect(text).toContain("Changed.");
+    });
+    expect(calls.failed).toEqual([]);
+    expect(calls.made).toBeGreaterThan(50);
+  },
+);
 
 verifies(
-  "lifecycle:config-edit",
+  ["lifecycle:config-edit", "reload-valid"],
   "an edit starts and stops only the servers it concerns, and is announced once",
   async () => {
     const path = join(temporaryFolder(), "mcp.jsonc");
@@ -134,7 +142,7 @@ verifies(
 );
 
 verifies(
-  "lifecycle:config-edit",
+  ["lifecycle:config-edit", "reload-invalid"],
   "a mistake is reported with file, line, column and the nearest key",
   async () => {
     const path = join(temporaryFolder(), "mcp.json");
@@ -168,15 +176,19 @@ verifies("lifecycle:config-edit", "keyhole serve accepts a JSON config and follo
   const folder = temporaryFolder();
   const path = join(folder, "mcp.json");
   write(path, { tasks: server() });
-  const child = spawn(process.execPath, ["src/cli/main.ts", "serve", "--trust", "--http", "--config", path], {
-    stdio: ["ignore", "ignore", "pipe"],
-    env: {
-      ...process.env,
-      XDG_CACHE_HOME: folder,
-      XDG_STATE_HOME: folder,
-      KEYHOLE_TOKEN: "a-token-of-the-test",
+  const child = spawn(
+    process.execPath,
+    ["src/program/main.ts", "serve", "--trust", "--http", "--config", path],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: {
+        ...process.env,
+        XDG_CACHE_HOME: folder,
+        XDG_STATE_HOME: folder,
+        KEYHOLE_TOKEN: "a-token-of-the-test",
+      },
     },
-  });
+  );
   let said = "";
   child.stderr.on("data", (chunk) => {
     said += chunk;

@@ -1,7 +1,9 @@
 import type { ClickUpSourceOptions } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
-import { createClickUpDocFormat } from "../src/sources/content/formats/clickup-doc-format.ts";
-import { createClickUpTaskFormat } from "../src/sources/content/formats/clickup-task-format.ts";
+import {
+  createClickUpDocFormat,
+  createClickUpTaskFormat,
+} from "../src/sources/content/formats/clickup-format.ts";
 import { createClickUpSource } from "../src/sources/content/sources/clickup-source.ts";
 import { describeFaults } from "./content-faults.ts";
 import { nodesOf, type Reply, serve, testClock } from "./content-kit.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { ContentSource } from "../src/schema/pipeline.ts";
+import type { ContentSource } from "../src/core/nouns/pipeline.ts";
 import { type Answer, NOW, send, type TestClock, testClock } from "./content-kit.ts";
 import { type LoopbackApi, type Seen, startLoopbackApi } from "./loopback-api.ts";
 

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import type { GitHubSourceOptions } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
-import { createCommitFormat } from "../src/sources/content/formats/commit-format.ts";
+import { createCommitFormat, createPrFormat } from "../src/sources/content/formats/github-format.ts";
 import { createMarkdownFormat } from "../src/sources/content/formats/markdown-format.ts";
-import { createPrFormat } from "../src/sources/content/formats/pr-format.ts";
 import { createGitHubSource } from "../src/sources/content/sources/github-source.ts";
 import { describeFaults } from "./content-faults.ts";
 import { nodesOf, type Reply, serve, testClock } from "./content-kit.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "keyhole";
-import type { ContentFormat, ContentSource, ResourceNode } from "../src/schema/pipeline.ts";
+import type { ContentFormat, ContentSource, ResourceNode } from "../src/core/nouns/pipeline.ts";
 import type { LoopbackApi, Seen } from "./loopback-api.ts";
 
 export type Answer = LoopbackApi["answer"];

@@ -4,11 +4,11 @@ import { createGateway, defineDomain } from "keyhole";
 import { expect, onTestFinished } from "vitest";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import type { SearchDocument, SearchIndex } from "../src/search/port/search-index.ts";
+import { createTextFormat } from "../src/sources/content/formats/content-formats.ts";
 import { createMarkdownFormat } from "../src/sources/content/formats/markdown-format.ts";
-import { createTextFormat } from "../src/sources/content/formats/text-format.ts";
 import { createLocalSource } from "../src/sources/content/sources/local-source.ts";
+import { verifies } from "./claims.ts";
 import { nodesOf } from "./content-kit.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const filler = (topic: string) =>

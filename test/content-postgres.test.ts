@@ -1,7 +1,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PostgresClient } from "../src/schema/postgres-client.ts";
+import type { PostgresClient } from "../src/core/storage/postgres-client.ts";
 import { createTableSchemaFormat } from "../src/sources/content/formats/table-schema-format.ts";
 import { createPostgresSource } from "../src/sources/content/sources/postgres-source.ts";
 import { nodesOf } from "./content-kit.ts";

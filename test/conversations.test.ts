@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { conversationRows } from "../bench/conversations.ts";
-import { loadTokenCounter } from "../src/util/tokens.ts";
+import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
 
 const LEAST = { "type-A": 0.95, "type-B": 0.9, "type-C": 0.85 };
 const SYSTEMS: Readonly<Record<string, string>> = {

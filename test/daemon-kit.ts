@@ -5,19 +5,19 @@ import { PassThrough } from "node:stream";
 import { Client, type Transport } from "@modelcontextprotocol/client";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
-import { createDaemonConfigs } from "../src/cli/daemon-configs.ts";
-import { type Daemon, startDaemon } from "../src/daemon/daemon.ts";
-import { type Place, placeOf } from "../src/daemon/place.ts";
-import { reachDaemon } from "../src/daemon/reach-daemon.ts";
-import { relay } from "../src/daemon/relay.ts";
-import type { ServeRequest } from "../src/daemon/wire.ts";
+import { type Daemon, startDaemon } from "../src/program/daemon/daemon.ts";
+import { createDaemonConfigs } from "../src/program/daemon/daemon-configs.ts";
+import { type DaemonPaths, pathsOf } from "../src/program/daemon/daemon-paths.ts";
+import type { ServeRequest } from "../src/program/daemon/handshake.ts";
+import { reachDaemon } from "../src/program/daemon/reach-daemon.ts";
+import { relay } from "../src/program/daemon/relay.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
 export interface Person {
   readonly folder: string;
-  readonly place: Place;
+  readonly paths: DaemonPaths;
   /** The daemons that clients have started, in this process. */
   readonly daemons: Daemon[];
   /** Writes a config with one server. Returns its path. */
@@ -44,11 +44,11 @@ export function createPerson(): Person {
   const folder = temporaryFolder();
   setVariable("KEYHOLE_STATE", join(folder, "state"));
   setVariable("XDG_CACHE_HOME", folder);
-  const place = placeOf({ state: join(folder, "state"), cache: folder, home: folder });
+  const paths = pathsOf({ state: join(folder, "state"), cache: folder, home: folder });
   const daemons: Daemon[] = [];
   const start = async (version = "0.1.0", idleMs = 600_000) => {
     const configs = createDaemonConfigs({ idleMs });
-    const daemon = await startDaemon({ place, version, idleMs, checkMs: 50, ...configs });
+    const daemon = await startDaemon({ paths, version, idleMs, checkMs: 50, ...configs });
     const ended = daemon.ended.then(() => configs.close());
     daemons.push({ ...daemon, ended });
     return { ...daemon, ended };
@@ -61,7 +61,7 @@ export function createPerson(): Person {
   });
   return {
     folder,
-    place,
+    paths,
     daemons,
     config: (label, server = { command: process.execPath, args: [CHAOS] }) => {
       const path = join(folder, `${label}.json`);
@@ -72,10 +72,10 @@ export function createPerson(): Person {
     start,
     client: async ({ version = "0.1.0", ...request }) => {
       const serve = {
-        surface: "lanes",
-        shortcuts: [],
+        surface: "lanes" as const,
+        shortcut: [],
         allowWrite: true,
-        trusted: true,
+        trust: true,
         cwd: folder,
         env: { PATH: process.env.PATH, HOME: folder },
         ...request,
@@ -84,7 +84,7 @@ export function createPerson(): Person {
       let socket: Socket | undefined;
       const reach = async () => {
         ({ socket } = await reachDaemon({
-          place,
+          paths,
           version,
           serve,
           start: async () => {

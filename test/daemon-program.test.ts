@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { chaos, openProgram } from "./threats/program.ts";
 import { eventually, processesWith } from "./upstream-kit.ts";
 

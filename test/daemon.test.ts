@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { openConsents } from "../src/cli/open-consents.ts";
-import { readCard } from "../src/daemon/place.ts";
-import { greet } from "../src/daemon/reach-daemon.ts";
-import { fromMcpConfig } from "../src/sources/mcp/from-mcp-config.ts";
+import { readAddress } from "../src/program/daemon/daemon-paths.ts";
+import { greet } from "../src/program/daemon/reach-daemon.ts";
+import { openConsents } from "../src/program/open/stores.ts";
+import { fromMcpConfig } from "../src/sources/mcp/mcp-source.ts";
+import { verifies } from "./claims.ts";
 import { createPerson, type Person } from "./daemon-kit.ts";
-import { verifies } from "./requirements.ts";
 import { eventually, processesWith } from "./upstream-kit.ts";
 
 /** A server of the tests, whose process can be found by the word. */
@@ -126,7 +126,7 @@ verifies("daemon:hand-over", "a newer program takes over, and no call is dropped
   await eventually(async () => expect((await status(person))?.servers).toBe(1));
   const after = await person.client({ config, version: "0.1.0" });
   expect(await after.call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
-  expect(readCard(person.place)?.version).toBe("0.1.0");
+  expect(readAddress(person.paths)?.version).toBe("0.1.0");
   expect(await slow).toContain("at last");
   await old.ended;
   // The older client goes on with the new daemon, in the same session.
@@ -143,7 +143,7 @@ verifies(
     await client.listTools();
     person.daemons[0]!.stop();
     await person.daemons[0]!.ended;
-    expect(existsSync(person.place.card)).toBe(false);
+    expect(existsSync(person.paths.address)).toBe(false);
     expect(await call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
     expect(person.daemons).toHaveLength(2);
   },
@@ -165,10 +165,10 @@ verifies(
 
 verifies("daemon:idle", "a daemon without clients ends and leaves nothing", async () => {
   const person = createPerson();
-  const { ended, card } = await person.start("0.1.0", 50);
+  const { ended, address } = await person.start("0.1.0", 50);
   await ended;
-  expect(existsSync(person.place.card)).toBe(false);
-  expect(existsSync(card.path)).toBe(false);
+  expect(existsSync(person.paths.address)).toBe(false);
+  expect(existsSync(address.path)).toBe(false);
 });
 
 verifies("daemon:idle", "a daemon whose folder is gone, or whose place another has taken, ends", async () => {
@@ -176,7 +176,7 @@ verifies("daemon:idle", "a daemon whose folder is gone, or whose place another h
   const first = await person.start();
   const second = await person.start();
   await first.ended;
-  writeFileSync(person.place.card, "{}");
+  writeFileSync(person.paths.address, "{}");
   await second.ended;
 });
 
@@ -185,15 +185,15 @@ verifies(
   "only the owner can use the folder and the socket, and only who knows the token",
   async () => {
     const person = createPerson();
-    const { card } = await person.start();
+    const { address } = await person.start();
     const mode = (path: string) => statSync(path).mode & 0o777;
-    expect(mode(person.place.folder)).toBe(0o700);
-    expect(mode(card.path)).toBe(0o600);
-    expect(mode(person.place.card)).toBe(0o600);
+    expect(mode(person.paths.folder)).toBe(0o700);
+    expect(mode(address.path)).toBe(0o600);
+    expect(mode(person.paths.address)).toBe(0o600);
     expect(
-      await greet({ ...card, token: `${card.token.slice(0, -1)}!` }, { version: "1", want: "status" }),
+      await greet({ ...address, token: `${address.token.slice(0, -1)}!` }, { version: "1", want: "status" }),
     ).toBe(undefined);
-    const silent = connect(card.path);
+    const silent = connect(address.path);
     silent.write("not a first line\n");
     await once(silent, "close");
   },
@@ -204,23 +204,23 @@ verifies("daemon:owner", "another user cannot connect", async ({ skip }) => {
   const isRoot = process.getuid?.() === 0 && spawnSync("setpriv", [...setpriv, "true"]).status === 0;
   if (!isRoot) return skip("another user needs root and setpriv");
   const person = createPerson();
-  const { card } = await person.start();
+  const { address } = await person.start();
   const script = `require("node:net").connect(process.argv[1]).on("connect", () => console.log("connected"))
     .on("error", (error) => console.log(error.code)); `;
   const tryIt = () =>
-    spawnSync("setpriv", [...setpriv, process.execPath, "-e", script, card.path], { encoding: "utf8" });
+    spawnSync("setpriv", [...setpriv, process.execPath, "-e", script, address.path], { encoding: "utf8" });
   expect(tryIt().stdout.trim()).toBe("EACCES");
   // The socket alone keeps others out, too.
   chmodSync(person.folder, 0o711);
   chmodSync(`${person.folder}/state`, 0o711);
-  chmodSync(person.place.folder, 0o711);
+  chmodSync(person.paths.folder, 0o711);
   expect(tryIt().stdout.trim()).toBe("EACCES");
 });
 
 test("a folder that others may look into is refused", async () => {
   const person = createPerson();
   await (await person.start()).stop();
-  chmodSync(person.place.folder, 0o755);
+  chmodSync(person.paths.folder, 0o755);
   await expect(person.client({ config: person.config("chaos") })).rejects.toMatchObject({
     code: "DAEMON_FAILED",
   });
@@ -231,11 +231,11 @@ verifies(
   "a server that nobody has consented to does not start through the daemon",
   async () => {
     const person = createPerson();
-    const { call } = await person.client({ config: person.config("chaos"), trusted: false });
+    const { call } = await person.client({ config: person.config("chaos"), trust: false });
     expect(await call("exec", { op: "chaos.add", args: {} })).toMatch(/UNAVAILABLE|NOT_FOUND/);
     expect(await call("ask", { query: "chaos" })).toContain("a person has to consent");
     expect((await status(person))?.servers).toBe(0);
-    const trusting = await person.client({ config: person.config("chaos"), trusted: true });
+    const trusting = await person.client({ config: person.config("chaos"), trust: true });
     expect(await trusting.call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
     // The trust of one client is not that of another.
     expect(await call("exec", { op: "chaos.add", args: {} })).toMatch(/UNAVAILABLE|NOT_FOUND/);
@@ -249,9 +249,9 @@ test("a config that cannot be used is told to the client", async () => {
   await expect(person.client({ config })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
 });
 
-async function status({ place }: Person) {
-  const card = readCard(place);
-  const met = card && (await greet(card, { version: "0.1.0", want: "status" }));
+async function status({ paths }: Person) {
+  const address = readAddress(paths);
+  const met = address && (await greet(address, { version: "0.1.0", want: "status" }));
   met?.socket.destroy();
   return met?.welcome.ok && "status" in met.welcome ? met.welcome.status : undefined;
 }

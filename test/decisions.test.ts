@@ -15,8 +15,8 @@ import { createDisclosure } from "keyhole/ai-sdk";
 import { createMcpServer } from "keyhole/mcp";
 import { createScriptedModel } from "keyhole/testing";
 import { afterAll, expect, test } from "vitest";
-import { type CallDecision, type CallPolicy, decideCall } from "../src/calls/decide-call.ts";
-import type { Entry } from "../src/schema/entry.ts";
+import { type CallDecision, type CallPolicy, decideCall } from "../src/core/calls/decide-call.ts";
+import type { Entry } from "../src/core/nouns/entry.ts";
 
 const RUNS = 5_000;
 const LANES = ["read", "write", "destructive"] as const;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway, type KeyholeEvent, onEvent, readRegistry, writeRegistry } from "keyhole";
 import { expect } from "vitest";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { clerk, createShop, reader } from "./shop.ts";
 
 verifies("events:shapes-only", "every operation emits one event without argument values", async () => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createGateway, type Principal } from "keyhole";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const editor: Principal = { id: "editor", scopes: [], allowWrite: true };

@@ -2,8 +2,8 @@ import { createGateway, isProblem, type Principal } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
-import { extractEntities } from "../src/session/extract-entities.ts";
-import { verifies } from "./requirements.ts";
+import { extractEntities } from "../src/core/sessions/extractor.ts";
+import { verifies } from "./claims.ts";
 
 const CATEGORIES = {
   pages: `cms_getPage cms_createPage cms_createPageWithContent cms_updatePage cms_deletePage cms_listPages`,

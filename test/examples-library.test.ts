@@ -3,8 +3,8 @@ import { createMcpServer } from "keyhole/mcp";
 import { afterAll, describe, expect, test } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
 import { createLibrary } from "../examples/library/library.ts";
+import { verifies } from "./claims.ts";
 import { connect, ERAS } from "./mcp/connect.ts";
-import { verifies } from "./requirements.ts";
 
 const CATEGORIES = ["agents", "examples", "guides", "patterns", "skills", "workflows"];
 const SKILLS = ["investigate-incident", "review-migration", "review-security", "write-tests"];

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { createGateway, type Principal } from "keyhole";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createOnto } from "../examples/onto/onto.ts";
+import { verifies } from "./claims.ts";
 import { ONTO_OPS } from "./onto-ops.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const editor: Principal = { id: "editor", scopes: [], allowWrite: true };

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../examples/warehouse/database.ts";
 import { withStatement } from "../examples/warehouse/free-sql/guarded-statement.ts";
 import { createWarehouse } from "../examples/warehouse/warehouse.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 
 const principal = (...scopes: string[]): Principal => ({ id: scopes.join(), scopes, allowWrite: true });
 const all = principal("internal", "support", "admin", "sql-write");

@@ -1,7 +1,7 @@
 // exec answers in one envelope, whatever is wrong with the request.
 import { createGateway, defineDomain, defineTool, loadTokenCounter } from "keyhole";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { clerk, createShop } from "./shop.ts";
 
 const { domains, calls } = createShop();
@@ -51,7 +51,7 @@ describe("exec", () => {
   });
 });
 
-verifies("answers:well-formed", "no answer carries half a surrogate pair", async () => {
+verifies(["answers:well-formed", "huge-result"], "no answer carries half a surrogate pair", async () => {
   const half = "broken \ud83d here";
   const tool = defineTool({ name: "read_log", description: "Read a log.", execute: () => ({ line: half }) });
   const logs = createGateway({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createGateway, defineDomain, defineTool, problem } from "keyhole";
 import { expect } from "vitest";
 import { z } from "zod";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { clerk, createShop, reader } from "./shop.ts";
 
 verifies("exec:envelope", "success carries result and meta", async () => {

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished } from "vitest";
-import { type ChatOptions, createChat } from "../src/tui/create-chat.ts";
-import { showChat } from "../src/tui/show-chat.ts";
+import { type ChatOptions, createChat } from "../src/agent/tui/create-chat.ts";
+import { showChat } from "../src/agent/tui/show-chat.ts";
 import type { ScriptedAgent } from "./scripted-agent.ts";
 
 export interface FakeTerminal {

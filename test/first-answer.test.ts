@@ -2,7 +2,7 @@ import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
 import { expect, onTestFinished, test } from "vitest";
 import { createCorpus } from "../bench/corpus.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { openProgram } from "./threats/program.ts";
 
 /** The most entries whose vectors a first answer waits for. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { SourceContent } from "../src/schema/source.ts";
+import type { SourceContent } from "../src/core/nouns/source.ts";
 import { type FollowOptions, followSource, type Watcher } from "../src/sources/follow-source.ts";
 import { manualClock } from "./manual-clock.ts";
 import { eventually } from "./upstream-kit.ts";
@@ -103,7 +103,7 @@ test("unchanged content is not shown again", async () => {
 
 test("an origin that is down is read when its rest is over", async () => {
   let rest: number | undefined = 100;
-  const { clock, state, shown } = start({ ttlMs: 0, restMs: () => rest });
+  const { clock, state, shown } = start({ ttlMs: 0, retryAfterMs: () => rest });
   await eventually(() => expect(shown).toEqual(["one"]));
   await clock.advance(99);
   expect(state.reads).toBe(1);

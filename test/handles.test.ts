@@ -9,8 +9,8 @@ import {
   type ToolboxOptions,
 } from "keyhole";
 import { expect, test } from "vitest";
-import { loadTokenCounter } from "../src/util/tokens.ts";
-import { verifies } from "./requirements.ts";
+import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
+import { verifies } from "./claims.ts";
 
 const countTokens = await loadTokenCounter();
 

@@ -1,6 +1,6 @@
 import { createGateway } from "keyhole";
 import { expect, test } from "vitest";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { auditor, createShop, reader } from "./shop.ts";
 
 const gateway = createGateway({ domains: createShop().domains, principal: reader });

@@ -1,6 +1,6 @@
 import { createGateway, defineDomain, defineTool, type JsonSchema } from "keyhole";
 import { expect, test } from "vitest";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 
 function gatewayOf(schemas: Record<string, JsonSchema>) {
   const tools = Object.entries(schemas).map(([name, inputSchema]) =>
@@ -21,34 +21,38 @@ function nested(depth: number): JsonSchema {
   return schema;
 }
 
-verifies("schema:hostile", "refuses schema bombs with the reason; their neighbours work", async () => {
-  const gateway = gatewayOf({
-    deep: nested(2_000),
-    self: { $ref: "#" },
-    wide: {
-      type: "object",
-      properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, key) => [`p${key}`, {}])),
-    },
-    remote: { $ref: "http://127.0.0.1:1/schema.json" },
-    good: { type: "object", properties: { a: { type: "string" } } },
-  });
-  for (const name of ["deep", "self", "wide", "remote"]) {
-    const answer = await gateway.exec({ op: `lab.${name}`, args: {} });
-    expect(answer, name).toMatchObject({
-      ok: false,
-      error: { code: "UNAVAILABLE", message: expect.stringContaining("refused") },
+verifies(
+  ["schema:hostile", "schema-bomb", "T17"],
+  "refuses schema bombs with the reason; their neighbours work",
+  async () => {
+    const gateway = gatewayOf({
+      deep: nested(2_000),
+      self: { $ref: "#" },
+      wide: {
+        type: "object",
+        properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, key) => [`p${key}`, {}])),
+      },
+      remote: { $ref: "http://127.0.0.1:1/schema.json" },
+      good: { type: "object", properties: { a: { type: "string" } } },
     });
-    expect(await gateway.help({ path: `lab.${name}` })).toMatchObject({
-      unavailable: expect.stringContaining("invalid"),
+    for (const name of ["deep", "self", "wide", "remote"]) {
+      const answer = await gateway.exec({ op: `lab.${name}`, args: {} });
+      expect(answer, name).toMatchObject({
+        ok: false,
+        error: { code: "UNAVAILABLE", message: expect.stringContaining("refused") },
+      });
+      expect(await gateway.help({ path: `lab.${name}` })).toMatchObject({
+        unavailable: expect.stringContaining("invalid"),
+      });
+    }
+    expect(await gateway.exec({ op: "lab.good", args: { a: "x" } })).toMatchObject({
+      ok: true,
+      result: { a: "x" },
     });
-  }
-  expect(await gateway.exec({ op: "lab.good", args: { a: "x" } })).toMatchObject({
-    ok: true,
-    result: { a: "x" },
-  });
-});
+  },
+);
 
-verifies("schema:hostile", "checks an exploding pattern in linear time", async () => {
+verifies(["schema:hostile", "redos"], "checks an exploding pattern in linear time", async () => {
   const gateway = gatewayOf({
     evil: { type: "object", properties: { text: { type: "string", pattern: "^(a+)+$" } } },
     ahead: { type: "object", properties: { text: { type: "string", pattern: "^(?=a)a+$" } } },
@@ -90,47 +94,54 @@ verifies("schema:hostile", "accepts legal recursion", async () => {
   });
 });
 
-verifies("names:hostile", "do no harm as tools, arguments, domains, handles and help paths", async () => {
-  const names = ["constructor", "__proto__", "toString", "hasOwnProperty", "prototype"];
-  const tools = names.map((name) =>
-    defineTool({
-      name,
-      route: `lab://tools/${name}`,
-      description: `The tool ${name}.`,
-      inputSchema: {
-        type: "object",
-        properties: JSON.parse(`{"${name}":{"type":"string"}}`),
-        additionalProperties: false,
-      },
-      execute: (args) => JSON.stringify(args),
-    }),
-  );
-  const gateway = createGateway({
-    domains: [
-      defineDomain({ name: "lab", description: "For tests.", tools }),
-      defineDomain({ name: "constructor", description: "A domain.", tools: [] }),
-    ],
-  });
-  for (const name of names) {
-    const args = JSON.parse(`{"${name}":"x"}`);
-    expect(await gateway.exec({ op: `lab.${name}`, args }), name).toMatchObject({
-      ok: true,
-      result: JSON.stringify(args),
+verifies(
+  ["names:hostile", "T10"],
+  "do no harm as tools, arguments, domains, handles and help paths",
+  async () => {
+    const names = ["constructor", "__proto__", "toString", "hasOwnProperty", "prototype"];
+    const tools = names.map((name) =>
+      defineTool({
+        name,
+        route: `lab://tools/${name}`,
+        description: `The tool ${name}.`,
+        inputSchema: {
+          type: "object",
+          properties: JSON.parse(`{"${name}":{"type":"string"}}`),
+          additionalProperties: false,
+        },
+        execute: (args) => JSON.stringify(args),
+      }),
+    );
+    const gateway = createGateway({
+      domains: [
+        defineDomain({ name: "lab", description: "For tests.", tools }),
+        defineDomain({ name: "constructor", description: "A domain.", tools: [] }),
+      ],
     });
-    expect(await gateway.exec({ op: name, args }), name).toMatchObject({ ok: true, op: `lab.${name}` });
-    expect((await gateway.ask({ query: name })).hits[0]?.op).toBe(`lab.${name}`);
-    expect(await gateway.help({ path: name }), name).toMatchObject({ path: `lab.${name}` });
-    const none = gatewayOf({});
-    expect(await none.exec({ op: name }), name).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
-    expect(await none.help({ path: name }), name).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
-    expect(await gateway.ask({ query: "x", session: name }), name).toMatchObject({
-      ok: false,
-      error: {
-        code: "UNKNOWN_HANDLE",
-      },
-    });
-  }
-});
+    for (const name of names) {
+      const args = JSON.parse(`{"${name}":"x"}`);
+      expect(await gateway.exec({ op: `lab.${name}`, args }), name).toMatchObject({
+        ok: true,
+        result: JSON.stringify(args),
+      });
+      expect(await gateway.exec({ op: name, args }), name).toMatchObject({ ok: true, op: `lab.${name}` });
+      expect((await gateway.ask({ query: name })).hits[0]?.op).toBe(`lab.${name}`);
+      expect(await gateway.help({ path: name }), name).toMatchObject({ path: `lab.${name}` });
+      const none = gatewayOf({});
+      expect(await none.exec({ op: name }), name).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
+      expect(await none.help({ path: name }), name).toMatchObject({
+        ok: false,
+        error: { code: "NOT_FOUND" },
+      });
+      expect(await gateway.ask({ query: "x", session: name }), name).toMatchObject({
+        ok: false,
+        error: {
+          code: "UNKNOWN_HANDLE",
+        },
+      });
+    }
+  },
+);
 
 test("names the wrong field of an operation's input, also from plain JavaScript", async () => {
   const gateway = gatewayOf({});

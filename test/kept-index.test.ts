@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { createGateway } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
 import { expect, onTestFinished, test } from "vitest";
-import { openIndex } from "../src/cli/open-index.ts";
-import { onNotice } from "../src/telemetry/events.ts";
-import { verifies } from "./requirements.ts";
+import { onNotice } from "../src/core/telemetry/events.ts";
+import { openIndex } from "../src/program/open/stores.ts";
+import { verifies } from "./claims.ts";
 import { createShop } from "./shop.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -24,7 +24,7 @@ verifies(
     });
     const folder = join(process.env.XDG_CACHE_HOME, "keyhole", "indexes");
     for (const config of ["/a.json", "/a.json", "/b.json"]) {
-      const gateway = createGateway({ domains: createShop().domains, index: openIndex(config) });
+      const gateway = createGateway({ domains: createShop().domains, index: openIndex([config]) });
       expect((await gateway.ask({ query: "refund" })).text).toContain("refund");
       await gateway.close();
     }

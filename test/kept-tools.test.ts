@@ -1,10 +1,10 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import { createPins } from "../src/access/pins.ts";
-import { createViews } from "../src/access/view.ts";
-import { buildCatalog } from "../src/catalog/catalog.ts";
-import type { Entry } from "../src/schema/entry.ts";
-import type { DraftOptions } from "../src/sources/mcp/draft-options.ts";
+import { createPins } from "../src/core/access/pins.ts";
+import { createViews } from "../src/core/access/view.ts";
+import { buildCatalog } from "../src/core/catalog/catalog.ts";
+import type { Entry } from "../src/core/nouns/entry.ts";
+import type { DraftOptions } from "../src/sources/mcp/entry-request.ts";
 import { openTools, type PackedTools, packTools } from "../src/sources/mcp/packed-tools.ts";
 import { toDrafts } from "../src/sources/mcp/to-drafts.ts";
 import type { Upstream } from "../src/sources/mcp/upstream.ts";

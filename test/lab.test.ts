@@ -4,7 +4,7 @@ import { LAB_CLIENTS } from "../lab/clients.ts";
 import { diffFacts, readFacts } from "../lab/facts.ts";
 import { findTool, offeredTools } from "../lab/offered-tools.ts";
 import { pictureIn, toolResults } from "../lab/tool-results.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 
 /** The same conversation as each vendor's API has it: two tools, and one result with a text and a picture. */
 const BODIES = {

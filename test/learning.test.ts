@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { PLAYGROUND } from "../examples/playground/principals.ts";
 import { createSystems } from "../examples/playground/systems.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 
 const domains = [
   defineDomain({

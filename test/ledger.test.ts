@@ -1,8 +1,8 @@
 import { loadTokenCounter, onEvent, type Source } from "keyhole";
 import { describe, expect } from "vitest";
-import { BARE_ENTRY } from "../src/schema/bare-entry.ts";
+import { BARE_ENTRY } from "../src/core/nouns/bare-entry.ts";
+import { verifies } from "./claims.ts";
 import { openPages, textOf } from "./pages.ts";
-import { verifies } from "./requirements.ts";
 
 const countTokens = await loadTokenCounter();
 

@@ -1,8 +1,8 @@
 import { createGateway, type Source } from "keyhole";
 import { expect, onTestFinished } from "vitest";
+import { verifies } from "./claims.ts";
 import { createLibrary, libraryDomain, openLibrary, readBook } from "./library.ts";
 import { manualClock } from "./manual-clock.ts";
-import { verifies } from "./requirements.ts";
 
 verifies("lifecycle:rebuild", "a restart reads stale sources only", async () => {
   const clock = manualClock();

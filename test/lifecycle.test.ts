@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway, type Gateway, type KeyholeEvent, onEvent } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "./claims.ts";
 import { createLibrary, type Library, libraryDomain, openLibrary, readBook } from "./library.ts";
 import { manualClock } from "./manual-clock.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { eventually } from "./upstream-kit.ts";
 

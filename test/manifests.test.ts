@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { manifestFiles } from "../scripts/manifests.ts";
 import { installTool } from "../scripts/tool.ts";
 import { zip } from "../scripts/zip.ts";
-import { PROGRAM_VERSION } from "../src/util/program-version.ts";
+import { PROGRAM_VERSION } from "../src/base/util/program-version.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { unlessUnreachable } from "./unless-unreachable.ts";
 

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { buildLibraryIndex } from "../src/sources/markdown/build-library-index.ts";
+import { buildLibraryIndex } from "../src/sources/markdown/library-index.ts";
+import { verifies } from "./claims.ts";
 import { NOTES, openNotes } from "./library-kit.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const TYPES = "notes://resources/agents/types";
@@ -56,7 +56,7 @@ verifies("markdown:index", "detects files that were changed, added or removed si
   expect(source.diagnostics().index).toBe("used");
 });
 
-verifies("markdown:index", "a damaged, cut or old index is not used", async () => {
+verifies(["markdown:index", "index-damage"], "a damaged, cut or old index is not used", async () => {
   const directory = await builtNotes();
   const path = (file: string) => join(directory, ".index", file);
   const whole = readFileSync(path("files.index"));
@@ -75,13 +75,6 @@ verifies("markdown:index", "a damaged, cut or old index is not used", async () =
     expect(await read(TYPES)).toContain("How to design types.");
     expect(source.diagnostics().index).toMatchObject({ reason: expect.stringContaining("index") });
   }
-  writeFileSync(path("files.index"), whole);
-  for (const file of ["usewhen-index.json", "keyword-index.json"]) {
-    const before = readFileSync(path(file), "utf8");
-    writeFileSync(path(file), before.replace("designing", "resigning"));
-    expect(await openNotes({}, { directory }).read(LOOKUP)).toContain("agents/types");
-    writeFileSync(path(file), before);
-  }
 });
 
 verifies("markdown:index", "keyhole index build writes it and names the files it left out", () => {
@@ -89,16 +82,12 @@ verifies("markdown:index", "keyhole index build writes it and names the files it
   openNotes({ ...NOTES, "fragments/broken.md": "---\nid: a" }, { directory });
   const out = join(directory, "elsewhere");
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, ["src/cli/main.ts", "index", ...args], { encoding: "utf8" });
+    spawnSync(process.execPath, ["src/program/main.ts", "index", ...args], { encoding: "utf8" });
   const built = run("build", directory, "--out", out, "--json");
-  expect(JSON.parse(built.stdout)).toMatchObject({ files: 5, fragments: 3, scenarios: 3 });
+  expect(JSON.parse(built.stdout)).toMatchObject({ files: 5, fragments: 3 });
   expect(JSON.parse(built.stdout).problems).toEqual([expect.stringContaining("fragments/broken.md:1:1")]);
   expect(built.status).toBe(1);
-  expect(JSON.parse(readFileSync(join(out, "usewhen-index.json"), "utf8"))).toMatchObject({
-    version: "4",
-    totalFragments: 3,
-    stats: { totalScenarios: 3 },
-  });
+  expect(readFileSync(join(out, "files.index"), "utf8")).toContain('"version":"4"');
   expect(run("build", join(directory, "nowhere")).stderr).toContain("INVALID_INPUT");
   expect(run("bild").status).toBe(1);
 });

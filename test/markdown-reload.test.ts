@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { onEvent } from "keyhole";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { verifies } from "./claims.ts";
 import { openNotes } from "./library-kit.ts";
-import { verifies } from "./requirements.ts";
 
 const TYPES = "notes://resources/agents/types";
 const WAIT = { timeout: 30_000, interval: 5 };

@@ -1,8 +1,8 @@
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMarkdownSource } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "./claims.ts";
 import { NOTES, openNotes } from "./library-kit.ts";
-import { verifies } from "./requirements.ts";
 
 const keeper = { id: "keeper", scopes: ["vault.read"], allowWrite: false };
 const reader = { id: "reader", scopes: [], allowWrite: false };

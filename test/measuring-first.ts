@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { isMeasuring } from "./figures.ts";
+import { isMeasuring } from "./is-measuring.ts";
 
 /** Begins with the tests that repeat more while they measure: begun last, one of them would run long after the others. */
 export class MeasuringFirst extends BaseSequencer {

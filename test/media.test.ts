@@ -6,11 +6,11 @@ import { createDisclosure } from "keyhole/ai-sdk";
 import { createMcpServer } from "keyhole/mcp";
 import { createScriptedModel } from "keyhole/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { loadTokenCounter } from "../src/util/tokens.ts";
 import { ai6 } from "./ai-6.ts";
+import { verifies } from "./claims.ts";
 import { connect, ERAS } from "./mcp/connect.ts";
-import { verifies } from "./requirements.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;

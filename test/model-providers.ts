@@ -1,6 +1,6 @@
-import type { ModelsConfig } from "../src/models/models-config.ts";
-import type { ProviderHost } from "../src/models/providers/provider-host.ts";
-import type { ProviderName } from "../src/models/providers/providers.ts";
+import type { ModelsConfig } from "../src/agent/models/models-config.ts";
+import type { ProviderHost } from "../src/agent/models/providers/define-provider.ts";
+import type { ProviderName } from "../src/agent/models/providers/providers.ts";
 
 export interface ProviderCase {
   readonly name: ProviderName;

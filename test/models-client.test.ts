@@ -4,10 +4,10 @@ import { generateText } from "ai";
 import { createLLMClient, type LLMClientOptions } from "keyhole/models";
 import { type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
 import { afterEach, expect } from "vitest";
-import type { LLMCallbacks } from "../src/models/llm-client-api.ts";
-import type { ModelsConfig } from "../src/models/models-config.ts";
+import type { LLMCallbacks } from "../src/agent/models/llm-client.ts";
+import type { ModelsConfig } from "../src/agent/models/models-config.ts";
+import { verifies } from "./claims.ts";
 import { SECRET } from "./model-providers.ts";
-import { verifies } from "./requirements.ts";
 
 let server: ServedModel | undefined;
 

@@ -2,11 +2,11 @@ import { generateText } from "ai";
 import { createLLMClient } from "keyhole/models";
 import { serveScriptedModel } from "keyhole/testing";
 import { expect, test } from "vitest";
-import { type ModelsConfig, providersConfigSchema } from "../src/models/models-config.ts";
-import type { ProviderHost, RunCommand } from "../src/models/providers/provider-host.ts";
-import { getSupportedProviders, isProviderSupported } from "../src/models/providers/providers.ts";
+import { type ModelsConfig, providersConfigSchema } from "../src/agent/models/models-config.ts";
+import type { ProviderHost, RunCommand } from "../src/agent/models/providers/define-provider.ts";
+import { getSupportedProviders, isProviderSupported } from "../src/agent/models/providers/providers.ts";
+import { verifies } from "./claims.ts";
 import { foundryLocal, SECRET } from "./model-providers.ts";
-import { verifies } from "./requirements.ts";
 
 const AZURE = { endpoint: "https://x.openai.azure.com", deployment: "gpt" };
 const PROJECT = { mode: "cloud", projectEndpoint: "https://x.services.ai.azure.com" } as const;

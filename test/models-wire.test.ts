@@ -3,10 +3,10 @@ import { createLLMClient, type LLMClientOptions, type ModelResponse } from "keyh
 import { type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
 import { afterEach, describe, expect } from "vitest";
 import { z } from "zod";
-import type { StreamChunk, StreamResult } from "../src/models/llm-client-api.ts";
-import type { ModelErrorCode } from "../src/models/providers/model-response.ts";
+import type { StreamChunk, StreamResult } from "../src/agent/models/llm-client.ts";
+import type { ModelErrorCode } from "../src/agent/models/providers/model-errors.ts";
+import { verifies } from "./claims.ts";
 import { PROVIDER_CASES, type ProviderCase, SECRET } from "./model-providers.ts";
-import { verifies } from "./requirements.ts";
 
 let server: ServedModel | undefined;
 

@@ -3,14 +3,13 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
-import { createDisclosure } from "../src/ai-sdk/disclosure.ts";
-import { createGateway } from "../src/gateway.ts";
-import { createMcpServer } from "../src/mcp/mcp-server.ts";
-import { defineOperation } from "../src/operations/operation.ts";
-import { OPERATIONS } from "../src/operations/operations.ts";
-import { toAnthropicTools } from "../src/plain-tools/anthropic-tools.ts";
-import { toOpenAITools } from "../src/plain-tools/openai-tools.ts";
-import { createToolbox } from "../src/toolbox.ts";
+import { defineOperation } from "../src/core/operations/operation.ts";
+import { OPERATIONS } from "../src/core/operations/operations.ts";
+import { createDisclosure } from "../src/faces/ai-sdk/disclosure.ts";
+import { createMcpServer } from "../src/faces/mcp/mcp-server.ts";
+import { toAnthropicTools, toOpenAITools } from "../src/faces/plain-tools/plain-tools.ts";
+import { createGateway } from "../src/gateway/create-gateway.ts";
+import { createToolbox } from "../src/gateway/toolbox.ts";
 
 /** The table with one extra row while these tests run. */
 const table: Record<string, unknown> = OPERATIONS;

@@ -4,9 +4,9 @@ import { createGateway, createToolbox, defineDomain, defineTool } from "keyhole"
 import { createEmbeddedIndex } from "keyhole/search";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { toResultType } from "../src/render/result-type.ts";
-import type { Entry } from "../src/schema/entry.ts";
-import { createObservedShapes } from "../src/session/observed-shapes.ts";
+import { toResultType } from "../src/base/json-schema/signature.ts";
+import type { Entry } from "../src/core/nouns/entry.ts";
+import { createObservedShapes } from "../src/core/sessions/observed-shapes.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 let orders: unknown = {

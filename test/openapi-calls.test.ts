@@ -1,9 +1,9 @@
 import type { Gateway } from "keyhole";
 import type { OpenApiOptions } from "keyhole/sources";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { verifies } from "./claims.ts";
 import { type LoopbackApi, sendJson, startLoopbackApi } from "./loopback-api.ts";
 import { openPets, problemOfPets, runPets } from "./pet-api.ts";
-import { verifies } from "./requirements.ts";
 
 let api: LoopbackApi;
 let gateway: Gateway;

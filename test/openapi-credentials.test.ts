@@ -1,9 +1,9 @@
 import { type Gateway, onEvent } from "keyhole";
 import type { OpenApiOptions } from "keyhole/sources";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { verifies } from "./claims.ts";
 import { type LoopbackApi, sendJson, startLoopbackApi } from "./loopback-api.ts";
 import { openPets, problemOfPets, runPets } from "./pet-api.ts";
-import { verifies } from "./requirements.ts";
 
 const CANARY = "canary-4f7c/secret+value";
 let api: LoopbackApi;

@@ -2,8 +2,8 @@ import { globSync } from "node:fs";
 import { createGateway, type Gateway, onEvent, type Source, type SourceContent } from "keyhole";
 import { createOpenApiSource } from "keyhole/sources";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "./claims.ts";
 import { type LoopbackApi, startLoopbackApi } from "./loopback-api.ts";
-import { verifies } from "./requirements.ts";
 
 const FOLDER = "node_modules/@readme/oas-examples";
 const OF_DOCUMENTS: ReadonlySet<string> = new Set(["source-refused", "content-failed", "entry-invalid"]);

@@ -6,7 +6,7 @@ import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const MAIN = resolve("src/cli/main.ts");
+const MAIN = resolve("src/program/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "keyhole-test-"));
 const config = join(folder, "notes.ts");
 

@@ -5,12 +5,12 @@ import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
+import { verifies } from "./claims.ts";
 import { programEnv } from "./program-env.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { eventually } from "./upstream-kit.ts";
 
-const MAIN = resolve("src/cli/main.ts");
+const MAIN = resolve("src/program/main.ts");
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
 /** Makes a home folder with a config of these servers, and a way to run the program in it. */
@@ -107,6 +107,6 @@ verifies("pins:command", "names an unreachable server and shows the others", asy
   });
   expect(await keyhole("pins", "approve", "--config", config)).toMatchObject({
     code: 1,
-    errors: expect.stringContaining("approve needs a source or a route"),
+    errors: expect.stringContaining("approve needs SOURCE, ROUTE or --all"),
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createPins, type Gateway, type Pins } from "keyhole";
 import { expect } from "vitest";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
@@ -160,7 +160,7 @@ verifies(
 );
 
 verifies(
-  "pins:command",
+  ["pins:command", "two-gateways"],
   "approvals of another process, and their loss, count without a restart",
   async () => {
     const path = join(temporaryFolder(), "pins.json");

@@ -1,6 +1,6 @@
 import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { expect } from "vitest";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 
 const owner: Principal = { id: "owner", scopes: [], allowWrite: true };
 

@@ -9,7 +9,7 @@ import { systemRows } from "../bench/systems.ts";
 import { GUEST } from "../examples/playground/principals.ts";
 import { createSystems } from "../examples/playground/systems.ts";
 import { THINGS_TO_TRY } from "../examples/playground/things-to-try.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const [NODE, SCRIPT = ""] = JSON.parse(readFileSync("package.json", "utf8")).scripts.start.split(" ");
@@ -131,18 +131,18 @@ describe("npm start", () => {
 
   verifies("playground:start", "the fourth does the same by the official Inspector", async ({ skip }) => {
     const folder = temporaryFolder();
-    const version = await shell(
-      inspector.replace(/--cli[\s\S]*/, "--cli --version"),
-      started.env,
-      INSPECTOR_MS,
-      folder,
-    );
-    if (version.code !== 0) {
-      const why = version.stderr.trim().split("\n").at(-1) || `no answer within ${INSPECTOR_MS} ms`;
-      console.warn(`skipped: npx cannot run the Inspector: ${why}`);
-      skip();
+    const run = (command: string) => shell(command, started.env, INSPECTOR_MS, folder);
+    let made = await run(inspector);
+    if (made.code !== 0) {
+      const version = await run(inspector.replace(/--cli[\s\S]*/, "--cli --version"));
+      if (version.code !== 0) {
+        const why = version.stderr.trim().split("\n").at(-1) || `no answer within ${INSPECTOR_MS} ms`;
+        console.warn(`skipped: npx cannot run the Inspector: ${why}`);
+        skip();
+      }
+      // npx may have spent the first attempt on the download.
+      made = await run(inspector);
     }
-    const made = await shell(inspector, started.env, INSPECTOR_MS, folder);
     expect([made.code, made.code === 0 ? "" : made.stderr]).toEqual([0, ""]);
     expect(textOf(JSON.parse(made.stdout))).toContain('"title":"My second project"');
   });

@@ -1,11 +1,12 @@
 import { PGlite } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
-import { createEmbeddedIndex, createPostgresIndex, createStaticEmbedder } from "keyhole/search";
+import { createPostgresIndex } from "keyhole/postgres";
+import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { createCorpus } from "../bench/corpus.ts";
 import { toSearchDocument } from "../bench/scale/to-search-document.ts";
-import type { PostgresClient } from "../src/search/postgres/postgres-client.ts";
+import type { PostgresClient } from "../src/postgres/search/postgres-client.ts";
 
 const embedder = createStaticEmbedder();
 const schema = `keyhole_vectors_${process.pid}`;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ApprovalRequest, createGateway, createPins, defineDomain, defineTool } from "keyhole";
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { verifies } from "./claims.ts";
 import { COUNT, openOwn, TOTAL } from "./recipe-kit.ts";
-import { verifies } from "./requirements.ts";
 import { createShop, createShopGateway, reader, writer } from "./run-kit.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 

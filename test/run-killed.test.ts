@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSqliteSessionStore } from "keyhole";
 import { afterAll, expect } from "vitest";
-import type { PlanStore } from "../src/session/plan-store.ts";
+import type { PlanStore } from "../src/core/storage/plan-store.ts";
+import { verifies } from "./claims.ts";
 import { createNotes, NOTES_CODE } from "./notes-gateway.ts";
-import { verifies } from "./requirements.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keyhole-test-"));
 const file = join(folder, "notes.txt");

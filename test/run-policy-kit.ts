@@ -4,10 +4,10 @@ import { createGateway, defineDomain, defineTool, type Gateway, type Principal }
 import { createEmbeddedIndex } from "keyhole/search";
 import { expect } from "vitest";
 import { z } from "zod";
-import { type CallPolicy, decideCall } from "../src/calls/decide-call.ts";
-import { coreOf } from "../src/gateway-core.ts";
-import type { Sandbox } from "../src/sandbox/sandbox.ts";
-import { LANES } from "../src/schema/entry.ts";
+import { type CallPolicy, decideCall } from "../src/core/calls/decide-call.ts";
+import { LANES } from "../src/core/nouns/entry.ts";
+import type { Sandbox } from "../src/core/sandbox/sandbox.ts";
+import { faceApiOf } from "../src/gateway/face-api.ts";
 
 const ran = new Map<string, string[]>();
 
@@ -82,7 +82,7 @@ export async function checkRandomScripts(numRuns: number, sandbox?: Sandbox): Pr
         ? `return Promise.all([${calls.join(",")}].map(${one}))`
         : `const one = ${one}; for (const make of [${calls.join(",")}]) await one(make);`;
       // Calls made together are decided in their order, one at a time.
-      await coreOf(gateway).run(
+      await faceApiOf(gateway).run(
         "run",
         { code, ...(dryRun !== undefined && { dry_run: dryRun }) },
         {

@@ -1,5 +1,5 @@
-import type { Sandbox } from "../src/sandbox/sandbox.ts";
-import { verifies } from "./requirements.ts";
+import type { Sandbox } from "../src/core/sandbox/sandbox.ts";
+import { verifies } from "./claims.ts";
 import { checkRandomScripts } from "./run-policy-kit.ts";
 
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor;

@@ -1,8 +1,8 @@
 import type { ApprovalRequest } from "keyhole";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { createMemorySessionStore } from "../src/session/memory-session-store.ts";
-import { createMemoryPlanStore, type PlanStore } from "../src/session/plan-store.ts";
-import { verifies } from "./requirements.ts";
+import { createPlanStore, type PlanStore } from "../src/core/storage/plan-store.ts";
+import { createMemorySessionStore } from "../src/core/storage/session-store.ts";
+import { verifies } from "./claims.ts";
 import { createShopGateway, reader } from "./run-kit.ts";
 
 const asked: ApprovalRequest[] = [];
@@ -230,7 +230,7 @@ describe("a plan", () => {
 });
 
 verifies("run:resume", "a plan whose script makes other calls than before is refused", async () => {
-  const kept = createMemoryPlanStore();
+  const kept = createPlanStore();
   let tampered = false;
   const plans: PlanStore = {
     ...kept,

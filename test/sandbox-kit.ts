@@ -4,7 +4,7 @@ import type {
   ScriptLimits,
   ScriptOutcome,
   ScriptRequest,
-} from "../src/sandbox/sandbox.ts";
+} from "../src/core/sandbox/sandbox.ts";
 
 export const SCRIPT_LIMITS: ScriptLimits = {
   timeMs: 60_000,

@@ -1,5 +1,11 @@
-import type { AgentEvent } from "../src/agent/agent-event.ts";
-import type { ChatAgent, Fact, PermissionAnswer, PermissionMode, Topic } from "../src/tui/chat-agent.ts";
+import type { AgentEvent } from "../src/agent/loop/agent-event.ts";
+import type {
+  ChatAgent,
+  Fact,
+  PermissionAnswer,
+  PermissionMode,
+  Topic,
+} from "../src/agent/tui/chat-agent.ts";
 
 const SPAN = { traceId: "t", spanId: "s" };
 const USAGE = { input: 100, output: 20, cached: 0 };

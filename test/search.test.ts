@@ -6,8 +6,8 @@ import { createGateway, defineDomain, defineTool, type KeyholeEvent, onEvent } f
 import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
 import { expect, test } from "vitest";
 import { openEmbeddedIndex } from "../src/search/embedded-index.ts";
-import { isMeasuring, reportFigure } from "./figures.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
+import { isMeasuring } from "./is-measuring.ts";
 import { createShop } from "./shop.ts";
 
 /** `npm run verify` kills more often than other runs. */
@@ -41,7 +41,7 @@ function office(count: number) {
 }
 
 verifies(
-  "search:snapshot",
+  ["search:snapshot", "index-damage"],
   "a start reads it, another catalog updates the difference, and damage causes a reported rebuild",
   async () => {
     const snapshot = join(folder(), "search.bin");
@@ -87,7 +87,7 @@ verifies(
 );
 
 verifies(
-  "search:snapshot",
+  ["search:snapshot", "kill-during-write"],
   "a process killed during a write leaves the old state or the new one",
   async () => {
     const directory = folder();
@@ -104,12 +104,8 @@ verifies(
           child.kill("SIGKILL");
           await new Promise((resolve) => child.once("exit", resolve));
           const opened = await openEmbeddedIndex(own);
-          if (!opened.ok) {
-            reportFigure("kill-recoveries", 0);
-            throw new Error(opened.reason);
-          }
+          if (!opened.ok) throw new Error(opened.reason);
           const documents = opened.value.status().documents ?? 0;
-          reportFigure("kill-recoveries", [100, 200].includes(documents) ? 1 : 0);
           expect([100, 200]).toContain(documents);
           seen.add(documents);
         }),
@@ -146,7 +142,7 @@ verifies("search:says-mode", "words alone without an embedder, words and vectors
 });
 
 verifies(
-  "search:stuffing",
+  ["search:stuffing", "T11"],
   "a tool stuffed with words wins no other tool's query and fills no page",
   async () => {
     const honest = createShop().domains[0]!;

@@ -9,11 +9,11 @@ import {
 } from "keyhole";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { problem } from "../src/schema/problem.ts";
-import { PROBLEMS } from "../src/schema/problems.ts";
-import { ROLES, rolesIn, say } from "../src/schema/say.ts";
-import { surfaceTools, wordsOf } from "../src/surfaces/surface.ts";
-import { SURFACES, type Surface } from "../src/surfaces/surface-names.ts";
+import { formatMessage, ROLES, rolesIn } from "../src/base/problems/format-message.ts";
+import { Problem, problem } from "../src/base/problems/problem.ts";
+import { PROBLEMS } from "../src/base/problems/problems.ts";
+import { surfaceTools, wordsOf } from "../src/core/surfaces/surface.ts";
+import { SURFACES, type Surface } from "../src/core/surfaces/surface-names.ts";
 
 const SPOKEN = SURFACES.filter((surface) => surface !== "native");
 const ALL_NAMES = new Set(
@@ -84,7 +84,7 @@ test.each(SURFACES)("on %s every problem names only tools of that surface", (sur
     if (word !== undefined && role !== "params" && role !== "dry_run") expect(own).toContain(word);
   }
   for (const code of Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]) {
-    const { message, next } = problem(code).inWords(words);
+    const { message, next } = new Problem(code, {}, {}).inWords(words);
     expect(rolesIn(`${message} ${next}`), code).toEqual([]);
   }
 });
@@ -92,7 +92,9 @@ test.each(SURFACES)("on %s every problem names only tools of that surface", (sur
 test("a value that looks like a role is left as it is", () => {
   const words = wordsOf({ surface: "commands" });
   expect(problem("NOT_FOUND", { name: "{exec}" }).inWords(words).message).toBe("{exec} not found.");
-  expect(say({ sentences: "{name} by {exec}", fills: { name: "{get}" } }, words)).toBe("{get} by tool_exec");
+  expect(formatMessage({ sentences: "{name} by {exec}", fills: { name: "{get}" } }, words)).toBe(
+    "{get} by tool_exec",
+  );
 });
 
 /** The tools of a surface that run, read and describe, each with its input for an address. */

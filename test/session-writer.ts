@@ -1,8 +1,8 @@
 // Changes a session from two loops at once until the process is killed.
-import { openSqliteSessionStore } from "../src/session/sqlite-session-store.ts";
+import { createSqliteSessionStore } from "../src/core/storage/session-store.ts";
 
 const [, , path = "", handle = "", principal = ""] = process.argv;
-const store = openSqliteSessionStore(path, {});
+const store = await createSqliteSessionStore(path);
 process.send?.("writing");
 for (let step = 0; ; step += 1) {
   const text = `${step}:${"x".repeat(step % 3_000)}`;

@@ -9,9 +9,9 @@ import {
 } from "keyhole";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { createMemorySessionStore } from "../src/session/memory-session-store.ts";
+import { createMemorySessionStore } from "../src/core/storage/session-store.ts";
+import { verifies } from "./claims.ts";
 import { ann, bob, openPages, pages, textOf } from "./pages.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const countTokens = await loadTokenCounter();

@@ -1,11 +1,11 @@
 import { PGlite } from "@electric-sql/pglite";
-import { createPostgresState } from "keyhole";
+import { createPostgresState } from "keyhole/postgres";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { createGateway } from "../src/gateway.ts";
-import type { Gateway } from "../src/gateway-api.ts";
-import { createPostgresIndex } from "../src/search/postgres/postgres-index.ts";
+import { createGateway } from "../src/gateway/create-gateway.ts";
+import type { Gateway } from "../src/gateway/gateway-api.ts";
+import { createPostgresIndex } from "../src/postgres/search/postgres-index.ts";
 import { defineDomain, defineTool } from "../src/sources/code/define.ts";
-import { isMeasuring } from "./figures.ts";
+import { isMeasuring } from "./is-measuring.ts";
 import { TASKS } from "./origins/ernesto-domains.ts";
 import { answersOf, build, CALLER, compareAnswers } from "./threats/non-interference-behaviours.ts";
 
@@ -26,7 +26,7 @@ test("three gateways share one index: one writes, all search", async () => {
   for (const reader of readers) await reader.close();
 });
 
-test("T12 in PostgreSQL, entries out of a caller's scopes change no byte of any answer", {
+test("T12: in PostgreSQL, entries out of a caller's scopes change no byte of any answer", {
   timeout: 3_600_000,
 }, async () => {
   const open = async (table: string) => {

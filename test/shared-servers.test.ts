@@ -1,8 +1,8 @@
 import type { Gateway } from "keyhole";
 import { afterEach, expect, test } from "vitest";
 import { createSharedServers } from "../src/sources/mcp/shared-servers.ts";
+import { verifies } from "./claims.ts";
 import { manualClock } from "./manual-clock.ts";
-import { verifies } from "./requirements.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf, processesWith } from "./upstream-kit.ts";
 
 const open: Gateway[] = [];

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell reads them.
-import type { PermissionRules } from "../src/agent/permissions/permission-rules.ts";
+import type { PermissionRules } from "../src/agent/permissions/permission.ts";
 import { COMMANDS_TO_ASK } from "./shell-corpus-ask.ts";
 import { EVERYDAY } from "./shell-corpus-everyday.ts";
 import { GIT_TO_ASK, GIT_TO_DENY } from "./shell-corpus-git.ts";

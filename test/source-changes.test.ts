@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { createGateway, type Gateway, type KeyholeEvent, onEvent, type Source } from "keyhole";
 import { createOpenApiSource } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
+import { verifies } from "./claims.ts";
 import { manualClock } from "./manual-clock.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { chaos, eventually, gatewayOf, operator, processesWith } from "./upstream-kit.ts";
 

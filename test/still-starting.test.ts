@@ -20,7 +20,7 @@ async function serve(era: Era) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [
-      resolve("src/cli/main.ts"),
+      resolve("src/program/main.ts"),
       "serve",
       "--no-daemon",
       "--trust",

@@ -4,14 +4,14 @@ import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { startTelemetry } from "keyhole/telemetry";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import type { AgentEvent } from "../src/agent/agent-event.ts";
-import { recordAgentEvents } from "../src/agent/record-agent-events.ts";
+import type { AgentEvent } from "../src/agent/loop/agent-event.ts";
+import { recordAgentEvents } from "../src/agent/loop/record-agent-events.ts";
+import { newSpan, parseTraceparent } from "../src/core/telemetry/trace-context.ts";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { newSpan, parseTraceparent } from "../src/telemetry/trace-context.ts";
+import { verifies } from "./claims.ts";
 import { startLoopbackApi } from "./loopback-api.ts";
 import { connect } from "./mcp/connect.ts";
 import { startCollector } from "./otlp-collector.ts";
-import { verifies } from "./requirements.ts";
 import { clerk, createShop } from "./shop.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 
@@ -330,7 +330,7 @@ verifies("telemetry:off", "nothing starts, the exporter is not loaded, and no sp
     const domains = [defineDomain({ name: "a", description: "A.", tools: [defineTool(look)] })];
     await startTelemetry({});
     const answer = await createGateway({ domains }).exec({ op: "a.look", args: {} });
-    console.log(JSON.stringify({ ok: answer.ok, trace: trace ?? null, otel: loaded.filter((url) => /otel|opentelemetry/.test(url)) }));`;
+    console.log(JSON.stringify({ ok: answer.ok, trace: trace ?? null, otel: loaded.filter((url) => /otlp|opentelemetry/.test(url)) }));`;
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     encoding: "utf8",
   });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ResourceDocument } from "../src/search/typesense/resource-document.ts";
+import type { ResourceDocument } from "../src/postgres/typesense/resource-document.ts";
 
 export interface Received {
   readonly method: string;

@@ -2,13 +2,13 @@ import type { Tool } from "@modelcontextprotocol/client";
 import fc from "fast-check";
 import { defineDomain, defineTool } from "keyhole";
 import { expect } from "vitest";
-import { buildCatalog } from "../src/catalog/catalog.ts";
+import { systemClock } from "../src/base/util/clock.ts";
+import { buildCatalog } from "../src/core/catalog/catalog.ts";
 import type { Listing } from "../src/sources/mcp/listing.ts";
 import { packTools } from "../src/sources/mcp/packed-tools.ts";
 import { toDrafts } from "../src/sources/mcp/to-drafts.ts";
 import { createUpstream } from "../src/sources/mcp/upstream.ts";
-import { systemClock } from "../src/util/clock.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { chaos, gatewayOf } from "./upstream-kit.ts";
 
 type Listed = Omit<Listing, "tools"> & { readonly tools: readonly Tool[] };
@@ -135,7 +135,7 @@ verifies("upstream:names", "no server can replace a domain or another server", a
     tools: [defineTool({ name: "add", op: "bad.add", description: "Adds.", execute: () => "mine" })],
   });
   expect(() => gatewayOf([chaos("good"), chaos("good")])).toThrow(
-    "source mcp:good: this id is used more than once",
+    "The catalog cannot be built: 1 problem.\n- source mcp:good: this id is used more than once",
   );
   const gateway = gatewayOf([chaos("bad"), chaos("good")], { domains: [own] });
   expect(await gateway.exec({ op: "bad.add" })).toMatchObject({ ok: true, result: "mine" });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Gateway } from "keyhole";
 import { afterEach, expect } from "vitest";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
@@ -27,7 +27,7 @@ async function goodStillAnswers(gateway: Gateway): Promise<void> {
 }
 
 verifies(
-  "upstream:faults",
+  ["upstream:faults", "crash-mid-call"],
   "a crash during a call names the server and the cause, and the call runs once",
   async () => {
     const log = join(temporaryFolder(), "calls");
@@ -49,30 +49,38 @@ verifies(
   },
 );
 
-verifies("upstream:faults", "reads are repeated once after a crash, writes never", async () => {
-  const log = join(temporaryFolder(), "calls");
-  const { gateway } = start({ env: { CHAOS_LOG: log } });
-  const crashed = await gateway.exec({ op: "bad.read_crash", args: {} });
-  expect(crashed).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
-  expect(readFileSync(log, "utf8")).toBe("read_crash\nread_crash\n");
-});
-
-verifies("upstream:faults", "a server that keeps crashing is marked as down with the reason", async () => {
-  const { gateway, bad } = start({ limits: { restarts: 2, backoffMs: 1 } });
-  for (let count = 0; count < 3; count += 1) await gateway.exec({ op: "bad.crash", args: {} });
-  const refused = await gateway.exec({ op: "bad.add", args: {} });
-  expect(refused).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
-  expect(refused.text).toContain("more than 2 times");
-  await eventually(async () => {
-    const { text } = await gateway.ask({ query: "bad.add" });
-    expect(text).toContain("server_down");
-  });
-  expect(bad.diagnostics().starts).toBe(3);
-  await goodStillAnswers(gateway);
-});
+verifies(
+  ["upstream:faults", "crash-mid-call"],
+  "reads are repeated once after a crash, writes never",
+  async () => {
+    const log = join(temporaryFolder(), "calls");
+    const { gateway } = start({ env: { CHAOS_LOG: log } });
+    const crashed = await gateway.exec({ op: "bad.read_crash", args: {} });
+    expect(crashed).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
+    expect(readFileSync(log, "utf8")).toBe("read_crash\nread_crash\n");
+  },
+);
 
 verifies(
-  "upstream:faults",
+  ["upstream:faults", "crash-mid-call"],
+  "a server that keeps crashing is marked as down with the reason",
+  async () => {
+    const { gateway, bad } = start({ limits: { restarts: 2, backoffMs: 1 } });
+    for (let count = 0; count < 3; count += 1) await gateway.exec({ op: "bad.crash", args: {} });
+    const refused = await gateway.exec({ op: "bad.add", args: {} });
+    expect(refused).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+    expect(refused.text).toContain("more than 2 times");
+    await eventually(async () => {
+      const { text } = await gateway.ask({ query: "bad.add" });
+      expect(text).toContain("server_down");
+    });
+    expect(bad.diagnostics().starts).toBe(3);
+    await goodStillAnswers(gateway);
+  },
+);
+
+verifies(
+  ["upstream:faults", "hang"],
   "a hanging call ends at its limit, is cancelled upstream, and frees its slot",
   async () => {
     const { gateway } = start({ limits: { concurrency: 1, breakerTimeouts: 5 } }, 300);
@@ -85,7 +93,7 @@ verifies(
 );
 
 verifies(
-  "upstream:faults",
+  ["upstream:faults", "hang"],
   "several hanging calls in a row open the breaker, and it closes again",
   async () => {
     const { gateway, bad } = start({ limits: { breakerMs: 1_500, breakerTimeouts: 3 } }, 300);
@@ -113,7 +121,7 @@ verifies("upstream:faults", "calls over the limit wait, and over the queue are r
   await goodStillAnswers(gateway);
 });
 
-verifies("upstream:faults", "the caller's signal reaches the server", async () => {
+verifies(["upstream:faults", "client-gone"], "the caller's signal reaches the server", async () => {
   const { gateway } = start();
   await gateway.ready();
   const caller = new AbortController();
@@ -124,32 +132,40 @@ verifies("upstream:faults", "the caller's signal reaches the server", async () =
   expect(told).toMatchObject({ result: { cancelled: 1 } });
 });
 
-verifies("upstream:faults", "garbage, duplicate ids and unknown ids are ignored", async () => {
-  const { gateway, bad } = start({ words: ["banner"] });
-  expect((await gateway.exec({ op: "bad.garbage", args: {} })).text).toContain("after garbage");
-  expect((await gateway.exec({ op: "bad.duplicate", args: {} })).text).toContain("first");
-  expect((await gateway.exec({ op: "bad.wrong_id", args: {} })).text).toContain("for you");
-  expect(await gateway.exec({ op: "bad.add", args: { c: 3 } })).toMatchObject({ result: { c: 3 } });
-  expect(bad.diagnostics().invalidLines).toBeGreaterThanOrEqual(4);
-  expect(bad.diagnostics().starts).toBe(1);
-});
+verifies(
+  ["upstream:faults", "bad-start", "malformed-upstream"],
+  "garbage, duplicate ids and unknown ids are ignored",
+  async () => {
+    const { gateway, bad } = start({ words: ["banner"] });
+    expect((await gateway.exec({ op: "bad.garbage", args: {} })).text).toContain("after garbage");
+    expect((await gateway.exec({ op: "bad.duplicate", args: {} })).text).toContain("first");
+    expect((await gateway.exec({ op: "bad.wrong_id", args: {} })).text).toContain("for you");
+    expect(await gateway.exec({ op: "bad.add", args: { c: 3 } })).toMatchObject({ result: { c: 3 } });
+    expect(bad.diagnostics().invalidLines).toBeGreaterThanOrEqual(4);
+    expect(bad.diagnostics().starts).toBe(1);
+  },
+);
 
-verifies("upstream:faults", "a line up to the size limit is a normal result", async () => {
+verifies(["upstream:faults", "huge-result"], "a line up to the size limit is a normal result", async () => {
   const { gateway } = start();
   const large = await gateway.exec({ op: "bad.big_line", args: {} });
   expect(large).toMatchObject({ ok: true, meta: { stored: { chars: expect.any(Number) } } });
 });
 
-verifies("upstream:faults", "a line over the size limit ends only that server, with the reason", async () => {
-  const { gateway } = start({ limits: { maxLineBytes: 10 * 1024 * 1024 } });
-  const refused = await gateway.exec({ op: "bad.big_line", args: {} });
-  expect(refused).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
-  expect(refused.text).toContain("a line longer than 10485760 bytes");
-  await goodStillAnswers(gateway);
-  expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
-});
+verifies(
+  ["upstream:faults", "long-line"],
+  "a line over the size limit ends only that server, with the reason",
+  async () => {
+    const { gateway } = start({ limits: { maxLineBytes: 10 * 1024 * 1024 } });
+    const refused = await gateway.exec({ op: "bad.big_line", args: {} });
+    expect(refused).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
+    expect(refused.text).toContain("a line longer than 10485760 bytes");
+    await goodStillAnswers(gateway);
+    expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
+  },
+);
 
-verifies("upstream:faults", "an endless list is cut", async () => {
+verifies(["upstream:faults", "flapping"], "an endless list is cut", async () => {
   const { gateway, bad } = start({ words: ["endless"] });
   await gateway.ready();
   const cut = `an unknown number of its tools after the first ${18 + 1_023} are left out`;
@@ -167,13 +183,13 @@ verifies("upstream:faults", "an ask says how many tools over the limit are left 
   expect(bad.diagnostics().warnings).toEqual([cut]);
 });
 
-verifies("upstream:faults", "a list with a repeated cursor is cut", async () => {
+verifies(["upstream:faults", "flapping"], "a list with a repeated cursor is cut", async () => {
   const { gateway, bad } = start({ words: ["endless-same"] });
   await gateway.ready();
   expect(bad.diagnostics().warnings.join()).toContain("begins again");
 });
 
-verifies("upstream:faults", "a thousand change notifications cause one listing", async () => {
+verifies(["upstream:faults", "flapping"], "a thousand change notifications cause one listing", async () => {
   const lists = join(temporaryFolder(), "lists");
   const { gateway } = start({ env: { CHAOS_LISTS: lists }, limits: { relistMs: 200 } });
   await gateway.ready();
@@ -190,21 +206,29 @@ const STARTS: [string, ChaosOptions, string][] = [
   ["never answers", { words: ["silent"], limits: { connectMs: 400 } }, "did not answer in time"],
 ];
 for (const [what, options, reason] of STARTS) {
-  verifies("upstream:faults", `a server that ${what} is listed as down, with the reason`, async () => {
-    const { gateway } = start(options);
-    await gateway.ready();
-    const { results } = await gateway.get({ routes: [{ route: "bad://resources/server" }] });
-    expect(JSON.stringify(results)).toContain("UNAVAILABLE");
-    expect(JSON.stringify(results)).toContain(reason);
-    await goodStillAnswers(gateway);
-  });
+  verifies(
+    ["upstream:faults", "bad-start"],
+    `a server that ${what} is listed as down, with the reason`,
+    async () => {
+      const { gateway } = start(options);
+      await gateway.ready();
+      const { results } = await gateway.get({ routes: [{ route: "bad://resources/server" }] });
+      expect(JSON.stringify(results)).toContain("UNAVAILABLE");
+      expect(JSON.stringify(results)).toContain(reason);
+      await goodStillAnswers(gateway);
+    },
+  );
 }
 
-verifies("upstream:faults", "a server that exits on the probe is used in the older protocol", async () => {
-  const { gateway, bad } = start({ words: ["dies-on-probe"] });
-  expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
-  expect(bad.diagnostics().protocol).toBe("legacy");
-});
+verifies(
+  ["upstream:faults", "bad-start"],
+  "a server that exits on the probe is used in the older protocol",
+  async () => {
+    const { gateway, bad } = start({ words: ["dies-on-probe"] });
+    expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
+    expect(bad.diagnostics().protocol).toBe("legacy");
+  },
+);
 
 verifies("upstream:faults", "an error of the server keeps its own text", async () => {
   const { gateway } = start();
@@ -213,24 +237,32 @@ verifies("upstream:faults", "an error of the server keeps its own text", async (
   expect(failed.text).toContain("The server bad answered with an error: the disk is full");
 });
 
-verifies("upstream:faults", "two hundred hanging calls do not affect the other servers", async () => {
-  const { gateway } = start({ limits: { breakerTimeouts: 999 } }, 2_000);
-  await gateway.ready();
-  const hung = Promise.all(Array.from({ length: 200 }, () => gateway.exec({ op: "bad.hang", args: {} })));
-  for (let count = 0; count < 20; count += 1) await goodStillAnswers(gateway);
-  const codes = new Set((await hung).map((answer) => (answer.ok ? "ok" : answer.error.code)));
-  expect([...codes]).toEqual(["TIMEOUT"]);
-});
+verifies(
+  ["upstream:faults", "hang"],
+  "two hundred hanging calls do not affect the other servers",
+  async () => {
+    const { gateway } = start({ limits: { breakerTimeouts: 999 } }, 2_000);
+    await gateway.ready();
+    const hung = Promise.all(Array.from({ length: 200 }, () => gateway.exec({ op: "bad.hang", args: {} })));
+    for (let count = 0; count < 20; count += 1) await goodStillAnswers(gateway);
+    const codes = new Set((await hung).map((answer) => (answer.ok ? "ok" : answer.error.code)));
+    expect([...codes]).toEqual(["TIMEOUT"]);
+  },
+);
 
-verifies("upstream:faults", "a definition that is nested too deeply does not affect the others", async () => {
-  const { gateway } = start({ words: ["deep"] });
-  expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
-  const deep = await gateway.exec({ op: "bad.deep", args: {} });
-  expect(deep).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
-  await goodStillAnswers(gateway);
-});
+verifies(
+  ["upstream:faults", "schema-bomb"],
+  "a definition that is nested too deeply does not affect the others",
+  async () => {
+    const { gateway } = start({ words: ["deep"] });
+    expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
+    const deep = await gateway.exec({ op: "bad.deep", args: {} });
+    expect(deep).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+    await goodStillAnswers(gateway);
+  },
+);
 
-verifies("upstream:faults", "a missing command is reported", async () => {
+verifies(["upstream:faults", "bad-start"], "a missing command is reported", async () => {
   const source = createMcpSource("bad", { command: "/does/not/exist" });
   open = gatewayOf([source, chaos("good")]);
   expect((await open.ask({ query: "bad" })).text).toContain("server_down: it cannot be started (ENOENT)");

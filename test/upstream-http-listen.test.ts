@@ -5,7 +5,7 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 
 verifies(

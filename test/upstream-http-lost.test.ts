@@ -11,8 +11,8 @@ import { createMcpServer } from "keyhole/mcp";
 import { afterEach, describe, expect } from "vitest";
 import { z } from "zod";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
+import { verifies } from "./claims.ts";
 import { connect } from "./mcp/connect.ts";
-import { verifies } from "./requirements.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 
 const open: (() => Promise<void>)[] = [];
@@ -111,31 +111,39 @@ async function serve(protocol: (typeof PROTOCOLS)[number]) {
 }
 
 describe.each(PROTOCOLS)("an HTTP server in the %s protocol", (protocol) => {
-  verifies("upstream:faults", "closes idle connections: reads are repeated, writes are not", async () => {
-    const { run, calls, state } = await serve(protocol);
-    expect(await run("greet")).toMatchObject({ ok: true });
-    state.cutsIdle = true;
-    expect(await run("greet")).toMatchObject({ ok: true, result: "Hello Ada" });
-    expect(calls.splice(0)).toEqual(["greet", "greet", "greet"]);
-    const lost = await run("write");
-    expect(lost).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST", details: { server: "web" } } });
-    expect(calls).toEqual(["write"]);
-  });
-
-  verifies("upstream:faults", "breaks off its answer: the call fails at once, and runs once", async () => {
-    const { run, calls, state } = await serve(protocol);
-    expect(await run("write")).toMatchObject({ ok: true });
-    calls.length = 0;
-    for (const how of ["end", "destroy"] as const) {
-      state.endsStream = how;
+  verifies(
+    ["upstream:faults", "network"],
+    "closes idle connections: reads are repeated, writes are not",
+    async () => {
+      const { run, calls, state } = await serve(protocol);
+      expect(await run("greet")).toMatchObject({ ok: true });
+      state.cutsIdle = true;
+      expect(await run("greet")).toMatchObject({ ok: true, result: "Hello Ada" });
+      expect(calls.splice(0)).toEqual(["greet", "greet", "greet"]);
       const lost = await run("write");
-      expect(lost).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
-      expect(JSON.stringify(lost)).toContain("its answer broke off");
-    }
-    expect(calls).toEqual(["write", "write"]);
-  });
+      expect(lost).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST", details: { server: "web" } } });
+      expect(calls).toEqual(["write"]);
+    },
+  );
 
-  verifies("upstream:faults", "goes down and comes back", async () => {
+  verifies(
+    ["upstream:faults", "network"],
+    "breaks off its answer: the call fails at once, and runs once",
+    async () => {
+      const { run, calls, state } = await serve(protocol);
+      expect(await run("write")).toMatchObject({ ok: true });
+      calls.length = 0;
+      for (const how of ["end", "destroy"] as const) {
+        state.endsStream = how;
+        const lost = await run("write");
+        expect(lost).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
+        expect(JSON.stringify(lost)).toContain("its answer broke off");
+      }
+      expect(calls).toEqual(["write", "write"]);
+    },
+  );
+
+  verifies(["upstream:faults", "reconnect-storm"], "goes down and comes back", async () => {
     const { run, stop, start } = await serve(protocol);
     expect(await run("write")).toMatchObject({ ok: true });
     await stop();

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { gatewayOf } from "./upstream-kit.ts";
 
 const MEGABYTE = 1024 * 1024;

@@ -6,7 +6,7 @@ import type { McpSource, McpSourceOptions } from "keyhole/sources";
 import { expect } from "vitest";
 import { z } from "zod";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
@@ -90,7 +90,7 @@ verifies("upstream:lazy", "the protocol of a server is probed once", async () =>
   server.close();
 });
 
-verifies("upstream:secrets", "headers reach the server and appear in no message", async () => {
+verifies(["upstream:secrets", "T14"], "headers reach the server and appear in no message", async () => {
   const server = await serve();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: filled in from the variables.
   const headers = { Authorization: "Bearer ${env:WEB_TOKEN}" };
@@ -162,7 +162,7 @@ verifies("upstream:faults", "a refused connection is named", async () => {
   await gateway.close();
 });
 
-verifies("upstream:faults", "a TLS error is named", async () => {
+verifies(["upstream:faults", "network"], "a TLS error is named", async () => {
   const server = await serve();
   const gateway = gatewayOf([web(server.url.replace("http:", "https:"))]);
   await gateway.ready();

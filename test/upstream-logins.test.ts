@@ -11,8 +11,8 @@ import { afterEach, expect } from "vitest";
 import { z } from "zod";
 import type { McpServerConfig } from "../src/sources/mcp/config/server-config.ts";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
+import { verifies } from "./claims.ts";
 import { type OAuthServer, serveOAuth } from "./oauth-server.ts";
-import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { eventually, gatewayOf, operator } from "./upstream-kit.ts";
 
@@ -91,7 +91,7 @@ verifies("upstream:logins", "a login survives a restart in a private file, and c
 });
 
 verifies(
-  "upstream:logins",
+  ["upstream:logins", "login-storm"],
   "200 calls with an expired token renew it once, also across two openings of the file",
   async () => {
     const server = await start();
@@ -192,7 +192,7 @@ const hostile: readonly [string, (server: OAuthServer) => void, string][] = [
   ],
 ];
 for (const [what, prepare, reason] of hostile) {
-  verifies("upstream:logins", `a login is refused for ${what}`, async () => {
+  verifies(["upstream:logins", "T3"], `a login is refused for ${what}`, async () => {
     const server = await start();
     prepare(server);
     const { source } = mail(server.url);
@@ -244,7 +244,7 @@ verifies(
   },
 );
 
-verifies("upstream:logins", "an answer with the wrong state is ignored", async () => {
+verifies(["upstream:logins", "T2"], "an answer with the wrong state is ignored", async () => {
   const server = await start();
   const { source } = mail(server.url);
   let status = 0;
@@ -263,7 +263,7 @@ verifies("upstream:logins", "an answer with the wrong state is ignored", async (
 });
 
 verifies(
-  "upstream:logins",
+  ["upstream:logins", "T1"],
   "callers' tokens never reach a server, and servers' tokens never reach a caller",
   async () => {
     const server = await start();
@@ -307,7 +307,7 @@ verifies(
      export const sources = [createMcpSource("mail", { url: ${JSON.stringify(server.url)} }, { trusted: true })];`,
     );
     const run = async (...args: string[]) => {
-      const child = spawn(process.execPath, ["src/cli/main.ts", ...args, "--config", config], {
+      const child = spawn(process.execPath, ["src/program/main.ts", ...args, "--config", config], {
         env: { ...process.env, KEYHOLE_STATE: folder },
         stdio: ["ignore", "pipe", "pipe"],
       });

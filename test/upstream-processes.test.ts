@@ -5,9 +5,8 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { expect } from "vitest";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { sweepOrphans } from "../src/util/process-tree.ts";
-import { reportFigure } from "./figures.ts";
-import { verifies } from "./requirements.ts";
+import { sweepOrphans } from "../src/sources/mcp/process-tree.ts";
+import { verifies } from "./claims.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf, processesWith } from "./upstream-kit.ts";
 
 const HARD: [string, ChaosOptions][] = [
@@ -20,7 +19,7 @@ const HARD: [string, ChaosOptions][] = [
   ],
 ];
 for (const [what, options] of HARD) {
-  verifies("upstream:processes", `no process of ${what} is left after close`, async () => {
+  verifies(["upstream:processes", "process-leak"], `no process of ${what} is left after close`, async () => {
     const word = `CHAOS_TEST=${randomUUID()}`;
     const [name = "", value = ""] = word.split("=");
     const source = chaos("bad", { ...options, env: { [name]: value }, limits: { graceMs: 100 } });
@@ -29,25 +28,27 @@ for (const [what, options] of HARD) {
     const expected = (options.wrapped ? 2 : 1) + (options.words?.includes("double-fork") ? 2 : 0);
     await eventually(() => expect(processesWith(word)).toHaveLength(expected));
     await gateway.close();
-    const left = processesWith(word);
-    reportFigure("leaked-processes", left.length, { of: expected });
-    expect(left).toEqual([]);
+    expect(processesWith(word)).toEqual([]);
   });
 }
 
-verifies("upstream:processes", "no process is left of a server that crashed after a fork", async () => {
-  const word = `CHAOS_TEST=${randomUUID()}`;
-  const source = chaos("bad", { env: { CHAOS_TEST: word.slice(11) }, limits: { graceMs: 50 } });
-  const gateway = gatewayOf([source]);
-  await gateway.exec({ op: "bad.fork", args: {} });
-  await eventually(() => expect(processesWith(word)).toHaveLength(3));
-  await gateway.exec({ op: "bad.crash", args: {} });
-  await eventually(() => expect(processesWith(word)).toEqual([]));
-  await gateway.close();
-});
+verifies(
+  ["upstream:processes", "process-leak"],
+  "no process is left of a server that crashed after a fork",
+  async () => {
+    const word = `CHAOS_TEST=${randomUUID()}`;
+    const source = chaos("bad", { env: { CHAOS_TEST: word.slice(11) }, limits: { graceMs: 50 } });
+    const gateway = gatewayOf([source]);
+    await gateway.exec({ op: "bad.fork", args: {} });
+    await eventually(() => expect(processesWith(word)).toHaveLength(3));
+    await gateway.exec({ op: "bad.crash", args: {} });
+    await eventually(() => expect(processesWith(word)).toEqual([]));
+    await gateway.close();
+  },
+);
 
 verifies(
-  "upstream:processes",
+  ["upstream:processes", "process-leak"],
   "the next gateway ends the processes that a killed one left behind",
   async () => {
     const word = `CHAOS_TEST=${randomUUID()}`;
@@ -73,7 +74,7 @@ verifies(
 );
 
 verifies(
-  "upstream:processes",
+  ["upstream:processes", "T7"],
   "a server gets its arguments unchanged and only declared variables",
   async () => {
     process.env.KEYHOLE_TEST_SECRET = "not for servers";
@@ -121,14 +122,18 @@ verifies("upstream:secrets", "a missing variable is named, and nothing is starte
   await gateway.close();
 });
 
-verifies("upstream:processes", "a gateway that exits without closing ends its servers", async () => {
-  const word = `CHAOS_TEST=${randomUUID()}`;
-  const script = `
+verifies(
+  ["upstream:processes", "process-leak"],
+  "a gateway that exits without closing ends its servers",
+  async () => {
+    const word = `CHAOS_TEST=${randomUUID()}`;
+    const script = `
     import { chaos, gatewayOf } from ${JSON.stringify(resolve("test/upstream-kit.ts"))};
     const source = chaos("bad", { env: { CHAOS_TEST: "${word.slice(11)}" }, words: ["ignore-term"], wrapped: true });
     await gatewayOf([source]).exec({ op: "bad.add", args: {} });
     process.exit(0);`;
-  const other = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
-  await once(other, "exit");
-  await eventually(() => expect(processesWith(word)).toEqual([]), 2_000);
-});
+    const other = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+    await once(other, "exit");
+    await eventually(() => expect(processesWith(word)).toEqual([]), 2_000);
+  },
+);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished } from "vitest";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
-import { verifies } from "./requirements.ts";
+import { verifies } from "./claims.ts";
 import { gatewayOf } from "./upstream-kit.ts";
 
 /** A server that knows only HTTP with SSE, as of 2024-11-05. */

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { GatewayPeer, GatewaySetup, Start } from "./gateway-peer.ts";
 
-const KEYHOLE = resolve("dist/cli/main.js");
+const KEYHOLE = resolve("dist/program/main.js");
 
 /** Keyhole and its peers, each as its page says to set it up. */
 export const PEERS: readonly GatewayPeer[] = [

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { mapLimit } from "../../src/util/map-limit.ts";
+import { mapLimit } from "../../src/base/util/map-limit.ts";
 
 const CATEGORIES = ["agents", "skills", "examples", "patterns", "guides", "workflows"];
 const TOPICS = ["typescript", "python", "caching", "queues", "testing", "tracing", "schemas", "deployment"];

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { z } from "zod";
+import type { Surface } from "../../src/core/surfaces/surface-names.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import type { Surface } from "../../src/surfaces/surface-names.ts";
 
 const [surface = "native", transport = "stdio", upstream = "code"] = process.argv.slice(2);
 const gateway = upstream === "code" ? inCode() : inFrontOf(upstream);

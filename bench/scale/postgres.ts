@@ -1,5 +1,5 @@
 import pg from "pg";
-import { createPostgresIndex } from "../../src/search/postgres/postgres-index.ts";
+import { createPostgresIndex } from "../../src/postgres/search/postgres-index.ts";
 import type { CreateEngine } from "./engine.ts";
 import { toSearchDocument } from "./to-search-document.ts";
 

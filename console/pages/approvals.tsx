@@ -1,5 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ApprovalsAnswer, WaitingCall, WaitingDefinition } from "../../src/http/parts/answers.ts";
+import type {
+  ApprovalsAnswer,
+  WaitingCall,
+  WaitingDefinition,
+} from "../../src/faces/http/endpoints/api-types.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";

@@ -1,4 +1,4 @@
-import type { KnowledgeAnswer } from "../../src/http/parts/answers.ts";
+import type { KnowledgeAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";

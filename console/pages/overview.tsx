@@ -1,4 +1,4 @@
-import type { OverviewAnswer } from "../../src/http/parts/answers.ts";
+import type { OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { Chart } from "../parts/chart.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import type { PrincipalsAnswer } from "../../src/http/parts/answers.ts";
-import type { Hit } from "../../src/render/hit.ts";
+import type { Hit } from "../../src/core/answers/hit.ts";
+import type { PrincipalsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import type { Explanation } from "../../src/search/port/search-index.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";

@@ -1,4 +1,4 @@
-import type { SessionAnswer, SessionsAnswer } from "../../src/http/parts/answers.ts";
+import type { SessionAnswer, SessionsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { ago, clock, compact, number, times } from "../parts/format.ts";

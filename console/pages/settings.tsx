@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { SettingsAnswer } from "../../src/http/parts/answers.ts";
+import type { SettingsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { endSession, post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Hit } from "../../src/render/hit.ts";
+import type { Hit } from "../../src/core/answers/hit.ts";
 import { post } from "../api.ts";
 import { Badge, Card, Code, Lane, Text } from "../parts/basics.tsx";
 import { number, pretty } from "../parts/format.ts";

@@ -1,4 +1,4 @@
-import type { UnmetAnswer } from "../../src/http/parts/answers.ts";
+import type { UnmetAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Page, Shown } from "../parts/basics.tsx";
 import { ago, times } from "../parts/format.ts";

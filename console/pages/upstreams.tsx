@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { UpstreamsAnswer } from "../../src/http/parts/answers.ts";
+import type { UpstreamsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";

@@ -1,4 +1,4 @@
-import type { DefinitionChange } from "../../src/access/diff-definitions.ts";
+import type { DefinitionChange } from "../../src/core/access/diff-definitions.ts";
 import { exact } from "./format.ts";
 
 /** All places where a definition differs from the approved one: a person decides by them. */

@@ -1,4 +1,4 @@
-import type { Minute } from "../../src/http/parts/call-series.ts";
+import type { Minute } from "../../src/faces/http/endpoints/api-types.ts";
 import { clock, number } from "./format.ts";
 
 interface Series {

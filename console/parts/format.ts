@@ -1,4 +1,4 @@
-import { toExactText } from "../../src/util/visible-text.ts";
+import { toExactText } from "../../src/base/safety/visible-text.ts";
 
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });

@@ -1,7 +1,8 @@
 // Two gateways share their state in PostgreSQL: sessions, results, keys and what was learned work on both.
 import assert from "node:assert/strict";
 import { PGlite } from "@electric-sql/pglite";
-import { createGateway, createPostgresState, defineDomain, defineTool } from "keyhole";
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createPostgresState } from "keyhole/postgres";
 import { heading, quote } from "../print.ts";
 
 let charges = 0;

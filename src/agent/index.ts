@@ -1,8 +1,12 @@
-export type { Agent, AgentModel, AgentOptions, AgentSession } from "./agent.ts";
-export { createAgent } from "./agent.ts";
-export type { AgentEvent } from "./agent-event.ts";
-export { askPermission } from "./ask.ts";
-export type { Ask } from "./ask-request.ts";
+export type { Agent, AgentModel, AgentOptions, AgentSession } from "./loop/agent.ts";
+export { createAgent } from "./loop/agent.ts";
+export type { AgentEvent } from "./loop/agent-event.ts";
+export type { RunOptions } from "./loop/run.ts";
+export { run } from "./loop/run.ts";
+export type { Ask } from "./loop/run-context.ts";
+export { askPermission, tellRetry } from "./loop/run-context.ts";
+export type { SessionLogs, SessionLogsOptions } from "./loop/session-log.ts";
+export { createSessionLogs } from "./loop/session-log.ts";
 export type {
   PermissionAnswer,
   PermissionQuestion,
@@ -10,10 +14,5 @@ export type {
   PermissionsOptions,
 } from "./permissions/permissions.ts";
 export { createPermissions } from "./permissions/permissions.ts";
-export type { RunOptions } from "./run.ts";
-export { run } from "./run.ts";
-export { tellRetry } from "./run-context.ts";
-export type { SessionLogs, SessionLogsOptions } from "./session-log.ts";
-export { createSessionLogs } from "./session-log.ts";
 export type { WorkspaceDomainOptions } from "./workspace/workspace-domain.ts";
 export { workspaceDomain } from "./workspace/workspace-domain.ts";

@@ -199,7 +199,7 @@ describe("snapshot", () => {
     });
   });
 
-  test("every bit flip and truncation is found out", async () => {
+  test("index-damage: every bit flip and truncation is found out", async () => {
     const path = join(folder, "flips");
     const index = createEmbeddedIndex({ embedder: letters });
     await index.put(tools);

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
-import { problem } from "../schema/problem.ts";
+import { problem } from "../base/problems/problem.ts";
 import { batchesOf, LexicalIndex } from "./lexical/lexical-index.ts";
 import { SegmentThreads } from "./lexical/segment-threads.ts";
 import type { SearchDocument, SearchIndex, SearchStatus } from "./port/search-index.ts";
-import { searchBoth } from "./search-both.ts";
+import { hybridSearch } from "./rank.ts";
 import { type Opened, readSnapshot, writeSnapshot } from "./snapshot.ts";
-import { VectorSide } from "./vector-side.ts";
+import { VectorIndex } from "./vector-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 
 /** Options of {@link createEmbeddedIndex}. */
@@ -50,7 +50,7 @@ const VECTOR_STEP = 1_024;
  */
 export function createEmbeddedIndex(options: EmbeddedIndexOptions = {}): EmbeddedIndex {
   return createOver(
-    { words: new LexicalIndex(), side: options.embedder && new VectorSide(options.embedder) },
+    { words: new LexicalIndex(), side: options.embedder && new VectorIndex(options.embedder) },
     options,
   );
 }
@@ -66,7 +66,7 @@ export async function openEmbeddedIndex(
 
 interface Parts {
   readonly words: LexicalIndex;
-  readonly side: VectorSide | undefined;
+  readonly side: VectorIndex | undefined;
 }
 
 async function load(
@@ -81,11 +81,11 @@ async function load(
   if (embedder === undefined) return { ok: true, value: { words, side: undefined, note } };
   // Without documents there are no vectors of any embedder.
   if (vectors === undefined && segment.facetOf.length === 0)
-    return { ok: true, value: { words, side: new VectorSide(embedder), note } };
+    return { ok: true, value: { words, side: new VectorIndex(embedder), note } };
   if (vectors?.embedder !== embedder.id) {
     return { ok: false, reason: "The search snapshot is not used: its vectors are of another embedder." };
   }
-  const side = new VectorSide(embedder);
+  const side = new VectorIndex(embedder);
   side.adopt(vectors.store, segment);
   return { ok: true, value: { words, side, note } };
 }
@@ -170,7 +170,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
     async search(request) {
       checkOpen();
       await side?.nearlySettled();
-      return searchBoth(words, side, request);
+      return hybridSearch(words, side, request);
     },
 
     status() {

@@ -1,17 +1,10 @@
 export type { EmbeddedIndex, EmbeddedIndexOptions } from "./embedded-index.ts";
 export { createEmbeddedIndex } from "./embedded-index.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchRequest } from "./port/search-index.ts";
-export type { PostgresIndex, PostgresIndexOptions } from "./postgres/postgres-index.ts";
-export { createPostgresIndex } from "./postgres/postgres-index.ts";
-export type { TypesenseIndexOptions } from "./typesense/typesense-index.ts";
-export { createTypesenseIndex } from "./typesense/typesense-index.ts";
-export type { CachedEmbedder } from "./vectors/cached-embedder.ts";
+export type { CachedEmbedder, VectorCacheOptions } from "./vectors/cached-embedder.ts";
 export { createCachedEmbedder } from "./vectors/cached-embedder.ts";
 export type { Embedder } from "./vectors/embedder.ts";
 export type { HttpEmbedderOptions } from "./vectors/http-embedder.ts";
 export { createHttpEmbedder } from "./vectors/http-embedder.ts";
-export type { MiniLmEmbedderOptions } from "./vectors/minilm-embedder.ts";
-export { createMiniLmEmbedder } from "./vectors/minilm-embedder.ts";
 export type { StaticEmbedder } from "./vectors/static-embedder.ts";
 export { createStaticEmbedder } from "./vectors/static-embedder.ts";
-export type { VectorCacheOptions } from "./vectors/vector-cache.ts";

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../schema/json-schema.ts";
+import type { JsonSchema } from "../base/json-schema/json-schema.ts";
 
 const MAX_DEPTH = 6;
 const MAX_CHARACTERS = 16_384;

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { crc32 } from "../util/crc32.ts";
+import { crc32 } from "../base/util/content-hash.ts";
 
-export type Opened<T> =
+export type OpenedSnapshot<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
@@ -15,7 +15,7 @@ export interface Sections {
 }
 
 /** The memory that a section is read into; by default new memory. */
-export type Place<H> = (name: string, length: number, header: H) => Uint8Array | undefined;
+export type SnapshotSection<H> = (name: string, length: number, header: H) => Uint8Array | undefined;
 
 const MAGIC = "KHSEARCH";
 /** Rises with every change of the format or of what the analysis makes of a text. */
@@ -67,8 +67,8 @@ export function* toSections(
 /** Reads a file that `toSections` made. Every block is checked. */
 export async function readSections<H>(
   path: string,
-  place: Place<H>,
-): Promise<Opened<{ readonly header: H; readonly sections: Sections }>> {
+  place: SnapshotSection<H>,
+): Promise<OpenedSnapshot<{ readonly header: H; readonly sections: Sections }>> {
   let file: FileHandle;
   try {
     file = await open(path);
@@ -106,7 +106,10 @@ export async function readSections<H>(
   }
 }
 
-async function readTable<H>(file: FileHandle, size: number): Promise<Opened<Table<H> & { start: number }>> {
+async function readTable<H>(
+  file: FileHandle,
+  size: number,
+): Promise<OpenedSnapshot<Table<H> & { start: number }>> {
   if (size < PREFIX) return { ok: false, reason: "it is too short" };
   const prefix = Buffer.alloc(PREFIX);
   await file.read(prefix, 0, PREFIX, 0);

@@ -1,13 +1,17 @@
 import { endianness } from "node:os";
-import { writeFileAtomic } from "../util/write-file-atomic.ts";
-import { HashBits } from "./lexical/hash-bits.ts";
-import type { Facet, Segment } from "./lexical/segment.ts";
-import { StringTable } from "./lexical/string-table.ts";
-import { type Opened, type Place, readSections, type Sections, toSections } from "./snapshot-file.ts";
+import { writeFileAtomic } from "../base/util/write-file-atomic.ts";
+import { type Facet, HashBits, type Segment, StringTable } from "./lexical/segment.ts";
+import {
+  type OpenedSnapshot,
+  readSections,
+  type Sections,
+  type SnapshotSection,
+  toSections,
+} from "./snapshot-file.ts";
 import { strideOf } from "./vectors/dot-block.ts";
 import { prepareVectorStore, type VectorContents, type VectorStore } from "./vectors/vector-store.ts";
 
-export type { Opened };
+export type { OpenedSnapshot as Opened };
 
 export interface Snapshot {
   readonly segment: Segment;
@@ -66,11 +70,11 @@ export function writeSnapshot(path: string, snapshot: Snapshot, vectors?: SavedV
 }
 
 /** Reads a snapshot without analysing anything again; says why where it cannot be used. */
-export async function readSnapshot(path: string): Promise<Opened<ReadSnapshot>> {
+export async function readSnapshot(path: string): Promise<OpenedSnapshot<ReadSnapshot>> {
   if (endianness() !== "LE") return refused("it is for little-endian machines");
   let prepared: ReturnType<typeof prepareVectorStore> | undefined;
   // Vectors are read straight into the memory of the kernel.
-  const place: Place<Header> = (name, length, { vectors }) => {
+  const place: SnapshotSection<Header> = (name, length, { vectors }) => {
     if (name !== "vectorRows" || vectors === undefined) return undefined;
     prepared = prepareVectorStore(vectors.dimensions, length / strideOf(vectors.dimensions));
     return new Uint8Array(prepared.rows.buffer, prepared.rows.byteOffset, length);

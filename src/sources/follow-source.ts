@@ -1,9 +1,8 @@
-import { countDrafts, type Freshness, type Source, type SourceContent } from "../schema/source.ts";
-import { backoffMs } from "../util/backoff.ts";
-import type { Clock } from "../util/clock.ts";
-import { createOutlet, type Outlet } from "../util/outlet.ts";
-import { reasonOf } from "../util/reason-of.ts";
-import { singleFlight } from "../util/single-flight.ts";
+import type { Clock } from "../base/util/clock.ts";
+import { reasonOf } from "../base/util/reason-of.ts";
+import { singleFlight } from "../base/util/single-flight.ts";
+import { countDrafts, type Freshness, type Source, type SourceContent } from "../core/nouns/source.ts";
+import { backoffMs } from "./backoff.ts";
 
 /** Everything that an origin held at one time. */
 export interface Reading {
@@ -18,15 +17,15 @@ export interface Reading {
 
 export interface ReadRequest {
   readonly signal: AbortSignal;
-  /** Also fetch what seems unchanged. */
-  readonly anew: boolean;
+  /** Also fetch documents that seem unchanged. */
+  readonly force: boolean;
 }
 
 /** Calls that an origin makes while it is watched. */
 export interface Watcher {
   /** The origin may have changed: read it again. */
   changed(): void;
-  /** The origin has delivered this by itself. */
+  /** The origin has sent its content without being asked. */
   found(reading: Reading): void;
 }
 
@@ -37,21 +36,21 @@ export interface FollowOptions {
   readonly random?: () => number;
   /** Reads everything, or throws: then the earlier reading stays. */
   read(request: ReadRequest): Promise<Reading>;
-  /** Called when following begins. Returns a function that ends it and frees what reading has opened. */
+  /** Called when following begins. Returns a function that ends following and closes connections. */
   watch?(watcher: Watcher): () => void | Promise<void>;
   /** Returns the reading of an earlier run. It is shown at once, and read again if it is stale. */
   restore?(): Promise<Reading | undefined>;
-  /** How long a reading stays fresh; then it is read again. 0: always stale, never read by itself. Default: forever. */
+  /** How long a reading stays fresh; then it is read again. 0: always stale, read on request only. Default: forever. */
   readonly ttlMs?: number | undefined;
   /** Content on this machine is cheap to read: it is never fresh, and a restored reading is only a fallback. */
   readonly isLocal?: boolean | undefined;
-  /** Returns how long an origin that is down has to rest before the next read; undefined while it is up. */
-  restMs?(): number | undefined;
+  /** Returns the milliseconds until an origin that is down may be read again; undefined while it is up. */
+  retryAfterMs?(): number | undefined;
 }
 
 /** The parts of a {@link Source} that {@link followSource} provides. */
 export interface FollowedSource extends Pick<Source, "contents"> {
-  refresh(signal?: AbortSignal, anew?: boolean): Promise<void>;
+  refresh(signal?: AbortSignal, force?: boolean): Promise<void>;
   freshness(): Freshness;
 }
 
@@ -91,14 +90,14 @@ export function followSource(options: FollowOptions): FollowedSource {
 
   async function readOnce(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const anew = wantsAll;
+    const force = wantsAll;
     wantsAll = false;
     try {
-      const reading = await options.read({ signal, anew });
+      const reading = await options.read({ signal, force });
       succeed();
       await show(reading, following);
     } catch (error) {
-      wantsAll ||= anew;
+      wantsAll ||= force;
       if (!signal.aborted) {
         lastError = reasonOf(error);
         failures += 1;
@@ -159,8 +158,8 @@ export function followSource(options: FollowOptions): FollowedSource {
   }
 
   function nextWait(): number | undefined {
-    const rest = options.restMs?.();
-    if (rest !== undefined) return rest;
+    const retryMs = options.retryAfterMs?.();
+    if (retryMs !== undefined) return retryMs;
     if (ttlMs === 0) return undefined;
     const longestMs = Math.min(ttlMs ?? LONGEST_RETRY_MS, LONGEST_RETRY_MS);
     if (failures > 0) {
@@ -168,8 +167,8 @@ export function followSource(options: FollowOptions): FollowedSource {
     }
     if (ttlMs === undefined) return undefined;
     // Sources that were read together are not read again together.
-    const left = current ? current.newest + ttlMs * (0.9 + random() / 10) - clock.now() : ttlMs;
-    return Math.max(Math.min(left, ttlMs), SHORTEST_WAIT_MS);
+    const remaining = current ? current.newest + ttlMs * (0.9 + random() / 10) - clock.now() : ttlMs;
+    return Math.max(Math.min(remaining, ttlMs), SHORTEST_WAIT_MS);
   }
 
   function freshness(): Freshness {
@@ -211,12 +210,60 @@ export function followSource(options: FollowOptions): FollowedSource {
         await stop?.();
       }
     },
-    // A read that began by itself is not joined: it may have begun before what the caller wants to see.
-    refresh: async (signal, anew = false) => {
-      wantsAll ||= anew;
+    // Does not join a scheduled read: it may have begun before the change that the caller wants to see.
+    refresh: async (signal, force = false) => {
+      wantsAll ||= force;
       await readOnRequest(signal);
       if (wantsAll) await readOnRequest(signal);
     },
     freshness,
+  };
+}
+
+/** Passes values from a producer to one reader. */
+interface Outlet<T> {
+  /** Replaces a value that was not read yet. Resolves when the reader is done with the new value. */
+  put(value: T): Promise<void>;
+  /** Reads values until the signal aborts. */
+  values(signal: AbortSignal): AsyncIterable<T>;
+}
+
+function createOutlet<T>(): Outlet<T> {
+  let next: { readonly value: T; readonly done: PromiseWithResolvers<void> } | undefined;
+  let bell = Promise.withResolvers<void>();
+  let closed = false;
+
+  return {
+    put: (value) => {
+      if (closed) return Promise.resolve();
+      const done = next?.done ?? Promise.withResolvers<void>();
+      next = { value, done };
+      bell.resolve();
+      return done.promise;
+    },
+    values: async function* (signal) {
+      const ring = () => bell.resolve();
+      signal.addEventListener("abort", ring, { once: true });
+      try {
+        while (!signal.aborted) {
+          if (!next) {
+            await bell.promise;
+            bell = Promise.withResolvers();
+            continue;
+          }
+          const { value, done } = next;
+          next = undefined;
+          try {
+            yield value;
+          } finally {
+            done.resolve();
+          }
+        }
+      } finally {
+        closed = true;
+        next?.done.resolve();
+        signal.removeEventListener("abort", ring);
+      }
+    },
   };
 }

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-type Id = number | string;
+type ChaosId = number | string;
 type Params = Record<string, unknown>;
 type Notification = { method: string; params?: Params };
 
@@ -12,7 +12,7 @@ const words = new Set([...process.argv.slice(2), process.env.CHAOS_START ?? ""])
 let description = process.env.CHAOS_DESCRIPTION || "Adds two numbers.";
 let cancelled = 0;
 
-const TOOLS: Readonly<Record<string, (id: Id, args: Params, meta: Params) => void>> = {
+const TOOLS: Readonly<Record<string, (id: ChaosId, args: Params, meta: Params) => void>> = {
   add: (id, args) => say(id, args),
   big_line: (id) => say(id, "x".repeat(11 * 1024 * 1024)),
   cancelled: (id) => say(id, { cancelled }),
@@ -62,7 +62,7 @@ const TOOLS: Readonly<Record<string, (id: Id, args: Params, meta: Params) => voi
   },
 };
 
-const METHODS: Readonly<Record<string, (id: Id, params: Params) => void>> = {
+const METHODS: Readonly<Record<string, (id: ChaosId, params: Params) => void>> = {
   initialize: (id, { protocolVersion }) =>
     answer(id, {
       protocolVersion,
@@ -106,7 +106,7 @@ if (words.has("double-fork")) fork();
 if (words.has("silent")) setInterval(() => {}, 1_000);
 else createInterface({ input: process.stdin }).on("line", (line) => receive(JSON.parse(line)));
 
-function receive({ id, method = "", params = {} }: { id?: Id; method?: string; params?: Params }): void {
+function receive({ id, method = "", params = {} }: { id?: ChaosId; method?: string; params?: Params }): void {
   if (method === "notifications/cancelled") cancelled += 1;
   if (id === undefined) return;
   const known = METHODS[method];
@@ -163,12 +163,12 @@ function notify(notification: Notification): void {
   write({ jsonrpc: "2.0", ...notification });
 }
 
-function say(id: Id, value: unknown): void {
+function say(id: ChaosId, value: unknown): void {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   answer(id, { content: [{ type: "text", text }] });
 }
 
-function answer(id: Id, result: object): void {
+function answer(id: ChaosId, result: object): void {
   write({ jsonrpc: "2.0", id, result });
 }
 

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import type { SearchIndex } from "../search/port/search-index.ts";
-import { FILTERING } from "./index-behaviours/filtering.ts";
 import { HOSTILE } from "./index-behaviours/hostile.ts";
 import type { Behaviour } from "./index-behaviours/index-behaviour.ts";
-import { RANKING } from "./index-behaviours/ranking.ts";
-import { STORING } from "./index-behaviours/storing.ts";
-import { WORDS } from "./index-behaviours/words.ts";
+import { RANKING, WORDS } from "./index-behaviours/ranking.ts";
+import { FILTERING, STORING } from "./index-behaviours/storing.ts";
 
 /** The functions of a test framework. Those of vitest and `node:test` fit. */
 export interface TestRunner {

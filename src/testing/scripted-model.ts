@@ -3,7 +3,12 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
-import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
+import {
+  type ScriptedMessage,
+  type ScriptedReply,
+  type ScriptedRequest,
+  wordsOf,
+} from "./model-wire/scripted-exchange.ts";
 
 /**
  * The answers of a scripted model: a list of them, or a function that chooses one. `turn` counts requests from 0.
@@ -73,7 +78,7 @@ function* partsOf(reply: ScriptedReply): Generator<LanguageModelV4StreamPart> {
   yield { type: "stream-start", warnings: [] };
   if (reply.text !== undefined) {
     yield { type: "text-start", id: "text" };
-    for (const delta of reply.text.match(/\S+\s*/g) ?? []) yield { type: "text-delta", id: "text", delta };
+    for (const delta of wordsOf(reply.text)) yield { type: "text-delta", id: "text", delta };
     yield { type: "text-end", id: "text" };
   }
   yield* callsOf(reply);

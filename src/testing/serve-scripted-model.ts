@@ -3,10 +3,8 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { anthropicMessages } from "./model-wire/anthropic-messages.ts";
 import { geminiContent } from "./model-wire/gemini-content.ts";
-import type { ModelWire, WireEvent } from "./model-wire/model-wire.ts";
-import { openAIChat } from "./model-wire/openai-chat.ts";
-import { openAIResponses } from "./model-wire/openai-responses.ts";
-import type { ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
+import { openAIChat, openAIResponses } from "./model-wire/openai.ts";
+import type { ModelWire, ScriptedReply, ScriptedRequest, WireEvent } from "./model-wire/scripted-exchange.ts";
 import { type ModelScript, replyOf } from "./scripted-model.ts";
 
 /** A scripted model behind HTTP. See {@link serveScriptedModel}. */

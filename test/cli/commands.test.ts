@@ -4,9 +4,9 @@ import { dirname, join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
-import { lintEntries } from "../../src/cli/lint/lint-entries.ts";
+import { lintEntries } from "../../src/program/doctor/lint-entries.ts";
+import { verifies } from "../claims.ts";
 import { programEnv } from "../program-env.ts";
-import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { openTerminal, tmuxMissing } from "../tmux.ts";
 import { keyhole } from "./kit.ts";
@@ -125,13 +125,13 @@ test("the help groups the commands by what a person wants, on one screen", async
     ["Use the tools", "chat", "run", "ask", "help", "get", "exec", "batch", "script"],
     ["Decide what may run", "approve", "servers", "pins", "trust", "secrets", "token"],
     ["Serve MCP clients", "serve", "daemon", "logs"],
-    ["Look after a catalog", "report", "lint", "bench", "index", "audit", "dashboard"],
+    ["Look after a catalog", "report", "lint", "bench", "index", "audit"],
   ]);
 });
 
 test("a piped chat without a provider fails and says how to set one", () => {
   const home = temporaryFolder();
-  const { status, stdout } = spawnSync(process.execPath, [resolve("src/cli/main.ts"), "chat"], {
+  const { status, stdout } = spawnSync(process.execPath, [resolve("src/program/main.ts"), "chat"], {
     cwd: home,
     env: programEnv(home),
     input: "hi\n",
@@ -221,7 +221,7 @@ test("what agents ask and use through serve is kept: bench asks it again, and re
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [
-        resolve("src/cli/main.ts"),
+        resolve("src/program/main.ts"),
         "serve",
         "--no-daemon",
         "--trust",
@@ -266,7 +266,7 @@ test.skipIf(tmuxMissing() !== undefined)(
   "add goes on in a terminal: it asks to start the server and to approve its tools, and nothing happens unasked",
   async () => {
     const { home } = setUp();
-    const main = resolve("src/cli/main.ts");
+    const main = resolve("src/program/main.ts");
     const words = ["add", "sums", "--", process.execPath, CHAOS];
     const open = (...args: string[]) =>
       openTerminal([process.execPath, main, ...args], { folder: home, env: programEnv(home) });

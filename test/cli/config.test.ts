@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { createGateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { keyhole } from "./kit.ts";
 
@@ -120,7 +120,7 @@ verifies(
       overrides: { goood: {} },
     });
     const { out, errors } = await keyhole(home, ["servers", "--config", config]);
-    expect(out).toContain("1 servers, 1 of them wait");
+    expect(out).toContain("1 server, 1 waiting for consent");
     for (const sentence of [
       `${config}:10:7: excludeTool is an unknown field; did you mean excludeTools?`,
       "autoApprove is not carried over.",

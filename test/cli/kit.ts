@@ -1,5 +1,5 @@
 import { Console } from "node:console";
-import { runProgram } from "../../src/cli/program.ts";
+import { runProgram } from "../../src/program/program.ts";
 
 export interface Outcome {
   readonly out: string;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { keyhole, type Outcome } from "./kit.ts";
 
@@ -93,7 +93,6 @@ const MISUSES: readonly string[] = [
   "audit export --since yesterday",
   "index",
   "index build /no/such/folder",
-  "dashboard --port x",
   "daemon what",
   "serve --surface none --config notes.mjs",
   "serve --config missing.ts",

@@ -1,8 +1,8 @@
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import { createAgentTokens } from "../../src/access/agent-tokens.ts";
-import { verifies } from "../requirements.ts";
+import { createAgentTokens } from "../../src/program/open/agent-tokens.ts";
+import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { keyhole } from "./kit.ts";
 
@@ -92,11 +92,11 @@ verifies(
 );
 
 test.each([
-  [["add"], "needs the name"],
+  [["add"], "NAME is missing"],
   [["add", "a b"], "a name has letters"],
   [["add", "a", "--expires", "yesterday"], "--expires"],
   [["revoke", "nobody"], "not found"],
-  [["ad", "x"], "did you mean add?"],
+  [["ad", "x"], "nearest: add"],
   [["add", "a", "b"], "too many"],
   [["add", "a", "--scope", "b"], "did you mean --scopes?"],
 ])("token %j is refused with the reason", async (args, reason) => {

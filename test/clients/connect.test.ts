@@ -2,9 +2,9 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CLIENTS } from "../../src/clients/clients.ts";
-import { findConfigs } from "../../src/clients/find-configs.ts";
-import { verifies } from "../requirements.ts";
+import { CLIENTS } from "../../src/program/clients/clients.ts";
+import { findConfigs } from "../../src/program/clients/find-configs.ts";
+import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { clientOf, fixtureOf, PROGRAM, pathOf, setUp, write } from "./kit.ts";
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Client, Machine } from "../../src/clients/client.ts";
-import { CLIENTS } from "../../src/clients/clients.ts";
-import { createConnections } from "../../src/clients/connections.ts";
-import { planConnection } from "../../src/clients/plan-connection.ts";
+import type { Client, ClientMachine } from "../../src/program/clients/client.ts";
+import { CLIENTS } from "../../src/program/clients/clients.ts";
+import { createConnections } from "../../src/program/clients/connections.ts";
+import { planConnection } from "../../src/program/clients/plan-connection.ts";
 
 export const PROGRAM = { command: "/usr/bin/node", args: ["/opt/keyhole/main.js", "serve"] };
 
@@ -19,12 +19,12 @@ export function clientOf(name: string): Client {
   return CLIENTS.find((client) => client.name === name)!;
 }
 
-export function machineIn(home: string, platform: NodeJS.Platform = "linux"): Machine {
+export function machineIn(home: string, platform: NodeJS.Platform = "linux"): ClientMachine {
   return { home, platform, env: {}, project: join(home, "site") };
 }
 
 /** The place where a client keeps the servers of the user. */
-export function pathOf(client: Client, machine: Machine): string {
+export function pathOf(client: Client, machine: ClientMachine): string {
   const users = client.places(machine).filter(({ scope }) => scope === "user");
   return (client.name === "opencode" ? users[1] : users[0])!.path;
 }

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CLIENTS } from "../../src/clients/clients.ts";
-import { findConfigs } from "../../src/clients/find-configs.ts";
-import { fromMcpConfig } from "../../src/sources/mcp/from-mcp-config.ts";
-import { verifies } from "../requirements.ts";
+import { CLIENTS } from "../../src/program/clients/clients.ts";
+import { findConfigs } from "../../src/program/clients/find-configs.ts";
+import { fromMcpConfig } from "../../src/sources/mcp/mcp-source.ts";
+import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { chaos, gatewayOf } from "../upstream-kit.ts";
 import { clientOf, fixtureOf, machineIn, pathOf, setUp, write } from "./kit.ts";

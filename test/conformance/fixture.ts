@@ -1,5 +1,5 @@
 import { type CallContext, createGateway, type Source, type SourceContent } from "keyhole";
-import { BARE_ENTRY } from "../../src/schema/bare-entry.ts";
+import { BARE_ENTRY } from "../../src/core/nouns/bare-entry.ts";
 import { OWNER, type Served, serveNative } from "./serve-native.ts";
 import { askingPrompt, PNG, TOOLS } from "./tools.ts";
 

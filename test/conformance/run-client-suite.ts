@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { mapLimit } from "../../src/util/map-limit.ts";
+import { mapLimit } from "../../src/base/util/map-limit.ts";
 import { type Scenario, suiteFolder } from "./run-suite.ts";
 
 const CLIENT = `${process.execPath} test/conformance/client.ts`;

@@ -1,4 +1,4 @@
-import type { CallingClient } from "../../src/schema/entry.ts";
+import type { CallingClient } from "../../src/core/nouns/entry.ts";
 
 /** The work of a fixture tool, with the client that called it. */
 type Run = (client: CallingClient, args: Record<string, unknown>) => unknown;

@@ -6,7 +6,7 @@ import { fromMcpConfig } from "keyhole/sources";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, type TestContext } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { clerk } from "../shop.ts";
 import { eventually } from "../upstream-kit.ts";
 import { findChromium, openBrowser } from "./browser.ts";
@@ -259,8 +259,8 @@ describe("the console", () => {
 
 describe("T23", () => {
   verifies(
-    "console:safe",
-    "T23: text of a hostile server and author runs nowhere and breaks no layout",
+    ["console:safe", "T23"],
+    "text of a hostile server and author runs nowhere and breaks no layout",
     async (context) => {
       needsBrowser(context);
       await agent.callTool({ name: "ask", arguments: { query: HOSTILE } });
@@ -294,7 +294,7 @@ describe("T23", () => {
     },
   );
 
-  verifies("console:safe", "T23: the policy of the page lets no text become code", async (context) => {
+  verifies(["console:safe", "T23"], "the policy of the page lets no text become code", async (context) => {
     needsBrowser(context);
     const policy = (await fetch(base())).headers.get("content-security-policy") ?? "";
     for (const part of ["default-src 'none'", "require-trusted-types-for 'script'", "frame-ancestors 'none'"])
@@ -308,8 +308,8 @@ describe("T23", () => {
   });
 
   verifies(
-    "console:safe",
-    "T23: a page of another origin can neither read nor call nor frame anything",
+    ["console:safe", "T23"],
+    "a page of another origin can neither read nor call nor frame anything",
     async (context) => {
       needsBrowser(context);
       const evil = createServer((_, response) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OPERATIONS } from "../../src/operations/operations.ts";
-import { verifies } from "../requirements.ts";
+import { OPERATIONS } from "../../src/core/operations/operations.ts";
+import { verifies } from "../claims.ts";
 import { eventually } from "../upstream-kit.ts";
 import { exchange, openConsole, type Person, type ServedShop, serveShop } from "./console-kit.ts";
 

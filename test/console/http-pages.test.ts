@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ServerProgram } from "../../src/schema/server-program.ts";
+import type { ServerProgram } from "../../src/core/nouns/server-program.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { verifies } from "../claims.ts";
 import { type OAuthServer, serveOAuth } from "../oauth-server.ts";
-import { verifies } from "../requirements.ts";
 import { chaos, eventually } from "../upstream-kit.ts";
 import { type Person, type ServedShop, serveShop } from "./console-kit.ts";
 

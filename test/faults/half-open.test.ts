@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { createGateway } from "keyhole";
 import { createMcpServer, type HttpOptions, serveHttp } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import { createUnfinished } from "../../src/mcp/unfinished.ts";
+import { createUnfinished } from "../../src/faces/mcp/serve-http.ts";
 import { clerk } from "../shop.ts";
 
 const COUNT = 1_100;

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Gateway } from "keyhole";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { reportFigure } from "../figures.ts";
 import { chaos, eventually, gatewayOf } from "../upstream-kit.ts";
 import { createFaultProxy } from "./fault-proxy.ts";
 import { PROTOCOLS, serveUpstream } from "./http-upstream.ts";
@@ -64,7 +63,6 @@ describe.each(PROTOCOLS)("a server of the %s protocol", (protocol) => {
       expect(answer).toMatchObject({ ok: false });
       expect(answer.text).toContain("web");
       const ran = upstream.calls.filter((one) => one === `write ${nonce}`).length;
-      reportFigure("doubled-executions", Math.max(0, ran - 1));
       expect(ran).toBeLessThanOrEqual(1);
       await neighbourWorks(gateway);
       proxy.set({});

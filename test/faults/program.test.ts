@@ -5,7 +5,6 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
-import { reportFigure } from "../figures.ts";
 import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { chaos, MAIN, openProgram } from "../threats/program.ts";
@@ -36,7 +35,6 @@ test("shutdown: a signal lets running calls finish, and the exit code is 0", asy
   expect(answers.filter(({ text }) => text.includes("at last"))).toHaveLength(10);
   expect(await exitOf(child)).toBe(0);
   await eventually(() => expect(processesWith(mark)).toEqual([]));
-  reportFigure("leaked-processes", processesWith(mark).length);
 });
 
 test("shutdown: a second signal ends the program at once, and nothing of it is left", async () => {
@@ -51,7 +49,6 @@ test("shutdown: a second signal ends the program at once, and nothing of it is l
   expect(await exitOf(child)).toBe(1);
   await hung;
   await eventually(() => expect(processesWith(mark)).toEqual([]));
-  reportFigure("leaked-processes", processesWith(mark).length);
 });
 
 test.skipIf(noPrlimit)(

@@ -5,20 +5,18 @@ import type { Registry } from "keyhole";
 import { createSessionLogs } from "keyhole/agent";
 import { createEmbeddedIndex } from "keyhole/search";
 import { describe, expect, test } from "vitest";
-import { createPinStore } from "../../src/access/pin-store.ts";
-import { readRegistry, toRegistry, writeRegistry } from "../../src/catalog/registry.ts";
-import { readSettingsFile } from "../../src/config/read-settings-file.ts";
-import { saveSetting } from "../../src/config/save-setting.ts";
-import type { ContentSource } from "../../src/schema/pipeline.ts";
+import { createPinStore } from "../../src/core/access/pin-store.ts";
+import { readRegistry, toRegistry, writeRegistry } from "../../src/core/catalog/registry.ts";
+import type { ContentSource } from "../../src/core/nouns/pipeline.ts";
+import { createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
+import { readSettingsFile } from "../../src/program/open/read-settings-file.ts";
+import { saveSetting } from "../../src/program/open/save-setting.ts";
 import { openEmbeddedIndex } from "../../src/search/embedded-index.ts";
 import { openLearningLog } from "../../src/search/learning/learning-log.ts";
-import { openSqliteSessionStore } from "../../src/session/sqlite-session-store.ts";
 import { createContentStore } from "../../src/sources/content/content-store.ts";
 import { createListingCache } from "../../src/sources/mcp/listing-cache.ts";
 import { createLogins } from "../../src/sources/mcp/login/logins.ts";
 import { packTools } from "../../src/sources/mcp/packed-tools.ts";
-import { createMapMemo } from "../../src/surfaces/map-memo.ts";
-import { reportFigure } from "../figures.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { failWrites } from "./failing-writes.ts";
 
@@ -76,10 +74,6 @@ const STORES: Readonly<Record<string, Store>> = {
     },
     read: async (folder) => (await createListingCache(folder, "up", {}).read())?.listing.warnings[0],
   },
-  menus: {
-    write: (folder, value) => createMapMemo(join(folder, "menus.json")).set("key", value),
-    read: (folder) => createMapMemo(join(folder, "menus.json")).get("key"),
-  },
   documents: {
     write: (folder, content) => {
       const raw = { id: "1", name: "1", contentType: "text/plain", content };
@@ -134,7 +128,6 @@ describe.each([
         }
         const found = await store.read(folder);
         expect([nth, found]).toEqual([nth, found === OLD && failing.failed ? OLD : NEW]);
-        reportFigure("failed-writes", 1);
         expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
         await store.write(folder, NEW);
         expect([nth, await store.read(folder)]).toEqual([nth, NEW]);
@@ -166,7 +159,6 @@ test("failed-write: a conversation keeps every message that was written whole, a
     await resumed.close();
     const told = messages.map(({ content }) => content);
     expect(told.filter((text) => text !== "second")).toEqual(["first", "third"]);
-    reportFigure("failed-writes", 1);
     if (failing.failed) continue;
     expect(told).toEqual(["first", "second", "third"]);
     return;
@@ -189,7 +181,6 @@ test("failed-write: the learning log keeps its events, and takes new ones after 
     failing.restore();
     await add("third");
     expect(routes().filter((route) => route !== "second")).toEqual(["first", "third"]);
-    reportFigure("failed-writes", 1);
     if (!failing.failed) return;
   }
 });
@@ -212,7 +203,7 @@ test.skipIf(noPrlimit)(
   async () => {
     for (let pages = 0; ; pages += 1) {
       const path = join(temporaryFolder(), "state.db");
-      const store = openSqliteSessionStore(path, {});
+      const store = await createSqliteSessionStore(path);
       const handle = await store.open("ann");
       await store.update(handle, "ann", (memory) => ({ ...memory, rules: [OLD], unveiled: [OLD] }));
       limitFiles(pages * PAGE);
@@ -225,12 +216,11 @@ test.skipIf(noPrlimit)(
         limitFiles("unlimited");
       }
       store.close();
-      const again = openSqliteSessionStore(path, {});
+      const again = await createSqliteSessionStore(path);
       const { rules, unveiled } = await again.read(handle, "ann");
       again.close();
       expect(rules).toEqual(unveiled);
       expect([pages, rules]).toEqual([pages, [isWritten ? LARGE : OLD]]);
-      reportFigure("failed-writes", 1);
       if (isWritten) return expect(pages).toBeGreaterThan(2);
     }
   },
@@ -254,7 +244,6 @@ test.skipIf(noPrlimit)("failed-write: logins in SQLite are old or new on a disk 
     await again.close();
     expect([pages, found?.expiresAt]).toEqual([pages, isWritten ? 2 : 1]);
     expect(found?.client?.client_id.length).toBe(isWritten ? LARGE.length : undefined);
-    reportFigure("failed-writes", 1);
     if (isWritten) return;
   }
 });

@@ -4,9 +4,9 @@ import { createGateway } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { expect } from "vitest";
 import { domains } from "../../examples/mcp/keyhole.config.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 
-const SERVE = ["src/cli/main.ts", "serve", "--allow-write", "--config", "examples/mcp/keyhole.config.ts"];
+const SERVE = ["src/program/main.ts", "serve", "--allow-write", "--config", "examples/mcp/keyhole.config.ts"];
 const CALL = { toolCallId: "1", messages: [] };
 
 type Transport = Parameters<typeof createMCPClient>[0]["transport"];

@@ -2,7 +2,7 @@ import { createGateway, defineDomain, defineTool, type Principal } from "keyhole
 import { createMcpServer, type McpServer, type McpServerOptions } from "keyhole/mcp";
 import { describe, expect } from "vitest";
 import { z } from "zod";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { clerk, createShop } from "../shop.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
 
@@ -101,37 +101,41 @@ describe.each(ERAS)("a client of %s", (era) => {
 });
 
 describe("state of a question", () => {
-  verifies("mcp:approval", "tampered, replayed, swapped, foreign and expired state is refused", async () => {
-    const { server, calls } = serve();
-    const state = await ask(server, REFUND);
-    const refusals = {
-      "no state": undefined,
-      "made up": "v1.AAAA",
-      "one character changed": state.slice(0, 40) + (state[40] === "A" ? "B" : "A") + state.slice(41),
-      "cut off": state.slice(0, -4),
-      "with something after it": `${state}A`,
-    };
-    for (const [what, changed] of Object.entries(refusals)) {
-      const answer = await answerQuestion(server, REFUND, changed);
-      expect([what, answer.ran]).toEqual([what, false]);
-    }
-    const other = { op: "shop.refund.send", args: { customer: "c1", cents: 50_000 } };
-    expect(await answerQuestion(server, other, state)).toMatchObject({ ran: false, code: -32602 });
-    expect(await answerQuestion(server, REFUND, state, owner)).toMatchObject({ ran: false, code: -32602 });
-    expect(calls.made).toEqual([]);
+  verifies(
+    ["mcp:approval", "T19"],
+    "tampered, replayed, swapped, foreign and expired state is refused",
+    async () => {
+      const { server, calls } = serve();
+      const state = await ask(server, REFUND);
+      const refusals = {
+        "no state": undefined,
+        "made up": "v1.AAAA",
+        "one character changed": state.slice(0, 40) + (state[40] === "A" ? "B" : "A") + state.slice(41),
+        "cut off": state.slice(0, -4),
+        "with something after it": `${state}A`,
+      };
+      for (const [what, changed] of Object.entries(refusals)) {
+        const answer = await answerQuestion(server, REFUND, changed);
+        expect([what, answer.ran]).toEqual([what, false]);
+      }
+      const other = { op: "shop.refund.send", args: { customer: "c1", cents: 50_000 } };
+      expect(await answerQuestion(server, other, state)).toMatchObject({ ran: false, code: -32602 });
+      expect(await answerQuestion(server, REFUND, state, owner)).toMatchObject({ ran: false, code: -32602 });
+      expect(calls.made).toEqual([]);
 
-    expect(await answerQuestion(server, REFUND, state)).toMatchObject({ ran: true });
-    expect(await answerQuestion(server, REFUND, state)).toMatchObject({ ran: false, code: -32602 });
-    expect(calls.made).toHaveLength(1);
-    await server.close();
+      expect(await answerQuestion(server, REFUND, state)).toMatchObject({ ran: true });
+      expect(await answerQuestion(server, REFUND, state)).toMatchObject({ ran: false, code: -32602 });
+      expect(calls.made).toHaveLength(1);
+      await server.close();
 
-    const short = serve({ approvalMs: 1 });
-    const late = await ask(short.server, REFUND);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await answerQuestion(short.server, REFUND, late)).toMatchObject({ ran: false, code: -32602 });
-    expect(short.calls.made).toEqual([]);
-    await short.server.close();
-  });
+      const short = serve({ approvalMs: 1 });
+      const late = await ask(short.server, REFUND);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await answerQuestion(short.server, REFUND, late)).toMatchObject({ ran: false, code: -32602 });
+      expect(short.calls.made).toEqual([]);
+      await short.server.close();
+    },
+  );
 
   verifies("mcp:approval", "two simultaneous answers to one question run the call once", async () => {
     const { server, calls } = serve();

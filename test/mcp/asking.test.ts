@@ -6,7 +6,7 @@ import { createPins } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { connectHttp } from "./connect.ts";
 

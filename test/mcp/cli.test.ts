@@ -11,7 +11,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 import { eventually } from "../upstream-kit.ts";
 import { ERAS } from "./connect.ts";
 
-const MAIN = "src/cli/main.ts";
+const MAIN = "src/program/main.ts";
 const CONFIG = ["--config", "examples/mcp/keyhole.config.ts"];
 
 test.each(ERAS)("keyhole serve answers a client of %s over stdio and exits with it", async (era) => {

@@ -2,7 +2,7 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { ERAS } from "./connect.ts";
 
 const rows = Array.from({ length: 3_000 }, (_, id) => ({ id, name: `Größe ${id}`, quote: '"so"\n' }));

@@ -5,9 +5,9 @@ import { completable, createMcpHandler, McpServer as SdkServer } from "@modelcon
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
+import { SURFACES } from "../../src/core/surfaces/surface-names.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { SURFACES } from "../../src/surfaces/surface-names.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { connect, ERAS } from "./connect.ts";
 

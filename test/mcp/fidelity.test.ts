@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { eventually, gatewayOf } from "../upstream-kit.ts";
 import { type Connected, connect, connectHttp, ERAS } from "./connect.ts";
 import { logsOfCall } from "./surface-calls.ts";

@@ -2,9 +2,12 @@ import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { createGateway, defineDomain, type Gateway, type GatewayOptions } from "keyhole";
 import { createMcpServer, type McpServerOptions } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import { BARE_ENTRY } from "../../src/schema/bare-entry.ts";
-import type { EntryDraft } from "../../src/schema/entry.ts";
-import type { SourceContent } from "../../src/schema/source.ts";
+import { BARE_ENTRY } from "../../src/core/nouns/bare-entry.ts";
+import type { EntryDraft } from "../../src/core/nouns/entry.ts";
+import type { SourceContent } from "../../src/core/nouns/source.ts";
+import { type Change, followChanges } from "../../src/faces/mcp/changes.ts";
+import { createListings } from "../../src/faces/mcp/listing.ts";
+import { faceApiOf } from "../../src/gateway/face-api.ts";
 import { eventually } from "../upstream-kit.ts";
 import { connect } from "./connect.ts";
 
@@ -92,6 +95,30 @@ test("tools that the first fill adds to the list are announced", async () => {
   fill();
   await eventually(() => expect(heardIn(received)).toBe(1));
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["files_file_read"]);
+});
+
+test("a server that begins to start while the lists of a client are made is announced", async () => {
+  const { source } = slowSource();
+  const { gateway } = open({ domains: [] });
+  await gateway.ready();
+  const listings = createListings(gateway, {});
+  const changes: Change[] = [];
+  let isFirst = true;
+  const slowly: typeof listings.for = async (principal) => {
+    const made = await listings.for(principal);
+    if (!isFirst) return made;
+    isFirst = false;
+    void gateway.sources.set([source]);
+    await eventually(async () => expect((await faceApiOf(gateway).shown()).starting.size).toBe(1));
+    return made;
+  };
+  const failures: Error[] = [];
+  const onError = (error: Error) => failures.push(error);
+  const notices = followChanges({ gateway, listings: { for: slowly }, debounceMs: 50, onError });
+  onTestFinished(() => notices.close());
+  notices.add({ principal: () => undefined, onChange: (change) => changes.push(change) });
+  await eventually(() => expect(changes.map(({ tools }) => tools)).toEqual([true]));
+  expect(failures).toEqual([]);
 });
 
 test("no change is announced before the client says that it is initialized", async () => {

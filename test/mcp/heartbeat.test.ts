@@ -1,7 +1,7 @@
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import type { CallContext } from "../../src/schema/entry.ts";
+import type { CallContext } from "../../src/core/nouns/entry.ts";
 import { manualClock } from "../manual-clock.ts";
 import { connect, ERAS, type Era } from "./connect.ts";
 

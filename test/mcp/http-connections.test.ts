@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, type HttpOptions, serveHttp } from "keyhole/mcp";
 import { afterEach, expect, test } from "vitest";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { clerk } from "../shop.ts";
 
 const open: (() => unknown)[] = [];
@@ -91,7 +91,7 @@ async function post(url: string, body: object, headers: Record<string, string> =
 }
 
 test.each(["modern", "legacy"] as const)(
-  "drops a client of the %s protocol that does not read, and stops its call",
+  "slow-consumer: drops a client of the %s protocol that does not read, and stops its call",
   async (era) => {
     const { url, state } = await serve();
     send(url, call(era));
@@ -103,13 +103,17 @@ test.each(["modern", "legacy"] as const)(
   30_000,
 );
 
-verifies("mcp:cancel", "a client that hangs up in the middle of a stream stops its call", async () => {
-  const { url, state } = await serve();
-  const socket = send(url, call("modern"));
-  await expect.poll(() => state.parts).toBeGreaterThan(3);
-  socket.destroy();
-  await expect.poll(() => state.stopped).toBe(1);
-});
+verifies(
+  ["mcp:cancel", "client-gone"],
+  "a client that hangs up in the middle of a stream stops its call",
+  async () => {
+    const { url, state } = await serve();
+    const socket = send(url, call("modern"));
+    await expect.poll(() => state.parts).toBeGreaterThan(3);
+    socket.destroy();
+    await expect.poll(() => state.stopped).toBe(1);
+  },
+);
 
 verifies("mcp:http-limits", "a client that hangs up during authentication is not counted", async () => {
   const known = Promise.withResolvers<void>();

@@ -1,10 +1,9 @@
 import { createGateway } from "keyhole";
 import { createMcpServer, type HttpOptions, serveHttp } from "keyhole/mcp";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createHttpRoutes } from "../../src/mcp/http-routes.ts";
-import { createOAuthGuard } from "../../src/mcp/oauth.ts";
-import { createRouter, type Route } from "../../src/mcp/router.ts";
-import { verifies } from "../requirements.ts";
+import { createOAuthGuard } from "../../src/faces/mcp/bearer.ts";
+import { createHttpRoutes, createRouter, type HttpRoute } from "../../src/faces/mcp/http-routes.ts";
+import { verifies } from "../claims.ts";
 
 const webhooks = { "/hooks/books": { secret: "it is a secret", source: "books/library" } };
 const oauth = {
@@ -84,8 +83,8 @@ describe("a row of the route table", () => {
   const refusal = new Response(null, { status: 401 });
   const request = { method: "GET", url: "/secret?a=1", headers: {} };
 
-  async function answerOf(route: Pick<Route, "open">): Promise<number> {
-    const row: Route = { method: "GET", path: "/secret", ...route, handle: () => new Response("secret") };
+  async function answerOf(route: Pick<HttpRoute, "open">): Promise<number> {
+    const row: HttpRoute = { method: "GET", path: "/secret", ...route, handle: () => new Response("secret") };
     const router = createRouter([row], async () => refusal);
     const answer = await router(request as never, {} as never);
     return answer instanceof Response ? answer.status : 200;

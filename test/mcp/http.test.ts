@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { createMcpServer, type HttpOptions, type HttpServer, serveHttp } from "keyhole/mcp";
 import { afterEach, describe, expect, test } from "vitest";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { clerk, createShop } from "../shop.ts";
 
 const open: { close(): Promise<void> }[] = [];
@@ -102,7 +102,7 @@ describe("the checks in front", () => {
   });
 
   verifies(
-    "mcp:http-front",
+    ["mcp:http-front", "T5"],
     "accepts only Host and Origin of this machine, for any method and path",
     async () => {
       const { url, token } = await serve();
@@ -151,7 +151,7 @@ describe("the checks in front", () => {
     },
   );
 
-  test("refuses a request whose header names another method than its body", async () => {
+  test("T18: refuses a request whose header names another method than its body", async () => {
     const { url, token } = await serve();
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -208,7 +208,7 @@ describe("sessions", () => {
     expect((await use("ann", id)).status).toBe(404);
   });
 
-  verifies("mcp:sessions", "handles in arguments belong to the principal that got them", async () => {
+  verifies(["mcp:sessions", "T4"], "handles in arguments belong to the principal that got them", async () => {
     const people: Record<string, Principal> = { ann: { ...clerk, id: "ann" }, bob: { ...clerk, id: "bob" } };
     const { url } = await serve({ authenticate: async ({ authorization = "" }) => people[authorization]! });
     const ask = async (authorization: string, session: string) => {
@@ -246,7 +246,7 @@ describe("limits", () => {
   });
 
   verifies(
-    "mcp:http-limits",
+    ["mcp:http-limits", "shutdown"],
     "limits the concurrent calls of a caller; shutdown lets them finish",
     async () => {
       const http = await serve({ token: "t", limits: { concurrency: 1 }, drainMs: 5_000 });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect } from "vitest";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const INSPECTOR = "@modelcontextprotocol/inspector@2.12.0";
@@ -42,7 +42,7 @@ verifies("mcp:real-clients", "the official Inspector lists tools, asks, reads an
     skip();
   }
 
-  const args = [resolve("src/cli/main.ts"), "serve", "--allow-write"];
+  const args = [resolve("src/program/main.ts"), "serve", "--allow-write"];
   const config = ["--config", resolve("examples/mcp/keyhole.config.ts")];
   const servers = { keyhole: { command: process.execPath, args: [...args, ...config] } };
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers }));

@@ -2,7 +2,7 @@ import { createGateway, defineDomain, defineTool, type Principal } from "keyhole
 import { createMcpServer } from "keyhole/mcp";
 import { describe, expect } from "vitest";
 import { z } from "zod";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
 
 const CLIENTS = 60;
@@ -20,7 +20,7 @@ const echo = defineTool({
 });
 
 describe.each(ERAS)("clients of %s", (era) => {
-  verifies("mcp:isolation", "get their own answers when many call at once", async () => {
+  verifies(["mcp:isolation", "T13"], "get their own answers when many call at once", async () => {
     const gateway = createGateway({
       domains: [defineDomain({ name: "echo", description: "Echo.", tools: [echo] })],
     });
@@ -50,7 +50,7 @@ describe.each(ERAS)("clients of %s", (era) => {
     ["stdio", connect],
     ["http", connectHttp],
   ] as const)("over %s", (_, open) => {
-    verifies("mcp:cancel", "aborts the signal of the tool", async () => {
+    verifies(["mcp:cancel", "client-gone"], "aborts the signal of the tool", async () => {
       const started = Promise.withResolvers<void>();
       const raised = Promise.withResolvers<void>();
       const wait = defineTool({

@@ -1,7 +1,7 @@
 import { createMcpServer } from "keyhole/mcp";
 import { describe, expect, vi } from "vitest";
+import { verifies } from "../claims.ts";
 import { openNotes } from "../library-kit.ts";
-import { verifies } from "../requirements.ts";
 import { connect, ERAS } from "./connect.ts";
 
 describe.each(ERAS)("a client of %s", (era) => {

@@ -2,9 +2,9 @@
 import { resolve } from "node:path";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import { SURFACES } from "../../src/core/surfaces/surface-names.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { SURFACES } from "../../src/surfaces/surface-names.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { eventually, gatewayOf, operator } from "../upstream-kit.ts";
 import { connect, ERAS } from "./connect.ts";
 import { logsOfCall, SURFACE_CALLS } from "./surface-calls.ts";

@@ -1,8 +1,8 @@
 import { createGateway, defineDomain, defineResource, type Source } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { describe, expect } from "vitest";
-import { BARE_ENTRY } from "../../src/schema/bare-entry.ts";
-import { verifies } from "../requirements.ts";
+import { BARE_ENTRY } from "../../src/core/nouns/bare-entry.ts";
+import { verifies } from "../claims.ts";
 import { auditor, clerk, createShop } from "../shop.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
 

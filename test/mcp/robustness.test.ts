@@ -48,7 +48,7 @@ const message = fc.record(
   { requiredKeys: ["method"] },
 );
 
-test("answers every body once, and the server keeps running", async () => {
+test("malformed-client: answers every body once, and the server keeps running", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(message, fc.jsonValue(), fc.array(message, { maxLength: 3 })), async (body) => {
       const response = await post(JSON.stringify(body));
@@ -60,7 +60,7 @@ test("answers every body once, and the server keeps running", async () => {
   expect((await post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }))).status).toBe(200);
 });
 
-test("answers every request of a client of 2026-07-28 once", async () => {
+test("malformed-client: answers every request of a client of 2026-07-28 once", async () => {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},

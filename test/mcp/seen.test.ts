@@ -4,9 +4,9 @@ import { dirname, join, resolve } from "node:path";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
+import { loadTokenCounter } from "../../src/base/tokens/tokens.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { loadTokenCounter } from "../../src/util/tokens.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { eventually, gatewayOf } from "../upstream-kit.ts";
 import { connect } from "./connect.ts";
 

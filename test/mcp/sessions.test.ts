@@ -2,8 +2,8 @@ import type { Client } from "@modelcontextprotocol/client";
 import { createGateway, type SessionStore } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
-import { createMemorySessionStore } from "../../src/session/memory-session-store.ts";
-import { verifies } from "../requirements.ts";
+import { createMemorySessionStore } from "../../src/core/storage/session-store.ts";
+import { verifies } from "../claims.ts";
 import { clerk, createShop } from "../shop.ts";
 import { connect } from "./connect.ts";
 

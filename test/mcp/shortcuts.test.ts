@@ -2,7 +2,7 @@ import { createGateway, defineDomain, defineTool, loadTokenCounter, type Princip
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { connect, ERAS } from "./connect.ts";
 
 const MENU_TOKENS = 900;

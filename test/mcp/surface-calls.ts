@@ -1,5 +1,5 @@
 import { type Client, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
-import type { Surface } from "../../src/surfaces/surface-names.ts";
+import type { Surface } from "../../src/core/surfaces/surface-names.ts";
 import { eventually } from "../upstream-kit.ts";
 import type { Era } from "./connect.ts";
 

@@ -1,7 +1,7 @@
 import { createGateway, loadTokenCounter, type Principal } from "keyhole";
 import { createMcpServer, type McpServerOptions } from "keyhole/mcp";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
 import { clerk, createShop, reader } from "../shop.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
 

@@ -1,15 +1,15 @@
 // MCP tasks, with a server of the registry whose tool runs only as a task.
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Gateway } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
-import { expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
+import { SURFACES } from "../../src/core/surfaces/surface-names.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { SURFACES } from "../../src/surfaces/surface-names.ts";
-import { verifies } from "../requirements.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { verifies } from "../claims.ts";
 import { eventually, gatewayOf, operator, PATIENT } from "../upstream-kit.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
 import { SURFACE_CALLS } from "./surface-calls.ts";
@@ -24,25 +24,35 @@ const anything = z.looseObject({});
 const progressOf = (received: readonly string[]) =>
   received.filter((message) => message.includes("notifications/progress"));
 
-/** The server behind a gateway, with all messages to and from it. */
-async function open(): Promise<{ gateway: Gateway; sent(method: string): number }> {
-  const log = join(temporaryFolder(), "tap.jsonl");
+/** All tests share one server: each of its tasks takes seconds. */
+const folder = mkdtempSync(join(tmpdir(), "keyhole-test-"));
+const log = join(folder, "tap.jsonl");
+let gateway: Gateway;
+beforeAll(async () => {
   const config = {
     command: process.execPath,
     args: [resolve("lab/tap.ts"), log, process.execPath, EVERYTHING],
   };
-  const gateway = gatewayOf([createMcpSource("everything", config, { trusted: true, limits: PATIENT })]);
-  onTestFinished(() => gateway.close());
+  gateway = gatewayOf([createMcpSource("everything", config, { trusted: true, limits: PATIENT })]);
   await eventually(async () => expect((await gateway.view()).find(OP)).toBeDefined(), 30_000);
-  const sent = (method: string) => readFileSync(log, "utf8").split(`"method":"${method}"`).length - 1;
-  return { gateway, sent };
+});
+afterAll(async () => {
+  await gateway.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Counts the requests of a method that the server gets from now on. */
+function countSent(method: string): () => number {
+  const count = () => readFileSync(log, "utf8").split(`"method":"${method}"`).length - 1;
+  const before = count();
+  return () => count() - before;
 }
 
 verifies(
   "mcp:tasks",
   "a tool that runs only as a task answers on every surface, and reports its progress",
   async () => {
-    const { gateway, sent } = await open();
+    const sentResults = countSent("tasks/result");
     const answers = ERAS.flatMap((era) =>
       SURFACES.map(async (surface) => {
         const { client, received } = await connect(createMcpServer(gateway, { surface }), era);
@@ -54,7 +64,7 @@ verifies(
       }),
     );
     await Promise.all(answers);
-    expect(sent("tasks/result")).toBe(ERAS.length * SURFACES.length);
+    expect(sentResults()).toBe(ERAS.length * SURFACES.length);
   },
 );
 
@@ -62,7 +72,7 @@ verifies(
   "mcp:tasks",
   "a call that is cancelled cancels its task at the server, on every surface",
   async () => {
-    const { gateway, sent } = await open();
+    const sentCancels = countSent("tasks/cancel");
     const calls = SURFACES.map(async (surface) => {
       const { client, received } = await connect(createMcpServer(gateway, { surface }), ERAS[1]);
       const gone = new AbortController();
@@ -73,13 +83,12 @@ verifies(
       expect(await answer).toContain("abort");
     });
     await Promise.all(calls);
-    await eventually(() => expect(sent("tasks/cancel")).toBe(SURFACES.length));
+    await eventually(() => expect(sentCancels()).toBe(SURFACES.length));
   },
 );
 
 verifies("mcp:tasks", "a client of 2025-11-25 that asks for a task gets one", async () => {
-  const { gateway } = await open();
-  for (const over of [connect, connectHttp]) {
+  const clients = [connect, connectHttp].map(async (over) => {
     const { client } = await over(createMcpServer(gateway, { surface: "native" }), "2025-11-25");
     expect(client.getServerCapabilities()).toMatchObject({
       tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
@@ -110,11 +119,11 @@ verifies("mcp:tasks", "a client of 2025-11-25 that asks for a task gets one", as
     await expect(
       ask("tools/call", { name: "everything_echo", arguments: { message: "hi" }, task: {} }),
     ).rejects.toThrow("task");
-  }
+  });
+  await Promise.all(clients);
 });
 
 verifies("mcp:tasks", "a task belongs to the principal that made it", async () => {
-  const { gateway } = await open();
   const server = createMcpServer(gateway, { surface: "native" });
   const [ann, bob] = await Promise.all(
     ["ann", "bob"].map(async (id) => {
@@ -135,7 +144,7 @@ verifies(
   "mcp:tasks",
   "a client of 2026-07-28 that takes tasks gets one, and others get the result",
   async () => {
-    const { gateway, sent } = await open();
+    const sentResults = countSent("tasks/result");
     const server = createMcpServer(gateway, { surface: "native" });
     let id = 0;
     /** The SDK's client of this revision knows no tasks. */
@@ -183,6 +192,6 @@ verifies(
     const other = dropped.result.taskId;
     expect((await ask("tasks/cancel", { taskId: other })).result).toMatchObject({ resultType: "complete" });
     expect((await ask("tasks/get", { taskId: "guessed" })).error).toMatchObject({ code: -32602 });
-    expect(sent("tasks/result")).toBeGreaterThanOrEqual(2);
+    expect(sentResults()).toBeGreaterThanOrEqual(2);
   },
 );

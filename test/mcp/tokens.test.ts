@@ -5,8 +5,8 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } fr
 import { createGateway, defineDomain, defineTool, onEvent, type Principal } from "keyhole";
 import { createMcpServer, type HttpServer, serveHttp } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
-import type { OAuthOptions } from "../../src/mcp/oauth.ts";
-import { verifies } from "../requirements.ts";
+import type { OAuthOptions } from "../../src/faces/mcp/bearer.ts";
+import { verifies } from "../claims.ts";
 import { createShop } from "../shop.ts";
 
 const issuer = "https://issuer.example";

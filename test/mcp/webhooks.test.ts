@@ -2,8 +2,8 @@ import { createHmac } from "node:crypto";
 import { createGateway } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
+import { verifies } from "../claims.ts";
 import { createLibrary, libraryDomain } from "../library.ts";
-import { verifies } from "../requirements.ts";
 import { eventually } from "../upstream-kit.ts";
 
 const SECRET = "it is a secret";

@@ -1,9 +1,6 @@
 import { z } from "zod";
-import { defineProvider } from "../../src/models/providers/define-provider.ts";
-import { successResponse } from "../../src/models/providers/model-response.ts";
+import { defineProvider } from "../../src/agent/models/providers/define-provider.ts";
 import { createScriptedModel } from "../../src/testing/scripted-model.ts";
-
-const model = createScriptedModel(() => ({ text: "Hello from acme." }));
 
 /** The one file of a new provider. */
 export const acme = defineProvider({
@@ -18,6 +15,8 @@ export const acme = defineProvider({
   serverUrl: () => undefined,
   telemetryName: "acme.ai",
   package: "@acme/sdk",
-  create: async ({ apiKey = "none" }, context) =>
-    successResponse({ model, secrets: () => [apiKey] }, `${context.model} with ${apiKey}`),
+  create: async ({ apiKey = "none" }, context) => ({
+    model: createScriptedModel(() => ({ text: `Hello from ${context.model} with ${apiKey}.` })),
+    secrets: () => [apiKey],
+  }),
 });

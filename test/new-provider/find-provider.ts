@@ -1,13 +1,12 @@
 // Prints where the provider named acme is found.
 import { z } from "zod";
 import { providersTable, providerVariablesTable } from "../../scripts/provider-tables.ts";
-import { telemetryName, withModel } from "../../src/cli/provider-in-use.ts";
-import { loadSettings } from "../../src/config/load-settings.ts";
-import { secretsOf } from "../../src/config/secrets-of.ts";
-import { settingsFileSchema } from "../../src/config/settings-schema.ts";
-import { createLLMClient } from "../../src/models/llm-client.ts";
-import { providersConfigSchema } from "../../src/models/models-config.ts";
-import { getSupportedProviders } from "../../src/models/providers/providers.ts";
+import { telemetryName, withModel } from "../../src/agent/chat/model-lists.ts";
+import { createLLMClient } from "../../src/agent/models/llm-client.ts";
+import { providersConfigSchema } from "../../src/agent/models/models-config.ts";
+import { getSupportedProviders } from "../../src/agent/models/providers/providers.ts";
+import { loadSettings } from "../../src/program/open/load-settings.ts";
+import { secretsOf, settingsFileSchema } from "../../src/program/open/settings-schema.ts";
 
 const [home = ""] = process.argv.slice(2);
 const variables = { ACME_OLD_KEY: "old-key", ACME_KEY: "key-of-acme" };

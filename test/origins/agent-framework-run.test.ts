@@ -1,13 +1,12 @@
 // The command line of the agent framework's document: structured answers, and exit codes that tell how a run ended.
 import { spawn } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { run } from "keyhole/agent";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { printEvents } from "../../src/cli/print-events.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { printEvents } from "../../src/agent/chat/print-events.ts";
 import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { openTerminalAgent, saveFiles } from "./terminal-agent.ts";
@@ -19,7 +18,7 @@ async function keyholeRun(script: ModelScript, args: readonly string[]) {
   onTestFinished(() => server.close());
   const [home, project] = [temporaryFolder(), temporaryFolder()];
   saveFiles(project, { "city.json": JSON.stringify(SCHEMA), "list.json": '{"type":"array"}' });
-  const child = spawn(process.execPath, [resolve("src/cli/main.ts"), "run", ...args], {
+  const child = spawn(process.execPath, [resolve("src/program/main.ts"), "run", ...args], {
     cwd: project,
     env: {
       ...programEnv(home),
@@ -60,40 +59,4 @@ test.each([
   expect(code).toBe(expected);
   expect(String(out.read())).toBe("Once upon a\n");
   expect(String(err.read())).toContain(word);
-});
-
-describe("keyhole dashboard", () => {
-  async function dashboard(docker: string | undefined, args: readonly string[] = []) {
-    const folder = temporaryFolder();
-    if (docker !== undefined) {
-      const program = join(folder, "docker");
-      writeFileSync(program, `#!/bin/sh\n${docker}\n`);
-      chmodSync(program, 0o755);
-    }
-    const child = spawn(process.execPath, [resolve("src/cli/main.ts"), "dashboard", ...args], {
-      env: { ...programEnv(folder), PATH: folder, XDG_CACHE_HOME: folder },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const code = new Promise<number | null>((done) => child.on("close", done));
-    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    return { out, err, code: await code };
-  }
-
-  test("starts the Aspire dashboard on loopback where Docker runs", async () => {
-    const { out, err, code } = await dashboard('[ "$1" = version ] || echo "$@"', ["--otlp-port", "4319"]);
-    expect(code).toBe(0);
-    expect(out).toBe(
-      "run --rm --name keyhole-dashboard -p 127.0.0.1:18888:18888 -p 127.0.0.1:4319:18890 mcr.microsoft.com/dotnet/aspire-dashboard:latest\n",
-    );
-    expect(err).toContain("KEYHOLE_TELEMETRY=1 KEYHOLE_TELEMETRY_ENDPOINT=http://localhost:4319");
-  });
-
-  test.each([
-    ["is absent", undefined, "the program docker was not found"],
-    ["does not run", "exit 1", "its service does not answer"],
-  ])("says clearly when Docker %s", async (_, docker, reason) => {
-    const { err, code } = await dashboard(docker);
-    expect(code).toBe(1);
-    expect(err).toContain(`DOCKER_UNAVAILABLE: Docker cannot be used: ${reason}.`);
-  });
 });

@@ -76,10 +76,6 @@ describe("the manifest", () => {
 });
 
 describe("progressive disclosure", () => {
-  test("tier 0: nothing without skills", () => {
-    expect(discloseSkills("hello", [])).toMatchObject({ tier: "nothing", text: "" });
-  });
-
   test("tier 1: a breadcrumb of ten tokens if no trigger matches", async () => {
     const skills = await skillsOf({ "hello-extended/SKILL.md": HELLO });
     const { tier, text } = discloseSkills("write a poem", skills);
@@ -97,11 +93,6 @@ describe("progressive disclosure", () => {
       expect(countTokens(text.split("\n")[1]!)).toBeLessThanOrEqual(15);
     },
   );
-
-  test("tier 2: skills without triggers are listed for any query", async () => {
-    const skills = await skillsOf({ "review-sql/SKILL.md": plain("review-sql", "Review a migration.") });
-    expect(discloseSkills("write a poem", skills).tier).toBe("registry");
-  });
 
   test.each(["hello there", "please greet Ada", "wave at them", "greet everybody"])(
     "tier 3: %s gives the complete instructions",

@@ -5,7 +5,7 @@ import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { startTelemetry } from "keyhole/telemetry";
 import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { recordAgentEvents } from "../../src/agent/record-agent-events.ts";
+import { recordAgentEvents } from "../../src/agent/loop/record-agent-events.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { startCollector } from "../otlp-collector.ts";
 import { eventually, gatewayOf } from "../upstream-kit.ts";

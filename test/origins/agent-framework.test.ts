@@ -13,11 +13,10 @@ import {
 } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { mapErrorToCode } from "../../src/models/map-error-to-code.ts";
-import { MODEL_ERROR_CODES } from "../../src/models/providers/model-response.ts";
-import { getSupportedProviders, PROVIDERS } from "../../src/models/providers/providers.ts";
-import { calculateDelay, isRetryableError } from "../../src/models/retry.ts";
-import { extractTokenUsage } from "../../src/models/token-usage.ts";
+import { extractTokenUsage } from "../../src/agent/models/model-answer.ts";
+import { isRetryableError } from "../../src/agent/models/model-retries.ts";
+import { MODEL_ERROR_CODES, mapErrorToCode } from "../../src/agent/models/providers/model-errors.ts";
+import { getSupportedProviders, PROVIDERS } from "../../src/agent/models/providers/providers.ts";
 import { instructionsOf, openTerminalAgent } from "./terminal-agent.ts";
 
 const countTokens = await loadTokenCounter();
@@ -99,14 +98,6 @@ describe("the model layer", () => {
     ["camelCase", { usage: { promptTokens: 8, completionTokens: 2 } }],
   ])("extractTokenUsage reads the %s format", (_, metadata) => {
     expect(extractTokenUsage(metadata)).toEqual({ promptTokens: 8, completionTokens: 2, totalTokens: 10 });
-  });
-
-  test("delays double up to the maximum, with a jitter of a quarter", () => {
-    expect([0, 1, 2, 3, 4].map((attempt) => calculateDelay(attempt, 1000, 10_000, false))).toEqual([
-      1000, 2000, 4000, 8000, 10_000,
-    ]);
-    expect(calculateDelay(1, 1000, 10_000, true, () => 0)).toBe(1500);
-    expect(calculateDelay(1, 1000, 10_000, true, () => 1)).toBe(2500);
   });
 
   test("invoke('Hello') answers with content and usage, as the complete flow shows", async () => {
@@ -210,7 +201,7 @@ describe("a provider that falls silent", () => {
   ] as const)("%s gives TIMEOUT, after the retries", async (_, reply, method) => {
     const retries: string[] = [];
     const { client, server } = await openClient(() => reply, {
-      idleTimeoutMs: 60,
+      idleTimeoutMs: 250,
       retry: { maxRetries: 1, baseDelayMs: 1 },
       callbacks: { onRetry: ({ error }) => retries.push(error) },
     });

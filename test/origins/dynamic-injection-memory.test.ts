@@ -106,13 +106,3 @@ describe("8.2.8 merging and the sliding window", () => {
     expect(entities.filter(({ id }) => id === "p10")).toEqual([{ type: "page", id: "p10", name: "Renamed" }]);
   });
 });
-
-test("8.2.9 a tool with both a schema and an extractor, and an orphan extractor, are refused at the start", () => {
-  const entityExtractors = { ...cms.entityExtractors, cms_getPage: () => [], cms_nothing: () => [] };
-  expect(() => createGateway({ domains: [{ ...cms, entityExtractors }] })).toThrow(
-    expect.objectContaining({
-      code: "CATALOG_INVALID",
-      message: expect.stringMatching(/cms_getPage[\s\S]*cms_nothing|cms_nothing[\s\S]*cms_getPage/),
-    }),
-  );
-});

@@ -1,7 +1,7 @@
 // Walks the document about routes and guidance (Ernesto): its two tools over MCP, its content and its lifecycle.
 import { createToolbox } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
-import { createTypesenseIndex } from "keyhole/search";
+import { createTypesenseIndex } from "keyhole/postgres";
 import { contentFormats, contentSources } from "keyhole/sources";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { manualClock } from "../manual-clock.ts";

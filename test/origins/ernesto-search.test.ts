@@ -1,6 +1,7 @@
 // Walks the document about routes and guidance (Ernesto): how its domains are searched.
 import { type DomainDefinition, defineDomain, loadTokenCounter } from "keyhole";
-import { createEmbeddedIndex, createTypesenseIndex } from "keyhole/search";
+import { createTypesenseIndex } from "keyhole/postgres";
+import { createEmbeddedIndex } from "keyhole/search";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TypesenseStub } from "../typesense-stub.ts";
 import { ALL, ANALYST, createWarehouse, document, open, TASKS } from "./ernesto-domains.ts";

@@ -1,11 +1,10 @@
 // The server of the prompt library's document (Orchestr8): MCP clients, index files and logs.
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type KeyholeEvent, onEvent } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { buildLibraryIndex } from "../../src/sources/markdown/build-library-index.ts";
 import { connect, ERAS } from "../mcp/connect.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { ORCHESTR8, openLibrary, saveAll } from "./orchestr8-library.ts";
@@ -80,32 +79,6 @@ describe.each(ERAS)("a client of %s", (era) => {
   });
 });
 
-test("index files name each scenario's keywords, URI, path, category and tokens", async () => {
-  const directory = temporaryFolder();
-  saveAll(directory, ORCHESTR8);
-  await buildLibraryIndex(directory, { scheme: "orchestr8" });
-  const readIndex = (name: string) => JSON.parse(readFileSync(join(directory, ".index", name), "utf8"));
-  const { index, stats, totalFragments } = readIndex("usewhen-index.json");
-  expect(totalFragments).toBe(28);
-  expect(stats).toMatchObject({ totalScenarios: Object.keys(index).length });
-  const [id, scenario] = Object.entries<{ scenario: string }>(index).find(
-    ([, one]) => one.scenario === "Building async TypeScript applications",
-  )!;
-  expect(id).toMatch(/^scenario-[0-9a-f]{12}$/);
-  expect(scenario).toEqual({
-    scenario: "Building async TypeScript applications",
-    keywords: ["building", "async", "typescript", "applications"],
-    uri: "@orchestr8://agents/typescript-async-patterns",
-    path: "resources/agents/typescript-async-patterns.md",
-    category: "agent",
-    estimatedTokens: 800,
-    relevance: 100,
-  });
-  const { keywords } = readIndex("keyword-index.json");
-  expect(keywords.typescript).toContain(id);
-  expect(keywords.async).toContain(id);
-});
-
 describe("logs", () => {
   const BROKEN = { "resources/agents/broken.md": "---\ntags: [unclosed\n---\nText." };
 
@@ -140,7 +113,7 @@ const library = createMarkdownSource("orchestr8", {
 export const sources = [library];
 `,
     );
-    const child = spawn(process.execPath, ["src/cli/main.ts", "serve", "--config", config], {
+    const child = spawn(process.execPath, ["src/program/main.ts", "serve", "--config", config], {
       env: { ...process.env, XDG_CACHE_HOME: join(directory, "cache"), HOME: directory, ...env },
     });
     onTestFinished(() => void child.kill("SIGKILL"));

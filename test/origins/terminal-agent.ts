@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import { type AgentEvent, run } from "keyhole/agent";
 import { type ModelScript, type ScriptedRequest, serveScriptedModel } from "keyhole/testing";
 import { onTestFinished, vi } from "vitest";
-import type { RunOptions } from "../../src/agent/run.ts";
-import { openAgent } from "../../src/cli/open-agent.ts";
-import { giveTrust, trustRequest } from "../../src/cli/trust-folder.ts";
+import type { RunOptions } from "../../src/agent/loop/run.ts";
+import { openAgent } from "../../src/program/open/open-agent.ts";
+import { giveTrust, trustRequest } from "../../src/program/open/trust-folder.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 type Files = Readonly<Record<string, string>>;

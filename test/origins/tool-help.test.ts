@@ -282,25 +282,6 @@ describe("tool.exec", () => {
     });
   });
 
-  test("an idempotency key runs a create once, and with other args it is a CONFLICT", async () => {
-    const gateway = open();
-    const create = (title: string) =>
-      gateway.exec({ op: "onto.task.create", args: { title }, idempotency_key: "key" });
-    const first = await create("Call the baker");
-    expect(await create("Call the baker")).toMatchObject({ ok: true, result: first.ok && first.result });
-    expect(await create("Call the tailor")).toMatchObject({ ok: false, error: { code: "CONFLICT" } });
-  });
-
-  test("without allow_write nothing writes, and reading goes on", async () => {
-    const reader = { principal: { id: "reader", scopes: [], allowWrite: false } };
-    const gateway = open();
-    expect(await gateway.exec({ op: "onto.task.list", args: {} }, reader)).toMatchObject({ ok: true });
-    expect(await gateway.exec({ op: "onto.task.create", args: { title: "x" } }, reader)).toMatchObject({
-      ok: false,
-      error: { code: "PERMISSION_DENIED" },
-    });
-  });
-
   test.each([
     ["onto.project.graph.reorganize", { project_id: "p" }],
     ["onto.task.delete", { task_id: "task_1" }],

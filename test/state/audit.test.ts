@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { PGlite } from "@electric-sql/pglite";
-import { createGateway, createPostgresState, defineDomain, defineTool } from "keyhole";
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createPostgresState } from "keyhole/postgres";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { allowed, recordsOf, verifyAll } from "../audit-kit.ts";
 import { describeAuditStore } from "../audit-store-behaviours.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { EntryDraft } from "../../src/schema/entry.ts";
-import type { ServerProgram } from "../../src/schema/server-program.ts";
-import { verifies } from "../requirements.ts";
+import type { EntryDraft } from "../../src/core/nouns/entry.ts";
+import type { ServerProgram } from "../../src/core/nouns/server-program.ts";
+import { verifies } from "../claims.ts";
 import type { OpenState, StateKind } from "./open-state.ts";
 
 function draft(hash: string): EntryDraft {

@@ -1,7 +1,8 @@
 // One of several gateways over the same PostgreSQL. Sends its URL when it serves. Ends when it is killed.
 import { setTimeout } from "node:timers/promises";
-import { createGateway, createPostgresState, defineDomain, defineTool } from "keyhole";
+import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
+import { createPostgresState } from "keyhole/postgres";
 import pg from "pg";
 
 const [, , url = "", table = ""] = process.argv;

@@ -1,7 +1,7 @@
 import { problem } from "keyhole";
 import { expect, test } from "vitest";
-import type { Idempotency } from "../../src/session/idempotency.ts";
-import { verifies } from "../requirements.ts";
+import type { Idempotency } from "../../src/core/storage/idempotency.ts";
+import { verifies } from "../claims.ts";
 import type { StateKind } from "./open-state.ts";
 
 const call = (key: string, hash = "h", principalId = "ann") => ({

@@ -5,8 +5,8 @@ import { setTimeout } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { isMeasuring, reportFigure } from "../figures.ts";
-import { verifies } from "../requirements.ts";
+import { verifies } from "../claims.ts";
+import { isMeasuring } from "../is-measuring.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { NO_SERVER } from "./open-state.ts";
 
@@ -87,9 +87,6 @@ async function killUnderLoad(): Promise<void> {
       `${doubled.length} doubled, ${lost.length} lost, ${seen.lostHandles.length} lost handles, ` +
       `${seen.foreignHandles.length} foreign handles`,
   );
-  reportFigure("doubled-executions", doubled.length, { of: effects.size });
-  reportFigure("lost-executions", lost.length, { of: seen.answers.size });
-  reportFigure("foreign-handles", seen.foreignHandles.length, { of: seen.calls });
   expect({ doubled, lost, wrong, untold }).toEqual({ doubled: [], lost: [], wrong: [], untold: [] });
   expect(seen.lostHandles).toEqual([]);
   expect(seen.foreignHandles).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LearningEvent } from "../../src/search/learning/learning-event.ts";
+import type { LearningEvent } from "../../src/search/learning/learning-log.ts";
 import type { StateKind } from "./open-state.ts";
 
 function used(route: string, scope = "s"): LearningEvent {

@@ -1,18 +1,19 @@
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
-import { createPins, createPostgresState, type GatewayOptions, type PostgresStateOptions } from "keyhole";
+import { createPins, type GatewayOptions } from "keyhole";
+import { createPostgresState, type PostgresStateOptions } from "keyhole/postgres";
 import pg from "pg";
 import { onTestFinished } from "vitest";
-import { type Consents, createConsents } from "../../src/access/consents.ts";
-import { createPinStore } from "../../src/access/pin-store.ts";
-import { createPinsOver } from "../../src/access/pins.ts";
+import { type Consents, createConsents } from "../../src/core/access/consents.ts";
+import { createPinStore } from "../../src/core/access/pin-store.ts";
+import { createPinsOver } from "../../src/core/access/pins.ts";
+import { createDiskResultStore } from "../../src/core/storage/disk-result-store.ts";
+import { createIdempotency } from "../../src/core/storage/idempotency.ts";
+import { createPlanStore, type PlanStore } from "../../src/core/storage/plan-store.ts";
+import { createResultStore } from "../../src/core/storage/result-store.ts";
+import { createMemorySessionStore, createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
+import { createSpentApprovals } from "../../src/core/storage/spent-approvals.ts";
 import { openLearningLog } from "../../src/search/learning/learning-log.ts";
-import { createDiskResultStore } from "../../src/session/disk-result-store.ts";
-import { createIdempotency } from "../../src/session/idempotency.ts";
-import { createMemorySessionStore } from "../../src/session/memory-session-store.ts";
-import { createResultStore } from "../../src/session/result-store.ts";
-import { createSpentApprovals } from "../../src/session/spent-approvals.ts";
-import { openSqliteSessionStore } from "../../src/session/sqlite-session-store.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 export type StateOptions = Pick<PostgresStateOptions, "sessions" | "results" | "idempotency" | "leaseMs">;
@@ -20,6 +21,7 @@ export type StateOptions = Pick<PostgresStateOptions, "sessions" | "results" | "
 type Stores = Required<
   Pick<GatewayOptions, "sessions" | "results" | "idempotency" | "approvals" | "pins">
 > & {
+  readonly plans: PlanStore;
   readonly log: ReturnType<typeof openLearningLog>;
   /** Absent if consents cannot be kept there. */
   readonly consents?: Consents<boolean> | Consents<Promise<boolean>>;
@@ -52,6 +54,7 @@ export const MEMORY: StateKind = {
         sessions: createMemorySessionStore(sessions),
         results,
         idempotency: createIdempotency(results, idempotency),
+        plans: createPlanStore(),
         approvals: createSpentApprovals(),
         pins: createPins(),
         log: openLearningLog(undefined),
@@ -68,13 +71,14 @@ export const FILES: StateKind = {
     const folder = temporaryFolder();
     return {
       open: async ({ sessions: options = {}, idempotency } = {}) => {
-        const sessions = openSqliteSessionStore(join(folder, "state.db"), options);
+        const sessions = await createSqliteSessionStore(join(folder, "state.db"), options);
         onTestFinished(() => sessions.close());
         const results = createDiskResultStore({ path: join(folder, "results"), maxChars: 2_000_000 });
         return {
           sessions,
           results,
           idempotency: createIdempotency(results, idempotency),
+          plans: sessions.plans!,
           approvals: createSpentApprovals(),
           pins: createPinsOver(createPinStore(join(folder, "pins.json")), { shared: true, strict: true }),
           log: openLearningLog(join(folder, "learning.jsonl")),
@@ -106,7 +110,8 @@ function postgresKind(name: string, clientOf: () => PostgresStateOptions["client
           };
           onTestFinished(close);
           const log = state.stores.learning.log as OpenState["log"];
-          return { ...state.stores, log, consents: state.consents, close };
+          const plans = state.stores.sessions.plans!;
+          return { ...state.stores, plans, log, consents: state.consents, close };
         },
       };
     },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { mintResultHandle } from "../../src/session/result-store.ts";
-import type { Json } from "../../src/util/json.ts";
-import { verifies } from "../requirements.ts";
+import type { Json } from "../../src/base/util/json.ts";
+import { mintResultHandle } from "../../src/core/storage/result-store.ts";
+import { verifies } from "../claims.ts";
 import type { OpenState, StateKind } from "./open-state.ts";
 import { refusalOf } from "./refusal-of.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { isKnown } from "../../src/session/session-store.ts";
-import { discover, EMPTY_MEMORY, meet } from "../../src/session/working-memory.ts";
-import { verifies } from "../requirements.ts";
+import { discover, EMPTY_MEMORY, meet } from "../../src/core/sessions/working-memory.ts";
+import { isKnown } from "../../src/core/storage/session-store.ts";
+import { verifies } from "../claims.ts";
 import type { StateKind } from "./open-state.ts";
 import { refusalOf } from "./refusal-of.ts";
 
@@ -92,7 +92,7 @@ export function describeSessions({ create }: StateKind): void {
 /** The behaviours of sessions that several gateways share. */
 export function describeSharedSessions({ create }: Pick<StateKind, "create">): void {
   verifies(
-    "session:nothing-lost",
+    ["session:nothing-lost", "two-gateways"],
     "the changes of all gateways count, and each reads those of the others",
     async () => {
       const state = await create();

@@ -2,8 +2,8 @@
 // lines of stdin.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { createFileAuditStore } from "../../src/audit/file-audit-store.ts";
-import { isProblem } from "../../src/schema/problem.ts";
+import { isProblem } from "../../src/base/problems/problem.ts";
+import { createFileAuditStore } from "../../src/core/audit/file-audit-store.ts";
 
 const store = createFileAuditStore({ path: process.argv[2] ?? "", sync: "never" });
 const mark = process.argv[3] ?? "";

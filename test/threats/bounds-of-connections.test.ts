@@ -1,7 +1,7 @@
 import { Server } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
-import { createLegacySessions } from "../../src/mcp/legacy-sessions.ts";
-import type { Principal } from "../../src/schema/principal.ts";
+import type { Principal } from "../../src/core/nouns/principal.ts";
+import { createLegacySessions } from "../../src/faces/mcp/legacy-sessions.ts";
 
 const bob: Principal = { id: "bob", scopes: [], allowWrite: false };
 const mallory: Principal = { id: "mallory", scopes: [], allowWrite: false };

@@ -1,7 +1,9 @@
 import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
-import { createIdempotency, type IdempotencyOptions } from "../../src/session/idempotency.ts";
-import { createResultStore } from "../../src/session/result-store.ts";
+import { createIdempotency, type IdempotencyOptions } from "../../src/core/storage/idempotency.ts";
+import { createMemoryStorage } from "../../src/core/storage/memory-storage.ts";
+import { createResultStore } from "../../src/core/storage/result-store.ts";
+import type { OpenStorage } from "../../src/core/storage/storage.ts";
 
 const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
 const cashier: Principal = { id: "cashier", scopes: [], allowWrite: true };
@@ -69,7 +71,14 @@ test("T17: a large answer is kept once, by the handle that the caller was given"
 });
 
 test("T17: keys on 10,000 answers of 1 MB keep few bytes, and none of the calls runs again", async () => {
-  const idempotency = createIdempotency(createResultStore());
+  let size = () => 0;
+  const idempotency = createIdempotency(createResultStore(), {
+    open: (_, options) => {
+      const storage = createMemoryStorage(options);
+      size = () => storage.size;
+      return storage;
+    },
+  });
   const megabyte = Array.from({ length: 10 }, () => "x".repeat(100_000));
   let runs = 0;
   const send = (key: number) =>
@@ -82,7 +91,8 @@ test("T17: keys on 10,000 answers of 1 MB keep few bytes, and none of the calls 
       () => false,
     );
   for (let key = 0; key < 10_000; key += 1) await send(key);
-  expect(idempotency.bytes).toBeLessThan(32 * 1024 * 1024);
+  expect(size()).toBeGreaterThan(10_000 * 512);
+  expect(size()).toBeLessThan(32 * 1024 * 1024);
   await expect(send(0)).rejects.toMatchObject({ code: "CONFLICT", message: /no longer kept/ });
   expect(await send(9_999)).toEqual({ value: megabyte });
   expect(runs).toBe(10_000);
@@ -120,7 +130,8 @@ test("T17: nine callers that send all the keys they can leave room for a newcome
 test("T17: a key makes room for another when its time is over", async () => {
   let time = 0;
   const one = { entries: 1, size: 1e9 };
-  const { send } = keysOf({ all: { entries: 10, size: 1e9 }, perPrincipal: one, now: () => time });
+  const open: OpenStorage = (_, options) => createMemoryStorage(options, () => time);
+  const { send } = keysOf({ all: { entries: 10, size: 1e9 }, perPrincipal: one, open });
   await send("ann", "first");
   await expect(send("ann", "second")).rejects.toMatchObject({ code: "KEYS_EXHAUSTED" });
   time = 24 * 60 * 60_000;

@@ -13,7 +13,7 @@ const NESTED = [40, 1_000, 2_500].flatMap((depth) =>
 );
 
 test.each(NESTED)(
-  "T17: $depth levels of $keyword in the $place of a tool leave its neighbour working",
+  "T17, schema-bomb: $depth levels of $keyword in the $place of a tool leave its neighbour working",
   async ({ depth, keyword, place }) => {
     const config = { command: process.execPath, args: [UPSTREAM, `${depth}`, keyword, place] };
     const gateway = gatewayOf([createMcpSource("bad", config, { trusted: true })]);

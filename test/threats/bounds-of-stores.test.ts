@@ -1,19 +1,27 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createDiskResultStore } from "../../src/session/disk-result-store.ts";
-import { createMemorySessionStore } from "../../src/session/memory-session-store.ts";
-import { createResultStore, mintResultHandle, type ResultStore } from "../../src/session/result-store.ts";
-import { isKnown, type SessionStore } from "../../src/session/session-store.ts";
-import { APPROVAL_MS, createSpentApprovals } from "../../src/session/spent-approvals.ts";
-import { openSqliteSessionStore } from "../../src/session/sqlite-session-store.ts";
-import { EMPTY_MEMORY } from "../../src/session/working-memory.ts";
-import type { Json } from "../../src/util/json.ts";
+import type { Json } from "../../src/base/util/json.ts";
+import { EMPTY_MEMORY } from "../../src/core/sessions/working-memory.ts";
+import { createDiskResultStore } from "../../src/core/storage/disk-result-store.ts";
+import { createMemoryStorage } from "../../src/core/storage/memory-storage.ts";
+import {
+  createResultStore,
+  mintResultHandle,
+  type ResultStore,
+} from "../../src/core/storage/result-store.ts";
+import {
+  createMemorySessionStore,
+  createSqliteSessionStore,
+  isKnown,
+  type SessionStore,
+} from "../../src/core/storage/session-store.ts";
+import { APPROVAL_MS, createSpentApprovals } from "../../src/core/storage/spent-approvals.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-const SESSIONS: Record<string, () => SessionStore> = {
-  memory: createMemorySessionStore,
-  SQLite: () => {
-    const store = openSqliteSessionStore(":memory:", {});
+const SESSIONS: Record<string, () => Promise<SessionStore>> = {
+  memory: async () => createMemorySessionStore(),
+  SQLite: async () => {
+    const store = await createSqliteSessionStore(":memory:");
     onTestFinished(() => store.close());
     return store;
   },
@@ -21,7 +29,7 @@ const SESSIONS: Record<string, () => SessionStore> = {
 
 describe.each(Object.entries(SESSIONS))("sessions in %s", (_, create) => {
   test("T17: a principal that opens 20,000 sessions ends only its own", async () => {
-    const store = create();
+    const store = await create();
     const others = await Promise.all(Array.from({ length: 20 }, () => store.open("bob")));
     const own = await Promise.all(Array.from({ length: 20_000 }, () => store.open("mallory")));
     for (const handle of others) expect(await store.read(handle, "bob")).toEqual(EMPTY_MEMORY);
@@ -31,7 +39,7 @@ describe.each(Object.entries(SESSIONS))("sessions in %s", (_, create) => {
   });
 
   test("T17: two principals that open 10,000 sessions each leave those of a third", async () => {
-    const store = create();
+    const store = await create();
     const handle = await store.open("bob");
     for (let opened = 0; opened < 10_000; opened += 1) {
       await store.open("mallory");
@@ -85,7 +93,7 @@ test("T17: a principal that uses 110,000 approvals cannot use one of them twice"
 
 test("T17: approvals are accepted again once the earlier ones have expired", async () => {
   let time = 0;
-  const approvals = createSpentApprovals(() => time);
+  const approvals = createSpentApprovals((_, options) => createMemoryStorage(options, () => time));
   for (let spent = 0; spent < 110_000; spent += 1) await approvals.spend(`${spent}`, "mallory");
   expect(await approvals.spend("next", "mallory")).toBe(false);
   time = APPROVAL_MS;

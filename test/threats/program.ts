@@ -9,7 +9,7 @@ import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { openTerminal } from "../tmux.ts";
 
-export const MAIN = resolve("src/cli/main.ts");
+export const MAIN = resolve("src/program/main.ts");
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
 /** A server that answers, as an entry of an mcp.json. */

@@ -9,9 +9,9 @@ import {
   toOpenAITools,
 } from "keyhole";
 import { afterEach, expect, test } from "vitest";
-import { printEvents } from "../../src/cli/print-events.ts";
-import { createMcpServer } from "../../src/mcp/mcp-server.ts";
-import { toLogLine } from "../../src/telemetry/log-line.ts";
+import { printEvents } from "../../src/agent/chat/print-events.ts";
+import { toLogLine } from "../../src/core/telemetry/log-line.ts";
+import { createMcpServer } from "../../src/faces/mcp/mcp-server.ts";
 import { connect, ERAS } from "../mcp/connect.ts";
 import { gatewaySaying, textResult, toolOf } from "./says.ts";
 

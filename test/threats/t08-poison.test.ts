@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { findPoisonIn } from "../../src/util/find-poison.ts";
-import { reportFigure } from "../figures.ts";
+import { findPoisonIn } from "../../src/base/safety/detect-injection.ts";
 import { CLEAN } from "../poison/clean.ts";
 import { POISONED_HELD_OUT } from "../poison/poisoned-held-out.ts";
 import { POISONED_TUNING } from "../poison/poisoned-tuning.ts";
@@ -16,14 +15,12 @@ const isFlagged = (definition: Parameters<typeof toTool>[0]) => findPoisonIn(toT
 
 test("T8: at least nine of ten poisoned definitions are found, of those the patterns were not tuned on too", () => {
   const poisoned = [...POISONED_TUNING, ...POISONED_HELD_OUT];
-  reportFigure("poison-recall", poisoned.filter(isFlagged).length, { of: poisoned.length });
   expect(poisoned.length).toBeGreaterThanOrEqual(80);
   expect(POISONED_TUNING.filter(isFlagged).length / POISONED_TUNING.length).toBeGreaterThanOrEqual(0.9);
   expect(POISONED_HELD_OUT.filter(isFlagged).length / POISONED_HELD_OUT.length).toBeGreaterThanOrEqual(0.9);
 });
 
 test("T8: at most one of twenty honest definitions is flagged", () => {
-  reportFigure("poison-false-positives", CLEAN.filter(isFlagged).length, { of: CLEAN.length });
   expect(CLEAN.length).toBeGreaterThanOrEqual(300);
   expect(CLEAN.filter(isFlagged).length / CLEAN.length).toBeLessThanOrEqual(0.05);
 });

@@ -4,11 +4,11 @@ import { createGateway, createPins } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { createLogins } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
-import { diffDefinitions } from "../../src/access/diff-definitions.ts";
+import { diffDefinitions } from "../../src/core/access/diff-definitions.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { tmuxMissing } from "../tmux.ts";
-import { gatewayOf, PATIENT } from "../upstream-kit.ts";
+import { eventually, gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { chaos, listedHash, openProgram, type Program } from "./program.ts";
 
 async function states(path: string, config: object, cwd: string) {
@@ -104,9 +104,12 @@ test("T9: a model is told that a person has to approve, and no command to do so"
     ["help", { path: "bad.add" }],
     ["exec", { op: "bad.add", args: {} }],
   ] as const) {
-    const text = await call(tool, args);
-    expect(text).toContain("waits for a person's approval");
-    expect(text).not.toMatch(/keyhole|pins|approve /);
+    // A server that is slow to start is named as starting first.
+    await eventually(async () => {
+      const text = await call(tool, args);
+      expect(text).toContain("waits for a person's approval");
+      expect(text).not.toMatch(/keyhole|pins|approve /);
+    });
   }
 });
 

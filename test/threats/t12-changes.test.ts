@@ -84,7 +84,7 @@ async function listenModern(server: McpServer, principal: Principal): Promise<st
   return heard;
 }
 
-test.each(ERAS)("T12 clients of %s hear nothing of documents that they may not see", async (era) => {
+test.each(ERAS)("T12: clients of %s hear nothing of documents that they may not see", async (era) => {
   const gateway = createGateway({ domains: domains("one", "one"), principal: CHIEF });
   const server = createMcpServer(gateway, { debounceMs: 5 });
   const reader = await listen(server, era, READER);
@@ -102,7 +102,7 @@ test.each(ERAS)("T12 clients of %s hear nothing of documents that they may not s
   await gateway.close();
 });
 
-test("T12 the server's version is the program's, whatever the catalog holds", async () => {
+test("T12: the server's version is the program's, whatever the catalog holds", async () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   for (const [secret, era] of [
     ["one", ERAS[0]],

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { McpSourceOptions } from "keyhole/sources";
 import { afterEach, expect, test } from "vitest";
-import { createMcpServer } from "../../src/mcp/mcp-server.ts";
+import { createMcpServer } from "../../src/faces/mcp/mcp-server.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { connect } from "../mcp/connect.ts";
 import { gatewayOf, PATIENT } from "../upstream-kit.ts";
@@ -31,7 +31,7 @@ async function outcomeOfGet(gateway: ReturnType<typeof gatewayWith>, name: strin
 
 const NAMES = ["deleteEverything", "update_page", "get_page", "horizon"];
 
-test("T12 a hint to read does not let get run a tool whose name says that it writes", async () => {
+test("T12: a hint to read does not let get run a tool whose name says that it writes", async () => {
   const gateway = gatewayWith(NAMES);
   const outcomes = await Promise.all(NAMES.map((name) => outcomeOfGet(gateway, name)));
   expect(outcomes).toEqual(["ACCESS_DENIED", "ACCESS_DENIED", "ran", "ran"]);
@@ -44,7 +44,7 @@ test("T12 a hint to read does not let get run a tool whose name says that it wri
   ]);
 });
 
-test("T12 a person's word for one tool decides its lane, and for no other tool", async () => {
+test("T12: a person's word for one tool decides its lane, and for no other tool", async () => {
   const gateway = gatewayWith(["deleteEverything", "deleteMore", "get_page", "toString"], {
     lanes: { deleteEverything: "read", get_page: "destructive" },
   });
@@ -58,7 +58,7 @@ test("T12 a person's word for one tool decides its lane, and for no other tool",
   expect(await outcomeOfGet(gateway, "deleteEverything")).toBe("ran");
 });
 
-test("T12 the native surface does not repeat a hint that the lane contradicts", async () => {
+test("T12: the native surface does not repeat a hint that the lane contradicts", async () => {
   const gateway = gatewayWith(NAMES);
   const server = createMcpServer(gateway, { surface: "native" });
   open.push(server);

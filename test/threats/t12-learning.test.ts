@@ -29,7 +29,7 @@ async function nextFor(gateway: Gateway, principal: Principal): Promise<boolean>
   return JSON.stringify(answer).includes("Often used next.");
 }
 
-test("T12 one principal cannot plant a next step for others, in any number of sessions", async () => {
+test("T12: one principal cannot plant a next step for others, in any number of sessions", async () => {
   const gateway = office();
   for (let time = 0; time < 5; time++) await runBoth(gateway, MALLORY);
   for (let time = 0; time < 5; time++) {
@@ -39,7 +39,7 @@ test("T12 one principal cannot plant a next step for others, in any number of se
   await gateway.close();
 });
 
-test("T12 a next step that several principals take is told to others of the same scopes only", async () => {
+test("T12: a next step that several principals take is told to others of the same scopes only", async () => {
   const gateway = office();
   for (const principal of [ANN, BOB, CAROL]) await runBoth(gateway, principal);
   const outsider = { ...DAVE, scopes: ["other"] };

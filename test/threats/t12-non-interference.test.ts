@@ -1,7 +1,7 @@
 import { createGateway } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { test } from "vitest";
-import { isMeasuring } from "../figures.ts";
+import { isMeasuring } from "../is-measuring.ts";
 import { connectHttp, ERAS } from "../mcp/connect.ts";
 import { answersOf, build, CALLER, compareAnswers, type Planned } from "./non-interference-behaviours.ts";
 
@@ -9,7 +9,7 @@ const CATALOGS = isMeasuring() ? 5_000 : 250;
 const TIMEOUT_MS = CATALOGS * 1_200;
 const FACES = isMeasuring() ? 500 : 30;
 
-test("T12 entries out of a caller's scopes change no byte of any answer", { timeout: TIMEOUT_MS }, () =>
+test("T12: entries out of a caller's scopes change no byte of any answer", { timeout: TIMEOUT_MS }, () =>
   compareAnswers(CATALOGS, async (plan, calls, withHidden) => {
     const { domains, routes } = build(plan, withHidden);
     const gateway = createGateway({ domains, principal: CALLER, learning: { now: () => 1_000 } });
@@ -20,7 +20,7 @@ test("T12 entries out of a caller's scopes change no byte of any answer", { time
 );
 
 test(
-  "T12 entries out of a caller's scopes change no byte of what MCP clients are told",
+  "T12: entries out of a caller's scopes change no byte of what MCP clients are told",
   {
     timeout: TIMEOUT_MS,
   },

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { createGateway, defineDomain, defineTool, onEvent } from "keyhole";
 import { afterEach, expect, test } from "vitest";
-import { createMcpServer } from "../../src/mcp/mcp-server.ts";
-import { checkOutside, markOutside } from "../../src/operations/mark-outside.ts";
+import { checkOutside, markOutside } from "../../src/core/operations/answer-parts.ts";
+import { createMcpServer } from "../../src/faces/mcp/mcp-server.ts";
 import { connect } from "../mcp/connect.ts";
 import { gatewaySaying, textResult, toolOf } from "./says.ts";
 

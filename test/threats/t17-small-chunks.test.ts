@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { heapMegabytes } from "../../bench/heap-megabytes.ts";
-import { createLineSplitter } from "../../src/daemon/lines.ts";
-import { readBytes as readRequest } from "../../src/mcp/node-http.ts";
-import { readBytes as readResponse } from "../../src/net/read-response.ts";
-import { createLineReader } from "../../src/util/line-reader.ts";
+import { readBytes as readResponse } from "../../src/base/net/read-response.ts";
+import { readBytes as readRequest } from "../../src/faces/mcp/http-messages.ts";
+import { createLineSplitter } from "../../src/program/daemon/lines.ts";
+import { createLineReader } from "../../src/sources/mcp/line-reader.ts";
 
-const COUNT = 200_000;
+const COUNT = 100_000;
 const WHOLE = "1".repeat(COUNT);
-/** Chunks that are kept apart take 20 megabytes and more. */
+/** Chunks that are kept apart take 10 megabytes and more. */
 const MOST_MEGABYTES = 5;
 
 async function heldBy(work: () => unknown): Promise<number> {

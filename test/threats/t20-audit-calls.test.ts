@@ -11,8 +11,11 @@ import {
   onEvent,
 } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
-import type { AuditRecord, AuditStore } from "../../src/audit/audit-store.ts";
-import { createMemoryAuditStore } from "../../src/audit/memory-audit-store.ts";
+import {
+  type AuditRecord,
+  type AuditStore,
+  createMemoryAuditStore,
+} from "../../src/core/audit/audit-store.ts";
 import { allBytes, recordsOf, verifyAll } from "../audit-kit.ts";
 import { PLANTED } from "../planted-secrets.ts";
 import { clerk, createShop, reader } from "../shop.ts";

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFileAuditStore, createGateway } from "keyhole";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { readAuditFolder } from "../../src/audit/audit-folder.ts";
-import { EMPTY, toAuditLine } from "../../src/audit/audit-line.ts";
-import { run } from "../../src/cli/audit.ts";
+import { readAuditFolder } from "../../src/core/audit/audit-folder.ts";
+import { EMPTY, toAuditLine } from "../../src/core/audit/audit-store.ts";
+import { LOOK_AFTER } from "../../src/program/definitions/look-after.ts";
 import { auditFiles, recordsOf } from "../audit-kit.ts";
 import { clerk, createShop } from "../shop.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -15,6 +15,8 @@ interface Ended {
   readonly errors: string;
 }
 
+const command = LOOK_AFTER.find(({ name }) => name === "audit")!;
+
 /** Runs `keyhole audit` in this process. */
 async function audit(folder: string, ...args: string[]): Promise<Ended> {
   const told = { log: [] as string[], error: [] as string[] };
@@ -24,7 +26,7 @@ async function audit(folder: string, ...args: string[]): Promise<Ended> {
   const before = process.exitCode;
   process.exitCode = 0;
   try {
-    await run([...args, "--folder", folder]);
+    await command.start([...args, "--folder", folder]);
     return { code: Number(process.exitCode), out: told.log.join(""), errors: told.error.join("") };
   } finally {
     process.exitCode = before;

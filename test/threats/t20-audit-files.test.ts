@@ -13,9 +13,9 @@ import {
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { readAuditFolder } from "../../src/audit/audit-folder.ts";
-import type { AuditStore } from "../../src/audit/audit-store.ts";
-import { createFileAuditStore, type FileAuditStoreOptions } from "../../src/audit/file-audit-store.ts";
+import { readAuditFolder } from "../../src/core/audit/audit-folder.ts";
+import type { AuditStore } from "../../src/core/audit/audit-store.ts";
+import { createFileAuditStore, type FileAuditStoreOptions } from "../../src/core/audit/file-audit-store.ts";
 import { allowed, auditFiles, badIn, recordsOf, verifyAll } from "../audit-kit.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 

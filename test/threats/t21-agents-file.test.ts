@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
 import { serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { readAgentsFiles } from "../../src/agent/agents-file.ts";
+import { readAgentsFiles } from "../../src/agent/loop/instructions.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { listedHash, openProgram } from "./program.ts";
 

@@ -53,7 +53,7 @@ test("T21: a person sees the whole command, invisible characters, and which secr
   // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as written.
   expect(out).toContain("sends    ${MY_SECRET} of yours");
   expect(out).not.toContain(SECRET);
-  expect(out).toContain("2 servers, 2 of them wait for consent.");
+  expect(out).toContain("2 servers, 2 waiting for consent.");
   expect(touched()).toBe(false);
 });
 
@@ -104,7 +104,7 @@ test("T21: without a terminal, a consent needs the hash of exactly what was list
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
   program.write("mcp.json", { mcpServers: { one: chaos({ MORE: "1" }) } });
   expect(await program.keyhole(...args, "--yes", listedHash(listed.out))).toMatchObject({ code: 1 });
-  expect((await program.keyhole("servers", config)).out).toContain("1 of them wait for consent");
+  expect((await program.keyhole("servers", config)).out).toContain("1 waiting for consent");
 });
 
 test.skipIf(tmuxMissing() !== undefined)(

@@ -3,7 +3,7 @@ import { createAgent, run } from "keyhole/agent";
 import { createMcpServer } from "keyhole/mcp";
 import { createScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { showProgram } from "../../src/cli/show-program.ts";
+import { showProgram } from "../../src/core/access/consents.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { connect, ERAS } from "../mcp/connect.ts";
 import { setUpPermissions } from "../set-up-permissions.ts";

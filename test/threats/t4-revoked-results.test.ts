@@ -1,9 +1,7 @@
 import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { fromStored } from "../../src/session/memory-codec.ts";
-import { keeperOf } from "../../src/session/result-keeper.ts";
-import { EMPTY_MEMORY } from "../../src/session/working-memory.ts";
+import { keeperOf } from "../../src/core/storage/result-keeper.ts";
 import { closePostgres, FILES, MEMORY, PGLITE, type StateKind } from "../state/open-state.ts";
 
 afterAll(closePostgres);
@@ -183,11 +181,4 @@ test("T4: the same value kept for two tools is closed for each by its own scopes
   const sight = { principal: after, version: "1", find: () => ({}) };
   expect(await keeper.read(first.handle, sight)).toEqual(SALARIES);
   await expect(keeper.read(second.handle, sight)).rejects.toMatchObject({ code: "UNKNOWN_HANDLE" });
-});
-
-test("T4: a session of the format before keeps its tools, and forgets its results and entities", () => {
-  const entities = [{ type: "t", id: "1", name: "n", timestamp: "2026-01-01T00:00:00.000Z" }];
-  const results = [{ handle: "result://x", name: "a.b" }];
-  const old = { ...EMPTY_MEMORY, format: 1, discoveredTools: ["a.b"], entities, results };
-  expect(fromStored(JSON.stringify(old))).toEqual({ ...EMPTY_MEMORY, discoveredTools: ["a.b"] });
 });

@@ -44,7 +44,7 @@ async function listedAndPaid(client: Client): Promise<[string[], string]> {
 
 const BOTH = ["money_balance_get", "money_invoice_pay"];
 
-test("T4 a session does not lend a later token the scopes of the token that opened it", async () => {
+test("T4: a session does not lend a later token the scopes of the token that opened it", async () => {
   const { client, token, close } = await openSession(WIDE);
   expect(await listedAndPaid(client)).toEqual([BOTH, "paid"]);
   token.principal = NARROW;
@@ -54,7 +54,7 @@ test("T4 a session does not lend a later token the scopes of the token that open
   await close();
 });
 
-test("T4 a token with more scopes gets them in a session that a lesser token opened", async () => {
+test("T4: a token with more scopes gets them in a session that a lesser token opened", async () => {
   const { client, token, close } = await openSession(NARROW);
   expect(await listedAndPaid(client)).toEqual([["money_balance_get"], "refused"]);
   token.principal = WIDE;
@@ -62,7 +62,7 @@ test("T4 a token with more scopes gets them in a session that a lesser token ope
   await close();
 });
 
-test("T4 a session stays bound to the principal that opened it", async () => {
+test("T4: a session stays bound to the principal that opened it", async () => {
   const { client, token, close } = await openSession(WIDE);
   token.principal = OTHER;
   await expect(client.listTools()).rejects.toThrow();

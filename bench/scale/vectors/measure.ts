@@ -1,7 +1,7 @@
 // One system at one number of vectors, in its own process: node measure.ts SYSTEM VECTORS FOLDER. Prints one JSON line.
 
+import { vectorText } from "../../../src/search/vectors/embedder.ts";
 import { createStaticEmbedder } from "../../../src/search/vectors/static-embedder.ts";
-import { vectorText } from "../../../src/search/vectors/vector-text.ts";
 import { createCorpus } from "../../corpus.ts";
 import { percentile } from "../../percentile.ts";
 import { toSearchDocument } from "../to-search-document.ts";

@@ -1,9 +1,15 @@
-import { generateText, type LanguageModel, type LanguageModelUsage, type ModelMessage } from "ai";
-import { wholeCut } from "../../ai-sdk/trim-messages.ts";
-import { reasonOf } from "../../util/reason-of.ts";
-import type { TokenCounter } from "../../util/tokens.ts";
+import {
+  generateText,
+  type LanguageModel,
+  type LanguageModelUsage,
+  type ModelMessage,
+  type ToolResultPart,
+} from "ai";
+import type { TokenCounter } from "../../base/tokens/tokens.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { outputText, wholeCut } from "../../faces/ai-sdk/messages.ts";
 import { countMessage, SUMMARY_START } from "./count-context.ts";
-import { toIndex, toTranscript } from "./transcript.ts";
 
 /** Options of {@link compact}. */
 export interface CompactOptions {
@@ -66,7 +72,7 @@ export async function compact(
   if (older.length === 0) return undefined;
   const handle = await options.store(toTranscript(older)).catch(() => undefined);
   const { text: written = "", ...about } = await summarize(older, options).catch(
-    (error: unknown): Written => ({ failure: reasonOf(error) }),
+    (error: unknown): WrittenSummary => ({ failure: reasonOf(error) }),
   );
   options.signal.throwIfAborted();
   const made = written.trim() !== "";
@@ -107,7 +113,7 @@ function nextPrompt(messages: readonly ModelMessage[], from: number): number | u
   return at === -1 ? undefined : at;
 }
 
-interface Written {
+interface WrittenSummary {
   readonly text?: string;
   readonly failure?: string;
   readonly spent?: Spent;
@@ -116,7 +122,7 @@ interface Written {
 async function summarize(
   older: readonly ModelMessage[],
   { model, window, focus, signal }: CompactOptions,
-): Promise<Written> {
+): Promise<WrittenSummary> {
   const room = Math.floor(window * REQUEST_SHARE) * CHARS_PER_TOKEN;
   const sizes = [Number.POSITIVE_INFINITY, PART_CHARS, SHORT_PART_CHARS];
   const fitting = sizes.map((size) => toTranscript(older, size)).find((text) => text.length <= room);
@@ -129,4 +135,105 @@ async function summarize(
     abortSignal: signal,
   });
   return { text, spent: { usage, model: response.modelId } };
+}
+
+const INDEX_CHARS = 160;
+
+/** Writes messages as text. Each part is cut to `maxChars`, with the number of characters left out. */
+function toTranscript(messages: readonly ModelMessage[], maxChars = Number.POSITIVE_INFINITY): string {
+  return messages
+    .flatMap((message) => linesOf(message).map(({ who, text }) => `${who}: ${shorten(text, maxChars)}`))
+    .join("\n\n");
+}
+
+/** One line for each prompt, answer and call: a table of contents for a conversation that is kept elsewhere. */
+function toIndex(messages: readonly ModelMessage[]): string {
+  return messages
+    .flatMap(linesOf)
+    .filter(({ who }) => who !== "Result")
+    .map(({ who, text }) => `- ${who}: ${cutText(text.replaceAll(/\s+/g, " ").trim(), INDEX_CHARS)}`)
+    .join("\n");
+}
+
+interface TranscriptLine {
+  readonly who: "Person" | "Agent" | "Call" | "Result";
+  readonly text: string;
+}
+
+function linesOf({ role, content }: ModelMessage): TranscriptLine[] {
+  const speaker = role === "assistant" ? "Agent" : "Person";
+  if (typeof content === "string") return [{ who: speaker, text: content }];
+  return content.flatMap((part): TranscriptLine[] => {
+    if (part.type === "text") return [{ who: speaker, text: part.text }];
+    if (part.type === "tool-call")
+      return [{ who: "Call", text: `${part.toolName} ${JSON.stringify(part.input)}` }];
+    if (part.type === "tool-result") return [{ who: "Result", text: outputText(part.output) }];
+    return part.type === "image" || part.type === "file"
+      ? [{ who: speaker, text: "(an image or file)" }]
+      : [];
+  });
+}
+
+function shorten(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  const start = cutText(text, half);
+  return `${start} […${text.length - 2 * half} characters…] ${text.slice(-half).toWellFormed()}`;
+}
+
+interface FoldOptions {
+  readonly countTokens: TokenCounter;
+  /** Stores a text and returns its handle. */
+  readonly store: (text: string) => Promise<string>;
+}
+
+interface Folded {
+  readonly messages: ModelMessage[];
+  /** How many results stand behind handles now. */
+  readonly folded: number;
+}
+
+/** The turns whose results stay whole: the last one and the one before. */
+const WHOLE_TURNS = 2;
+/** Smaller results cost little more than their handle would. */
+const LARGE_TOKENS = 400;
+const SHOWN_CHARS = 300;
+
+/**
+ * Puts the large results of older turns behind handles, with their beginning in place. Everything that was said and
+ * called stays as it is, so that a conversation can go on longer without a summary. Images stay.
+ */
+export async function foldResults(
+  messages: readonly ModelMessage[],
+  { countTokens, store }: FoldOptions,
+): Promise<Folded> {
+  const prompts = messages.flatMap(({ role }, index) => (role === "user" ? [index] : []));
+  const end = prompts.at(-WHOLE_TURNS) ?? 0;
+  let folded = 0;
+
+  async function fold(part: ToolResultPart): Promise<ToolResultPart> {
+    const { output } = part;
+    if (output.type !== "text") return part;
+    const tokens = countTokens(output.value);
+    if (tokens < LARGE_TOKENS) return part;
+    const handle = await store(output.value).catch(() => undefined);
+    if (handle === undefined) return part;
+    folded += 1;
+    const start = cutText(output.value, SHOWN_CHARS);
+    const value = `${start}\n[… the whole result of ${tokens.toLocaleString("en-US")} tokens can be read at ${handle}]`;
+    return { ...part, output: { type: "text", value } };
+  }
+
+  const kept: ModelMessage[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (index >= end || message.role !== "tool") {
+      kept.push(message);
+      continue;
+    }
+    const content = await Promise.all(
+      message.content.map((part) => (part.type === "tool-result" ? fold(part) : part)),
+    );
+    kept.push({ ...message, content });
+  }
+  return { messages: kept, folded };
 }

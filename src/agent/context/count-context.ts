@@ -1,5 +1,5 @@
 import { asSchema, type ModelMessage, type ToolSet } from "ai";
-import type { TokenCounter } from "../../util/tokens.ts";
+import type { TokenCounter } from "../../base/tokens/tokens.ts";
 
 /** The causes of tokens in a request, in the order in which vendors read them. */
 export const CONTEXT_CAUSES = [
@@ -85,15 +85,15 @@ export async function toolText(name: string, { description, inputSchema }: ToolS
   });
 }
 
-interface Counted {
+interface CountedMessage {
   readonly cause: ContextCause;
   readonly tokens: number;
 }
 
 /** The tokens of a message, by cause. */
-export function countMessage({ role, content }: ModelMessage, countTokens: TokenCounter): Counted[] {
+export function countMessage({ role, content }: ModelMessage, countTokens: TokenCounter): CountedMessage[] {
   const parts: readonly object[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return parts.flatMap((part): Counted[] => {
+  return parts.flatMap((part): CountedMessage[] => {
     const { type, text, toolName, input, output } = part as Readonly<Record<string, unknown>>;
     if (type === "image" || type === "file") return [{ cause: "images", tokens: IMAGE_TOKENS }];
     if (type === "tool-call") {
@@ -112,10 +112,10 @@ function causeOfText(role: ModelMessage["role"], text: string): ContextCause {
   return text.startsWith(SUMMARY_START) ? "summary" : "prompts";
 }
 
-function countOutput(output: unknown, countTokens: TokenCounter): Counted[] {
+function countOutput(output: unknown, countTokens: TokenCounter): CountedMessage[] {
   const { type, value } = (output ?? {}) as { readonly type?: string; readonly value?: unknown };
   if (type === "content" && Array.isArray(value)) {
-    return value.map(({ type: kind, text }: { type: string; text?: string }): Counted => {
+    return value.map(({ type: kind, text }: { type: string; text?: string }): CountedMessage => {
       if (kind === "text") return { cause: "results", tokens: countTokens(text ?? "") };
       return { cause: "images", tokens: IMAGE_TOKENS };
     });

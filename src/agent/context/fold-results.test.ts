@@ -1,7 +1,7 @@
 import type { ModelMessage } from "ai";
 import { expect, test } from "vitest";
-import { loadTokenCounter } from "../../util/tokens.ts";
-import { foldResults } from "./fold-results.ts";
+import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { foldResults } from "./compact.ts";
 
 const result = (id: string, value: string): ModelMessage => ({
   role: "tool",

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decide, isInside } from "./decide.ts";
-import type { Decision } from "./permission.ts";
-import { type PermissionRules, readRules } from "./permission-rules.ts";
+import { type PermissionDecision, type PermissionRules, readRules } from "./permission.ts";
 import { toFileRequest, toShellRequest } from "./to-request.ts";
 
 const place = { root: "/nowhere/project", home: "/home/me" };
@@ -10,7 +9,7 @@ async function decideOn(
   command: string,
   user: PermissionRules,
   project: PermissionRules = {},
-): Promise<Decision> {
+): Promise<PermissionDecision> {
   const rules = [readRules("project", project), readRules("user", user)];
   return decide(await toShellRequest(command, place.root), rules, place);
 }

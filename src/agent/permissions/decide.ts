@@ -1,16 +1,17 @@
 import { resolve } from "node:path";
 import { concernsCommand, coversCommand, matchesPath, namesOnePath } from "./match-rule.ts";
 import type {
-  Decision,
   FileRequest,
+  PermissionDecision,
   PermissionPlace,
   PermissionRequest,
+  PermissionRule,
+  RuleSet,
   ShellRequest,
 } from "./permission.ts";
-import type { Rule, RuleSet } from "./permission-rules.ts";
 import { holdsSecrets, runsLater } from "./sensitive-path.ts";
 import { onlyReads, programOf, reachOf } from "./shell/command-reach.ts";
-import type { SimpleCommand } from "./shell/shell-command.ts";
+import type { SimpleCommand } from "./shell/read-word.ts";
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
@@ -22,7 +23,7 @@ export function decide(
   request: PermissionRequest,
   rules: readonly RuleSet[],
   place: PermissionPlace,
-): Decision {
+): PermissionDecision {
   return request.scope === "shell-run"
     ? decideCommand(request, rules, place)
     : decideFile(request, rules, place);
@@ -47,7 +48,11 @@ export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
 }
 
-function decideFile(request: FileRequest, rules: readonly RuleSet[], place: PermissionPlace): Decision {
+function decideFile(
+  request: FileRequest,
+  rules: readonly RuleSet[],
+  place: PermissionPlace,
+): PermissionDecision {
   const { scope, path } = request;
   const inside = isInside(path, place.root);
   // Strict rules and names count for the path as it was given and for where its links lead.
@@ -80,7 +85,11 @@ function strictestRun(paths: readonly string[], root: string): "always" | "build
   return found.find((each) => each === "always") ?? found.find((each) => each !== undefined);
 }
 
-function decideCommand(request: ShellRequest, rules: readonly RuleSet[], place: PermissionPlace): Decision {
+function decideCommand(
+  request: ShellRequest,
+  rules: readonly RuleSet[],
+  place: PermissionPlace,
+): PermissionDecision {
   const { parsed } = request;
   if (!parsed.ok) {
     const everything = firstRule(
@@ -100,7 +109,7 @@ function decideCommand(request: ShellRequest, rules: readonly RuleSet[], place: 
       .filter(({ target }) => !target.literal)
       .map(() => ask("A redirection's target expands.")),
   ];
-  const strictest = decisions.reduce<Decision | undefined>(stricter, undefined);
+  const strictest = decisions.reduce<PermissionDecision | undefined>(stricter, undefined);
   return strictest ?? ask("There is no command.");
 }
 
@@ -109,7 +118,7 @@ function decideSimple(
   mentions: readonly (readonly string[])[],
   rules: readonly RuleSet[],
   place: PermissionPlace,
-): Decision {
+): PermissionDecision {
   const concerning = (list: "ask" | "deny") =>
     firstRule(rules, list, (rule) => rule.scope === "shell-run" && concernsCommand(rule, command));
   const denied = concerning("deny");
@@ -158,7 +167,7 @@ function reasonToAsk(command: SimpleCommand, later: "build" | undefined): string
 function firstRule(
   rules: readonly RuleSet[],
   list: "allow" | "ask" | "deny",
-  matches: (rule: Rule, set: RuleSet) => boolean,
+  matches: (rule: PermissionRule, set: RuleSet) => boolean,
 ): string | undefined {
   for (const set of rules) {
     const rule = set[list].find((each) => matches(each, set));
@@ -167,10 +176,10 @@ function firstRule(
   return undefined;
 }
 
-function ask(reason: string): Decision {
+function ask(reason: string): PermissionDecision {
   return { verdict: "ask", reason };
 }
 
-function stricter(one: Decision | undefined, other: Decision): Decision {
+function stricter(one: PermissionDecision | undefined, other: PermissionDecision): PermissionDecision {
   return one === undefined || STRICTNESS[other.verdict] > STRICTNESS[one.verdict] ? other : one;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { concernsCommand, coversCommand, matchesPath, namesOnePath, toCommandRule } from "./match-rule.ts";
-import type { Rule } from "./permission-rules.ts";
+import type { PermissionRule } from "./permission.ts";
 import { parseShell } from "./shell/parse-shell.ts";
-import type { SimpleCommand } from "./shell/shell-command.ts";
+import type { SimpleCommand } from "./shell/read-word.ts";
 
-const shellRule = (pattern: string): Rule => ({ text: "", scope: "shell-run", pattern });
-const fileRule = (pattern: string): Rule => ({ text: "", scope: "fs-read", pattern });
+const shellRule = (pattern: string): PermissionRule => ({ text: "", scope: "shell-run", pattern });
+const fileRule = (pattern: string): PermissionRule => ({ text: "", scope: "fs-read", pattern });
 
 function only(text: string): SimpleCommand {
   const parsed = parseShell(text);

@@ -1,9 +1,8 @@
-import { compileGlob, escapeGlob } from "../../util/match-glob.ts";
-import type { PermissionPlace } from "./permission.ts";
-import type { Rule } from "./permission-rules.ts";
+import { compileGlob, escapeGlob } from "./match-glob.ts";
+import type { PermissionPlace, PermissionRule } from "./permission.ts";
 import { programOf, reachOf, withoutGlobalOptions } from "./shell/command-reach.ts";
 import { parseShell } from "./shell/parse-shell.ts";
-import type { ShellWord, SimpleCommand } from "./shell/shell-command.ts";
+import type { ShellWord, SimpleCommand } from "./shell/read-word.ts";
 
 interface WordPattern {
   readonly words: readonly string[];
@@ -13,7 +12,7 @@ interface WordPattern {
 
 /** Whether the pattern of a file rule matches a path. */
 export function matchesPath(
-  rule: Rule,
+  rule: PermissionRule,
   path: string,
   { root, home }: PermissionPlace,
   anyCase: boolean,
@@ -30,12 +29,12 @@ export function matchesPath(
 }
 
 /** Whether a file rule names one path, without a star or a question mark. */
-export function namesOnePath({ pattern }: Rule): boolean {
+export function namesOnePath({ pattern }: PermissionRule): boolean {
   return !/[*?]/.test(pattern.replace(/\\./g, ""));
 }
 
 /** Whether an allow rule covers all of a command, word for word or by its `*`. */
-export function coversCommand(rule: Rule, command: SimpleCommand): "exactly" | "wide" | undefined {
+export function coversCommand(rule: PermissionRule, command: SimpleCommand): "exactly" | "wide" | undefined {
   const { words, open } = readWords(rule.pattern);
   const spelling = [command.words, withoutGlobalOptions(command)].find((each) => startsWith(each, words));
   if (spelling === undefined || !command.words.every(({ literal }) => literal)) return undefined;
@@ -48,7 +47,7 @@ export function coversCommand(rule: Rule, command: SimpleCommand): "exactly" | "
 }
 
 /** Whether a deny or ask rule concerns a command, by whatever path, options or other program it is run. */
-export function concernsCommand(rule: Rule, command: SimpleCommand): boolean {
+export function concernsCommand(rule: PermissionRule, command: SimpleCommand): boolean {
   const pattern = readWords(rule.pattern);
   if (pattern.words.length === 0) return pattern.open;
   const isPlain = reachOf(command).kind === "plain";

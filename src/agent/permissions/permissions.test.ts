@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../test/requirements.ts";
+import { verifies } from "../../../test/claims.ts";
 import { setUpPermissions as setUp } from "../../../test/set-up-permissions.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import type { PermissionMode } from "./permission.ts";
@@ -25,7 +25,7 @@ describe("files", () => {
     ]);
   });
 
-  verifies("permissions:headless", "without anybody to ask, every question is a no", async () => {
+  verifies(["permissions:headless", "T22"], "without anybody to ask, every question is a no", async () => {
     const { permissions } = setUp({ user: { allow: ["fs-write(src/**)"] } });
     expect((await permissions.file("fs-write", "src/a.ts")).allowed).toBe(true);
     expect((await permissions.file("fs-write", "a.ts")).reason).toContain("Nobody is there to ask.");

@@ -1,20 +1,21 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { escapeGlob } from "../../util/match-glob.ts";
-import { reasonOf } from "../../util/reason-of.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
 import { decide, isInside, refusedInPlan } from "./decide.ts";
+import { escapeGlob } from "./match-glob.ts";
 import { toCommandRule } from "./match-rule.ts";
-import type {
-  FileScope,
-  PermissionMode,
-  PermissionPlace,
-  PermissionRequest,
-  PermissionScope,
+import {
+  type FileScope,
+  type PermissionMode,
+  type PermissionPlace,
+  type PermissionRequest,
+  type PermissionRules,
+  type PermissionScope,
+  type RuleSet,
+  readRules,
 } from "./permission.ts";
-import { type PermissionRules, type RuleSet, readRules } from "./permission-rules.ts";
 import { holdsSecrets } from "./sensitive-path.ts";
-import { showExactly } from "./show-exactly.ts";
-import { toFileRequest, toShellRequest } from "./to-request.ts";
+import { showExactly, toFileRequest, toShellRequest } from "./to-request.ts";
 
 /** A question for a person. Show every text whole, in pages if need be. */
 export interface PermissionQuestion {
@@ -69,7 +70,7 @@ export interface PermissionsOptions {
 }
 
 /** Whether a request may go on, and why. */
-export interface Outcome {
+export interface PermissionOutcome {
   readonly allowed: boolean;
   readonly reason: string;
 }
@@ -83,9 +84,9 @@ export interface Permissions {
     scope: FileScope,
     given: string,
     options?: { readonly signal?: AbortSignal | undefined; readonly preview?: Preview },
-  ): Promise<Outcome & { readonly path: string }>;
+  ): Promise<PermissionOutcome & { readonly path: string }>;
   /** Decides on a command that runs in the project's folder. */
-  command(command: string, signal?: AbortSignal): Promise<Outcome>;
+  command(command: string, signal?: AbortSignal): Promise<PermissionOutcome>;
   /** Whether a file in a permitted folder may be read along with it. Asks nobody. */
   mayRead(path: string): boolean;
 }
@@ -129,12 +130,12 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     request: PermissionRequest,
     signal?: AbortSignal,
     preview?: () => Promise<string>,
-  ): Promise<Outcome> {
+  ): Promise<PermissionOutcome> {
     return settle(request) ?? (await inTurn(() => settle(request) ?? question(request, signal, preview)));
   }
 
   /** The outcome, if it needs no question. */
-  function settle(request: PermissionRequest): Outcome | undefined {
+  function settle(request: PermissionRequest): PermissionOutcome | undefined {
     const planned = options.mode?.() === "plan" ? refusedInPlan(request) : undefined;
     if (planned !== undefined) return { allowed: false, reason: planned };
     const { verdict, reason } = decide(request, rulesNow(), place);
@@ -148,7 +149,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     request: PermissionRequest,
     signal: AbortSignal | undefined,
     preview: (() => Promise<string>) | undefined,
-  ): Promise<Outcome> {
+  ): Promise<PermissionOutcome> {
     const { reason } = decide(request, rulesNow(), place);
     const rules = options.store ? rulesFor(request, rulesNow(), place) : [];
     let answer: PermissionAnswer | undefined;

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { resolveLinks } from "./resolve-links.ts";
+import { resolveLinks } from "./to-request.ts";
 
 function setUp() {
   const folder = realpathSync(temporaryFolder());

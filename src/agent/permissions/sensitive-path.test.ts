@@ -1,11 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../test/requirements.ts";
+import { verifies } from "../../../test/claims.ts";
 import { setUpPermissions as setUp } from "../../../test/set-up-permissions.ts";
 
 describe("sensitive paths", () => {
-  verifies("permissions:sensitive", "sensitive paths ask whatever the rules allow", async () => {
+  verifies(["permissions:sensitive", "T22"], "sensitive paths ask whatever the rules allow", async () => {
     const everything = ["fs-read(/**)", "fs-write(/**)", "fs-delete(/**)", "fs-read(**)", "fs-write(**)"];
     const { permissions, root, home } = setUp({ user: { allow: everything } });
     writeFileSync(join(home, ".ssh/id_rsa"), "key");

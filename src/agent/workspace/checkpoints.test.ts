@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { createPermissions } from "../permissions/permissions.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createWorkspace } from "./workspace-domain.ts";
 
 function open() {
   const root = temporaryFolder();

@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { reasonOf } from "../../util/reason-of.ts";
-import { writeFileAtomic } from "../../util/write-file-atomic.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { type FileContent, loadFile } from "./file-content.ts";
 import { createFolderState } from "./folder-state.ts";
 
@@ -20,13 +20,13 @@ export interface Checkpoints {
 const MOST_TURNS = 50;
 const MOST_BYTES = 64 * 2 ** 20;
 
-interface Noted {
+interface FileBefore {
   readonly before: FileContent | undefined;
   readonly after: string | undefined;
 }
 
-interface Turn {
-  readonly files: Map<string, Noted>;
+interface CheckpointTurn {
+  readonly files: Map<string, FileBefore>;
   /** Whether a command ran that may have changed more than the files of the folder. */
   hasCommands: boolean;
   /** Files that commands may have changed without a note. */
@@ -39,14 +39,14 @@ const BEYOND =
 
 export function createCheckpoints(root: string): Checkpoints {
   const folder = createFolderState(root);
-  let turns: Turn[] = [];
+  let turns: CheckpointTurn[] = [];
   let commands = 0;
   /** Looks wait for each other, so that each compares with the one before. */
   let looking: Promise<unknown> = Promise.resolve();
 
   function shrink(): void {
     turns = turns.slice(-MOST_TURNS);
-    const bytesOf = ({ files }: Turn) =>
+    const bytesOf = ({ files }: CheckpointTurn) =>
       [...files.values()].reduce((sum, { before }) => sum + (before?.bytes.length ?? 0), 0);
     while (turns.length > 1 && turns.reduce((sum, turn) => sum + bytesOf(turn), 0) > MOST_BYTES)
       turns.shift();
@@ -71,7 +71,7 @@ export function createCheckpoints(root: string): Checkpoints {
     return looked.catch(() => {});
   }
 
-  async function restore(path: string, { before, after }: Noted): Promise<string> {
+  async function restore(path: string, { before, after }: FileBefore): Promise<string> {
     const now = await loadFile(path);
     if (now?.hash !== after) return `Kept ${path}: it was changed since.`;
     if (before === undefined) {

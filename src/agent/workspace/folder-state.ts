@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { mapLimit } from "../../util/map-limit.ts";
+import { mapLimit } from "../../base/util/map-limit.ts";
 import { type FileContent, loadFile } from "./file-content.ts";
 import { walk } from "./walk.ts";
 
@@ -23,7 +23,7 @@ const MOST_BYTES = 64 * 2 ** 20;
 const MOST_FILE_BYTES = 2 ** 20;
 const CONCURRENCY = 16;
 
-interface Known {
+interface KnownFile {
   /** Changes when the file does: a file with the same stamp is not read again. */
   readonly stamp: string;
   readonly content: FileContent;
@@ -31,10 +31,10 @@ interface Known {
 
 /** Nothing is known before the first look, so the first one reports no change. */
 export function createFolderState(root: string): FolderState {
-  let known: Map<string, Known> | undefined;
+  let known: Map<string, KnownFile> | undefined;
   let leftOut = 0;
 
-  async function read(path: string): Promise<Known | undefined> {
+  async function read(path: string): Promise<KnownFile | undefined> {
     const about = await lstat(path, { bigint: true }).catch(() => undefined);
     if (!about?.isFile() || about.size > MOST_FILE_BYTES) return undefined;
     const stamp = [about.mtimeNs, about.ctimeNs, about.size, about.ino, about.mode].join(" ");
@@ -44,7 +44,7 @@ export function createFolderState(root: string): FolderState {
     return content && { stamp, content };
   }
 
-  async function readAll(signal: AbortSignal | undefined): Promise<Map<string, Known>> {
+  async function readAll(signal: AbortSignal | undefined): Promise<Map<string, KnownFile>> {
     const paths: string[] = [];
     let missed = 0;
     for await (const { path, kind } of walk(root, root, { signal })) {
@@ -52,7 +52,7 @@ export function createFolderState(root: string): FolderState {
       if (paths.length < MOST_FILES) paths.push(join(root, path));
       else missed += 1;
     }
-    const found = new Map<string, Known>();
+    const found = new Map<string, KnownFile>();
     let bytes = 0;
     const files = await mapLimit(paths, CONCURRENCY, async (path) => [path, await read(path)] as const);
     for (const [path, file] of files) {

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { cutText } from "../../util/cut-text.ts";
-import { describeImage, imageTypeOf } from "../../util/image-bytes.ts";
-import { isBinary, loadFile } from "./file-content.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import { describeImage, imageTypeOf, isBinary, loadFile } from "./file-content.ts";
 import { fail, succeed } from "./tool-response.ts";
-import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
+import { pathSchema, permitted, type ToolRun } from "./workspace-tool.ts";
 
 const LINE_CHARS = 2_000;
 /** About 8,000 tokens, with the numbers of the lines. */
@@ -49,7 +49,7 @@ function linesText({ path, text, firstLine, lastLine, totalLines, cutLines }: Re
   return `[${path}, lines ${firstLine} to ${lastLine} of ${totalLines}${rest}${cut}]\n${lines.join("\n")}`;
 }
 
-export const runRead: Run<typeof readInput, ReadOutput> = async (input, context, signal) => {
+export const runRead: ToolRun<typeof readInput, ReadOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-read", input.path, signal);
   const content = await loadFile(path);
   if (content === undefined) return fail("NOT_FOUND", `File not found: ${input.path}.`);
@@ -71,7 +71,7 @@ export const runRead: Run<typeof readInput, ReadOutput> = async (input, context,
   if (input.offset > Math.max(1, lines.length)) {
     return fail(
       "INVALID_PARAMS",
-      `${input.path} has ${lines.length} lines; offset ${input.offset} is past its end.`,
+      `${input.path} has ${countOf(lines.length, "line")}; offset ${input.offset} is past its end.`,
     );
   }
   const shown: string[] = [];

@@ -1,13 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { RE2JS } from "re2js";
 import { z } from "zod";
-import { cutText } from "../../util/cut-text.ts";
-import { compileGlob } from "../../util/match-glob.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { cutText } from "../../base/util/cut-text.ts";
 import { isInside } from "../permissions/decide.ts";
+import { compileGlob } from "../permissions/match-glob.ts";
 import { isBinary, loadFile } from "./file-content.ts";
 import { fail, succeed } from "./tool-response.ts";
-import { walk } from "./walk.ts";
-import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
+import { type Walked, walk } from "./walk.ts";
+import { pathSchema, permitted, type ToolRun } from "./workspace-tool.ts";
 
 const LINE_CHARS = 500;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -42,13 +43,16 @@ export interface SearchOutput {
 
 /** One line for each match: path, number, text. */
 export function searchText({ matches, filesSearched, filesSkipped, more }: SearchOutput): string {
-  const skipped = filesSkipped > 0 ? `, ${filesSkipped} files left out` : "";
+  const skipped = filesSkipped > 0 ? `, ${countOf(filesSkipped, "file")} left out` : "";
   const end = more ? "; a limit ended the search early, so there may be more" : "";
   const lines = matches.map(({ path, line, text }) => `${path}:${line}: ${text}`);
-  return [`[${matches.length} lines in ${filesSearched} files${skipped}${end}]`, ...lines].join("\n");
+  return [
+    `[${countOf(matches.length, "line")} in ${countOf(filesSearched, "file")}${skipped}${end}]`,
+    ...lines,
+  ].join("\n");
 }
 
-export const runSearch: Run<typeof searchInput, SearchOutput> = async (input, context, signal) => {
+export const runSearch: ToolRun<typeof searchInput, SearchOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-read", input.path, signal);
   const test = toTest(input);
   if (typeof test === "string") return fail("INVALID_PARAMS", test);
@@ -83,7 +87,7 @@ export const runSearch: Run<typeof searchInput, SearchOutput> = async (input, co
     await setImmediate();
     signal?.throwIfAborted();
   }
-  const message = `${matches.length} lines in ${filesSearched} files${more ? "; a limit ended the search early" : ""}.`;
+  const message = `${countOf(matches.length, "line")} in ${countOf(filesSearched, "file")}${more ? "; a limit ended the search early" : ""}.`;
   return succeed({ matches, filesSearched, filesSkipped, more }, message);
 };
 
@@ -133,3 +137,42 @@ function toTest({ pattern, ignoreCase, literal }: z.output<typeof searchInput>) 
     return "The pattern is not a regular expression of RE2, which has no look-around and no back-references.";
   }
 }
+
+export const listInput = z.strictObject({
+  path: pathSchema.default("."),
+  depth: z.int().min(1).max(32).default(1).describe("how many folders down"),
+  ignored: z.boolean().default(false).describe("include files that .gitignore leaves out"),
+  limit: z.int().min(1).max(5_000).default(500),
+});
+
+export interface ListOutput {
+  readonly path: string;
+  readonly entries: readonly Walked[];
+  /** Whether there are more entries than the limit. */
+  readonly more: boolean;
+}
+
+/** One line for each entry; folders end with a slash. */
+export function listText({ path, entries, more }: ListOutput): string {
+  const end = more ? "; there are more: name a folder below, or raise limit" : "";
+  const lines = entries.map((entry) => `${entry.path}${MARKS[entry.kind] ?? ""}`);
+  return [`[${entries.length} entries of ${path}${end}]`, ...lines].join("\n");
+}
+
+const MARKS: Readonly<Record<string, string>> = { folder: "/", link: "@" };
+
+export const runList: ToolRun<typeof listInput, ListOutput> = async (input, context, signal) => {
+  const path = await permitted(context, "fs-read", input.path, signal);
+  const top = isInside(path, context.root) ? context.root : path;
+  const entries: Walked[] = [];
+  let more = false;
+  for await (const entry of walk(top, path, { depth: input.depth, ignored: input.ignored, signal })) {
+    more = entries.length >= input.limit;
+    if (more) break;
+    entries.push(entry);
+  }
+  const message = more
+    ? `The first ${entries.length} entries. For more, name a folder below or raise limit.`
+    : `${entries.length} entries.`;
+  return succeed({ path: input.path, entries, more }, message);
+};

@@ -1,10 +1,15 @@
+import { spawn } from "node:child_process";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as startTimer, clearTimeout as stopTimer } from "node:timers";
+import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
+import { createMarker, MARKER } from "../../base/util/process-marker.ts";
+import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
+import { runContext } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
 import { toShellRequest } from "../permissions/to-request.ts";
-import { runContext } from "../run-context.ts";
-import { type CommandEnd, runCommand } from "./run-command.ts";
 import { fail, succeed } from "./tool-response.ts";
-import type { Run } from "./workspace-tool.ts";
+import type { ToolRun } from "./workspace-tool.ts";
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
 const SHOWN_ON_FAILURE = 4_000;
@@ -35,7 +40,7 @@ export function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput)
     .join("\n");
 }
 
-export const runShell: Run<typeof shellInput, ShellOutput> = async (input, context, signal) => {
+export const runShell: ToolRun<typeof shellInput, ShellOutput> = async (input, context, signal) => {
   const { allowed, reason } = await context.permissions.command(input.command, signal);
   if (!allowed) return fail("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
@@ -66,4 +71,143 @@ export const runShell: Run<typeof shellInput, ShellOutput> = async (input, conte
 /** Whether the command may change files; one that is not understood may. */
 async function mayWrite(command: string, root: string): Promise<boolean> {
   return refusedInPlan(await toShellRequest(command, root)) !== undefined;
+}
+
+const GRACE_MS = 500;
+const LAST_OUTPUT_MS = 250;
+/** Variables that most programs need; others have to be named. */
+const INHERITED = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
+
+/** Options of {@link runCommand}. */
+interface CommandOptions {
+  readonly shell: string;
+  readonly folder: string;
+  /** Names of further variables to pass on. */
+  readonly environment: readonly string[];
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Gets output as it arrives. */
+  readonly onOutput?: ((text: string) => void) | undefined;
+}
+
+/** How a command ended. */
+interface CommandEnd {
+  readonly exitCode: number | null;
+  readonly killedBy: string | null;
+  /** Output and errors, in the order of arrival. */
+  readonly output: string;
+  /** Bytes left out in the middle. */
+  readonly cutBytes: number;
+  /** Why it was stopped, if it was. */
+  readonly stopped?: "timeout" | "cancelled";
+}
+
+/**
+ * Runs a command by a shell in its own process group. When the promise resolves, the whole group has ended.
+ * Rejects only if the shell cannot start.
+ */
+export async function runCommand(command: string, options: CommandOptions): Promise<CommandEnd> {
+  const marker = createMarker();
+  const output = createOutputKeeper(options.maxBytes);
+  const child = spawn(options.shell, ["-c", command], {
+    cwd: options.folder,
+    env: { ...inherited(options.environment), TERM: "dumb", NO_COLOR: "1", [MARKER]: marker },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+    windowsHide: true,
+  });
+  for (const stream of [child.stdout, child.stderr]) {
+    const decoder = new StringDecoder("utf8");
+    stream.on("data", (chunk: Buffer) => {
+      output.add(chunk);
+      options.onOutput?.(decoder.write(chunk));
+    });
+    stream.on("error", () => {});
+  }
+  const ended = Promise.withResolvers<{ exitCode: number | null; killedBy: string | null }>();
+  const closed = Promise.withResolvers<void>();
+  child.on("error", ended.reject);
+  // Not `close`: processes that it left behind may hold the pipes for long.
+  child.on("exit", (exitCode, killedBy) => ended.resolve({ exitCode, killedBy }));
+  child.on("close", () => closed.resolve());
+  if (child.pid === undefined) return ended.promise as never;
+
+  const group = child.pid;
+  const forget = killOnExit(group);
+  let stopped: CommandEnd["stopped"];
+  const stop = (why: "timeout" | "cancelled") => {
+    stopped ??= why;
+    void endProcesses(group, marker, 0);
+  };
+  const cancel = () => stop("cancelled");
+  const timer = startTimer(() => stop("timeout"), options.timeoutMs);
+  options.signal?.addEventListener("abort", cancel, { once: true });
+  if (options.signal?.aborted) cancel();
+  try {
+    const end = await ended.promise;
+    await endProcesses(group, marker, stopped ? 0 : GRACE_MS);
+    // A process that left the group and dropped the marker can still hold the pipes.
+    await Promise.race([closed.promise, setTimeout(LAST_OUTPUT_MS)]);
+    return { ...end, ...output.end(), ...(stopped && { stopped }) };
+  } finally {
+    stopTimer(timer);
+    options.signal?.removeEventListener("abort", cancel);
+    forget();
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
+
+function inherited(names: readonly string[]): Record<string, string> {
+  const present = [...INHERITED, ...names].flatMap((name) => {
+    const value = process.env[name];
+    // Such a value is a shell function, not data.
+    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(present);
+}
+
+/** Keeps the beginning and the end of a long output, within a number of bytes. */
+interface OutputKeeper {
+  add(chunk: Buffer): void;
+  end(): { output: string; cutBytes: number };
+}
+
+/** Creates a keeper that holds at most about `maxBytes`. */
+function createOutputKeeper(maxBytes: number): OutputKeeper {
+  const half = Math.ceil(maxBytes / 2);
+  let head = Buffer.alloc(0);
+  let tail: Buffer[] = [];
+  let tailBytes = 0;
+  let cutBytes = 0;
+
+  function add(chunk: Buffer): void {
+    const room = half - head.length;
+    if (room > 0) head = Buffer.concat([head, chunk.subarray(0, room)]);
+    const rest = chunk.subarray(Math.max(0, room));
+    if (rest.length === 0) return;
+    tail.push(rest);
+    tailBytes += rest.length;
+    // Trim only now and then, so that small chunks do not cost a copy each.
+    if (tailBytes > half * 2) trim();
+  }
+
+  function trim(): void {
+    const whole = Buffer.concat(tail);
+    const kept = whole.subarray(Math.max(0, whole.length - half));
+    cutBytes += whole.length - kept.length;
+    tail = [Buffer.from(kept)];
+    tailBytes = kept.length;
+  }
+
+  return {
+    add,
+    end() {
+      trim();
+      const last = tail[0]?.toString("utf8") ?? "";
+      if (cutBytes === 0) return { output: Buffer.concat([head, ...tail]).toString("utf8"), cutBytes };
+      return { output: `${head.toString("utf8")}\n… ${cutBytes} bytes left out …\n${last}`, cutBytes };
+    },
+  };
 }

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { verifies } from "../../../test/requirements.ts";
+import { verifies } from "../../../test/claims.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { createPermissions } from "../permissions/permissions.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createWorkspace } from "./workspace-domain.ts";
 
 function setUp(environment: string[] = []) {
   const root = temporaryFolder();

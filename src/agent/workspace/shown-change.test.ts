@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { setUpPermissions } from "../../../test/set-up-permissions.ts";
 import type { PermissionAnswer, PermissionQuestion } from "../permissions/permissions.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createWorkspace } from "./workspace-domain.ts";
 
 /** A workspace whose person answers by what they see. */
 function setUp(answer: (question: PermissionQuestion, root: string) => PermissionAnswer) {

@@ -1,6 +1,6 @@
-import { isProblem, type Problem, problem, problemSaying } from "../../schema/problem.ts";
-import type { ProblemCode } from "../../schema/problems.ts";
-import { reasonOf } from "../../util/reason-of.ts";
+import { customProblem, isProblem, nextStepOfCode, type Problem } from "../../base/problems/problem.ts";
+import type { ProblemCode } from "../../base/problems/problems.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
 
 /** A tool's failure: a code of the problem table, and a sentence. */
 export interface ToolFailure {
@@ -44,7 +44,7 @@ const SYSTEM: Readonly<Record<string, ProblemCode>> = {
 
 /** The problem of the failure's own code. */
 export function toProblem({ error, message, next }: ToolFailure): Problem {
-  return problemSaying(error, message, next ?? NEXT[error] ?? problem(error).next);
+  return customProblem(error, message, next ?? NEXT[error] ?? nextStepOfCode(error));
 }
 
 /** Turns anything thrown into a tool's failure. A problem keeps its code, sentence and next step. */

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { createGateway } from "../../gateway.ts";
-import { problem } from "../../schema/problem.ts";
-import { PROBLEMS, type ProblemCode } from "../../schema/problems.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { PROBLEMS, type ProblemCode } from "../../base/problems/problems.ts";
+import { createGateway } from "../../gateway/create-gateway.ts";
 import { createPermissions } from "../permissions/permissions.ts";
 import { fail, toFailure, toProblem } from "./tool-response.ts";
 import { workspaceDomain } from "./workspace-domain.ts";
@@ -64,7 +64,7 @@ test("a failure and its problem have the same code, sentence and next step", () 
     expect(toProblem(failure)).toMatchObject({ code, message: "why it failed", next: "do something else" });
     expect(toFailure(toProblem(failure))).toEqual(failure);
   }
-  expect(toFailure(problem("BUSY")).error).toBe("BUSY");
+  expect(toFailure(problem("BUSY", { server: "x", running: 1, waiting: 1 })).error).toBe("BUSY");
   expect(toFailure(Object.assign(new TypeError("x"), { code: "EACCES" })).error).toBe("PERMISSION_DENIED");
   expect(toFailure(Object.assign(new TypeError("x"), { code: "EISDIR" })).error).toBe("IO_ERROR");
   expect(toFailure(Object.assign(new Error("x"), { code: "UNKNOWN" }))).toEqual(fail("UNKNOWN", "x"));

@@ -1,15 +1,34 @@
-import type { AnyTool, DomainDefinition } from "../../schema/definition.ts";
-import type { CallContext, Example, Lane } from "../../schema/entry.ts";
+import { LRUCache } from "lru-cache";
+import type { AnyTool, DomainDefinition } from "../../core/nouns/definition.ts";
+import type { CallContext, Example, Lane } from "../../core/nouns/entry.ts";
 import { defineDomain } from "../../sources/code/define.ts";
-import { deleteInput } from "./delete-tool.ts";
-import { editInput } from "./edit-tool.ts";
-import { listInput, listText } from "./list-tool.ts";
-import { readInput, readText } from "./read-tool.ts";
-import { searchInput, searchText } from "./search-tool.ts";
-import { MAX_COMMAND_MS, shellInput, shellText } from "./shell-tool.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import {
+  type DeleteOutput,
+  deleteInput,
+  type EditOutput,
+  editInput,
+  runDelete,
+  runEdit,
+  runWrite,
+  type WriteOutput,
+  writeInput,
+} from "./change-tools.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+import { type ReadOutput, readInput, readText, runRead } from "./read-tool.ts";
+import {
+  type ListOutput,
+  listInput,
+  listText,
+  runList,
+  runSearch,
+  type SearchOutput,
+  searchInput,
+  searchText,
+} from "./search-tool.ts";
+import { MAX_COMMAND_MS, runShell, type ShellOutput, shellInput, shellText } from "./shell-tool.ts";
 import { toProblem } from "./tool-response.ts";
-import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
-import { writeInput } from "./write-tool.ts";
+import { toTool, type WorkspaceContext, type WorkspaceTool } from "./workspace-tool.ts";
 
 /** A call includes the time that a person takes to answer a question. */
 const WAIT_MS = 30 * 60_000;
@@ -137,5 +156,57 @@ function toDefinition(domain: string, text: ToolText, workspace: Workspace): Any
       if (!response.success) throw toProblem(response);
       return toText ? toText(response.result as never) : response.result;
     },
+  };
+}
+
+const SEEN_FILES = 2_000;
+
+/** Options of {@link createWorkspace}. */
+interface WorkspaceOptions {
+  /** Decides for every tool; its root is the project's folder. */
+  readonly permissions: Permissions;
+  /** Names of further variables that commands get. */
+  readonly environment?: readonly string[];
+  /** The shell that runs commands, as `shell -c command`; `/bin/sh` by default. */
+  readonly shell?: string;
+  /** Gets every file before a tool changes it. */
+  readonly checkpoints?: Checkpoints;
+}
+
+/** The tools of a project's folder. Each checks its input, asks for permission, and never throws. */
+interface Workspace {
+  readonly read: WorkspaceTool<ReadOutput>;
+  readonly list: WorkspaceTool<ListOutput>;
+  readonly search: WorkspaceTool<SearchOutput>;
+  readonly write: WorkspaceTool<WriteOutput>;
+  readonly edit: WorkspaceTool<EditOutput>;
+  readonly delete: WorkspaceTool<DeleteOutput>;
+  readonly shell: WorkspaceTool<ShellOutput>;
+}
+
+/** Creates the tools of a project's folder. {@link workspaceDomain} offers them through a gateway. */
+export function createWorkspace({
+  permissions,
+  environment = [],
+  shell = "/bin/sh",
+  checkpoints,
+}: WorkspaceOptions): Workspace {
+  const seen = new LRUCache<string, string>({ max: SEEN_FILES });
+  const context: WorkspaceContext = {
+    root: permissions.root,
+    permissions,
+    seen,
+    environment,
+    shell,
+    checkpoints,
+  };
+  return {
+    read: toTool(readInput, runRead, context),
+    list: toTool(listInput, runList, context),
+    search: toTool(searchInput, runSearch, context),
+    write: toTool(writeInput, runWrite, context),
+    edit: toTool(editInput, runEdit, context),
+    delete: toTool(deleteInput, runDelete, context),
+    shell: toTool(shellInput, runShell, context),
   };
 }

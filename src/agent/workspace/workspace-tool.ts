@@ -28,7 +28,7 @@ export interface WorkspaceContext {
 export type WorkspaceTool<T> = (input: unknown, signal?: AbortSignal) => Promise<ToolResponse<T>>;
 
 /** The work of a tool on checked input. */
-export type Run<S extends z.ZodType, T> = (
+export type ToolRun<S extends z.ZodType, T> = (
   input: z.output<S>,
   context: WorkspaceContext,
   signal?: AbortSignal,
@@ -45,7 +45,7 @@ export const pathSchema = z
 /** Makes a tool of its input schema and its work. */
 export function toTool<S extends z.ZodType, T>(
   schema: S,
-  run: Run<S, T>,
+  run: ToolRun<S, T>,
   context: WorkspaceContext,
 ): WorkspaceTool<T> {
   return async (input, signal) => {

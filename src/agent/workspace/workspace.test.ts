@@ -13,12 +13,12 @@ import { join } from "node:path";
 import { applyPatch } from "diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../test/requirements.ts";
+import { verifies } from "../../../test/claims.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { PROBLEMS } from "../../schema/problems.ts";
+import { PROBLEMS } from "../../base/problems/problems.ts";
 import { createPermissions, type PermissionsOptions } from "../permissions/permissions.ts";
 import type { ToolResponse } from "./tool-response.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createWorkspace } from "./workspace-domain.ts";
 
 const ALLOWED = { allow: ["fs-write(**)", "fs-delete(**)"] };
 

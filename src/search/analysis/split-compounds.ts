@@ -1,5 +1,4 @@
-import { lazy } from "../../util/lazy.ts";
-import { compounds as compoundsOf, startsUnspaced } from "./scripts.ts";
+import { lazy } from "../../base/util/lazy.ts";
 
 /** A written word with the words inside it: `getUserInfo` has `get`, `User`, `Info`. */
 export interface Compound {
@@ -33,7 +32,7 @@ export function eachWritten(text: string, limit: number, visit: (start: number, 
     return;
   }
   let left = limit;
-  for (const match of text.matchAll(compoundsOf())) {
+  for (const match of text.matchAll(compoundPattern())) {
     visit(match.index, match.index + match[0].length);
     if (--left <= 0) return;
   }
@@ -88,3 +87,39 @@ function splitAscii(written: string): string[] {
   parts.push(written.slice(start));
   return parts;
 }
+
+/** Marks that only colour a letter (Latin, Greek, Cyrillic accents, Hebrew and Arabic vowel points). */
+const ACCENTS = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0640\u064b-\u065f\u0670]/g;
+
+/** Letters that Unicode does not take apart although people type them without their mark. */
+const LETTERS = /[ßẞøØæÆœŒłŁđĐðÐþÞıŧŦħĦ]/g;
+const PLAIN = new Map(
+  "ß=ss ẞ=SS ø=o Ø=O æ=ae Æ=AE œ=oe Œ=OE ł=l Ł=L đ=d Đ=D ð=d Ð=D þ=th Þ=TH ı=i ŧ=t Ŧ=T ħ=h Ħ=H"
+    .split(" ")
+    .map((pair) => pair.split("=") as [string, string]),
+);
+
+/** Drops accents and compatibility forms (full width, ligatures) and keeps case, which word splitting needs. */
+export function foldAccents(text: string): string {
+  if (ASCII.test(text)) return text;
+  return text
+    .normalize("NFKD")
+    .replace(ACCENTS, "")
+    .normalize("NFC")
+    .replace(LETTERS, (letter) => PLAIN.get(letter) ?? letter);
+}
+
+/**
+ * Characters of scripts that are written without spaces between words, and Hangul, whose words carry
+ * particles. For use inside a character class of a regular expression with the `v` flag.
+ */
+const UNSPACED =
+  "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}\\u30fc]";
+const WORD = "[\\p{L}\\p{N}\\p{M}]";
+const SPACED = `[${WORD}--${UNSPACED}]`;
+
+/** Runs of unspaced script, or words of the others with single `_`, `-` or `.` inside them. */
+const compoundPattern: () => RegExp = lazy(
+  () => new RegExp(`${UNSPACED}+|${SPACED}+(?:[_\\-.]${SPACED}+)*`, "gv"),
+);
+export const startsUnspaced: () => RegExp = lazy(() => new RegExp(`^${UNSPACED}`, "v"));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { meaningsOf, plainNeed } from "./plain-need.ts";
+import { queryVariants, rewriteQuery } from "./rewrite-query.ts";
 import { splitNeeds } from "./split-needs.ts";
 
 test.each([
@@ -26,9 +26,9 @@ test.each([
 });
 
 test("a thing that people open, submit, file or raise is created", () => {
-  expect(plainNeed("open a pull request")).toBe("open a pull request create pull request");
-  expect(plainNeed("submit a PR for this branch")).toBe("submit a PR for this branch create pull request");
-  expect(plainNeed("File a new bug")).toBe("File a new bug create bug create issue");
+  expect(rewriteQuery("open a pull request")).toBe("open a pull request create pull request");
+  expect(rewriteQuery("submit a PR for this branch")).toBe("submit a PR for this branch create pull request");
+  expect(rewriteQuery("File a new bug")).toBe("File a new bug create bug create issue");
 });
 
 test.each([
@@ -39,12 +39,12 @@ test.each([
   ["list my folders", ["list my directories"]],
   ["file a bug", ["create bug", "create issue"]],
 ])("%s means %s", (query, meanings) => {
-  expect(meaningsOf(query)).toEqual(meanings);
+  expect(queryVariants(query)).toEqual(meanings);
 });
 
 test("everyday words are searched in the words of tools too", () => {
-  expect(plainNeed("what is in this folder")).toBe("what is in this folder directory");
-  expect(plainNeed("remember that Bob likes tea")).toBe("remember that Bob likes tea memory");
+  expect(rewriteQuery("what is in this folder")).toBe("what is in this folder directory");
+  expect(rewriteQuery("remember that Bob likes tea")).toBe("remember that Bob likes tea memory");
 });
 
 test("other queries stay as they are", () => {
@@ -55,7 +55,7 @@ test("other queries stay as they are", () => {
     "raise the volume",
     "send an email",
   ]) {
-    expect(plainNeed(query)).toBe(query);
-    expect(meaningsOf(query)).toEqual([]);
+    expect(rewriteQuery(query)).toBe(query);
+    expect(queryVariants(query)).toEqual([]);
   }
 });

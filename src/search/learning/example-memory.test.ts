@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Example, ExampleMemory } from "./example-memory.ts";
+import { ExampleMemory, type LearnedExample } from "./example-memory.ts";
 
 const WORDS = ["get", "list", "price", "stock", "museum", "hours", "weather", "city", "team", "rank"];
 const texts = fc.uniqueArray(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 6 });
@@ -40,7 +40,7 @@ test("a text is wholly like itself, and unlike one that shares no word", () => {
   expect(others).toEqual([]);
 });
 
-function toExample(at: number, text: Pick<Example, "terms" | "vector">): Example {
-  const rest = { at: 0, weight: 1, ask: "", shown: true, shortfall: 0, passedOver: [] };
+function toExample(at: number, text: Pick<LearnedExample, "terms" | "vector">): LearnedExample {
+  const rest = { at: 0, weight: 1, ask: "", shown: true, shortfall: 0 };
   return { id: String(at).padStart(3, "0"), route: `route${at}`, ...text, ...rest };
 }

@@ -1,8 +1,7 @@
 import { createVectorStore, type VectorStore } from "../vectors/vector-store.ts";
-import { ExampleWords } from "./example-words.ts";
 
 /** A text that stands for an entry: a past query that led to it, or a phrase of its author. */
-export interface Example {
+export interface LearnedExample {
   readonly id: string;
   readonly route: string;
   readonly terms: readonly string[];
@@ -17,21 +16,19 @@ export interface Example {
   readonly shown: boolean;
   /** How far below the best hit search itself had ranked the entry: 0 is first, 1 is not found. */
   readonly shortfall: number;
-  /** Entries that search had ranked above it. */
-  readonly passedOver: readonly string[];
 }
 
 export interface Neighbour {
-  readonly example: Example;
+  readonly example: LearnedExample;
   /** Likeness of the texts, 0 to 1. */
   readonly likeness: number;
 }
 
 /** Examples that can be found by their likeness to a query, by words and by vectors. */
 export class ExampleMemory {
-  private readonly examples = new Map<string, Example>();
-  private readonly words = new ExampleWords<Example>();
-  private readonly byRoute = new Map<string, Set<Example>>();
+  private readonly examples = new Map<string, LearnedExample>();
+  private readonly words = new ExampleWords<LearnedExample>();
+  private readonly byRoute = new Map<string, Set<LearnedExample>>();
   private vectors: VectorStore | undefined;
 
   get size(): number {
@@ -43,20 +40,20 @@ export class ExampleMemory {
     return this.byRoute.has(route);
   }
 
-  get(id: string): Example | undefined {
+  get(id: string): LearnedExample | undefined {
     return this.examples.get(id);
   }
 
   /** The examples of an entry, oldest first. */
-  of(route: string): ReadonlySet<Example> {
+  of(route: string): ReadonlySet<LearnedExample> {
     return this.byRoute.get(route) ?? new Set();
   }
 
-  get oldest(): Example | undefined {
+  get oldest(): LearnedExample | undefined {
     return this.examples.values().next().value;
   }
 
-  add(example: Example): void {
+  add(example: LearnedExample): void {
     this.examples.set(example.id, example);
     this.words.add(example);
     const ofRoute = this.byRoute.get(example.route);
@@ -67,7 +64,7 @@ export class ExampleMemory {
     this.vectors.put(example.id, example.vector);
   }
 
-  remove(example: Example): void {
+  remove(example: LearnedExample): void {
     this.examples.delete(example.id);
     this.words.remove(example);
     const ofRoute = this.byRoute.get(example.route);
@@ -78,7 +75,7 @@ export class ExampleMemory {
 
   /** The examples most like a query, best first. A likeness is the greater of that by words and by vectors. */
   nearest(terms: readonly string[], vector: Float32Array | undefined, limit: number): Neighbour[] {
-    const likeness = new Map<Example, number>();
+    const likeness = new Map<LearnedExample, number>();
     const byVector = (vector && this.vectors?.search(vector, limit)) ?? [];
     for (const { id, score } of byVector) if (score > 0) likeness.set(this.examples.get(id)!, score);
     // Enough examples are at least this like the query.
@@ -92,7 +89,7 @@ export class ExampleMemory {
   }
 
   /** The smaller of the likenesses by words and by vectors: texts that are nearly the same are so in both ways. */
-  leastLikeness(terms: readonly string[], vector: Float32Array | undefined, example: Example): number {
+  leastLikeness(terms: readonly string[], vector: Float32Array | undefined, example: LearnedExample): number {
     const byWords = this.words.likeness(terms, example);
     const other = example.vector;
     if (vector === undefined || other === undefined) return byWords;
@@ -100,5 +97,116 @@ export class ExampleMemory {
       byWords,
       vector.reduce((sum, value, at) => sum + value * other[at]!, 0),
     );
+  }
+}
+
+/** A term in more examples than this tells little and would cost much. */
+const COMMON = 256;
+const LOOKED_UP = 6;
+/** Sums of the same worths differ in their last bits. */
+const ROUNDING = 1e-9;
+
+interface Text {
+  readonly terms: readonly string[];
+}
+
+/** A word of examples. */
+interface WordUse<Example> {
+  readonly examples: Set<Example>;
+  worth: number;
+  /** The state of the examples that `worth` is for. */
+  state: number;
+}
+
+/** The likeness of texts by their words: the cosine, with each word as heavy as it is rare among the examples. */
+class ExampleWords<Example extends Text> {
+  private readonly byTerm = new Map<string, WordUse<Example>>();
+  private readonly byExample = new Map<Example, readonly WordUse<Example>[]>();
+  /** Changes with the examples, since the worth of each word does. */
+  private state = 0;
+
+  add(example: Example): void {
+    const words = example.terms.map((term) => this.byTerm.get(term) ?? this.newWord(term));
+    for (const word of words) word.examples.add(example);
+    this.byExample.set(example, words);
+    this.state++;
+  }
+
+  remove(example: Example): void {
+    for (const term of example.terms) {
+      const word = this.byTerm.get(term);
+      word?.examples.delete(example);
+      if (word?.examples.size === 0) this.byTerm.delete(term);
+    }
+    this.byExample.delete(example);
+    this.state++;
+  }
+
+  likeness(terms: readonly string[], example: Example): number {
+    const words = this.wordsOf(terms);
+    const others = this.byExample.get(example) ?? [];
+    let common = 0;
+    for (const word of words) if (others.includes(word)) common += this.worthOf(word);
+    return this.cosine(common, this.worthOfAll(terms, words), others);
+  }
+
+  /** Examples that share rare words with a query, with their likeness. Leaves out some that are less like it than `least`. */
+  *sharing(terms: readonly string[], least: number): Generator<[Example, number]> {
+    const words = this.wordsOf(terms);
+    const own = this.worthOfAll(terms, words);
+    const rare = words
+      .filter((word) => word.examples.size <= COMMON)
+      .sort((one, other) => one.examples.size - other.examples.size)
+      .slice(0, LOOKED_UP);
+    const rest = words.filter((word) => !rare.includes(word));
+    const restWorth = rest.reduce((sum, word) => sum + this.worthOf(word), 0);
+    const shared = new Map<Example, number>();
+    for (const word of rare) {
+      const worth = this.worthOf(word);
+      for (const example of word.examples) shared.set(example, (shared.get(example) ?? 0) + worth);
+    }
+    for (const [example, worth] of shared) {
+      // An example's own words are worth no less than those that it shares.
+      if (Math.sqrt((worth + restWorth) / own) + ROUNDING < least) continue;
+      const others = this.byExample.get(example)!;
+      let common = worth;
+      for (const word of rest) if (others.includes(word)) common += this.worthOf(word);
+      yield [example, this.cosine(common, own, others)];
+    }
+  }
+
+  private newWord(term: string): WordUse<Example> {
+    const word = { examples: new Set<Example>(), worth: 0, state: -1 };
+    this.byTerm.set(term, word);
+    return word;
+  }
+
+  private wordsOf(terms: readonly string[]): WordUse<Example>[] {
+    return terms.flatMap((term) => this.byTerm.get(term) ?? []);
+  }
+
+  private cosine(common: number, own: number, others: readonly WordUse<Example>[]): number {
+    if (common === 0) return 0;
+    let other = 0;
+    for (const word of others) other += this.worthOf(word);
+    return common / Math.sqrt(own * other);
+  }
+
+  private worthOf(word: WordUse<Example>): number {
+    if (word.state !== this.state) {
+      word.worth = this.worthAt(word.examples.size);
+      word.state = this.state;
+    }
+    return word.worth;
+  }
+
+  /** A word that no example has is mostly a value, and counts no more than one that half of them have. */
+  private worthOfAll(terms: readonly string[], known: readonly WordUse<Example>[]): number {
+    const unknown = (terms.length - known.length) * this.worthAt(this.byExample.size / 2);
+    return known.reduce((sum, word) => sum + this.worthOf(word), unknown);
+  }
+
+  private worthAt(frequency: number): number {
+    return Math.log(1 + this.byExample.size / (frequency + 0.5)) ** 2;
   }
 }

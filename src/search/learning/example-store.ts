@@ -1,11 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { SearchHit } from "../port/search-index.ts";
+import { USE } from "../ranking/tuning.ts";
 import type { Embedder } from "../vectors/embedder.ts";
-import { ChoiceModel } from "./choice-model.ts";
-import { weighNeighbours } from "./evidence.ts";
-import { type Example, ExampleMemory } from "./example-memory.ts";
-import { FIRST, leadOver, liftHits, toCandidates } from "./lift-hits.ts";
-import { RivalBar } from "./rival-bar.ts";
+import { ExampleMemory, type LearnedExample } from "./example-memory.ts";
+import { ChoiceModel, liftHits, toCandidates, weighNeighbours } from "./lift-hits.ts";
 
 /** A change to the examples of a scope. The same changes in the same order give the same examples. */
 export type ExampleChange =
@@ -15,7 +13,7 @@ export type ExampleChange =
       readonly query: string;
       /** Search's own order for the query: each entry with its share of the best score. */
       readonly found: ReadonlyMap<string, number>;
-    } & Omit<Example, "terms" | "vector">)
+    } & Omit<LearnedExample, "terms" | "vector">)
   | { readonly kind: "weigh"; readonly scope: string; readonly id: string; readonly weight: number };
 
 /** Past queries that led to entries, by scope. */
@@ -25,7 +23,6 @@ export interface ExampleStore {
   lift(scope: string, query: string, hits: readonly SearchHit[], now: number): Promise<readonly SearchHit[]>;
 }
 
-const NEIGHBOURS = 16;
 const MAX_EXAMPLES = 16_384;
 const MAX_PER_SCOPE = 4_096;
 const MAX_PER_ROUTE = 64;
@@ -34,7 +31,6 @@ const BATCH = 128;
 interface Scope {
   readonly memory: ExampleMemory;
   readonly model: ChoiceModel;
-  readonly bar: RivalBar;
 }
 
 export function createExampleStore(
@@ -43,14 +39,14 @@ export function createExampleStore(
 ): ExampleStore {
   const scopes = new Map<string, Scope>();
   /** In the order in which they came, over all scopes. */
-  const examples = new Map<Example, ExampleMemory>();
+  const examples = new Map<LearnedExample, ExampleMemory>();
   let waiting: ExampleChange[] = [];
   let settling: Promise<void> = Promise.resolve();
 
   function scopeOf(name: string): Scope {
     const known = scopes.get(name);
     if (known) return known;
-    const made = { memory: new ExampleMemory(), model: new ChoiceModel(), bar: new RivalBar() };
+    const made = { memory: new ExampleMemory(), model: new ChoiceModel() };
     scopes.set(name, made);
     return made;
   }
@@ -78,21 +74,21 @@ export function createExampleStore(
       return;
     }
     const { kind: _, scope: __, query, found, ...rest } = change;
-    const example: Example = { ...rest, terms: [...new Set(termsOf(query))], vector };
+    const example: LearnedExample = { ...rest, terms: [...new Set(termsOf(query))], vector };
     if (example.weight > 0) learnFrom(example, found, scope);
     memory.add(example);
     examples.set(example, memory);
     forgetOldest(example, memory);
   }
 
-  function forgetOldest({ route }: Example, memory: ExampleMemory): void {
+  function forgetOldest({ route }: LearnedExample, memory: ExampleMemory): void {
     const ofRoute = memory.of(route);
     if (ofRoute.size > MAX_PER_ROUTE) remove(ofRoute.values().next().value!);
     if (memory.size > MAX_PER_SCOPE) remove(memory.oldest!);
     if (examples.size > MAX_EXAMPLES) remove(examples.keys().next().value!);
   }
 
-  function remove(example: Example): void {
+  function remove(example: LearnedExample): void {
     examples.get(example)?.remove(example);
     examples.delete(example);
   }
@@ -106,35 +102,28 @@ export function createExampleStore(
       await settle();
       const known = scopes.get(scope);
       if (!known || known.memory.size === 0) return hits;
-      const { memory, model, bar } = known;
+      const { memory, model } = known;
       const [vector] = await embedAll(embedder, [query]);
-      const neighbours = memory.nearest([...new Set(termsOf(query))], vector, NEIGHBOURS);
-      const usesOf = (route: string) => memory.of(route).size;
-      return liftHits(hits, weighNeighbours(neighbours, now), { model, bar: bar.value, usesOf });
+      const neighbours = memory.nearest([...new Set(termsOf(query))], vector, USE.neighbours);
+      return liftHits(hits, weighNeighbours(neighbours, now), model);
     },
   };
 }
 
 /** Compares a use with what search and the uses before it would have said, and corrects what is trusted. */
 function learnFrom(
-  example: Example,
+  example: LearnedExample,
   found: ReadonlyMap<string, number>,
-  { memory, model, bar }: Scope,
+  { memory, model }: Scope,
 ): void {
-  if (memory.size === 0) return;
   const { route, at } = example;
   const wasUsed = (other: string) => memory.knows(other);
-  const earlier = memory
-    .nearest(example.terms, example.vector, 2 * NEIGHBOURS)
-    .filter((neighbour) => neighbour.example.ask !== example.ask);
-  const first = [...found].slice(0, FIRST);
-  if (first.some(([id]) => id === route)) {
-    const ofOthers = earlier.filter((neighbour) => neighbour.example.route !== route).slice(0, NEIGHBOURS);
-    bar.observe(leadOver(route, toCandidates(first, weighNeighbours(ofOthers, at)), model, wasUsed));
-  }
   // The first use of an entry cannot be foreseen from uses, so it says nothing about their worth.
   if (!wasUsed(route)) return;
-  const candidates = toCandidates([...found], weighNeighbours(earlier.slice(0, NEIGHBOURS), at));
+  const earlier = memory
+    .nearest(example.terms, example.vector, 2 * USE.neighbours)
+    .filter((neighbour) => neighbour.example.ask !== example.ask);
+  const candidates = toCandidates([...found], weighNeighbours(earlier.slice(0, USE.neighbours), at));
   const chosen = candidates.get(route);
   if (!chosen) return;
   model.learn(

@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { lazy } from "../../util/lazy.ts";
-import { createTally } from "./tally.ts";
+import { lazy } from "../../base/util/lazy.ts";
 
 /** Entries that ran one after the other. */
 export interface FollowUps {
@@ -27,7 +26,7 @@ export function createFollowUps(): FollowUps {
       own.add(JSON.stringify([scope, principal, route]), next);
       const key = JSON.stringify([scope, route]);
       const principals = doneBy().get(key) ?? new Map<string, Set<string>>();
-      if (!principals.has(next) && principals.size >= MAX_NEXT_COUNTED) principals.delete(rarest(principals));
+      makeRoom(principals, next, ({ size }) => size);
       const ofNext = principals.get(next) ?? new Set<string>();
       if (ofNext.size < OFTEN) ofNext.add(principal);
       doneBy().set(key, principals.set(next, ofNext));
@@ -48,7 +47,115 @@ export function createFollowUps(): FollowUps {
   };
 }
 
-function rarest(principals: ReadonlyMap<string, ReadonlySet<string>>): string {
-  const [first] = [...principals].sort(([, one], [, other]) => one.size - other.size);
-  return first?.[0] ?? "";
+interface Tally {
+  add(key: string, partner: string): void;
+  /** Partners of a key with their counts. */
+  of(key: string): ReadonlyMap<string, number>;
+}
+
+/** Counts what goes with what, within bounds: the keys longest unused and the rarest partners are forgotten. */
+function createTally(maxKeys: number): Tally {
+  const counts = lazy(() => new LRUCache<string, Map<string, number>>({ max: maxKeys }));
+  return {
+    add: (key, partner) => {
+      const partners = counts().get(key) ?? new Map<string, number>();
+      makeRoom(partners, partner, (count) => count);
+      partners.set(partner, (partners.get(partner) ?? 0) + 1);
+      counts().set(key, partners);
+    },
+    of: (key) => counts().get(key) ?? new Map(),
+  };
+}
+
+/** Deletes the rarest of `MAX_NEXT_COUNTED` entries for one that is not there yet. */
+function makeRoom<V>(counted: Map<string, V>, next: string, countOf: (value: V) => number): void {
+  if (counted.has(next) || counted.size < MAX_NEXT_COUNTED) return;
+  const [rarest] = [...counted].sort(([, one], [, other]) => countOf(one) - countOf(other));
+  counted.delete(rarest![0]);
+}
+
+/** Calls that several conversations made one after the other. */
+export interface RepeatedCalls {
+  /** The routes in their order. A route that was called several times in a row is there once. */
+  readonly routes: readonly string[];
+  /** How many conversations did so. */
+  readonly conversations: number;
+  readonly lastUsed: number;
+}
+
+interface Repeats {
+  note(use: { conversation: string; scope: string; route: string; at: number }): void;
+  /** Sequences of enough conversations, those that would save most calls first. */
+  list(): readonly RepeatedCalls[];
+}
+
+interface CountedSequence {
+  readonly routes: readonly string[];
+  readonly conversations: Set<string>;
+  lastUsed: number;
+}
+
+const SHORTEST = 3;
+const LONGEST = 6;
+/** Fewer conversations are a coincidence. */
+const OFTEN_REPEATED = 3;
+const MOST_COUNTED = 1_000;
+const MAX_SEQUENCES = 5_000;
+const MAX_CONVERSATIONS = 10_000;
+const MAX_LISTED = 20;
+/** Calls that are further apart belong to different tasks. */
+const WINDOW_MS = 10 * 60_000;
+
+/** Counts in how many conversations a sequence of calls occurs. */
+export function createRepeats(): Repeats {
+  const recent = lazy(
+    () => new LRUCache<string, { routes: readonly string[]; at: number }>({ max: MAX_CONVERSATIONS }),
+  );
+  const counts = lazy(() => new LRUCache<string, CountedSequence>({ max: MAX_SEQUENCES }));
+
+  function count(routes: readonly string[], scope: string, conversation: string, at: number): void {
+    const key = JSON.stringify([scope, routes]);
+    const known = counts().get(key) ?? { routes, conversations: new Set<string>(), lastUsed: at };
+    if (known.conversations.size < MOST_COUNTED) known.conversations.add(conversation);
+    known.lastUsed = at;
+    counts().set(key, known);
+  }
+
+  return {
+    note: ({ conversation, scope, route, at }) => {
+      const key = JSON.stringify([scope, conversation]);
+      const before = recent().get(key);
+      const earlier = before && at - before.at <= WINDOW_MS ? before.routes : [];
+      if (before && earlier.at(-1) === route) {
+        before.at = at;
+        return;
+      }
+      const routes = [...earlier, route].slice(-LONGEST);
+      recent().set(key, { routes, at });
+      for (let length = SHORTEST; length <= routes.length; length++)
+        count(routes.slice(-length), scope, conversation, at);
+    },
+    list: () => {
+      const often = [...counts().values()].filter(
+        ({ conversations }) => conversations.size >= OFTEN_REPEATED,
+      );
+      const worth = ({ routes, conversations }: CountedSequence) => (routes.length - 1) * conversations.size;
+      return often
+        .filter((one) => !often.some((other) => isPartOf(one, other)))
+        .sort((one, other) => worth(other) - worth(one) || other.lastUsed - one.lastUsed)
+        .slice(0, MAX_LISTED)
+        .map(({ routes, conversations, lastUsed }) => ({
+          routes,
+          conversations: conversations.size,
+          lastUsed,
+        }));
+    },
+  };
+}
+
+/** Whether a longer sequence of as many conversations contains it. */
+function isPartOf(one: CountedSequence, other: CountedSequence): boolean {
+  if (other.routes.length <= one.routes.length) return false;
+  if (other.conversations.size < one.conversations.size) return false;
+  return `${other.routes.join("\n")}\n`.includes(`${one.routes.join("\n")}\n`);
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Forgotten, isForgotten, type LearningEvent, parseEvent } from "./learning-event.ts";
+import { z } from "zod";
+import { lazy } from "../../base/util/lazy.ts";
 
 export const KEPT_EVENTS = 10_000;
 
@@ -100,4 +101,87 @@ function attempt<T>(action: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * An event that teaches: a query with the entries shown for it, an entry that ran well (`used`), or one whose
+ * call failed or was undone (`failed`).
+ */
+const learningEventSchema = lazy(() => {
+  const shared = {
+    at: z.number(),
+    scope: z.string(),
+    conversation: z.string(),
+    principal: z.string().optional(),
+  };
+  return z.discriminatedUnion("kind", [
+    z.object({
+      ...shared,
+      kind: z.literal("asked"),
+      query: z.string(),
+      /** The same for all queries of one ask. */
+      ask: z.string().optional(),
+      shown: z.array(z.string()),
+      /** Search's own order before learning changed it, best first, each with its share of the best score. */
+      found: z.array(z.tuple([z.string(), z.number()])).optional(),
+    }),
+    z.object({ ...shared, kind: z.literal("used"), route: z.string() }),
+    z.object({ ...shared, kind: z.literal("failed"), route: z.string() }),
+  ]);
+});
+
+export type LearningEvent = z.output<ReturnType<typeof learningEventSchema>>;
+
+/** Events to forget: all of a scope, all about an entry, or both. */
+export interface Forgotten {
+  readonly scope?: string;
+  readonly route?: string;
+}
+
+export function isForgotten(event: LearningEvent, { scope, route }: Forgotten): boolean {
+  if (scope !== undefined && event.scope !== scope) return false;
+  return (
+    route === undefined || (event.kind === "asked" ? event.shown.includes(route) : event.route === route)
+  );
+}
+
+/** Undefined if unreadable. */
+export function parseEvent(text: string): LearningEvent | undefined {
+  try {
+    return learningEventSchema().safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A query and the entry that was used for it. */
+interface UsedQuery {
+  readonly query: string;
+  readonly route: string;
+}
+
+/** The queries that led to a call of an entry shown for them, each with its entry once. */
+export function usedQueries(events: readonly LearningEvent[]): UsedQuery[] {
+  const last = new Map<string, (LearningEvent & { kind: "asked" })[]>();
+  const used = new Map<string, UsedQuery>();
+  for (const event of events) {
+    const { conversation } = event;
+    const open = last.get(conversation) ?? [];
+    if (event.kind === "asked") {
+      const siblings = open.filter(({ ask }) => ask !== undefined && ask === event.ask);
+      last.set(conversation, [...siblings, event]);
+    }
+    if (event.kind !== "used") continue;
+    // An ask may have several needs. The entry was used for the one that it fits best.
+    const [best] = open
+      .filter(({ shown }) => shown.includes(event.route))
+      .sort((a, b) => shareOf(b, event.route) - shareOf(a, event.route));
+    if (best) used.set(JSON.stringify([best.query, event.route]), { query: best.query, route: event.route });
+  }
+  return [...used.values()];
+}
+
+function shareOf({ found, shown }: LearningEvent & { kind: "asked" }, route: string): number {
+  const share = found?.find(([id]) => id === route)?.[1];
+  return share ?? 1 / (2 + shown.indexOf(route));
 }

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
-import { lazy } from "../../util/lazy.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { USE } from "../ranking/tuning.ts";
 import type { ExampleChange } from "./example-store.ts";
-import { createFollowUps, type FollowUps } from "./follow-ups.ts";
-import type { LearningEvent } from "./learning-event.ts";
-import { createRepeats, type RepeatedCalls } from "./repeats.ts";
+import { createFollowUps, createRepeats, type FollowUps, type RepeatedCalls } from "./follow-ups.ts";
+import type { LearningEvent } from "./learning-log.ts";
 
 /** A need that nothing shown has met. */
 export interface UnmetQuery {
@@ -17,15 +17,13 @@ export interface UnmetQuery {
 }
 
 /** The conversation of a call, and whose it is. */
-export type Caller = Required<Pick<LearningEvent, "scope" | "conversation" | "principal">>;
+export type LearningScope = Required<Pick<LearningEvent, "scope" | "conversation" | "principal">>;
 
 export interface LearningState {
   apply(event: LearningEvent): void;
   after: FollowUps["after"];
-  /** Entries that the principal, or several of its scope, often use, most often first. */
-  favourites(scope: string, principal: string): readonly string[];
   /** Entries that often run after the one that the conversation used last, most often first. */
-  expected(caller: Caller, now: number): readonly string[];
+  expected(caller: LearningScope, now: number): readonly string[];
   /** Most often asked first. */
   unmet(now: number): readonly UnmetQuery[];
   /** Calls that several conversations made one after the other. */
@@ -53,12 +51,6 @@ const MAX_CONVERSATIONS = 10_000;
 const MAX_UNMET = 1_000;
 /** Hits kept of an unmet query. */
 const MOST_SHOWN = 5;
-/** Queries that share at least this part of their words ask for the same. */
-const SAME_NEED = 0.5;
-/** No entry has this route. */
-const START = "";
-/** Weaker than a failure: the two entries may also be steps of one task. */
-const DOUBTED = -0.5;
 
 /** A fold over events: the same events give the same state. Examples go to `change` in their order. */
 export function createLearningState(
@@ -66,8 +58,6 @@ export function createLearningState(
   change: (change: ExampleChange) => void,
 ): LearningState {
   const follows = createFollowUps();
-  /** Every use, as if it followed the start. */
-  const uses = createFollowUps();
   const repeats = createRepeats();
   /** The queries of a conversation's last ask. */
   const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
@@ -118,17 +108,14 @@ export function createLearningState(
     // Asking again for the same need and then using another entry tells that the first one did not meet it.
     if (weight > 0) {
       for (const [other, id] of query.doubted) {
-        if (other !== route) change({ kind: "weigh", scope, id, weight: DOUBTED });
+        if (other !== route) change({ kind: "weigh", scope, id, weight: USE.doubted });
       }
     }
     const id = nextId();
     query.credited.set(route, id);
-    const routes = [...query.found.keys()];
-    const place = routes.indexOf(route);
-    const passedOver = place < 0 ? routes : routes.slice(0, place);
     const shortfall = 1 - (query.found.get(route) ?? 0);
     const shown = query.shown.includes(route);
-    const example = { id, route, at, weight, ask: query.id, shown, shortfall, passedOver };
+    const example = { id, route, at, weight, ask: query.id, shown, shortfall };
     change({ kind: "add", scope, query: query.query, found: query.found, ...example });
   }
 
@@ -136,7 +123,7 @@ export function createLearningState(
     const terms = new Set(termsOf(one));
     const others = new Set(termsOf(other));
     const common = terms.intersection(others).size;
-    return common > 0 && common >= SAME_NEED * terms.union(others).size;
+    return common > 0 && common >= USE.sameNeed * terms.union(others).size;
   }
 
   function follow(event: LearningEvent & { kind: "used" }): void {
@@ -147,7 +134,6 @@ export function createLearningState(
       follows.note({ scope, principal, route: previous.route, next: route });
     }
     lastUsed().set(conversation, { scope, route, at });
-    uses.note({ scope, principal, route: START, next: route });
   }
 
   return {
@@ -159,7 +145,6 @@ export function createLearningState(
       repeats.note(event);
     },
     after: follows.after,
-    favourites: (scope, principal) => uses.after(scope, START, principal, Number.POSITIVE_INFINITY),
     repeated: repeats.list,
     expected: ({ scope, conversation, principal }, now) => {
       const last = lastUsed().get(conversation);

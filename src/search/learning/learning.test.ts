@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { knowSecrets } from "../../net/known-secrets.ts";
+import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { createLearning, type Learning } from "./learning.ts";
 import { KEPT_EVENTS, openLearningLog } from "./learning-log.ts";
 
@@ -128,17 +128,6 @@ test("entries that an ask led to beside another one do not count as passed over"
   learning.note(use("a"));
   const after = await learning.lift(CALLER, "book and pay", HITS);
   expect(after.map((hit) => hit.id)).toEqual(["a", "b", "c"]);
-});
-
-test("a first hit that was never used stays first unless it was passed over", async () => {
-  const learning = createLearning(termsOf);
-  await useOnce(learning, "send an invoice", "b");
-  const others = [
-    { id: "new", score: 1 },
-    { id: "b", score: 0.9 },
-  ];
-  expect(await firstOf(learning, "send an invoice now", others)).toBe("new");
-  expect(await firstOf(learning, "send an invoice now")).toBe("b");
 });
 
 test("a failed call speaks against the entry", async () => {

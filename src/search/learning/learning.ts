@@ -1,14 +1,13 @@
 import { LRUCache } from "lru-cache";
-import { hideSecrets } from "../../net/known-secrets.ts";
-import { cutText } from "../../util/cut-text.ts";
-import { replaceSecrets } from "../../util/secret-patterns.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { replaceSecrets } from "../../base/safety/secret-patterns.ts";
+import { cutText } from "../../base/util/cut-text.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
-import type { Forgotten, LearningEvent } from "./learning-event.ts";
-import { type LearningLog, openLearningLog } from "./learning-log.ts";
-import { type Caller, createLearningState, type LearningState } from "./learning-state.ts";
+import { type Forgotten, type LearningEvent, type LearningLog, openLearningLog } from "./learning-log.ts";
+import { createLearningState, type LearningScope, type LearningState } from "./learning-state.ts";
 import { liftExpected } from "./lift-hits.ts";
 
 /** How a gateway learns from use. */
@@ -20,14 +19,14 @@ export interface LearningOptions {
   readonly embedder?: Embedder;
 }
 
-type Noted<E> = E extends LearningEvent ? Omit<E, "at"> : never;
+type NotedAsk<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 
 /** Learns from use which entries serve which queries, and which follow which. */
-export interface Learning extends Pick<LearningState, "after" | "favourites"> {
+export interface Learning extends Pick<LearningState, "after"> {
   /** Several queries of one ask are noted with the same `shown` array. */
-  note(event: Noted<LearningEvent>): void;
+  note(event: NotedAsk<LearningEvent>): void;
   /** Ranks search's hits for a query again by what past use of the scope says, and by what often comes next. */
-  lift(caller: Caller, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
+  lift(caller: LearningScope, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   unmet(): ReturnType<LearningState["unmet"]>;
   repeated: LearningState["repeated"];
   /** Drops events, in memory and in the log, with everything learned from them. Resolves to their number. */
@@ -81,7 +80,7 @@ export function createLearning(
     return known;
   }
 
-  function completed(event: Noted<LearningEvent>): LearningEvent {
+  function completed(event: NotedAsk<LearningEvent>): LearningEvent {
     if (event.kind !== "asked") return { ...event, at: now() };
     const query = withoutSecrets(event.query);
     const found = event.found ?? orders.get(keyOf(event.scope, query));
@@ -95,7 +94,6 @@ export function createLearning(
 
   return {
     after: (scope, route, principal) => learned().state.after(scope, route, principal),
-    favourites: (scope, principal) => learned().state.favourites(scope, principal),
     unmet: () => learned().state.unmet(now()),
     repeated: () => learned().state.repeated(),
     note: (event) => {

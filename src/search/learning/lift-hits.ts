@@ -1,80 +1,24 @@
 import type { Explanation, SearchHit } from "../port/search-index.ts";
-import type { Candidate, ChoiceModel } from "./choice-model.ts";
-import type { Evidence } from "./evidence.ts";
-
-/** The judgement of a scope's past use. */
-export interface Judge {
-  readonly model: ChoiceModel;
-  /** The lead that others need over an entry of which little is known. */
-  readonly bar: number;
-  /** How many examples an entry has. */
-  usesOf(route: string): number;
-}
-
-/** Hits that a caller looks at first. Later ones have little to lose. */
-export const FIRST = 5;
-/** An entry was passed over if three in four voices say so: many neighbours, or one that is nearly the query. */
-const MOST = 0.75;
-/** An entry with as many examples is known: a query for it hardly ever is unlike all of them. */
-const KNOWN = 6;
+import { EXPECTED_LIFT, USE } from "../ranking/tuning.ts";
+import type { Neighbour } from "./example-memory.ts";
 
 /**
- * Ranks hits by search and past use together. Little is known of an entry that was hardly ever used, and never for a
- * like query, so others pass it among the first hits only if their lead is larger than chance explains. An entry that
- * search does not find comes in only if its use is supported: a call may have had nothing to do with the ask before it.
+ * Ranks hits by search and past use together. An entry that search does not find comes in only if its use is
+ * supported: a call may have had nothing to do with the ask before it.
  */
 export function liftHits(
   hits: readonly SearchHit[],
   evidence: ReadonlyMap<string, Evidence>,
-  { model, bar, usesOf }: Judge,
+  model: ChoiceModel,
 ): readonly SearchHit[] {
   if (evidence.size === 0) return hits;
   const shares = hits.map(({ id, score }): [string, number] => [id, score / (hits[0]!.score || 1)]);
   const candidates = toCandidates(shares, evidence);
-  const scores = new Map(Array.from(candidates, ([id, candidate]) => [id, model.score(candidate)]));
   const values = new Map(Array.from(candidates, ([id, candidate]) => [id, model.toShare(candidate)]));
-  const isKnown = (id: string) => {
-    const { isVoiced = false, passedOver = 0 } = evidence.get(id) ?? {};
-    return isVoiced || passedOver >= MOST || usesOf(id) >= KNOWN;
-  };
-  return liftInOrder(hits, values, inOrder(hits, scores, bar, isKnown));
-}
-
-/**
- * Entries by their scores, best first. Among the first hits, those of which little is known are ranked as if they
- * led by `bar`, but never above a hit that search ranks higher. Others that lead by less push them down by one place
- * at most.
- */
-export function inOrder(
-  hits: readonly SearchHit[],
-  scores: ReadonlyMap<string, number>,
-  bar: number,
-  isKnown: (route: string) => boolean,
-): string[] {
-  const ranks = new Map(scores);
-  let unknown: { readonly id: string; readonly place: number }[] = [];
-  let lowest = Number.POSITIVE_INFINITY;
-  for (const [place, { id }] of hits.slice(0, FIRST).entries()) {
-    if (!isKnown(id)) {
-      ranks.set(id, Math.min(scores.get(id)! + bar, lowest));
-      unknown.push({ id, place });
-    }
-    lowest = Math.min(lowest, ranks.get(id)!);
-  }
-  // Infinite ranks have no difference to sort by.
-  const ranked = [...ranks].sort(([, one], [, other]) => Number(one < other) - Number(one > other));
-  let rest = ranked.map(([id]) => id);
-  const order: string[] = [];
-  while (unknown.length > 0) {
-    const [next] = rest as [string];
-    const [due] = unknown as [(typeof unknown)[number]];
-    const isDue = due.place < order.length && scores.get(next)! <= scores.get(due.id)! + bar;
-    const taken = isDue ? due.id : next;
-    order.push(taken);
-    rest = rest.filter((id) => id !== taken);
-    unknown = unknown.filter(({ id }) => id !== taken);
-  }
-  return [...order, ...rest];
+  const order = Array.from(candidates, ([id, candidate]) => ({ id, score: model.score(candidate) }))
+    .sort((one, other) => other.score - one.score)
+    .map(({ id }) => id);
+  return liftInOrder(hits, values, order);
 }
 
 /** Raises hits to their values, as shares of search's best score, and to the places of `order`. */
@@ -117,29 +61,10 @@ export function toCandidates(
   return candidates;
 }
 
-/** How far the best used entry that search ranks lower leads over an entry by past use. */
-export function leadOver(
-  route: string,
-  candidates: ReadonlyMap<string, Candidate>,
-  model: ChoiceModel,
-  wasUsed: (route: string) => boolean,
-): number {
-  const own = candidates.get(route)!;
-  let highest = Number.NEGATIVE_INFINITY;
-  for (const [other, candidate] of candidates) {
-    if (other === route || candidate.share > own.share || !wasUsed(other)) continue;
-    highest = Math.max(highest, model.score(candidate));
-  }
-  return highest - model.score(own);
-}
-
-/** Enough to decide between hits that search finds about equal, and no more. */
-const EXPECTED = 0.1;
-
 /** Raises hits that often follow the last call a little. Brings in nothing that search did not find. */
 export function liftExpected(hits: readonly SearchHit[], expected: readonly string[]): readonly SearchHit[] {
   const found = hits.filter((hit) => expected.includes(hit.id));
-  return found.length === 0 ? hits : addLifts(hits, new Map(found.map(({ id }) => [id, EXPECTED])));
+  return found.length === 0 ? hits : addLifts(hits, new Map(found.map(({ id }) => [id, EXPECTED_LIFT])));
 }
 
 const NOTHING_FOUND: Explanation = { lexical: 0, exactName: false, fields: {}, terms: [] };
@@ -174,4 +99,128 @@ function addLifts(
       // Sums of shares differ in their last bits, so scores alone would not keep places.
       places ? placeOf(one) - placeOf(other) : other.score - one.score,
     );
+}
+
+/** An entry that may serve a query. */
+interface Candidate {
+  /** Search's score, as a share of the best one; 0 where search did not find it. */
+  readonly share: number;
+  /** How far search's first hit leads over its second, as a share of the first; 0 for all others. */
+  readonly margin: number;
+  /** 1 for search's first hit, 1/2 for its second, 1/3 for its third; 0 where search did not find it. */
+  readonly place: number;
+  readonly evidence: Evidence | undefined;
+}
+
+/**
+ * Learns how far past use is to be trusted beside search: a conditional logit over the entries that a use had to
+ * choose from, corrected after every use. Where queries repeat, weights of past use grow; where they do not, they
+ * fall to zero.
+ */
+export class ChoiceModel {
+  private readonly weights: number[] = [...USE.prior];
+
+  /** Log-odds of a candidate against others. Evidence never lowers a candidate. */
+  score(candidate: Candidate): number {
+    return dot(this.weights, featuresOf(candidate));
+  }
+
+  /** Search's share with what past use adds to it, as a share of search's best score. */
+  toShare(candidate: Candidate): number {
+    return this.score({ ...candidate, margin: 0, place: 0 }) / this.weights[0]!;
+  }
+
+  /** Corrects the weights by one use. `candidates` include the chosen one. */
+  learn(chosen: Candidate, candidates: readonly Candidate[]): void {
+    const features = candidates.map(featuresOf);
+    const scores = features.map((feature) => dot(this.weights, feature));
+    const highest = Math.max(...scores);
+    const odds = scores.map((score) => Math.exp(score - highest));
+    const total = odds.reduce((sum, each) => sum + each, 0);
+    for (const [at, value] of featuresOf(chosen).entries()) {
+      const expected = features.reduce(
+        (sum, feature, place) => sum + (odds[place]! / total) * feature[at]!,
+        0,
+      );
+      const pulled = USE.pull * (USE.prior[at]! - this.weights[at]!);
+      const least = at === 0 ? USE.leastShareWeight : 0;
+      this.weights[at] = Math.max(least, this.weights[at]! + USE.rate * (value - expected + pulled));
+    }
+  }
+}
+
+function featuresOf({ share, margin, place, evidence }: Candidate): readonly number[] {
+  const { certainty = 0, nearness = 0, correction = 0 } = evidence ?? {};
+  return [share, margin, place, certainty, nearness, correction];
+}
+
+function dot(weights: readonly number[], features: readonly number[]): number {
+  return features.reduce((sum, value, at) => sum + value * weights[at]!, 0);
+}
+
+/** The word of similar past queries about an entry. Every figure is a share from 0 to 1. */
+export interface Evidence {
+  /** The entry's share of all voices. */
+  readonly certainty: number;
+  /** The loudest single voice for the entry. */
+  readonly nearness: number;
+  /** Its share of the voices, each counted as far as search had ranked the entry too low for that query. */
+  readonly correction: number;
+  /** Whether an ask had shown the entry, two asks agree on it, or one is nearly the query. */
+  readonly isSupported: boolean;
+}
+
+interface Voices {
+  sum: number;
+  corrections: number;
+  loudestFor: number;
+  loudestAgainst: number;
+  readonly asks: Set<string>;
+  isSupported: boolean;
+}
+
+/** Counts the voices of a query's neighbours by entry: nearer and newer ones are louder, failures speak against. */
+export function weighNeighbours(
+  neighbours: readonly Neighbour[],
+  now: number,
+): ReadonlyMap<string, Evidence> {
+  const voices = new Map<string, Voices>();
+  const of = (route: string): Voices => {
+    const own = voices.get(route) ?? silence();
+    voices.set(route, own);
+    return own;
+  };
+  let total: number = USE.doubt;
+  for (const { example, likeness } of neighbours) {
+    const age = Math.max(0, now - example.at) / USE.halfLifeMs;
+    const loudness = Math.max(0, (likeness - USE.unlike) / (1 - USE.unlike)) ** 2 * 0.5 ** age;
+    const voice = loudness * example.weight;
+    if (voice === 0) continue;
+    const own = of(example.route);
+    own.sum += voice;
+    own.corrections += voice * example.shortfall;
+    total += Math.abs(voice);
+    if (voice < 0) {
+      own.loudestAgainst = Math.max(own.loudestAgainst, -voice);
+      continue;
+    }
+    own.loudestFor = Math.max(own.loudestFor, voice);
+    own.asks.add(example.ask);
+    own.isSupported ||= example.shown || likeness >= USE.same || own.asks.size > 1;
+  }
+  return new Map(Array.from(voices, ([route, own]) => [route, toEvidence(own, total)]));
+}
+
+function silence(): Voices {
+  const none = { sum: 0, corrections: 0, loudestFor: 0, loudestAgainst: 0 };
+  return { ...none, asks: new Set(), isSupported: false };
+}
+
+function toEvidence(own: Voices, total: number): Evidence {
+  return {
+    certainty: Math.max(0, own.sum / total),
+    nearness: Math.max(0, own.loudestFor - own.loudestAgainst),
+    correction: Math.max(0, own.corrections / total),
+    isSupported: own.isSupported,
+  };
 }

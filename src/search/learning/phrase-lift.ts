@@ -1,10 +1,11 @@
 import { setImmediate } from "node:timers/promises";
-import { oncePer } from "../../util/once-per.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
 import type { SearchHit } from "../port/search-index.ts";
+import { PHRASES } from "../ranking/tuning.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { ExampleMemory, type Neighbour } from "./example-memory.ts";
-import { inOrder, liftInOrder } from "./lift-hits.ts";
+import { liftInOrder } from "./lift-hits.ts";
 
 /** An entry with phrases that its author expects in queries. */
 export interface Phrased {
@@ -12,9 +13,6 @@ export interface Phrased {
   readonly phrases: readonly string[];
 }
 
-/** A query less like a phrase than this is about something else. */
-const UNLIKE = 0.5;
-const NEIGHBOURS = 16;
 const MAX_PHRASES = 50_000;
 
 interface Memory {
@@ -42,10 +40,10 @@ export async function liftByPhrases(
   const asked = cutQuery(query);
   const [vector] = await vectorsOf([asked]);
   const terms = termsOf(asked);
-  const neighbours = examples.nearest(terms, vector, NEIGHBOURS);
+  const neighbours = examples.nearest(terms, vector, PHRASES.neighbours);
   const likenesses = new Map<string, number>();
   for (const { example, likeness } of neighbours) {
-    if (likeness > (likenesses.get(example.route) ?? UNLIKE)) likenesses.set(example.route, likeness);
+    if (likeness > (likenesses.get(example.route) ?? PHRASES.unlike)) likenesses.set(example.route, likeness);
   }
   if (likenesses.size === 0) return hits;
   const [{ example: nearest }] = neighbours as [Neighbour];
@@ -55,9 +53,41 @@ export async function liftByPhrases(
   // A query that nearly is a phrase is of the kind that the authors had in mind.
   const trust = isMeant ? 1 : agreement;
   for (const [route, likeness] of likenesses)
-    values.set(route, (values.get(route) ?? 0) + trust * ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2);
-  const order = inOrder(hits, values, Number.POSITIVE_INFINITY, (route) => examples.knows(route));
+    values.set(
+      route,
+      (values.get(route) ?? 0) + trust * ((likeness - PHRASES.unlike) / (1 - PHRASES.unlike)) ** 2,
+    );
+  const order = inOrder(hits, values, (route) => examples.knows(route));
   return liftInOrder(hits, values, isMeant ? withMeant(nearest.route, order, values) : order);
+}
+
+/**
+ * Entries by value, best first. Among the first hits, entries without phrases stay above those that search ranks
+ * lower, unless a phrased entry above them is passed too: then they lose one place at most.
+ */
+function inOrder(
+  hits: readonly SearchHit[],
+  values: ReadonlyMap<string, number>,
+  hasPhrases: (route: string) => boolean,
+): readonly string[] {
+  const ranks = new Map(values);
+  const unphrased: { readonly id: string; readonly place: number }[] = [];
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const [place, { id }] of hits.slice(0, PHRASES.first).entries()) {
+    if (!hasPhrases(id)) {
+      ranks.set(id, lowest);
+      unphrased.push({ id, place });
+    }
+    lowest = Math.min(lowest, ranks.get(id)!);
+  }
+  // Infinite ranks have no difference to sort by.
+  const ranked = [...ranks].sort(([, one], [, other]) => Number(one < other) - Number(one > other));
+  const order = new Set<string>();
+  for (const [id] of ranked) {
+    for (const due of unphrased) if (due.place < order.size) order.add(due.id);
+    order.add(id);
+  }
+  return [...order];
 }
 
 /** The order with the entry that is meant at the place of its value. */
@@ -71,28 +101,19 @@ function withMeant(
   return others.toSpliced(place < 0 ? others.length : place, 0, meant);
 }
 
-const memoryOf = oncePer(async (entries: readonly Phrased[]): Promise<Memory> => {
+const memoryOf = memoizeByObject(async (entries: readonly Phrased[]): Promise<Memory> => {
   const examples = new ExampleMemory();
   const phrases = entries
     .flatMap(({ route, phrases: own }) => own.map((phrase) => ({ route, phrase })))
     .slice(0, MAX_PHRASES);
-  if (phrases.length === 0) return { examples, same: SAME, agreement: 1 };
+  if (phrases.length === 0) return { examples, same: PHRASES.same, agreement: 1 };
   const vectors = await vectorsOf(phrases.map(({ phrase }) => phrase));
   for (const [at, { route, phrase }] of phrases.entries()) {
-    const unused = { at: 0, weight: 1, ask: "", shown: true, shortfall: 1, passedOver: [] };
+    const unused = { at: 0, weight: 1, ask: "", shown: true, shortfall: 1 };
     examples.add({ id: String(at), route, terms: termsOf(phrase), vector: vectors[at], ...unused });
   }
   return { examples, ...(await comparePhrases(examples, phrases.length)) };
 });
-
-/** Phrases this much alike mean the same, where there are too few to compare. */
-const SAME = 0.9;
-/** Phrases that are compared with those of other entries. */
-const COMPARED = 256;
-/** Nearest phrases among which one of another entry is looked for. */
-const MAX_SHARED = 64;
-/** Share of the compared phrases that may be more like one of another entry. */
-const ERROR_SHARE = 0.01;
 
 /**
  * Compares phrases with each other. A query for an entry without phrases is as like the phrases of others as those
@@ -103,7 +124,7 @@ async function comparePhrases(
   examples: ExampleMemory,
   count: number,
 ): Promise<Pick<Memory, "same" | "agreement">> {
-  const step = Math.ceil(count / COMPARED);
+  const step = Math.ceil(count / PHRASES.compared);
   const highest: number[] = [];
   let compared = 0;
   let agreed = 0;
@@ -111,21 +132,24 @@ async function comparePhrases(
     const { route, terms, vector } = examples.get(String(at))!;
     const text = terms.join(" ");
     const others = examples
-      .nearest(terms, vector, MAX_SHARED)
+      .nearest(terms, vector, PHRASES.maxShared)
       // Entries may share a phrase. That tells nothing about the likeness of different ones.
       .filter(({ example }) => example.terms.join(" ") !== text);
     const foreign = others.find(({ example }) => example.route !== route);
     highest.push(foreign ? examples.leastLikeness(terms, vector, foreign.example) : 0);
-    if (examples.of(route).size > 1 && (others[0]?.likeness ?? 0) > UNLIKE) {
+    if (examples.of(route).size > 1 && (others[0]?.likeness ?? 0) > PHRASES.unlike) {
       compared++;
       if (others[0] !== foreign) agreed++;
     }
-    if (highest.length % NEIGHBOURS === 0) await setImmediate();
+    if (highest.length % PHRASES.neighbours === 0) await setImmediate();
   }
-  const allowed = Math.floor(ERROR_SHARE * (highest.length + 1));
+  const allowed = Math.floor(PHRASES.errorShare * (highest.length + 1));
   const bar = highest.toSorted((one, other) => other - one)[Math.max(0, allowed - 1)]!;
   // One more that agrees: a few phrases alone do not speak against all.
-  return { same: allowed === 0 ? Math.max(SAME, bar) : bar, agreement: (agreed + 1) / (compared + 1) };
+  return {
+    same: allowed === 0 ? Math.max(PHRASES.same, bar) : bar,
+    agreement: (agreed + 1) / (compared + 1),
+  };
 }
 
 /** Without the table, phrases are compared by their words. */

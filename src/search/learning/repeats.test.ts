@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRepeats } from "./repeats.ts";
+import { createRepeats } from "./follow-ups.ts";
 
 const MINUTE = 60_000;
 

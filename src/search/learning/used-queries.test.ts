@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { LearningEvent } from "./learning-event.ts";
-import { usedQueries } from "./used-queries.ts";
+import { type LearningEvent, usedQueries } from "./learning-log.ts";
 
 const by = { at: 1, scope: "s", conversation: "c" };
 const asked = (query: string, shown: string[], more: Partial<LearningEvent> = {}) =>

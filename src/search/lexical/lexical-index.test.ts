@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { analyzeQuery } from "../analysis/analyze-query.ts";
 import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
-import { facetTest } from "./filter-mask.ts";
 import { LexicalIndex } from "./lexical-index.ts";
+import { facetTest } from "./live-segment.ts";
 import { rankClauses, type ScoredId } from "./rank-clauses.ts";
 
 const WORDS = [

@@ -1,18 +1,13 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
 import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
+import { FULL_IMPACT } from "../ranking/tuning.ts";
 import { PostingMaker } from "./document-postings.ts";
-import { FULL_IMPACT } from "./fields.ts";
-import { filterKey } from "./filter-mask.ts";
-import { indexIn } from "./index-in.ts";
-import { LiveSegment } from "./live-segment.ts";
+import { filterKey, LiveSegment } from "./live-segment.ts";
 import { mergeSegments } from "./merge-segments.ts";
-import { hashText } from "./name-key.ts";
-import type { NearTerm } from "./near-terms.ts";
-import { type PostingList, Scratch, scoreSegment } from "./score-segment.ts";
-import type { Segment } from "./segment.ts";
+import { hashText } from "./names.ts";
+import { type PostingList, Scratch, scoreSegment, TopHits } from "./score-segment.ts";
+import { indexIn, type Segment } from "./segment.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
-import { segmentsToMerge } from "./segments-to-merge.ts";
-import { TopHits } from "./top-hits.ts";
 import { type QueryTerm, type TermEntries, type Weighing, weighQuery } from "./weigh-query.ts";
 
 export interface LexicalHit {
@@ -26,7 +21,7 @@ export interface Ranking extends Weighing {
   readonly hits: readonly LexicalHit[];
 }
 
-interface Found {
+interface TermMatches {
   readonly live: LiveSegment;
   readonly document: number;
 }
@@ -48,7 +43,6 @@ const INLINE_MERGE = 256;
 const PUT_MERGE_STEP = 4_096;
 /** Terms that small puts remember from one to the next. */
 const MAX_FEW = 16_384;
-const MAX_NEAR_CACHES = 64;
 
 /** The words of documents in immutable segments. What it answers never depends on how it came to its state. */
 export class LexicalIndex {
@@ -56,8 +50,6 @@ export class LexicalIndex {
   private readonly scratch = new Scratch();
   private maker: WeakRef<PostingMaker> | undefined;
   private smallMaker = new PostingMaker();
-  /** Terms near to unknown words by the caller's scopes, until a document comes or goes. */
-  private readonly nearCaches = new Map<string, Map<string, readonly NearTerm[]>>();
   /** Segments that merges in progress read: those alone may replace them. */
   private readonly merging = new Set<LiveSegment>();
   /** The merge that puts do, until it is done. */
@@ -109,7 +101,6 @@ export class LexicalIndex {
   }
 
   drop(ids: readonly string[]): void {
-    this.nearCaches.clear();
     const isMany = ids.length >= PUT_STEP;
     for (const id of ids) {
       const hash = isMany ? hashText(id) : 0;
@@ -127,8 +118,10 @@ export class LexicalIndex {
    * index changes.
    */
   rank(words: QueryWords, filter: SearchFilter, limit: number, entries?: TermEntries): Ranking {
-    const weighing = this.weigh(words, filter.scopes, entries);
-    const top = new TopHits<Found>(limit, listedFirst);
+    const scopesKey = filterKey({ scopes: filter.scopes });
+    const seen = this.segments.map((live) => live.seenBy(filter.scopes, scopesKey));
+    const weighing = weighQuery(words, seen, entries);
+    const top = new TopHits<TermMatches>(limit, listedFirst);
     const key = filterKey(filter);
     this.segments.forEach((live, place) => {
       const lists = postingLists(live, place, weighing.terms);
@@ -142,15 +135,6 @@ export class LexicalIndex {
     const bases = this.bases();
     const hits = top.list().map(({ score, item }) => ({ key: bases.get(item.live)! + item.document, score }));
     return { ...weighing, hits };
-  }
-
-  private weigh(words: QueryWords, scopes: readonly string[], entries?: TermEntries): Weighing {
-    const key = filterKey({ scopes });
-    const seen = this.segments.map((live) => live.seenBy(scopes, key));
-    if (this.nearCaches.size >= MAX_NEAR_CACHES) this.nearCaches.clear();
-    const nearCache = this.nearCaches.get(key) ?? new Map<string, readonly NearTerm[]>();
-    this.nearCaches.set(key, nearCache);
-    return weighQuery(words, seen, nearCache, entries);
   }
 
   idOf(key: number): string {
@@ -205,7 +189,6 @@ export class LexicalIndex {
 
   /** Starts from a segment that was saved. */
   load(segment: Segment): void {
-    this.nearCaches.clear();
     this.segments = segment.ids.size > 0 ? [new LiveSegment(segment)] : [];
   }
 
@@ -284,7 +267,7 @@ function postingLists(live: LiveSegment, place: number, terms: readonly QueryTer
   return lists;
 }
 
-function listedFirst(one: Found, other: Found): boolean {
+function listedFirst(one: TermMatches, other: TermMatches): boolean {
   if (one.live === other.live) return one.document < other.document;
   return one.live.segment.ids.get(one.document) < other.live.segment.ids.get(other.document);
 }
@@ -298,4 +281,27 @@ function runToEnd<T>(steps: Generator<void, T>): T {
     const step = steps.next();
     if (step.done) return step.value;
   }
+}
+
+interface Sized {
+  readonly liveCount: number;
+  readonly segment: { readonly ids: { readonly size: number } };
+}
+
+/** This many segments of about the same size are merged: a document is rewritten only log times. */
+const PER_TIER = 8;
+const MAX_DEAD_SHARE = 0.3;
+
+/** The segments that should become one now: the smallest of about one size, or one that is mostly dead. */
+function segmentsToMerge<T extends Sized>(segments: readonly T[]): readonly T[] {
+  const tiers = new Map<number, T[]>();
+  for (const live of segments) {
+    const tier = Math.floor(Math.log(Math.max(1, live.liveCount)) / Math.log(PER_TIER));
+    const alike = tiers.get(tier);
+    if (alike === undefined) tiers.set(tier, [live]);
+    else alike.push(live);
+  }
+  const full = [...tiers.keys()].filter((tier) => tiers.get(tier)!.length >= PER_TIER);
+  if (full.length > 0) return tiers.get(Math.min(...full))!;
+  return segments.filter((live) => live.liveCount < live.segment.ids.size * (1 - MAX_DEAD_SHARE)).slice(0, 1);
 }

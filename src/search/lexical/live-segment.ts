@@ -1,11 +1,7 @@
+import { MAX_TERM } from "../analysis/analyze.ts";
 import type { SearchFilter } from "../port/search-index.ts";
-import { countBits } from "./count-bits.ts";
-import { facetTest, filterMask } from "./filter-mask.ts";
-import { HashBits } from "./hash-bits.ts";
-import { indexIn, LOOK_UP_COST } from "./index-in.ts";
-import { DOMAIN_SIGN } from "./name-key.ts";
-import type { Segment } from "./segment.ts";
-import { indexSpellings, type SpellingIndex } from "./spelling-index.ts";
+import { DOMAIN_SIGN, NAME_SIGN } from "./names.ts";
+import { type Facet, HashBits, indexIn, LOOK_UP_COST, type Segment, type StringTable } from "./segment.ts";
 
 const MAX_MASKS = 64;
 const MAX_COUNTS = 65_536;
@@ -175,4 +171,112 @@ function domainTermsOf({ terms }: Segment): Map<string, number> {
 
 function isIn(mask: Uint32Array, document: number): boolean {
   return ((mask[document >>> 5]! >>> (document & 31)) & 1) === 1;
+}
+
+/** How many bits of a word of 32 are set. */
+export function countBits(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The analysed terms of a dictionary grouped by length, each with the set of its letters as 32 bits. */
+class SpellingIndex {
+  private readonly terms: Uint32Array;
+  private readonly letters: Uint32Array;
+  /** Terms of length `n` are `starts[n] .. starts[n + 1]`. */
+  private readonly starts: Uint32Array;
+
+  constructor(terms: Uint32Array, letters: Uint32Array, starts: Uint32Array) {
+    this.terms = terms;
+    this.letters = letters;
+    this.starts = starts;
+  }
+
+  /** Terms that length and letters do not rule out as `edits` away from the word. */
+  candidates(word: string, edits: number): number[] {
+    const found: number[] = [];
+    let wanted = 0;
+    for (let at = 0; at < word.length; at++) wanted |= 1 << (word.charCodeAt(at) & 31);
+    const from = this.starts[Math.max(0, Math.min(MAX_TERM + 1, word.length - edits))]!;
+    const to = this.starts[Math.min(MAX_TERM + 1, word.length + edits + 1)]!;
+    for (let at = from; at < to; at++) {
+      if (countBits(this.letters[at]! ^ wanted) <= 2 * edits) found.push(this.terms[at]!);
+    }
+    return found;
+  }
+}
+
+function indexSpellings({ size, offsets, units }: StringTable): SpellingIndex {
+  const nameSign = NAME_SIGN.charCodeAt(0);
+  const lengthOf = (term: number): number => {
+    if (units[offsets[term]!] === nameSign) return -1;
+    return Math.min(MAX_TERM, offsets[term + 1]! - offsets[term]!);
+  };
+  const starts = new Uint32Array(MAX_TERM + 2);
+  for (let term = 0; term < size; term++) {
+    const length = lengthOf(term);
+    if (length >= 0) starts[length + 1]!++;
+  }
+  for (let length = 0; length <= MAX_TERM; length++) starts[length + 1]! += starts[length]!;
+  const next = starts.slice();
+  const terms = new Uint32Array(starts[MAX_TERM + 1]!);
+  const letters = new Uint32Array(terms.length);
+  for (let term = 0; term < size; term++) {
+    const length = lengthOf(term);
+    if (length < 0) continue;
+    const to = next[length]!++;
+    terms[to] = term;
+    let bits = 0;
+    for (let at = offsets[term]!; at < offsets[term + 1]!; at++) bits |= 1 << (units[at]! & 31);
+    letters[to] = bits;
+  }
+  return new SpellingIndex(terms, letters, starts);
+}
+
+/** One string for filters that let the same documents through. */
+export function filterKey(filter: SearchFilter): string {
+  return JSON.stringify([
+    filter.scopes.toSorted(),
+    filter.domain ?? null,
+    filter.kinds ?? null,
+    filter.categories ?? null,
+    filter.tags ?? null,
+  ]);
+}
+
+/** A bit for each document that passes and is not dead; null where every one does. */
+function filterMask(
+  segment: Segment,
+  filter: SearchFilter,
+  dead: Uint32Array | undefined,
+): Uint32Array | null {
+  const passing = new Uint8Array(segment.facets.length);
+  const passes = facetTest(filter);
+  let all = dead === undefined;
+  segment.facets.forEach((facet, number) => {
+    if (passes(facet)) passing[number] = 1;
+    else all = false;
+  });
+  if (all) return null;
+  const mask = new Uint32Array(Math.ceil(segment.ids.size / 32));
+  for (let document = 0; document < segment.ids.size; document++) {
+    mask[document >>> 5]! |= passing[segment.facetOf[document]!]! << (document & 31);
+  }
+  if (dead !== undefined) for (let word = 0; word < mask.length; word++) mask[word]! &= ~dead[word]!;
+  return mask;
+}
+
+/** Tells whether documents of a facet pass. */
+export function facetTest(filter: SearchFilter): (facet: Facet) => boolean {
+  const scopes = new Set(filter.scopes);
+  const kinds = filter.kinds && new Set<string>(filter.kinds);
+  const categories = filter.categories && new Set(filter.categories);
+  return (facet) => {
+    if (!facet.scopes.every((scope) => scopes.has(scope))) return false;
+    if (filter.domain !== undefined && facet.domain !== filter.domain) return false;
+    if (kinds !== undefined && !kinds.has(facet.kind)) return false;
+    if (categories !== undefined && !categories.has(facet.category)) return false;
+    return filter.tags === undefined || filter.tags.every((tag) => facet.tags.includes(tag));
+  };
 }

@@ -1,10 +1,5 @@
-import { FacetTable } from "./facet-table.ts";
-import { countNames, HashBits } from "./hash-bits.ts";
-import { NAME_SIGN } from "./name-key.ts";
-import type { Segment } from "./segment.ts";
-import type { StringTable } from "./string-table.ts";
-import { StringTableWriter } from "./string-table-writer.ts";
-import { TableWalk } from "./table-walk.ts";
+import { NAME_SIGN } from "./names.ts";
+import { countNames, FacetTable, HashBits, type Segment, StringTable } from "./segment.ts";
 
 /** A segment to merge, with the documents that are left out. */
 export interface MergePart {
@@ -182,4 +177,97 @@ function* numberDocuments(parts: readonly MergePart[], step: number): Generator<
 function fitted<T extends Uint8Array | Uint16Array | Uint32Array>(values: T, length: number): T {
   if (length === values.length) return values;
   return (length > values.length * 0.9 ? values.subarray(0, length) : values.slice(0, length)) as T;
+}
+
+/** Makes a table of strings that are copied from others, in sorted order. */
+class StringTableWriter {
+  /** How many strings there is room for. */
+  readonly room: number;
+  size = 0;
+  private readonly units: Uint8Array | Uint16Array;
+  private readonly offsets: Uint32Array;
+  private length = 0;
+
+  /** There is room for all strings of these tables. */
+  constructor(tables: readonly StringTable[]) {
+    this.room = tables.reduce((sum, table) => sum + table.size, 0);
+    const units = tables.reduce((sum, table) => sum + table.units.length, 0);
+    const isWide = tables.some((table) => table.units.BYTES_PER_ELEMENT > 1);
+    this.units = isWide ? new Uint16Array(units) : new Uint8Array(units);
+    this.offsets = new Uint32Array(this.room + 1);
+  }
+
+  copy({ units, offsets }: StringTable, number: number): void {
+    const end = offsets[number + 1]!;
+    for (let at = offsets[number]!; at < end; at++) this.units[this.length++] = units[at]!;
+    this.offsets[++this.size] = this.length;
+  }
+
+  finish(): StringTable {
+    return new StringTable(this.units.slice(0, this.length), this.offsets.slice(0, this.size + 1));
+  }
+}
+
+/** Walks through several sorted tables in one order: `next` goes to the next string and the tables that have it. */
+class TableWalk {
+  private readonly tables: readonly StringTable[];
+  /** By table: the number of its string that comes next. */
+  private readonly cursors: Uint32Array;
+  /** Tables that are not at their end, by their next string. */
+  private readonly order: number[] = [];
+  /** The tables that have the current string. `numberIn` gives its number there. */
+  readonly current: number[] = [];
+
+  constructor(tables: readonly StringTable[]) {
+    this.tables = tables;
+    this.cursors = new Uint32Array(tables.length);
+    for (let table = 0; table < tables.length; table++) this.enqueue(table);
+  }
+
+  /** False at the end. */
+  next(): boolean {
+    const { current, order } = this;
+    for (const table of current) {
+      this.cursors[table]!++;
+      this.enqueue(table);
+    }
+    current.length = 0;
+    if (order.length === 0) return false;
+    do current.push(order.pop()!);
+    while (order.length > 0 && this.compare(order.at(-1)!, current[0]!) === 0);
+    return true;
+  }
+
+  numberIn(table: number): number {
+    return this.cursors[table]!;
+  }
+
+  /** Keeps the order from last to first, so that the next table is taken from the end. */
+  private enqueue(table: number): void {
+    if (this.cursors[table]! >= this.tables[table]!.size) return;
+    const { order } = this;
+    let low = 0;
+    let high = order.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compare(order[middle]!, table) > 0) low = middle + 1;
+      else high = middle;
+    }
+    order.splice(low, 0, table);
+  }
+
+  private compare(one: number, other: number): number {
+    const { units, offsets } = this.tables[one]!;
+    const { units: otherUnits, offsets: otherOffsets } = this.tables[other]!;
+    let at = offsets[this.cursors[one]!]!;
+    const end = offsets[this.cursors[one]! + 1]!;
+    let otherAt = otherOffsets[this.cursors[other]!]!;
+    const otherEnd = otherOffsets[this.cursors[other]! + 1]!;
+    const length = end - at - (otherEnd - otherAt);
+    while (at < end && otherAt < otherEnd) {
+      const difference = units[at++]! - otherUnits[otherAt++]!;
+      if (difference !== 0) return difference;
+    }
+    return length;
+  }
 }

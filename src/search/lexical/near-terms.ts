@@ -1,4 +1,5 @@
-import { editDistance } from "./edit-distance.ts";
+import { boundedDistance } from "../../base/util/nearest.ts";
+import { WORDS } from "../ranking/tuning.ts";
 import type { SeenSegment } from "./live-segment.ts";
 
 /** A term of the dictionary that a word unknown to it may stand for. */
@@ -8,11 +9,7 @@ export interface NearTerm {
   readonly worth: number;
 }
 
-export const MAX_NEAR = 3;
 export const MAX_LOOKED_AT = 256;
-const ONE_EDIT = 0.4;
-const TWO_EDITS = 0.2;
-const PREFIX = 0.4;
 const NOT_A_WORD = /[^\p{L}\p{M}]/u;
 
 /** Numbers and very short words stand for nothing but themselves. */
@@ -26,11 +23,11 @@ export function editsAllowed(word: string): number {
 }
 
 export function prefixWorth(word: string, term: string): number {
-  return PREFIX * (word.length / term.length);
+  return WORDS.prefix * (word.length / term.length);
 }
 
 export function editsWorth(distance: number): number {
-  return distance === 1 ? ONE_EDIT : TWO_EDITS;
+  return distance === 1 ? WORDS.oneEdit : WORDS.twoEdits;
 }
 
 /** The terms nearest to a word that no seen document has: what starts with it, and what is spelt alike. */
@@ -43,7 +40,7 @@ export function nearTerms(word: string, segments: readonly SeenSegment[]): NearT
   for (const seen of segments) addMisspelt(word, seen, worths);
   const order = Array.from(worths, ([term, worth]): NearTerm => ({ term, worth }));
   order.sort((one, other) => other.worth - one.worth || (one.term < other.term ? -1 : 1));
-  return order.slice(0, MAX_NEAR);
+  return order.slice(0, WORDS.maxNear);
 }
 
 function addPrefixed(word: string, seen: SeenSegment, worths: Map<string, number>): void {
@@ -64,8 +61,8 @@ function addMisspelt(word: string, seen: SeenSegment, worths: Map<string, number
   for (const term of seen.live.spellings.candidates(word, allowed)) {
     if (seen.frequencyOf(term) === 0) continue;
     const text = seen.live.segment.terms.get(term);
-    const distance = editDistance(word, text, allowed);
-    if (distance > allowed) continue;
+    const distance = boundedDistance(word, text, allowed);
+    if (distance === undefined) continue;
     worths.set(text, Math.max(worths.get(text) ?? 0, editsWorth(distance)));
   }
 }

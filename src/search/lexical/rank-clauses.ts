@@ -1,16 +1,9 @@
 import { analyzeQuery, type WordQuery } from "../analysis/analyze-query.ts";
-import { splitClauses } from "../analysis/split-clauses.ts";
+import { splitClauses } from "../analysis/split-needs.ts";
 import type { SearchFilter } from "../port/search-index.ts";
+import { CLAUSES } from "../ranking/tuning.ts";
 import type { LexicalHit, LexicalIndex, Ranking } from "./lexical-index.ts";
 import type { TermEntries } from "./weigh-query.ts";
-
-/** The weight of a clause beside the whole query, which counts twice. */
-const WHOLE_WORTH = 2;
-/** Sharpens a clause's own list, so that its best few come through and the rest do not crowd. */
-const SHARPNESS = 2;
-/** How far a clause with weak evidence is held back. */
-const STRENGTH_EXPONENT = 0.5;
-export const CLAUSE_DEPTH = 50;
 
 export interface ScoredId {
   readonly id: string;
@@ -36,7 +29,7 @@ export function rankClauses(
     const whole = index.rank(analyzeQuery(query, foreign), filter, limit);
     return { hits: withIds(index, whole.hits), whole, clauses };
   }
-  const depth = Math.max(CLAUSE_DEPTH, limit);
+  const depth = Math.max(CLAUSES.depth, limit);
   const entries: TermEntries = new Map();
   const rank = (text: string) => index.rank(analyzeQuery(text, foreign), filter, depth, entries);
   const whole = rank(query);
@@ -57,14 +50,14 @@ export function mergeRankings<K>(
   const scores = new Map<K, number>();
   const best = bestOf(whole);
   if (best === 0) return [];
-  for (const { key, score } of whole.hits) scores.set(key, WHOLE_WORTH * (score / best));
+  for (const { key, score } of whole.hits) scores.set(key, CLAUSES.wholeWorth * (score / best));
   const strongest = Math.max(...rankings.map(bestOf));
   for (const ranking of rankings) {
     const own = bestOf(ranking);
     if (own === 0) continue;
-    const strength = (own / strongest) ** STRENGTH_EXPONENT;
+    const strength = (own / strongest) ** CLAUSES.strengthExponent;
     for (const { key, score } of ranking.hits) {
-      scores.set(key, (scores.get(key) ?? 0) + strength * (score / own) ** SHARPNESS);
+      scores.set(key, (scores.get(key) ?? 0) + strength * (score / own) ** CLAUSES.sharpness);
     }
   }
   return Array.from(scores, ([key, score]) => ({ key, score: score * best }));

@@ -1,9 +1,6 @@
 import type { SearchDocument } from "../port/search-index.ts";
 import { PostingMaker, type PostingTaker } from "./document-postings.ts";
-import { FacetTable } from "./facet-table.ts";
-import { HashBits } from "./hash-bits.ts";
-import type { Segment } from "./segment.ts";
-import { StringTable } from "./string-table.ts";
+import { FacetTable, HashBits, type Segment, StringTable } from "./segment.ts";
 
 /** Documents whose postings are put in order between two turns of the event loop. */
 const STEP = 4_096;

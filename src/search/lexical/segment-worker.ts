@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { PostingMaker } from "./document-postings.ts";
 import { MAX_KNOWN } from "./lexical-index.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
-import { type DocumentColumns, fromColumns, toMessage } from "./segment-message.ts";
+import { type DocumentColumns, fromColumns, toMessage } from "./segment-threads.ts";
 
 const port = parentPort!;
 let maker = new PostingMaker();

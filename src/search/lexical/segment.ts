@@ -1,6 +1,5 @@
-import type { Kind } from "../../schema/entry.ts";
-import type { HashBits } from "./hash-bits.ts";
-import type { StringTable } from "./string-table.ts";
+import type { Kind, SearchDocument } from "../port/search-index.ts";
+import { hashUnits, NAME_SIGN } from "./names.ts";
 
 /** The properties that filters test. Documents with equal properties share one. */
 export interface Facet {
@@ -28,4 +27,182 @@ export interface Segment {
   readonly facets: readonly Facet[];
   /** The facet of each document. */
   readonly facetOf: Uint32Array;
+}
+
+/** Numbers the distinct facets of documents. */
+export class FacetTable {
+  readonly facets: Facet[] = [];
+  private readonly numbers = new Map<string, number>();
+
+  intern(document: Pick<SearchDocument, "domain" | "kind" | "category" | "tags" | "scopes">): number {
+    const { domain, kind, category = "" } = document;
+    const tags = distinct(document.tags);
+    const scopes = distinct(document.scopes);
+    const key = JSON.stringify([domain, kind, category, tags, scopes]);
+    const known = this.numbers.get(key);
+    if (known !== undefined) return known;
+    this.numbers.set(key, this.facets.length);
+    this.facets.push({ domain, kind, category, tags, scopes });
+    return this.facets.length - 1;
+  }
+}
+
+function distinct(words: readonly string[]): readonly string[] {
+  return words.length < 2 ? words : [...new Set(words)].sort();
+}
+
+/** Sorted distinct strings in one block of UTF-16 units (bytes where Latin-1 suffices), found by binary search. */
+export class StringTable {
+  readonly units: Uint8Array | Uint16Array;
+  /** One more than there are strings; string `i` is `units[offsets[i] .. offsets[i + 1]]`. */
+  readonly offsets: Uint32Array;
+  private readonly bytes: Buffer;
+
+  constructor(units: Uint8Array | Uint16Array, offsets: Uint32Array) {
+    this.units = units;
+    this.offsets = offsets;
+    this.bytes = Buffer.from(units.buffer, units.byteOffset, units.byteLength);
+  }
+
+  /** `sorted` must be in code unit order (as `Array.prototype.sort` gives it) without repeats. */
+  static from(sorted: readonly string[]): StringTable {
+    const offsets = new Uint32Array(sorted.length + 1);
+    let total = 0;
+    let wide = 0;
+    for (let at = 0; at < sorted.length; at++) {
+      const text = sorted[at]!;
+      for (let unit = 0; unit < text.length; unit++) wide |= text.charCodeAt(unit);
+      total += text.length;
+      offsets[at + 1] = total;
+    }
+    const units = wide > 0xff ? new Uint16Array(total) : new Uint8Array(total);
+    let to = 0;
+    for (const text of sorted)
+      for (let unit = 0; unit < text.length; unit++) units[to++] = text.charCodeAt(unit);
+    return new StringTable(units, offsets);
+  }
+
+  get size(): number {
+    return this.offsets.length - 1;
+  }
+
+  get(index: number): string {
+    const start = this.offsets[index]!;
+    const end = this.offsets[index + 1]!;
+    const width = this.units.BYTES_PER_ELEMENT;
+    return this.bytes.toString(width === 1 ? "latin1" : "utf16le", start * width, end * width);
+  }
+
+  /** The index of the string, or -1. */
+  find(text: string): number {
+    const at = this.lowerBound(text);
+    return at < this.size && this.compare(at, text) === 0 ? at : -1;
+  }
+
+  /** The first index whose string is not before `text`. */
+  lowerBound(text: string): number {
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compare(middle, text) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  startsWith(index: number, prefix: string): boolean {
+    const start = this.offsets[index]!;
+    if (this.offsets[index + 1]! - start < prefix.length) return false;
+    for (let at = 0; at < prefix.length; at++) {
+      if (this.units[start + at] !== prefix.charCodeAt(at)) return false;
+    }
+    return true;
+  }
+
+  private compare(index: number, text: string): number {
+    const start = this.offsets[index]!;
+    const length = this.offsets[index + 1]! - start;
+    const shared = Math.min(length, text.length);
+    for (let at = 0; at < shared; at++) {
+      const difference = this.units[start + at]! - text.charCodeAt(at);
+      if (difference !== 0) return difference;
+    }
+    return length - text.length;
+  }
+}
+
+const BITS_PER_STRING = 16;
+/** Behind every term that starts with the sign of names. */
+const AFTER_NAMES = String.fromCharCode(NAME_SIGN.charCodeAt(0) + 1);
+
+/** A set of the hashes of strings that may hold more than was added, never less. */
+export class HashBits {
+  readonly words: Uint32Array;
+
+  constructor(words: Uint32Array) {
+    this.words = words;
+  }
+
+  /** Holds all strings of a table. */
+  static ofAll({ size, units, offsets }: StringTable): HashBits {
+    const bits = HashBits.withRoomFor(size);
+    for (let at = 0; at < size; at++) bits.add(hashUnits(units, offsets[at]!, offsets[at + 1]!));
+    return bits;
+  }
+
+  /** Holds all names of a dictionary. */
+  static ofNames(terms: StringTable): HashBits {
+    const bits = HashBits.withRoomFor(countNames(terms));
+    const from = terms.lowerBound(NAME_SIGN);
+    for (let term = from; term < from + countNames(terms); term++) bits.addTerm(terms, term);
+    return bits;
+  }
+
+  /** Empty, with room for that many strings. */
+  static withRoomFor(count: number): HashBits {
+    let words = 2;
+    while (words * 32 < count * BITS_PER_STRING) words *= 2;
+    return new HashBits(new Uint32Array(words));
+  }
+
+  /** Adds the name behind its sign in a dictionary. */
+  addTerm({ units, offsets }: StringTable, term: number): void {
+    this.add(hashUnits(units, offsets[term]! + NAME_SIGN.length, offsets[term + 1]!));
+  }
+
+  private add(hash: number): void {
+    const bit = this.bitOf(hash);
+    this.words[bit >>> 5]! |= 1 << (bit & 31);
+  }
+
+  mayHave(hash: number): boolean {
+    const bit = this.bitOf(hash);
+    return ((this.words[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
+  }
+
+  /** FNV's low bits alone are a poor choice of bit. */
+  private bitOf(hash: number): number {
+    return (Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 1) & (this.words.length * 32 - 1);
+  }
+}
+
+/** How many terms of a dictionary stand for names. */
+export function countNames(terms: StringTable): number {
+  return terms.lowerBound(AFTER_NAMES) - terms.lowerBound(NAME_SIGN);
+}
+
+/** A step of a binary search, measured against a step of a walk. */
+export const LOOK_UP_COST = 8;
+
+/** The place of a document in the ascending `documents[start .. end]`, or -1. */
+export function indexIn(documents: Uint32Array, start: number, end: number, document: number): number {
+  let low = start;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (documents[middle]! < document) low = middle + 1;
+    else high = middle;
+  }
+  return low < end && documents[low] === document ? low : -1;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { WordTable } from "./word-table.ts";
+import { WordTable } from "./document-postings.ts";
 
 test("a table of words answers as a map does, however many words it has", () => {
   const words = fc.uniqueArray(fc.string({ unit: "binary", minLength: 1, maxLength: 6 }), {

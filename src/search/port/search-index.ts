@@ -1,4 +1,10 @@
-import type { Kind, Visibility } from "../../schema/entry.ts";
+/** The kinds of entry. */
+export const KINDS = ["tool", "resource", "skill", "prompt"] as const;
+/** The kind of an entry. See {@link KINDS}. */
+export type Kind = (typeof KINDS)[number];
+
+/** `entry`: shown by `ask` for its domain always. `listed`: found by search. `hidden`: unveiled by guidance. */
+export type Visibility = "entry" | "listed" | "hidden";
 
 export const SEARCH_FIELDS = [
   "name",

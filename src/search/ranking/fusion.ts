@@ -1,3 +1,5 @@
+import { CONTENT_ONLY, FUSION, VECTORS } from "./tuning.ts";
+
 /** A document and how well it fits, in the measure of whoever ranked it. */
 export interface Scored {
   readonly id: string;
@@ -12,18 +14,6 @@ export interface Fused {
   /** The ranking that decided. */
   readonly by: "words" | "vectors" | "both";
 }
-
-/** Above this the words decide alone. */
-const HIGH_MARK = 0.8;
-/** Below this the vectors lead, and the words keep a small say. */
-const LOW_MARK = 0.3;
-const LEAST_SAY = 0.1;
-
-/** A list is sure of itself if its best stands well above the hit at this place. */
-const PEAK_PLACE = 10;
-/** Cosines lie closer together than word scores: their peak counts this many times. */
-const VECTOR_PEAK_WORTH = 2;
-const LEAST_PEAK = 0.1;
 
 /**
  * Blends a ranking by words with one by vectors, each divided by its best score. Each is trusted as far as it
@@ -51,8 +41,8 @@ export function fuse(
 }
 
 function leaderOf(confidence: number): Fused["by"] {
-  if (confidence > HIGH_MARK) return "words";
-  return confidence < LOW_MARK ? "vectors" : "both";
+  if (confidence > FUSION.wordsDecide) return "words";
+  return confidence < FUSION.vectorsLead ? "vectors" : "both";
 }
 
 /** Higher scores first, ties by id. */
@@ -63,17 +53,65 @@ export function bestFirst(one: Scored, other: Scored): number {
 function confidenceOf(words: readonly Scored[], vectors: readonly Scored[], fluency: number): number {
   if (words.length === 0) return 0;
   if (vectors.length === 0) return 1;
-  const sureness = peakOf(words) + LEAST_PEAK;
-  return sureness / (sureness + VECTOR_PEAK_WORTH * fluency * peakOf(vectors));
+  const sureness = peakOf(words) + FUSION.leastPeak;
+  return sureness / (sureness + FUSION.vectorPeakWorth * fluency * peakOf(vectors));
 }
 
 function sayOfWords(confidence: number): number {
-  if (confidence > HIGH_MARK) return 1;
-  return confidence < LOW_MARK ? LEAST_SAY : confidence;
+  if (confidence > FUSION.wordsDecide) return 1;
+  return confidence < FUSION.vectorsLead ? FUSION.leastSay : confidence;
 }
 
 function peakOf(hits: readonly Scored[]): number {
   const best = hits[0]?.score ?? 0;
   if (best <= 0) return 0;
-  return 1 - Math.max(0, hits[PEAK_PLACE - 1]?.score ?? hits.at(-1)!.score) / best;
+  return 1 - Math.max(0, hits[FUSION.peakPlace - 1]?.score ?? hits.at(-1)!.score) / best;
+}
+
+/**
+ * Scores documents by their cosines with a query and its clauses. `cosines` has one row for the whole query, which
+ * counts twice, and one for each clause; the documents are in the same order in all of them.
+ */
+export function blendCosines(cosines: readonly ArrayLike<number>[]): Float64Array {
+  const scores = new Float64Array(cosines[0]?.length ?? 0);
+  for (const [at, row] of cosines.entries()) {
+    let best = 0;
+    for (let place = 0; place < row.length; place++) best = Math.max(best, row[place]!);
+    if (best < VECTORS.leastCosine) continue;
+    for (let place = 0; place < row.length; place++) {
+      const near = Math.max(0, row[place]! / best);
+      scores[place]! += at === 0 ? VECTORS.wholeWorth * near : near ** VECTORS.sharpness;
+    }
+  }
+  return scores;
+}
+
+interface AskedTerm {
+  readonly weight: number;
+  /** Stands for a whole name in the query. */
+  readonly isName: boolean;
+}
+
+/**
+ * Share of the match by words that lies in embedded fields, 0 to 1. Bodies are not embedded, so vectors are trusted
+ * less where the body matched. `terms` are heaviest first.
+ */
+export function seenShare<T extends AskedTerm>(
+  hits: readonly { readonly id: string }[],
+  terms: readonly T[],
+  postingsOf: (id: string) => (term: T) => { readonly share: number; readonly fields: number } | undefined,
+): number {
+  let seen = 0;
+  let all = 0;
+  for (const { id } of hits.slice(0, VECTORS.judgedHits)) {
+    const postingOf = postingsOf(id);
+    for (const term of terms) {
+      const posting = postingOf(term);
+      if (posting === undefined) continue;
+      const score = term.weight * posting.share;
+      all += score;
+      if (term.isName || posting.fields !== CONTENT_ONLY) seen += score;
+    }
+  }
+  return all === 0 ? 1 : seen / all;
 }

@@ -33,3 +33,61 @@ export function grownCapacity(capacity: number, rows: number, limit: number): nu
   while (grown < rows) grown *= 2;
   return Math.min(grown, Math.max(rows, limit));
 }
+
+const MAXIMUM_BYTES = 2 ** 32;
+
+/** The block in plain JavaScript, for hosts without WebAssembly SIMD: same products, slower. */
+export function createPlainBlock(stride: number): DotBlock {
+  const query = new Int8Array(stride);
+  const products = new Int32Array(CHUNK_ROWS);
+  const limit = Math.floor(MAXIMUM_BYTES / stride);
+  let bytes = new Int8Array(0);
+
+  function dot(slot: number): number {
+    let sum = 0;
+    for (let index = 0, at = slot * stride; index < stride; index++) sum += bytes[at++]! * query[index]!;
+    return sum;
+  }
+
+  return {
+    reserve(rows) {
+      if (rows * stride <= bytes.length) return;
+      const grown = new Int8Array(grownCapacity(bytes.length / stride, rows, limit) * stride);
+      grown.set(bytes);
+      bytes = grown;
+    },
+    row: (slot) => bytes.subarray(slot * stride, (slot + 1) * stride),
+    rows: (end) => bytes.subarray(0, end * stride),
+    setQuery: (next) => query.set(next),
+    dots(first, count) {
+      for (let row = 0; row < count; row++) products[row] = dot(first + row);
+      return products;
+    },
+    dotsAt: (slots) => Int32Array.from(slots, dot),
+  };
+}
+
+/** The largest int8 that has a negative of the same size. */
+const LARGEST = 127;
+
+/**
+ * Writes the vector as int8 into `target` and returns the scale that makes the dot product of two such
+ * rows the cosine of what they hold. Returns 0 for all zeroes, nothing if a component is no number.
+ */
+export function quantize(vector: Float32Array, target: Int8Array): number | undefined {
+  let largest = 0;
+  for (const component of vector) {
+    const size = Math.abs(component);
+    if (!Number.isFinite(size)) return undefined;
+    if (size > largest) largest = size;
+  }
+  target.fill(0);
+  if (largest === 0) return 0;
+  let squares = 0;
+  for (let index = 0; index < vector.length; index++) {
+    const level = Math.round((vector[index]! / largest) * LARGEST);
+    target[index] = level;
+    squares += level * level;
+  }
+  return Math.fround(1 / Math.sqrt(squares));
+}

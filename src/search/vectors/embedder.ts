@@ -1,3 +1,6 @@
+import { splitCompounds } from "../analysis/split-compounds.ts";
+import type { SearchDocument } from "../port/search-index.ts";
+
 /** Turns texts into vectors, one for each text, in order. */
 export interface Embedder {
   /** Names the model and its version: vectors of different ids must never meet. */
@@ -24,4 +27,36 @@ export interface ForeignQuery {
   readonly words: ReadonlySet<string>;
   /** The query with verbs of tools in the place of its own ones; undefined if it has none. */
   readonly inVerbsOfTools?: string | undefined;
+}
+
+/** Scales the vector to length one, in place; all zeroes stay as they are. */
+export function normalize(vector: Float32Array): Float32Array {
+  let sum = 0;
+  for (const component of vector) sum += component * component;
+  if (sum === 0) return vector;
+  const factor = 1 / Math.sqrt(sum);
+  for (let index = 0; index < vector.length; index++) vector[index]! *= factor;
+  return vector;
+}
+
+const MAX_ALIASES = 200;
+const MAX_DESCRIPTION = 300;
+const MAX_DOMAIN = 200;
+const MAX_NAME_WORDS = 32;
+
+/** The text whose vector stands for a document: names as words, the beginning of what describes it. */
+export function vectorText(document: SearchDocument): string {
+  const parts = [
+    asWords(document.name),
+    asWords(document.aliases.join(". ").slice(0, MAX_ALIASES)),
+    document.description.slice(0, MAX_DESCRIPTION),
+    document.domainText.slice(0, MAX_DOMAIN),
+  ];
+  return parts.filter((part) => part.trim() !== "").join(". ");
+}
+
+function asWords(name: string): string {
+  return splitCompounds(name, MAX_NAME_WORDS)
+    .flatMap((compound) => compound.parts)
+    .join(" ");
 }

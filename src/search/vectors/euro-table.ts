@@ -1,7 +1,6 @@
-import { lazy } from "../../util/lazy.ts";
-import { loadPackedTable, type PackedTable } from "./packed-table.ts";
-import { readTableLines } from "./table-files.ts";
-import { CONTROLS, MARKS, WORDS } from "./word-piece.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { QUERY } from "../ranking/tuning.ts";
+import { CONTROLS, loadPackedTable, MARKS, type PackedTable, readTableLines, WORDS } from "./static-table.ts";
 
 /** The words by which a text of one of eleven European languages is told from an English one. */
 export interface EuroWords {
@@ -32,8 +31,6 @@ const LETTERS_ONLY = /^[\p{Script=Latin}\p{Script=Cyrillic}]+$/u;
 const CYRILLIC = /\p{Script=Cyrillic}/u;
 const ASCII = /^[\0-\x7f]*$/;
 const LETTERS = /\p{L}/gu;
-/** A text is foreign if at least this part of its telling words is. */
-const FOREIGN_SHARE = 1 / 3;
 const SHORTEST_UNKNOWN = 3;
 const GRAM_LENGTHS = [3, 4, 5, 6];
 const NEUTRAL = "=";
@@ -70,7 +67,8 @@ export async function loadEuroWords(directory: string): Promise<EuroWords> {
         if (CYRILLIC.test(word) || !ASCII.test(written)) foreign++;
       }
     }
-    const isForeign = foreign > 0 && foreign >= (foreign + english) * FOREIGN_SHARE && isMostlyLettered(text);
+    const isForeign =
+      foreign > 0 && foreign >= (foreign + english) * QUERY.foreignShare && isMostlyLettered(text);
     return isForeign ? words : undefined;
   }
 

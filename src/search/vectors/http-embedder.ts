@@ -1,9 +1,9 @@
-import { createGuardedFetch } from "../../net/guarded-fetch.ts";
-import { type Problem, problem } from "../../schema/problem.ts";
-import type { Embedder } from "./embedder.ts";
-import { endpointOf, type HttpEmbedderKind, readVectors, requestBody } from "./http-embedding-format.ts";
-import { normalize } from "./normalize.ts";
-import { postWithRetry } from "./post-with-retry.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGuardedFetch, type GuardedFetch } from "../../base/net/guarded-fetch.ts";
+import { readBytes } from "../../base/net/read-response.ts";
+import { parseRetryAfter } from "../../base/net/status-problem.ts";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { type Embedder, normalize } from "./embedder.ts";
 
 /** Options of {@link createHttpEmbedder}. */
 export interface HttpEmbedderOptions {
@@ -93,4 +93,182 @@ export function createHttpEmbedder(options: HttpEmbedderOptions): Embedder {
       return vectors;
     },
   };
+}
+
+type HttpEmbedderKind = "openai" | "ollama";
+
+const PATHS = { openai: ["/v1", "/embeddings"], ollama: ["/api", "/embed"] } as const;
+
+/** The address to post to: `https://host`, `https://host/v1` and the full path all lead there. */
+function endpointOf(kind: HttpEmbedderKind, address: string): URL {
+  const url = URL.parse(address);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw refused("its url must be an http or https address");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw refused("its url must not hold a user name or password; use apiKey");
+  }
+  const path = url.pathname.replace(/\/$/, "");
+  const [first, last] = PATHS[kind];
+  if (path.endsWith(last)) url.pathname = path;
+  else url.pathname = path.endsWith(first) ? `${path}${last}` : `${path}${first}${last}`;
+  return url;
+}
+
+function requestBody(
+  kind: HttpEmbedderKind,
+  model: string,
+  input: readonly string[],
+  dimensions: number | undefined,
+): string {
+  const format = kind === "openai" ? { encoding_format: "float" } : { truncate: true };
+  return JSON.stringify({ model, input, ...format, ...(dimensions === undefined ? {} : { dimensions }) });
+}
+
+/** The vectors in the order of the texts, or what is wrong with the answer. */
+function readVectors(kind: HttpEmbedderKind, answer: unknown, count: number): Float32Array[] | string {
+  const rows = kind === "openai" ? openAiRows(answer) : field(answer, "embeddings");
+  if (!Array.isArray(rows)) return "its answer has no embeddings";
+  if (rows.length !== count) return `it answered ${rows.length} vectors for ${count} texts`;
+  const vectors: Float32Array[] = [];
+  for (const row of rows) {
+    if (!Array.isArray(row) || row.length === 0) return "one of its vectors is missing or empty";
+    const vector = Float32Array.from(row, (value) => (typeof value === "number" ? value : Number.NaN));
+    if (!vector.every(Number.isFinite)) return "one of its vectors holds something that is not a number";
+    vectors.push(vector);
+  }
+  return vectors;
+}
+
+/** The items say their own position, and servers need not keep to the order. */
+function openAiRows(answer: unknown): unknown[] | undefined {
+  const items = field(answer, "data");
+  if (!Array.isArray(items)) return undefined;
+  const rows = Array.from<unknown>({ length: items.length });
+  for (const [place, item] of items.entries()) {
+    const index = field(item, "index") ?? place;
+    if (typeof index === "number" && index in rows) rows[index] = field(item, "embedding");
+  }
+  return rows;
+}
+
+function field(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+function refused(reason: string): Problem {
+  return problem("INVALID_INPUT", { operation: "the HTTP embedder", reason });
+}
+
+interface PostRequest {
+  /** Names the server in problems. */
+  readonly name: string;
+  readonly guardedFetch: GuardedFetch;
+  readonly endpoint: URL;
+  readonly apiKey: string | undefined;
+  readonly body: string;
+  readonly timeoutMs: number;
+  readonly backoffMs: number;
+}
+
+const MAXIMUM_RETRIES = 3;
+const LONGEST_WAIT_MS = 10_000;
+const MAXIMUM_ANSWER_BYTES = 64 * 2 ** 20;
+const LONGEST_REASON = 200;
+/** This many characters of a key in a row count as a leak of it. */
+const KEY_FRAGMENT = 4;
+
+/** Posts JSON and returns parsed JSON. Retries only 429 and 5xx. Problems never hold the key. */
+async function postWithRetry(request: PostRequest): Promise<unknown> {
+  for (let attempt = 0; ; attempt++) {
+    const { status, retryAfter, text } = await post(request);
+    if (status >= 200 && status < 300) return parse(request, text);
+    const isPassing = status === 429 || status >= 500;
+    if (!isPassing || attempt === MAXIMUM_RETRIES) throw refusedBy(request, status, text);
+    await sleep(waitBefore(attempt, retryAfter, request.backoffMs));
+  }
+}
+
+interface PostAnswer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly text: string;
+}
+
+async function post({
+  name,
+  guardedFetch,
+  endpoint,
+  apiKey,
+  body,
+  timeoutMs,
+}: PostRequest): Promise<PostAnswer> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await guardedFetch(endpoint, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      body,
+      signal,
+    });
+    const retryAfter = response.headers.get("retry-after");
+    const bytes = await readBytes(response, name, MAXIMUM_ANSWER_BYTES);
+    return { status: response.status, retryAfter, text: bytes.toString() };
+  } catch (error) {
+    if (isProblem(error) && error.code === "LIMIT_EXCEEDED") throw error;
+    if (signal.aborted) throw problem("TIMEOUT", { name, ms: timeoutMs });
+    throw unavailable(name, "server_down", `the request failed (${failureCode(error)}).`);
+  }
+}
+
+function parse({ name }: PostRequest, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unavailable(name, "unusable_answer", "its answer is not JSON.");
+  }
+}
+
+function refusedBy({ name, apiKey }: PostRequest, status: number, text: string): Problem {
+  if (status === 401 || status === 403) {
+    return unavailable(name, "needs_login", `it refused the API key (${status}).`);
+  }
+  const reason = reasonIn(text, apiKey);
+  return unavailable(
+    name,
+    status === 429 ? "busy" : status >= 500 ? "server_down" : "refused",
+    `it answered ${status}${reason === "" ? "" : `: ${reason}`}.`,
+  );
+}
+
+/** Quotes the server in short, or not at all if it repeats a part of the key. */
+function reasonIn(text: string, apiKey = ""): string {
+  const said = /"(?:message|error)"\s*:\s*"([^"\\]{1,500})/.exec(text.slice(0, 5000))?.[1] ?? "";
+  for (let start = 0; start + KEY_FRAGMENT <= apiKey.length; start++) {
+    if (said.includes(apiKey.slice(start, start + KEY_FRAGMENT))) return "";
+  }
+  return said
+    .replace(/\p{C}/gu, " ")
+    .slice(0, LONGEST_REASON)
+    .replace(/[.\s]+$/, "");
+}
+
+function waitBefore(attempt: number, retryAfter: string | null, backoffMs: number): number {
+  const asked = parseRetryAfter(retryAfter, Date.now());
+  const planned = backoffMs * 2 ** attempt * (1 + Math.random() / 4);
+  return Math.min(asked ?? planned, LONGEST_WAIT_MS);
+}
+
+/** Only the code: messages of the network layer may quote headers. */
+function failureCode(error: unknown): string {
+  const code = isProblem(error) ? error.details.network : undefined;
+  return typeof code === "string" && code !== "" ? code : "no connection";
+}
+
+function unavailable(name: string, state: string, reason: string): Problem {
+  return problem("UNAVAILABLE", { name, state, reason });
 }

@@ -11,15 +11,6 @@ export interface Kernel {
   dots(row: number, count: number, stride: number, query: number, out: number): void;
   /** Like `dots`, of the rows whose addresses are at `list`. */
   dotsAt(list: number, count: number, stride: number, query: number, out: number): void;
-  linear(
-    input: number,
-    rowBytes: number,
-    weights: number,
-    bias: number,
-    outputs: number,
-    output: number,
-    outputBytes: number,
-  ): void;
   sums(
     codes: number,
     block: number,

@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
-import { lazy } from "../../util/lazy.ts";
-import { isStopWord } from "../analysis/stop-words.ts";
-import { type CjkTable, hasCjk, loadCjkTable } from "./cjk-table.ts";
-import type { ForeignQuery } from "./embedder.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { isStopWord } from "../analysis/analyze.ts";
+import { COMMON_VERBS } from "../analysis/tool-verbs.ts";
+import { WordTable } from "../lexical/document-postings.ts";
+import { QUERY } from "../ranking/tuning.ts";
+import { type ForeignQuery, normalize } from "./embedder.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
-import { normalize } from "./normalize.ts";
-import { MAXIMUM_CHARACTERS, type StaticTable } from "./static-table.ts";
-import { createToolVerbs } from "./tool-verbs.ts";
+import { loadPackedTable, MAXIMUM_CHARACTERS, readTableLines, type StaticTable } from "./static-table.ts";
 
 /** Embeds texts of many languages into the space of the English table. */
 export interface ManyLanguages {
@@ -109,4 +109,81 @@ export async function loadManyLanguages(
   }
 
   return { embed: embedQueries, embedDocuments: (texts) => embedAll(texts, true), readForeign };
+}
+
+/** Finds the verbs of tools that a word of another language stands for. Most words stand for none. */
+function createToolVerbs(
+  embed: (text: string) => Float32Array,
+  { add }: EuroVectors,
+): (word: EuroWord) => readonly string[] {
+  const verbs = COMMON_VERBS.map((verb) => ({ verb, vector: embed(verb) }));
+  return (word) => {
+    const own = new Float32Array(verbs[0]!.vector.length);
+    add(word, own);
+    normalize(own);
+    const near = verbs.map(({ verb, vector }) => ({ verb, cosine: dot(vector, own) }));
+    const best = Math.max(...near.map(({ cosine }) => cosine));
+    return near
+      .filter(({ cosine }) => cosine >= QUERY.sameVerb && cosine >= best - QUERY.nextVerb)
+      .map(({ verb }) => verb);
+  };
+}
+
+function dot(one: Float32Array, other: Float32Array): number {
+  return one.reduce((sum, value, at) => sum + value * other[at]!, 0);
+}
+
+/** Vectors of Chinese, Japanese and Korean character grams. */
+interface CjkTable {
+  /** Adds the grams of a text's runs to a sum and gives the rest of the text. */
+  addRuns(text: string, sum: Float32Array): string;
+  /**
+   * Makes the sum of a long text comparable with Latin words beside it. Its grams share a direction, which adds
+   * up until the text is near to everything and crowds the answers to English queries: it is taken out. And a
+   * character stands in up to three lengths of grams, so it counts a third.
+   */
+  temper(sum: Float32Array): void;
+}
+
+const RUNS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+/g;
+const HAS_RUN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f]/;
+const LONGEST_GRAM = 3;
+const DIMENSIONS = 256;
+
+/** Whether a text has characters that this table is for, half-width and compatibility forms included. */
+export function hasCjk(text: string): boolean {
+  return HAS_RUN.test(text);
+}
+
+async function loadCjkTable(directory: string): Promise<CjkTable> {
+  const grams = await readTableLines(directory, "grams.txt");
+  const rows = new WordTable<number>();
+  for (const [row, gram] of grams.entries()) rows.add(gram, 0, gram.length, row);
+  const table = await loadPackedTable(directory, grams.length);
+
+  function addRun(run: string, sum: Float32Array): void {
+    for (let start = 0; start < run.length; start++) {
+      for (let end = start + 1; end <= Math.min(run.length, start + LONGEST_GRAM); end++) {
+        const row = rows.get(run, start, end);
+        if (row !== undefined) table.addRow(row, sum, 1);
+      }
+    }
+  }
+
+  const common = new Float32Array(DIMENSIONS);
+  for (let row = 0; row < grams.length; row++) table.addRow(row, common, 1);
+  normalize(common);
+
+  return {
+    temper(sum) {
+      const share = sum.reduce((total, value, index) => total + value * common[index]!, 0);
+      for (let index = 0; index < DIMENSIONS; index++)
+        sum[index] = (sum[index]! - share * common[index]!) / LONGEST_GRAM;
+    },
+    addRuns: (text, sum) =>
+      text.normalize("NFKC").replace(RUNS, (run) => {
+        addRun(run, sum);
+        return " ";
+      }),
+  };
 }

@@ -1,4 +1,4 @@
-import type { StringTable } from "../lexical/string-table.ts";
+import type { StringTable } from "../lexical/segment.ts";
 
 /** The ids of numbered slots. A table of ids that was saved is used as it is: only what changes since is in maps. */
 export class SlotIds {

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
-import { type Problem, problem } from "../../schema/problem.ts";
-import { packagedFile } from "../../util/packaged-file.ts";
-import { hasCjk } from "./cjk-table.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
+import { packagedFile } from "../../base/util/packaged-file.ts";
+import { VECTORS } from "../ranking/tuning.ts";
 import type { Embedder } from "./embedder.ts";
-import { loadManyLanguages, type ManyLanguages } from "./many-languages.ts";
+import { hasCjk, loadManyLanguages, type ManyLanguages } from "./many-languages.ts";
 import { loadStaticTable, type StaticTable } from "./static-table.ts";
 
 /** The offline default: word-piece vectors from tables, summed. */
@@ -16,8 +16,6 @@ const ENGLISH = "static-en-256";
 const EURO = "static-euro-256";
 const CJK = "cjk-256-pq";
 const DIMENSIONS = 256;
-/** Grams of characters are a coarse reading: where words match too, they decide. */
-const CJK_FLUENCY = 0.25;
 
 interface Tables {
   readonly english: StaticTable;
@@ -63,7 +61,7 @@ export function createStaticEmbedder(options: { readonly directory?: string } = 
       return english;
     },
     reads: options.directory === undefined ? isRead : isMostlyLatin,
-    fluency: (query) => (hasCjk(query) ? CJK_FLUENCY : 1),
+    fluency: (query) => (hasCjk(query) ? VECTORS.cjkFluency : 1),
     embed: async (texts) => (await tables()).languages.embed(texts),
     embedDocuments: async (texts) => (await tables()).languages.embedDocuments(texts),
     readForeign: async (query) => (await tables()).languages.readForeign(query),

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { cachedEmbedder } from "./cached-embedder.ts";
+import { cachedEmbedder, createVectorCache } from "./cached-embedder.ts";
 import type { Embedder } from "./embedder.ts";
-import { createVectorCache } from "./vector-cache.ts";
 
 let directory: string;
 let path: string;

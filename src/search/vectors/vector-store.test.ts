@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { StringTable } from "../lexical/string-table.ts";
-import { createKernelBlock } from "./kernel-block.ts";
-import { createKernelCodes } from "./kernel-codes.ts";
-import { createPlainCodes } from "./plain-codes.ts";
-import { quantize } from "./quantize.ts";
-import { createVectorCodes } from "./vector-codes.ts";
-import { createVectorStore, prepareVectorStore, type VectorStore } from "./vector-store.ts";
+import { StringTable } from "../lexical/segment.ts";
+import { createKernelCodes } from "./code-block.ts";
+import { quantize } from "./dot-block.ts";
+import { createPlainCodes, createVectorCodes } from "./vector-codes.ts";
+import {
+  createKernelBlock,
+  createVectorStore,
+  prepareVectorStore,
+  type VectorStore,
+} from "./vector-store.ts";
 
 const ENGINES = ["kernel", "plain"] as const;
 

@@ -1,16 +1,31 @@
-import { type Problem, problem } from "../../schema/problem.ts";
-import type { StringTable } from "../lexical/string-table.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
+import { TopHits } from "../lexical/score-segment.ts";
+import type { StringTable } from "../lexical/segment.ts";
 import { learnCodes } from "./codebook.ts";
-import { CHUNK_ROWS, type DotBlock, MAXIMUM_DIMENSIONS, strideOf } from "./dot-block.ts";
-import { createKernelBlock } from "./kernel-block.ts";
-import { createPlainBlock } from "./plain-block.ts";
-import { quantize } from "./quantize.ts";
+import {
+  CHUNK_ROWS,
+  createPlainBlock,
+  type DotBlock,
+  grownCapacity,
+  MAXIMUM_DIMENSIONS,
+  quantize,
+  strideOf,
+} from "./dot-block.ts";
+import { PAGE_BYTES, startKernel } from "./kernel.ts";
 import { SlotIds } from "./slot-ids.ts";
-import { createTopHits, type VectorHit } from "./top-hits.ts";
 import { createVectorCodes, type SavedCodes, type VectorCodes } from "./vector-codes.ts";
 
 /** One bit a slot, lowest bit first: a set bit may be found, a missing one may not. */
 export type SlotFilter = Uint8Array | Uint32Array;
+
+interface VectorSlot {
+  readonly slot: number;
+  readonly id: string;
+}
+
+export interface VectorHit extends VectorSlot {
+  readonly score: number;
+}
 
 /** Vectors as int8 rows. A slot is a vector's number, stable until it is removed. */
 export interface VectorStore {
@@ -127,8 +142,8 @@ function openStore(
     return slot;
   }
 
-  function offerAll(best: ReturnType<typeof createTopHits>, queryScale: number, filter?: SlotFilter): void {
-    let threshold = best.threshold();
+  function offerAll(best: TopHits<VectorSlot>, queryScale: number, filter?: SlotFilter): void {
+    let { threshold } = best;
     for (let first = 0; first < ids.slots; first += CHUNK_ROWS) {
       const count = Math.min(CHUNK_ROWS, ids.slots - first);
       if (filter !== undefined && !allowsAny(filter, first, count)) continue;
@@ -137,15 +152,15 @@ function openStore(
         const slot = first + index;
         const score = products[index]! * scales[slot]! * queryScale;
         if (score < threshold || !ids.has(slot) || (filter !== undefined && !allows(filter, slot))) continue;
-        best.offer({ slot, id: ids.idOf(slot)!, score });
-        threshold = best.threshold();
+        best.offer(score, { slot, id: ids.idOf(slot)! });
+        ({ threshold } = best);
       }
     }
   }
 
   function offerLikely(
     found: VectorCodes,
-    best: ReturnType<typeof createTopHits>,
+    best: TopHits<VectorSlot>,
     queryScale: number,
     filter?: SlotFilter,
   ): void {
@@ -154,7 +169,7 @@ function openStore(
     block.dotsAt(slots).forEach((product, at) => {
       const slot = slots[at]!;
       const score = product * scales[slot]! * queryScale;
-      if (score >= best.threshold()) best.offer({ slot, id: ids.idOf(slot)!, score });
+      if (score >= best.threshold) best.offer(score, { slot, id: ids.idOf(slot)! });
     });
   }
 
@@ -197,11 +212,11 @@ function openStore(
     search(query, limit, filter) {
       const queryScale = quantized(query);
       if (queryScale === 0 || !(limit >= 1)) return [];
-      const best = createTopHits(Math.min(limit, ids.size));
+      const best = new TopHits<VectorSlot>(Math.min(limit, ids.size), (one, other) => one.id < other.id);
       block.setQuery(queryRow);
       if (codes === undefined || ids.size < codedFrom) offerAll(best, queryScale, filter);
       else offerLikely(codes, best, queryScale, filter);
-      return best.take();
+      return best.list().map(({ score, item }) => ({ ...item, score }));
     },
     cosines(query, slots) {
       const queryScale = quantized(query);
@@ -281,4 +296,51 @@ function checkDimensions(dimensions: number): void {
 
 function refused(reason: string): Problem {
   return problem("INVALID_INPUT", { operation: "the vector store", reason });
+}
+
+const MAXIMUM_BYTES = 2 ** 32;
+/** Query and rows start at multiples of a cache line. */
+const LINE = 64;
+
+/** The block in the linear memory of the SIMD kernel, or nothing where the host cannot run it. */
+export function createKernelBlock(stride: number): DotBlock | undefined {
+  const queryBytes = stride * Int16Array.BYTES_PER_ELEMENT;
+  const outStart = Math.ceil(queryBytes / LINE) * LINE;
+  const listStart = outStart + CHUNK_ROWS * Int32Array.BYTES_PER_ELEMENT;
+  const rowStart = listStart + CHUNK_ROWS * Uint32Array.BYTES_PER_ELEMENT;
+  const limit = Math.floor((MAXIMUM_BYTES - rowStart) / stride);
+  const kernel = startKernel(rowStart);
+  if (kernel === undefined) return undefined;
+  const { memory } = kernel;
+  let capacity = 0;
+
+  const products = (): Int32Array => new Int32Array(memory.buffer, outStart, CHUNK_ROWS);
+
+  return {
+    reserve(rows) {
+      if (rows <= capacity) return;
+      const grown = grownCapacity(capacity, rows, limit);
+      const missing = rowStart + grown * stride - memory.buffer.byteLength;
+      if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+      capacity = grown;
+    },
+    row: (slot) => new Int8Array(memory.buffer, rowStart + slot * stride, stride),
+    rows: (end) => new Int8Array(memory.buffer, rowStart, end * stride),
+    setQuery: (query) => new Int16Array(memory.buffer, 0, stride).set(query),
+    dots(first, count) {
+      if (count > 0) kernel.dots(rowStart + first * stride, count, stride, 0, outStart);
+      return products();
+    },
+    dotsAt(slots) {
+      const all = new Int32Array(slots.length);
+      const list = new Uint32Array(memory.buffer, listStart, CHUNK_ROWS);
+      for (let from = 0; from < slots.length; from += CHUNK_ROWS) {
+        const count = Math.min(CHUNK_ROWS, slots.length - from);
+        for (let at = 0; at < count; at++) list[at] = rowStart + slots[from + at]! * stride;
+        kernel.dotsAt(listStart, count, stride, 0, outStart);
+        all.set(products().subarray(0, count), from);
+      }
+      return all;
+    },
+  };
 }

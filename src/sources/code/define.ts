@@ -3,7 +3,7 @@ import type {
   InputSchema,
   ResourceDefinition,
   ToolDefinition,
-} from "../../schema/definition.ts";
+} from "../../core/nouns/definition.ts";
 
 /**
  * Defines a tool. `inputSchema` types the params of `execute`. See {@link defineDomain}.

@@ -1,12 +1,18 @@
 import type { z } from "zod";
-import type { DomainDefinition } from "../../schema/definition.ts";
-import { definitionSchemas } from "../../schema/definition-schemas.ts";
-import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
-import type { SourceContent } from "../../schema/source.ts";
-import { lazy } from "../../util/lazy.ts";
-import { readOutputSchema } from "./input-schema.ts";
-import { searchConfigErrors } from "./search-config-errors.ts";
-import { resourceDraft, toolDraft } from "./to-draft.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { nearest } from "../../base/util/nearest.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import {
+  type AnyTool,
+  type DomainDefinition,
+  definitionSchemas,
+  type ResourceDefinition,
+} from "../../core/nouns/definition.ts";
+import type { Domain, EntryDraft, Rule } from "../../core/nouns/entry.ts";
+import { FACT_KEYS, QUERY_FIELDS, readNames, readSegmentFilter } from "../../core/nouns/search-config.ts";
+import type { SourceContent } from "../../core/nouns/source.ts";
+import type { Visibility } from "../../search/port/search-index.ts";
+import { readInputSchema, readOutputSchema } from "./input-schema.ts";
 
 const schemas = lazy(definitionSchemas);
 
@@ -92,4 +98,112 @@ function shapeErrors(where: string, parsed: z.ZodSafeParseResult<unknown>): stri
   return parsed.error.issues.map(
     (issue) => `${where}: ${issue.path.join(".") || "the definition"}: ${issue.message}`,
   );
+}
+
+/** Lists everything in a domain's search config that search could not follow. */
+function searchConfigErrors(definition: DomainDefinition): string[] {
+  const { queryBy, weights, segments = [] } = definition.searchConfig ?? {};
+  return [
+    ...readNames(queryBy).flatMap((field) =>
+      isOneOf(field, QUERY_FIELDS) ? [] : `queryBy names ${unknown(field, QUERY_FIELDS)}`,
+    ),
+    ...weightErrors(queryBy, weights),
+    ...segments.flatMap(({ name, filter }) =>
+      filterErrors(filter, definition).map((error) => `segment ${name}: ${error}`),
+    ),
+  ];
+}
+
+function weightErrors(queryBy: string | undefined, weights: string | undefined): string[] {
+  if (weights === undefined) return [];
+  if (queryBy === undefined) return ["weights need queryBy, which says the fields that they are for"];
+  const [fields, given] = [readNames(queryBy), readNames(weights)];
+  const wrong = given.filter((weight) => !(Number(weight) > 0));
+  return [
+    ...(fields.length === given.length
+      ? []
+      : [`weights has ${given.length} numbers, and queryBy has ${fields.length} fields`]),
+    ...wrong.map((weight) => `the weight ${JSON.stringify(weight)} is not a number above 0`),
+  ];
+}
+
+function filterErrors(filter: string, { resources = [] }: DomainDefinition): string[] {
+  const read = readSegmentFilter(filter);
+  if (!read) return [`the filter ${filter} is not of the form key:=value, such as resource_type:=column`];
+  const keys = new Set([...FACT_KEYS, ...resources.flatMap(({ metadata = {} }) => Object.keys(metadata))]);
+  return keys.has(read.key) ? [] : [`the filter names ${unknown(read.key, keys)}`];
+}
+
+function unknown(name: string, known: Iterable<string>): string {
+  const [near] = nearest(name, known);
+  const hint = near ? `did you mean ${near}?` : `known: ${[...known].join(", ")}`;
+  return `${name || "nothing"}, which is not known; ${hint}`;
+}
+
+function isOneOf(name: string, list: readonly string[]): boolean {
+  return list.includes(name);
+}
+
+/** Makes a tool's draft of its definition, which must have passed `definitionSchemas().tool`. */
+function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
+  const extractors = new Map(Object.entries(domain.entityExtractors ?? {}));
+  const outputSchema = tool.outputSchema && readOutputSchema(tool.outputSchema);
+  const extractEntities = extractors.get(tool.name) ?? extractors.get(tool.op ?? "");
+  return {
+    kind: "tool",
+    ...common(tool, domain),
+    ...readInputSchema(tool.inputSchema),
+    ...(tool.route !== undefined && { route: tool.route }),
+    ...(tool.op !== undefined && { op: tool.op }),
+    ...(tool.lane && { lane: tool.lane }),
+    defaultLane: "read",
+    riskLevel: tool.riskLevel ?? "safe",
+    requiresConfirmation: tool.requiresConfirmation ?? false,
+    related: tool.relatedTools ?? [],
+    guidance: tool.guidance ?? [],
+    examples: tool.examples ?? [],
+    notes: tool.notes ?? [],
+    metadata: {},
+    extraction: tool.extraction ?? null,
+    ...(extractEntities && { extractEntities }),
+    ...(tool.policy && { policy: tool.policy }),
+    ...(outputSchema && { presentation: { outputSchema } }),
+    ...(tool.timeoutMs && { timeoutMs: tool.timeoutMs }),
+    call: async (params, context) => tool.execute(params, context),
+    ...(tool.undo && { undo: (params, result) => tool.undo?.(params, result) }),
+    ...(tool.dryRun && { dryRun: async (params, context) => tool.dryRun?.(params, context) }),
+  };
+}
+
+/** Makes a resource's draft of its definition. */
+function resourceDraft(resource: ResourceDefinition, domain: DomainDefinition): EntryDraft {
+  return {
+    kind: "resource",
+    route: resource.route,
+    ...BARE_ENTRY,
+    ...common(resource, domain),
+    metadata: resource.metadata ?? {},
+    ...(resource.content !== undefined && { content: resource.content }),
+    load: async (_params, context) => resource.fetch(context),
+  };
+}
+
+function common(definition: AnyTool | ResourceDefinition, domain: DomainDefinition) {
+  return {
+    domain: domain.name,
+    name: definition.name,
+    description: definition.description,
+    visibility: toVisibility(definition),
+    scopes: definition.requiredScopes ?? [],
+    tags: definition.tags ?? [],
+    aliases: definition.aliases ?? [],
+    phrases: definition.phrases ?? [],
+    ...(definition.category && { category: definition.category }),
+  };
+}
+
+function toVisibility({ visibility, searchable }: AnyTool | ResourceDefinition): Visibility {
+  if (visibility) return visibility;
+  if (searchable === undefined) return "listed";
+  return searchable ? "entry" : "hidden";
 }

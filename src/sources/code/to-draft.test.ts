@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AnyTool } from "../../schema/definition.ts";
+import type { AnyTool } from "../../core/nouns/definition.ts";
 import { fromDomains } from "./from-domains.ts";
 
 function visibilityOf(fields: Partial<AnyTool>): string | readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { zodFieldErrors } from "./zod-field-errors.ts";
+import { zodFieldErrors } from "./input-schema.ts";
 
 const task = z.strictObject({
   title: z.string().min(3),

@@ -1,12 +1,23 @@
-import type { FetchContext } from "../../schema/pipeline.ts";
-import type { Source } from "../../schema/source.ts";
-import type { Clock } from "../../util/clock.ts";
-import { reasonOf } from "../../util/reason-of.ts";
+import { problem } from "../../base/problems/problem.ts";
+import type { Clock } from "../../base/util/clock.ts";
+import { mapLimit } from "../../base/util/map-limit.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import { untilAborted } from "../../base/util/until-aborted.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import type { DomainDefinition } from "../../core/nouns/definition.ts";
+import type { EntryDraft } from "../../core/nouns/entry.ts";
+import type {
+  ContentPipeline,
+  ContentSource,
+  FetchContext,
+  RawContent,
+  RawDocument,
+  ResourceNode,
+} from "../../core/nouns/pipeline.ts";
+import type { Source } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
-import type { ContentStore } from "./content-store.ts";
-import type { HeldContent } from "./held-content.ts";
-import { readDocuments } from "./read-documents.ts";
-import { createToDrafts, type PipelinePlace } from "./to-drafts.ts";
+import type { ContentStore, HeldContent, HeldDocument } from "./content-store.ts";
 
 export interface ContentSourceOptions extends PipelinePlace {
   readonly store: ContentStore;
@@ -46,8 +57,8 @@ export function createContentSource(options: ContentSourceOptions): Source {
       held ??= await store.read(id, source);
       return held && toReading(held);
     },
-    read: async ({ signal, anew }) => {
-      const context = { signal, progress: options.onProgress, now: clock.now, all: anew };
+    read: async ({ signal, force }) => {
+      const context = { signal, progress: options.onProgress, now: clock.now, all: force };
       held = await readDocuments(source, held, context);
       await store.write(id, source, held).catch((error: unknown) => {
         options.onFailure(`${id} is not stored for the next start: ${reasonOf(error)}`);
@@ -56,4 +67,167 @@ export function createContentSource(options: ContentSourceOptions): Source {
     },
   });
   return { id, ...followed };
+}
+
+const AT_A_TIME = 8;
+const MAX_DOCUMENTS = 100_000;
+const MAX_CHARS = 256 * 1024 * 1024;
+
+/** Options of one read. */
+interface ReadContext extends FetchContext {
+  now(): number;
+  /** Fetches unchanged documents too. */
+  readonly all: boolean;
+}
+
+/** Reads all documents of a source, or throws. Documents whose version has not changed are not fetched again. */
+async function readDocuments(
+  source: ContentSource,
+  held: HeldContent | undefined,
+  reading: ReadContext,
+): Promise<HeldContent> {
+  const { now } = reading;
+  const failed = new AbortController();
+  const signal = AbortSignal.any([reading.signal, failed.signal]);
+  const context: FetchContext = { signal, progress: reading.progress };
+  const earlier = new Map(held?.documents.map((document) => [document.raw.id, document]));
+  const listed = await untilAborted(source.listDocuments(context), signal);
+  const unique = [...new Map(listed.map((document) => [document.id, document])).values()];
+  if (unique.length > MAX_DOCUMENTS) throw tooMuch(source, "documents", unique.length, MAX_DOCUMENTS);
+
+  let done = 0;
+  let chars = 0;
+  async function read(document: RawDocument): Promise<HeldDocument> {
+    signal.throwIfAborted();
+    const before = earlier.get(document.id);
+    const raw = !reading.all && isSame(document, before?.raw) ? before!.raw : await take(document, before);
+    chars += raw.content.length;
+    if (chars > MAX_CHARS) throw tooMuch(source, "characters", chars, MAX_CHARS);
+    done += 1;
+    context.progress({ done, total: unique.length });
+    const seenAt = now();
+    return { raw, seenAt, indexedAt: raw === before?.raw ? before.indexedAt : seenAt };
+  }
+
+  /** Documents without a version are compared by content. */
+  async function take(document: RawDocument, kept: HeldDocument | undefined): Promise<RawContent> {
+    const fetched = await untilAborted(source.fetchContent(document.id, context), signal);
+    const raw: RawContent = { ...fetched, ...(document.version && { version: document.version }) };
+    return kept && JSON.stringify(kept.raw) === JSON.stringify(raw) ? kept.raw : raw;
+  }
+
+  context.progress({ done, total: unique.length });
+  try {
+    const documents = await mapLimit(unique, AT_A_TIME, read);
+    return { readAt: now(), documents };
+  } catch (error) {
+    // Stops the other fetches of an incomplete read.
+    failed.abort(error);
+    throw error;
+  }
+}
+
+function isSame(listed: RawDocument, kept: RawContent | undefined): boolean {
+  if (!kept || listed.version === undefined) return false;
+  const { version, name, contentType } = kept;
+  return listed.version === version && listed.name === name && listed.contentType === contentType;
+}
+
+function tooMuch({ name }: ContentSource, what: string, actual: number, limit: number) {
+  return problem("LIMIT_EXCEEDED", { what: `The number of ${what} in ${name}`, actual, limit });
+}
+
+interface PipelinePlace {
+  readonly id: string;
+  readonly domain: string;
+  readonly pipeline: ContentPipeline;
+  /** Called with a sentence about each document that is left out. */
+  onFailure(detail: string): void;
+}
+
+/**
+ * Turns documents into resources of a domain. Unchanged documents keep their drafts, which saves work in the
+ * catalog. Only documents that cannot be parsed are left out.
+ */
+function createToDrafts(place: PipelinePlace): (documents: readonly HeldDocument[]) => EntryDraft[] {
+  const draftsByContent = new WeakMap<RawContent, readonly EntryDraft[]>();
+
+  function draftsOf({ raw, indexedAt }: HeldDocument): readonly EntryDraft[] {
+    const drafted = draftsByContent.get(raw);
+    if (drafted) return drafted;
+    try {
+      const drafts = flatten(parse(raw, place.pipeline)).map((node) => toDraft(node, indexedAt, place));
+      draftsByContent.set(raw, drafts);
+      return drafts;
+    } catch (error) {
+      place.onFailure(`${place.id}, ${raw.name}: ${reasonOf(error)}`);
+      return [];
+    }
+  }
+
+  return (documents) => uniqueByRoute(documents.flatMap(draftsOf), place.onFailure);
+}
+
+function parse(content: RawContent, { formats, basePath = "" }: ContentPipeline): readonly ResourceNode[] {
+  const format = formats.find((candidate) => candidate.canHandle(content.contentType));
+  return format?.parse(content, basePath) ?? [];
+}
+
+function flatten(nodes: readonly ResourceNode[]): ResourceNode[] {
+  return nodes.flatMap((node) => [node, ...flatten(node.children ?? [])]);
+}
+
+function toDraft(node: ResourceNode, indexedAt: number, { id, domain, pipeline }: PipelinePlace): EntryDraft {
+  return {
+    ...BARE_ENTRY,
+    kind: "resource",
+    route: `${domain}://resources/${node.path}`,
+    domain,
+    name: node.name,
+    description: node.description ?? (toSummary(node.content) || node.name),
+    scopes: pipeline.scopes ?? [],
+    outside: pipeline.source.isLocal !== true,
+    metadata: {
+      path_segment: node.path.split("/", 1)[0],
+      ...node.metadata,
+      source_id: id,
+      indexed_at: indexedAt,
+    },
+    content: node.searchText ?? node.content,
+    load: async () => node.content,
+  };
+}
+
+/** Keeps the first of several documents with the same route. */
+function uniqueByRoute(drafts: readonly EntryDraft[], onFailure: (detail: string) => void): EntryDraft[] {
+  const routes = new Set<string>();
+  return drafts.filter(({ route = "" }) => {
+    if (!routes.has(route)) return routes.add(route);
+    onFailure(`${route}: another document has this route`);
+    return false;
+  });
+}
+
+type SharedOptions = Pick<ContentSourceOptions, "store" | "clock" | "random" | "onFailure"> & {
+  onProgress(id: string, ...update: Parameters<FetchContext["progress"]>): void;
+};
+
+/** Creates one source for each pipeline of the domains. */
+export function createContentSources(domains: readonly DomainDefinition[], shared: SharedOptions): Source[] {
+  return domains.flatMap(({ name: domain, extractors = [] }) =>
+    extractors.map((pipeline) => {
+      const { source, basePath = "" } = pipeline;
+      const plain = `${domain}/${source.name}`;
+      // The base path, unlike the position, keeps an id stable when pipelines are reordered.
+      const isNameTaken = extractors.filter((other) => other.source.name === source.name).length > 1;
+      const id = isNameTaken ? `${plain}@${basePath}` : plain;
+      return createContentSource({
+        ...shared,
+        id,
+        domain,
+        pipeline,
+        onProgress: (update) => shared.onProgress(id, update),
+      });
+    }),
+  );
 }

@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { ContentSource } from "../../schema/pipeline.ts";
-import { contentHash } from "../../util/content-hash.ts";
-import { writeFileAtomic } from "../../util/write-file-atomic.ts";
-import type { HeldContent } from "./held-content.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
+import type { ContentSource, RawContent } from "../../core/nouns/pipeline.ts";
 
 /** Stores the documents of pipelines: in memory for the next catalog, in a folder for the next start. */
 export interface ContentStore {
@@ -36,8 +35,8 @@ export function createContentStore(folder: string | undefined): ContentStore {
   const memory = new Map<string, { readonly source: ContentSource; readonly held: HeldContent }>();
   return {
     read: async (id, source) => {
-      const known = memory.get(id);
-      if (known?.source === source) return known.held;
+      const stored = memory.get(id);
+      if (stored?.source === source) return stored.held;
       return folder === undefined ? undefined : readHeld(fileOf(folder, id));
     },
     write: async (id, source, held) => {
@@ -75,4 +74,19 @@ function headOf(body: string): string {
 function fileOf(folder: string, id: string): string {
   const word = id.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
   return join(folder, `${word}-${contentHash(id).slice(0, 16)}.json`);
+}
+
+/** The documents of a pipeline, from one complete read. */
+export interface HeldContent {
+  /** When the read ended, in milliseconds since 1970. */
+  readonly readAt: number;
+  readonly documents: readonly HeldDocument[];
+}
+
+export interface HeldDocument {
+  readonly raw: RawContent;
+  /** When this version was first read. */
+  readonly indexedAt: number;
+  /** When it was last checked. */
+  readonly seenAt: number;
 }

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import type { EntryDraft } from "../../schema/entry.ts";
-import { contentHash } from "../../util/content-hash.ts";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { contentHash } from "../../base/util/content-hash.ts";
+import type { EntryDraft } from "../../core/nouns/entry.ts";
 import { readSkills } from "./skills/read-skills.ts";
 import type { RefusedSkill, Skill, SkillPlace } from "./skills/skill.ts";
 import { type SkillDraftOptions, skillDrafts } from "./skills/skill-drafts.ts";
+import { walkFolders } from "./watch-folders.ts";
 
 /** The skills of some places, each with its last good content. */
 export interface FollowedSkills {
@@ -25,16 +26,16 @@ export function createFollowSkills(
   options: SkillDraftOptions,
 ): () => Promise<FollowedSkills> {
   let seen: string | undefined;
-  let known: readonly Skill[] = [];
+  let skills: readonly Skill[] = [];
   let followed: FollowedSkills = { key: "", drafts: [], problems: [], folders: [] };
   return async () => {
     const { stamps, folders } = walk(places);
     if (stamps === seen) return followed;
     const read = await readSkills(places);
-    const kept = known.filter((skill) => isBroken(skill, read.refused, read.skills));
-    known = [...read.skills, ...kept];
-    const key = contentHash(known.map(({ name, frontmatter, files }) => ({ name, frontmatter, files })));
-    const drafts = key === followed.key ? followed.drafts : skillDrafts(known, domain, options);
+    const broken = skills.filter((skill) => isBroken(skill, read.refused, read.skills));
+    skills = [...read.skills, ...broken];
+    const key = contentHash(skills.map(({ name, frontmatter, files }) => ({ name, frontmatter, files })));
+    const drafts = key === followed.key ? followed.drafts : skillDrafts(skills, domain, options);
     followed = { key, drafts, problems: read.refused.map(toProblem), folders };
     // Files written during the read have another stamp next time.
     seen = stamps;
@@ -59,26 +60,11 @@ function toProblem({ path, line, reason }: RefusedSkill): string {
 function walk(places: readonly SkillPlace[]): { stamps: string; folders: string[] } {
   const stamps: string[] = [];
   const folders: string[] = [];
-  const waiting = places.map(({ folder }) => folder);
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const entries = listFolder(folder);
-    if (entries === undefined) continue;
-    folders.push(folder);
-    for (const entry of entries) {
-      if (stamps.length >= MAX_WALKED) return { stamps: stamps.join("\n"), folders };
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) waiting.push(path);
-      const stat = statSync(path, { throwIfNoEntry: false });
-      if (stat?.isFile()) stamps.push(`${path} ${stat.size} ${stat.mtimeMs} ${stat.ino}`);
-    }
+  const roots = places.map(({ folder }) => folder);
+  for (const { path } of walkFolders(roots, folders)) {
+    if (stamps.length >= MAX_WALKED) break;
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile()) stamps.push(`${path} ${stat.size} ${stat.mtimeMs} ${stat.ino}`);
   }
   return { stamps: stamps.join("\n"), folders };
-}
-
-function listFolder(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return undefined;
-  }
 }

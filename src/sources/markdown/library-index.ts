@@ -1,16 +1,15 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "../../util/crc32.ts";
-import { reasonOf } from "../../util/reason-of.ts";
-import { writeFileAtomic } from "../../util/write-file-atomic.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { crc32 } from "../../base/util/content-hash.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import type { LibraryFile } from "./files/library-file.ts";
-import { buildScenarioIndex } from "./match/scenario-index.ts";
+import { EMPTY_LIBRARY, readLibrary } from "./read-library.ts";
 
 /** Raise it when the format of an index changes. */
 const VERSION = "4";
 const FILES = "files.index";
-const USE_WHEN = "usewhen-index.json";
-const KEYWORDS = "keyword-index.json";
 
 /** Number of files whose bodies are stored as one text. */
 const CHUNK = 128;
@@ -22,15 +21,29 @@ export interface KeptLibrary {
   readonly files: ReadonlyMap<string, LibraryFile>;
 }
 
-/**
- * Writes the parsed files, which a start reads, and two files of JSON for other programs: the scenarios and their
- * keywords. The first is a line of version and checksum, a line of facts, and all bodies.
- */
-export async function writeLibraryIndex(
-  folder: string,
-  files: readonly LibraryFile[],
-  scheme?: string,
-): Promise<{ readonly fragments: number; readonly scenarios: number; readonly keywords: number }> {
+/** Reads a library and writes its index to `out`. Default: `.index` in the directory. */
+export async function buildLibraryIndex(
+  directory: string,
+  out = join(directory, INDEX_FOLDER),
+): Promise<BuiltIndex> {
+  const { files, problems, folders } = await readLibrary(directory, EMPTY_LIBRARY);
+  if (folders.length === 0)
+    throw problem("INVALID_INPUT", { operation: "index", reason: `${directory} is not a directory` });
+  const all = [...files.values()];
+  await writeLibraryIndex(out, all);
+  const fragments = all.filter(({ kind }) => kind === "fragment").length;
+  return { files: files.size, fragments, problems: [...problems.values()] };
+}
+
+interface BuiltIndex {
+  readonly files: number;
+  readonly fragments: number;
+  /** Why files were left out, each with its place. */
+  readonly problems: readonly string[];
+}
+
+/** Writes the parsed files as a line of version and checksum, a line of facts, and all bodies. */
+async function writeLibraryIndex(folder: string, files: readonly LibraryFile[]): Promise<void> {
   await mkdir(folder, { recursive: true });
   const chunks = toChunks(files);
   const facts = chunks.map(({ bytes, files: some }) => ({
@@ -42,33 +55,8 @@ export async function writeLibraryIndex(
     Buffer.from(`${JSON.stringify(facts)}\n`),
     ...chunks.map(({ bytes }) => bytes),
   ]);
-  const checksum = checksumOf(content);
-  const head = Buffer.from(`${JSON.stringify({ version: VERSION, checksum })}\n`);
-
-  const fragments = files.filter((file) => file.kind === "fragment");
-  const { scenarios, keywords } = buildScenarioIndex(fragments, scheme);
-  const generated = new Date().toISOString();
-  const per = (count: number, of: number) => (of === 0 ? 0 : Math.round((count / of) * 100) / 100);
-  const words = [...scenarios.values()].reduce((sum, scenario) => sum + scenario.keywords.length, 0);
-  await writeFileAtomic(join(folder, FILES), Buffer.concat([head, content]));
-  await writeJson(join(folder, USE_WHEN), {
-    version: VERSION,
-    generated,
-    totalFragments: fragments.length,
-    index: Object.fromEntries(scenarios),
-    stats: {
-      totalScenarios: scenarios.size,
-      avgScenariosPerFragment: per(scenarios.size, fragments.length),
-      avgKeywordsPerScenario: per(words, scenarios.size),
-    },
-  });
-  await writeJson(join(folder, KEYWORDS), {
-    version: VERSION,
-    generated,
-    keywords: Object.fromEntries(keywords),
-    stats: { totalKeywords: keywords.size, avgScenariosPerKeyword: per(words, keywords.size) },
-  });
-  return { fragments: fragments.length, scenarios: scenarios.size, keywords: keywords.size };
+  const head = `${JSON.stringify({ version: VERSION, checksum: checksumOf(content) })}\n`;
+  await writeFileAtomic(join(folder, FILES), Buffer.concat([Buffer.from(head), content]));
 }
 
 /** Undefined without an index; a reason where it cannot be used. */
@@ -127,8 +115,4 @@ function readFiles(content: Buffer): Map<string, LibraryFile> {
     }
   }
   return files;
-}
-
-async function writeJson(path: string, content: object): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify(content)}\n`);
 }

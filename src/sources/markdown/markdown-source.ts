@@ -1,18 +1,16 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { problem } from "../../schema/problem.ts";
-import type { Source, SourceContent } from "../../schema/source.ts";
-import { systemClock } from "../../util/clock.ts";
-import { contentHash } from "../../util/content-hash.ts";
-import { type Debounced, debounce } from "../../util/debounce.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { systemClock } from "../../base/util/clock.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import type { Source, SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading, type ReadRequest } from "../follow-source.ts";
-import { createOwnAddresses } from "./files/own-addresses.ts";
+import { createOwnAddresses } from "./files/route-path.ts";
 import { createFollowSkills, type FollowedSkills } from "./follow-skills.ts";
-import { INDEX_FOLDER } from "./library-index.ts";
+import { INDEX_FOLDER, readLibraryIndex } from "./library-index.ts";
 import { matchDrafts } from "./match/match-drafts.ts";
 import type { LookupStatistics } from "./match/matcher.ts";
-import { openLibrary } from "./open-library.ts";
-import { type Library, readLibrary } from "./read-library.ts";
+import { EMPTY_LIBRARY, type Library, readLibrary } from "./read-library.ts";
 import type { SkillPlace } from "./skills/skill.ts";
 import type { SkillDraftOptions } from "./skills/skill-drafts.ts";
 import { createToContent } from "./to-content.ts";
@@ -42,7 +40,7 @@ export interface MarkdownSourceOptions {
   readonly indexDirectory?: string;
 }
 
-/** The state of a library, as {@link MarkdownSource.diagnostics} tells it. */
+/** The state of a library. See {@link MarkdownSource.diagnostics}. */
 export interface MarkdownDiagnostics {
   readonly files: number;
   /** Problems of the files as they are now, each with its place. Such files serve their last good content. */
@@ -54,16 +52,13 @@ export interface MarkdownDiagnostics {
 
 /** A source that follows one library of Markdown files. */
 export interface MarkdownSource extends Source {
-  /** Looks for changed files; with `anew`, reads every file. */
-  refresh(signal?: AbortSignal, anew?: boolean): Promise<void>;
+  /** Looks for changed files; with `force`, reads every file. */
+  refresh(signal?: AbortSignal, force?: boolean): Promise<void>;
   diagnostics(): MarkdownDiagnostics;
 }
 
 const NAME = /^[a-z][a-z0-9_-]{0,63}$/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{0,63}$/i;
-/** Saving a file takes several steps. They are over after a quiet time, or when they take too long. */
-const QUIET_MS = 40;
-const LONGEST_MS = 400;
 
 /**
  * Creates a source for a directory of Markdown files. Its entries are in the domain of the given name.
@@ -105,43 +100,36 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   let content: SourceContent | undefined;
   let index: MarkdownDiagnostics["index"] = "absent";
   let problems: readonly string[] = [];
-  let folders: FolderWatch | undefined;
-  let saves: Debounced | undefined;
+  let watched: FolderWatch | undefined;
 
-  async function read({ anew }: ReadRequest): Promise<Reading> {
+  async function read({ force }: ReadRequest): Promise<Reading> {
     const opened = library ? undefined : await openLibrary(directory, indexFolder);
     if (opened) index = opened.index;
     const before = library;
-    const next = opened?.library ?? (await readLibrary(directory, anew ? withoutStamps(before!) : before!));
+    const next = opened?.library ?? (await readLibrary(directory, force ? withoutStamps(before!) : before!));
     const nextSkills = await followSkills();
     watchAll(next, nextSkills);
     const isUnchanged = before && skills && isSame(before, next) && isSameSkills(skills, nextSkills);
     library = next;
     skills = nextSkills;
-    if (!content || !isUnchanged) {
-      content = toSourceContent(next, nextSkills);
-    }
+    if (!content || !isUnchanged) content = toSourceContent(next, nextSkills);
     return { content };
   }
 
-  /** Changes in a folder that was not watched so far may have been missed. */
-  function watchAll({ folders: found, unsettled }: Library, { folders: skillFolders }: FollowedSkills): void {
-    const all = [...(found.length > 0 ? found : [directory]), ...skillFolders];
-    if (folders?.follow([...new Set(all)]) || unsettled) saves?.note();
+  function watchAll({ folders, unsettled }: Library, { folders: skillFolders }: FollowedSkills): void {
+    if (watch) watched?.follow([...(folders.length > 0 ? folders : [directory]), ...skillFolders]);
+    if (unsettled) watched?.note();
   }
 
-  function toSourceContent(
-    { files, problems: broken }: Library,
-    { drafts: skillDrafts, problems: brokenSkills }: FollowedSkills,
-  ): SourceContent {
-    const { domain, drafts, fragments, warnings } = toContent(files.values());
-    const told = new Set(problems);
-    problems = [...broken.values(), ...brokenSkills, ...warnings];
+  function toSourceContent(next: Library, { drafts: skillDrafts, problems: refused }: FollowedSkills) {
+    const { domain, drafts, fragments, warnings } = toContent(next.files.values());
+    const reported = new Set(problems);
+    problems = [...next.problems.values(), ...refused, ...warnings];
     const matches = matchDrafts(name, fragments, createOwnAddresses(name, scheme), lookups);
     return {
       domains: [domain],
       drafts: [...drafts, ...skillDrafts, ...matches],
-      warnings: problems.filter((one) => !told.has(one)),
+      warnings: problems.filter((reason) => !reported.has(reason)),
     };
   }
 
@@ -149,14 +137,9 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     clock: systemClock,
     read,
     watch: ({ changed }) => {
-      const ownSaves = debounce(changed, { clock: systemClock, quietMs: QUIET_MS, longestMs: LONGEST_MS });
-      const ownFolders = watch ? watchFolders(ownSaves.note) : undefined;
-      saves = ownSaves;
-      folders = ownFolders;
-      return () => {
-        ownSaves.cancel();
-        ownFolders?.close();
-      };
+      const own = watchFolders(changed, systemClock);
+      watched = own;
+      return own.close;
     },
   });
 
@@ -194,4 +177,15 @@ function sameFiles(one: Library["files"], other: Library["files"]): boolean {
 
 function isSameSkills(one: FollowedSkills, other: FollowedSkills): boolean {
   return one.key === other.key && one.problems.join("\n") === other.problems.join("\n");
+}
+
+/** Opens a library from its index and reads the files that changed since. A damaged index is not used. */
+async function openLibrary(
+  directory: string,
+  indexFolder: string,
+): Promise<Pick<MarkdownDiagnostics, "index"> & { readonly library: Library }> {
+  const indexed = await readLibraryIndex(indexFolder);
+  const files = indexed && "files" in indexed ? indexed.files : undefined;
+  const library = await readLibrary(directory, files ? { ...EMPTY_LIBRARY, files } : EMPTY_LIBRARY);
+  return { library, index: files ? "used" : indexed && "reason" in indexed ? indexed : "absent" };
 }

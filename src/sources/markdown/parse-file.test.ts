@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FileKind, FragmentFacts, PromptFacts } from "./files/library-file.ts";
+import type { FileKind, FragmentFacts, PromptFields } from "./files/library-file.ts";
 import { parseFile } from "./parse-file.ts";
 
 const countTokens = (text: string) => text.split(/\s+/).length;
@@ -8,7 +8,7 @@ const parse = (kind: FileKind, path: string, text: string) =>
 const fragment = (text: string, path = "fragments/agents/types.md") =>
   parse("fragment", path, text).facts as FragmentFacts;
 const prompt = (text: string, path = "prompts/workflows/new.md") =>
-  parse("prompt", path, text).facts as PromptFacts;
+  parse("prompt", path, text).facts as PromptFields;
 
 describe("a fragment", () => {
   test("has the facts of its front matter", () => {

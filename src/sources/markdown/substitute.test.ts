@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { namesAllArguments, substitute } from "./substitute.ts";
+import { namesAllArguments, substitute } from "./parse-file.ts";
 
 const slot = (name: string) => `$\{${name}}`;
 const argumentsOf = (...names: string[]) => names.map((name) => ({ name, required: false }));

@@ -1,11 +1,16 @@
-import { LRUCache } from "lru-cache";
-import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
-import type { FragmentFile, LibraryFile, PromptFile, RuleFile } from "./files/library-file.ts";
-import { createOwnAddresses, type OwnAddress } from "./files/own-addresses.ts";
-import { folderOf, MATCH, routePath, uniqueRoutes } from "./files/route-path.ts";
-import { createReferences } from "./references.ts";
-import { substitute } from "./substitute.ts";
+import { basename, dirname, join, normalize } from "node:path/posix";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import type { Domain, EntryDraft, Rule } from "../../core/nouns/entry.ts";
+import type { FragmentFile, LibraryFile, LibraryPrompt, RuleFile } from "./files/library-file.ts";
+import {
+  createOwnAddresses,
+  folderOf,
+  MATCH,
+  type OwnAddress,
+  routePath,
+  uniqueRoutes,
+} from "./files/route-path.ts";
+import { substitute } from "./parse-file.ts";
 
 export interface LibraryContent {
   readonly domain: Domain;
@@ -21,8 +26,6 @@ export interface DomainOptions {
   readonly scopes: readonly string[];
 }
 
-const PROMPTS_KEPT = 100;
-const PROMPT_MS = 60 * 60 * 1_000;
 const MIME_TYPE = "text/markdown";
 
 /**
@@ -34,8 +37,7 @@ export function createToContent(
   scheme?: string,
 ): (files: Iterable<LibraryFile>) => LibraryContent {
   const { name: domain } = options;
-  const own = createOwnAddresses(domain, scheme);
-  const rendered = new LRUCache<string, string>({ max: PROMPTS_KEPT, ttl: PROMPT_MS, updateAgeOnGet: true });
+  const addressesOf = createOwnAddresses(domain, scheme);
   let drafted = new Map<string, { readonly key: string; readonly draft: EntryDraft }>();
   let lastDomain: Domain | undefined;
 
@@ -55,21 +57,19 @@ export function createToContent(
 
     function once(file: LibraryFile, related: readonly string[], make: () => EntryDraft): EntryDraft {
       const key = related.length === 0 ? file.hash : `${file.hash} ${related.join(" ")}`;
-      const known = drafted.get(file.path);
-      const made = known?.key === key ? known : { key, draft: make() };
-      next.set(file.path, made);
-      return made.draft;
+      const before = drafted.get(file.path);
+      const current = before?.key === key ? before : { key, draft: make() };
+      next.set(file.path, current);
+      return current.draft;
     }
 
     const promptDrafts = prompts
       .filter(({ path }) => promptRoutes.byPath.has(path))
-      .map((file) =>
-        once(file, [], () => promptDraft(file, domain, promptRoutes.byPath.get(file.path)!, rendered)),
-      );
+      .map((file) => once(file, [], () => promptDraft(file, domain, promptRoutes.byPath.get(file.path)!)));
     const fragmentDrafts = shown.map((file) => {
       const related = referencesOf(file).map(routeOf);
       return once(file, related, () =>
-        fragmentDraft(file, domain, routeOf(file.path), own(routePath(file.path)), related),
+        fragmentDraft(file, domain, routeOf(file.path), addressesOf(routePath(file.path)), related),
       );
     });
     drafted = next;
@@ -95,12 +95,7 @@ export function createToContent(
   };
 }
 
-function promptDraft(
-  { facts, body, hash }: PromptFile,
-  domain: string,
-  route: string,
-  rendered: LRUCache<string, string>,
-): EntryDraft {
+function promptDraft({ facts, body }: LibraryPrompt, domain: string, route: string): EntryDraft {
   const { name, title, description, version, category, tags, estimatedTokens, scopes } = facts;
   const properties = facts.arguments.map(
     ({ name: argument, description: about }) =>
@@ -126,12 +121,7 @@ function promptDraft(
     },
     metadata: { resource_type: "prompt", estimatedTokens, mimeType: MIME_TYPE, ...(version && { version }) },
     content: body,
-    load: async (params) => {
-      const key = `${route}:${hash}:${JSON.stringify(params)}`;
-      const known = rendered.get(key) ?? substitute(body, facts.arguments, params);
-      rendered.set(key, known);
-      return known;
-    },
+    load: async (params) => substitute(body, facts.arguments, params),
   };
 }
 
@@ -176,4 +166,52 @@ function toRules(files: readonly RuleFile[], domain: string, categories: Readonl
 
 function pathsOf(files: readonly LibraryFile[]): string[] {
   return files.map(({ path }) => path);
+}
+
+const URI = /^([a-z][a-z0-9+.-]*):\/\/(?:resources\/)?(.+)$/i;
+
+/**
+ * Resolves the names of fragments in the text of another one: relative path, path, id, file name, or URI of one of
+ * the schemes.
+ */
+function createReferences(
+  fragments: readonly FragmentFile[],
+  schemes: readonly string[],
+): (from: FragmentFile) => readonly string[] {
+  const spellings = new Map(
+    fragments
+      .filter(({ facts }) => facts.references.length > 0)
+      .map(({ path, facts }) => [path, facts.references.map((name) => spellingsOf(name, path, schemes))]),
+  );
+  const paths = indexNames(fragments, new Set([...spellings.values()].flat(2)));
+  return ({ path: from }) => {
+    const targets = new Set<string>();
+    for (const names of spellings.get(from) ?? []) {
+      const path = names.map((name) => paths.get(name)).find((one) => one !== undefined);
+      if (path !== undefined && path !== from) targets.add(path);
+    }
+    return [...targets];
+  };
+}
+
+function spellingsOf(name: string, from: string, schemes: readonly string[]): string[] {
+  const [, scheme, path] = URI.exec(name) ?? [];
+  if (scheme === undefined) return [join(dirname(from), name), normalize(name), basename(name)];
+  return schemes.includes(scheme) ? [`${path}.md`] : [];
+}
+
+/** Indexes paths by the names in use. Paths come first, so that no id hides a path. */
+function indexNames(
+  fragments: readonly FragmentFile[],
+  used: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  if (used.size === 0) return names;
+  for (const { path } of fragments) if (used.has(path)) names.set(path, path);
+  for (const { path, facts } of fragments) {
+    for (const name of [path.slice(path.indexOf("/") + 1), facts.id, path.slice(path.lastIndexOf("/") + 1)]) {
+      if (used.has(name) && !names.has(name)) names.set(name, path);
+    }
+  }
+  return names;
 }

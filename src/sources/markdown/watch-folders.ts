@@ -1,31 +1,50 @@
-import { type FSWatcher, watch } from "node:fs";
+import { type Dirent, type FSWatcher, readdirSync, watch } from "node:fs";
+import { sep } from "node:path";
+import type { Clock } from "../../base/util/clock.ts";
 
-/** Calls a listener when something happens in folders. The listener finds out what changed. */
+/** Calls a listener after changes in folders. The listener finds out what changed. */
 export interface FolderWatch {
-  /** Watches exactly these folders. True if some are new, so that events may have been missed. */
-  follow(folders: readonly string[]): boolean;
+  /** Watches exactly these folders. New folders count as a change, because earlier events may have been missed. */
+  follow(folders: readonly string[]): void;
+  /** Something may have changed. */
+  note(): void;
   close(): void;
 }
 
+/** Saving a file takes several steps. They are over after a quiet time, or when they take too long. */
+const QUIET_MS = 40;
+const LONGEST_MS = 400;
 /** Interval of calls when the system has no watchers left. */
 const POLL_MS = 2_000;
 
 /** Uses one watcher for each folder, as operating systems offer it. How an editor saves does not matter. */
-export function watchFolders(onEvent: () => void): FolderWatch {
+export function watchFolders(onChange: () => void, clock: Clock): FolderWatch {
   const watchers = new Map<string, FSWatcher>();
   let poll: NodeJS.Timeout | undefined;
+  let latest: number | undefined;
+  let cancel = () => {};
+
+  function note(): void {
+    const now = clock.monotonic();
+    latest ??= now + LONGEST_MS;
+    cancel();
+    cancel = clock.after(Math.max(0, Math.min(QUIET_MS, latest - now)), () => {
+      latest = undefined;
+      onChange();
+    });
+  }
 
   function open(folder: string): boolean {
     try {
-      const watcher = watch(folder, { persistent: false }, onEvent);
+      const watcher = watch(folder, { persistent: false }, note);
       watcher.on("error", () => {
         close(folder);
-        onEvent();
+        note();
       });
       watchers.set(folder, watcher);
       return true;
     } catch {
-      poll ??= setInterval(onEvent, POLL_MS).unref();
+      poll ??= setInterval(note, POLL_MS).unref();
       return false;
     }
   }
@@ -39,11 +58,45 @@ export function watchFolders(onEvent: () => void): FolderWatch {
     follow: (folders) => {
       const wanted = new Set(folders);
       for (const folder of [...watchers.keys()]) if (!wanted.has(folder)) close(folder);
-      return folders.filter((folder) => !watchers.has(folder) && open(folder)).length > 0;
+      const opened = [...wanted].filter((folder) => !watchers.has(folder) && open(folder));
+      if (opened.length > 0) note();
     },
+    note,
     close: () => {
+      cancel();
       clearInterval(poll);
       for (const folder of [...watchers.keys()]) close(folder);
     },
   };
+}
+
+/**
+ * Yields what stands in folders and below them, except links to folders. `skips` leaves names out. The folders that
+ * could be read are added to `folders`.
+ */
+export function* walkFolders(
+  roots: readonly string[],
+  folders: string[],
+  skips: (name: string) => boolean = () => false,
+): Generator<{ readonly path: string; readonly entry: Dirent }> {
+  const waiting = [...roots];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const entries = readFolder(folder);
+    if (entries) folders.push(folder);
+    for (const entry of entries ?? []) {
+      if (skips(entry.name)) continue;
+      const path = `${folder}${sep}${entry.name}`;
+      if (entry.isDirectory()) waiting.push(path);
+      else yield { path, entry };
+    }
+  }
+}
+
+/** Undefined if the folder cannot be read. */
+export function readFolder(folder: string): Dirent[] | undefined {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return undefined;
+  }
 }

@@ -7,10 +7,10 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { hideSecrets } from "../../net/known-secrets.ts";
-import type { CallingClient } from "../../schema/entry.ts";
-import { problem } from "../../schema/problem.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { CallingClient } from "../../core/nouns/entry.ts";
 
 interface TaskCall {
   readonly label: string;
@@ -26,7 +26,7 @@ const taskSchema = z.looseObject({
   pollInterval: z.number().optional(),
 });
 const createdSchema = z.looseObject({ task: taskSchema });
-type Task = z.output<typeof taskSchema>;
+type UpstreamTask = z.output<typeof taskSchema>;
 
 const POLL_MS = 1_000;
 const SHORTEST_POLL_MS = 50;
@@ -73,7 +73,11 @@ export async function callTask(
 }
 
 /** Asks until the task has ended, or waits for input: the server then asks while it is asked for the result. */
-async function untilEnded(client: Client, first: Task, { signal, request, caller }: TaskCall): Promise<Task> {
+async function untilEnded(
+  client: Client,
+  first: UpstreamTask,
+  { signal, request, caller }: TaskCall,
+): Promise<UpstreamTask> {
   let task = first;
   let progress = 0;
   let said: string | undefined;
@@ -90,7 +94,7 @@ async function untilEnded(client: Client, first: Task, { signal, request, caller
   }
 }
 
-/** The caller has gone, so nobody waits for the answer. */
+/** Does not wait for the answer: the caller has gone. */
 function cancelTask(client: Client, taskId: string): void {
   client
     .request({ method: "tasks/cancel", params: { taskId } }, z.unknown(), { timeout: CANCEL_MS })

@@ -1,71 +1,68 @@
 import type { Client, PriorDiscovery } from "@modelcontextprotocol/client";
-import { hideSecrets } from "../../net/known-secrets.ts";
-import type { EntryStatus, LogLevel } from "../../schema/entry.ts";
-import { isProblem, type Problem, problem } from "../../schema/problem.ts";
-import type { Clock } from "../../util/clock.ts";
-import { sleep } from "../../util/sleep.ts";
-import type { ServerConfig } from "./config/server-config.ts";
-import type { LaunchOptions } from "./config/to-launch.ts";
-import { forgotSession, isLost, lastComplaint, toStatus } from "./failure.ts";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import type { EntryStatus, LogLevel } from "../../core/nouns/entry.ts";
+import { backoffMs, sleep } from "../backoff.ts";
+import { forgotSession, isLost, lastComplaint, statusOf } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
-import type { ServerLogin } from "./login/server-login.ts";
-import type { Made, Opened } from "./open-client.ts";
-import { createRestartPolicy } from "./restart-policy.ts";
+import type { OpenedUpstream, OpenTransport } from "./open-client.ts";
 import type { SharedServers } from "./shared-servers.ts";
-import type { UpstreamLimits } from "./upstream-limits.ts";
+import type { UpstreamTarget } from "./upstream-target.ts";
 
-export interface ConnectionOptions extends LaunchOptions {
-  readonly config: ServerConfig;
-  readonly limits: UpstreamLimits;
+export interface ConnectionOptions extends UpstreamTarget {
   /** Servers that other gateways use too. Without them, each connection has a process of its own. */
-  readonly shared: SharedServers | undefined;
+  readonly shared?: SharedServers | undefined;
   /** Whether a person has consented to the program as it is now. */
   mayStart(): boolean | Promise<boolean>;
-  readonly clock: Clock;
-  /** Access to an HTTP server; undefined for a server that runs as a child process. */
-  readonly login?: ServerLogin | undefined;
   /** Called when a listing arrives or the status changes. */
   onChange(): void;
   onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
 }
 
 /** An open connection with the listing that it gave. */
-export interface Session extends Opened {
+export interface OpenSession extends OpenedUpstream {
   listing: Listing;
 }
 
+interface MutableState {
+  session?: OpenSession | undefined;
+  /** The last listing, also while no session is open. */
+  listing?: Listing | undefined;
+  /** Undefined while the server can be used. */
+  status?: EntryStatus | undefined;
+  /** The protocol that the server speaks. */
+  era?: PriorDiscovery | undefined;
+  /** The transport that was opened last. */
+  last?: OpenTransport | undefined;
+}
+
+/** The state of a connection, read at any time and changed by the connection alone. */
+export type ConnectionState = Readonly<MutableState>;
+
 /** The connection to one server: opened when needed, opened again after a failure. */
 export interface Connection {
-  readonly session: Session | undefined;
-  /** The last listing, also while no session is open. */
-  readonly listing: Listing | undefined;
-  /** Undefined while the server can be used. */
-  readonly status: EntryStatus | undefined;
-  /** The protocol that the server speaks. */
-  readonly era: PriorDiscovery | undefined;
-  /** The transport that was opened last. */
-  readonly last: Made | undefined;
+  readonly state: ConnectionState;
   /** Starts within the restart window. */
   readonly starts: number;
   /** Uses the protocol that an earlier run has found. */
   recall(era: PriorDiscovery | undefined): void;
   /** Returns the session, and opens one first if there is none. A promise only if there is something to wait for. */
-  connect(): Session | Promise<Session>;
+  connect(): OpenSession | Promise<OpenSession>;
   /** Lists everything again; connects first if there is no session. */
   relist(): Promise<void>;
-  /** Keeps the server from being ended for want of use. Returns a function that ends the use. */
-  use(): () => void;
+  /** Keeps the server from being stopped while it is idle. Returns a function that ends the use. */
+  holdOpen(): () => void;
   /** Ends the session if it is still in use. */
-  drop(session: Session): void;
+  drop(session: OpenSession): void;
   /** Marks the server as down, for at least this time, and returns the problem. */
-  goDown(status: EntryStatus, forMs?: number): Problem;
-  /** How long a server that is down has to rest; undefined while it is up. */
-  restMs(): number | undefined;
+  markUnavailable(status: EntryStatus, forMs?: number): Problem;
+  /** Milliseconds until a server that is down may be tried again; undefined while it is up. */
+  retryAfterMs(): number | undefined;
   /** Earlier failures no longer count. */
   forgetFailures(): void;
   /** Explains why the server cannot be used. */
-  explain(error: unknown): EntryStatus;
-  /** Tells how to log in, as the end of a sentence. */
+  toStatus(error: unknown): EntryStatus;
+  /** Says how to log in, as the end of a sentence. */
   loginAdvice(): string;
   /** Resolves when no process of the server is left. */
   close(): Promise<void>;
@@ -73,7 +70,7 @@ export interface Connection {
 
 /** How often a consent is looked for. */
 const CONSENT_MS = 500;
-const WAITS: EntryStatus = {
+const NO_CONSENT: EntryStatus = {
   state: "quarantined",
   reason: "a person has to consent to what it runs before it starts",
 };
@@ -87,39 +84,35 @@ export function createConnection(options: ConnectionOptions): Connection {
     now: clock.monotonic,
     random: Math.random,
   });
+  const state: MutableState = { status: options.mayStart() === true ? undefined : NO_CONSENT };
   const stopping = new AbortController();
-  const transports = new Set<Made>();
-  const endings = new WeakMap<Made, Promise<void>>();
-  let last: Made | undefined;
-  let session: Session | undefined;
-  let connecting: Promise<Session> | undefined;
-  let status: EntryStatus | undefined = options.mayStart() === true ? undefined : WAITS;
-  let restUntil = 0;
-  let listing: Listing | undefined;
-  let era: PriorDiscovery | undefined;
+  const transports = new Set<OpenTransport>();
+  const endings = new WeakMap<OpenTransport, Promise<void>>();
+  let connecting: Promise<OpenSession> | undefined;
+  let retryAt = 0;
   let cancelRelist: (() => void) | undefined;
   let uses = 0;
-  let cancelRest: (() => void) | undefined;
+  let cancelIdleStop: (() => void) | undefined;
 
-  function connect(): Session | Promise<Session> {
+  function connect(): OpenSession | Promise<OpenSession> {
     // Asked again while connected, because a person may take the consent back.
     const mayStart = options.mayStart();
-    return mayStart === true && session ? session : enter(mayStart);
+    return mayStart === true && state.session ? state.session : enter(mayStart);
   }
 
-  async function enter(mayStart: boolean | Promise<boolean>): Promise<Session> {
-    if (!(await mayStart)) throw goDown(WAITS, CONSENT_MS);
-    if (status === WAITS) status = undefined;
-    if (session) return session;
+  async function enter(mayStart: boolean | Promise<boolean>): Promise<OpenSession> {
+    if (!(await mayStart)) throw markUnavailable(NO_CONSENT, CONSENT_MS);
+    if (state.status === NO_CONSENT) state.status = undefined;
+    if (state.session) return state.session;
     connecting ??= open().finally(() => {
       connecting = undefined;
     });
     return connecting;
   }
 
-  async function open(): Promise<Session> {
+  async function open(): Promise<OpenSession> {
     if (restarts.exhaustedFor() > 0) {
-      throw goDown({ state: "server_down", reason: tooManyStarts() });
+      throw markUnavailable({ state: "server_down", reason: tooManyStarts() });
     }
     await sleep(restarts.delay(), clock, stopping.signal, true);
     if (stopping.signal.aborted) throw problem("CLOSED");
@@ -130,108 +123,100 @@ export function createConnection(options: ConnectionOptions): Connection {
       // The gateway may have been closed meanwhile.
       if (stopping.signal.aborted) throw problem("CLOSED");
       const opened = await (options.shared?.open ?? openClient)({
-        label,
-        config,
-        variables: options.variables,
-        environment: options.environment,
-        cwd: options.cwd,
-        login,
-        era,
-        clock,
+        ...options,
+        era: state.era,
         signal: stopping.signal,
-        ...limits,
         onListChanged: relistSoon,
-        onLog: options.onLog,
-        onMade: (made) => {
-          last = made;
-          transports.add(made);
+        onTransport: (transport) => {
+          state.last = transport;
+          transports.add(transport);
         },
-        onClosed: (made) => void end(made),
+        onClosed: (transport) => void end(transport),
       });
-      const next: Session = { ...opened, listing: await list(opened.client) };
+      const session: OpenSession = { ...opened, listing: await list(opened.client) };
       if (stopping.signal.aborted) throw problem("CLOSED");
-      session = next;
-      era = next.era;
-      status = undefined;
-      setListing(next.listing);
-      restSoon();
-      return next;
+      Object.assign(state, { session, era: session.era, status: undefined });
+      setListing(session.listing);
+      stopWhenIdle();
+      return session;
     } catch (error) {
       // The next attempt finds out again which protocol the server speaks.
-      era = undefined;
+      state.era = undefined;
       if (stopping.signal.aborted) throw problem("CLOSED");
-      if (last) void end(last);
-      throw goDown(explain(error));
+      if (state.last) void end(state.last);
+      throw markUnavailable(toStatus(error));
     }
   }
 
-  /** Ends a server that nobody has used for a while. Its next call starts it again, which is no failure. */
-  function restSoon(): void {
-    cancelRest?.();
+  /** Stops a server that was not used for a while. Its next call starts it again, which is no failure. */
+  function stopWhenIdle(): void {
+    cancelIdleStop?.();
     if (limits.idleMs === 0 || uses > 0 || stopping.signal.aborted) return;
-    cancelRest = clock.after(limits.idleMs, () => {
+    cancelIdleStop = clock.after(limits.idleMs, () => {
       restarts.forget();
-      if (session) void end(session.made, session.made.release);
+      const { session } = state;
+      if (session) void end(session.transport, session.transport.release);
     });
   }
 
-  function use(): () => void {
+  function holdOpen(): () => void {
     uses += 1;
-    cancelRest?.();
+    cancelIdleStop?.();
     return () => {
       uses -= 1;
-      restSoon();
+      stopWhenIdle();
     };
   }
 
-  /** Closes a transport, once. Resolves when nothing of it is left, or when it is left to others. */
-  function end(made: Made, close = () => made.transport.close()): Promise<void> {
-    if (session?.made === made) session = undefined;
-    const known = endings.get(made);
-    if (known) return known;
+  /** Closes a transport, once. Resolves when nothing of it is left, or when it is left to other gateways. */
+  function end(transport: OpenTransport, close = () => transport.wire.close()): Promise<void> {
+    if (state.session?.transport === transport) state.session = undefined;
+    const begun = endings.get(transport);
+    if (begun) return begun;
     const { promise, resolve } = Promise.withResolvers<void>();
-    endings.set(made, promise);
+    endings.set(transport, promise);
     const done = () => {
-      transports.delete(made);
+      transports.delete(transport);
       resolve();
     };
     close().then(done, done);
     return promise;
   }
 
-  function explain(error: unknown): EntryStatus {
-    const ending = last?.ending;
-    const known = toStatus(error);
-    if (known.state === "needs_login") return { ...known, reason: `${known.reason}${loginAdvice()}` };
-    if (!last?.process) return ending === undefined ? known : { ...known, reason: ending };
-    const reason = ending !== undefined && (isLost(error) || !isProblem(error)) ? ending : known.reason;
-    return { ...known, reason: `${reason}${lastComplaint(last.process.stderrText())}` };
+  function toStatus(error: unknown): EntryStatus {
+    const { last } = state;
+    const status = statusOf(error);
+    if (status.state === "needs_login") return { ...status, reason: `${status.reason}${loginAdvice()}` };
+    if (!last?.process) return { ...status, reason: last?.ending ?? status.reason };
+    const isEnding = last.ending !== undefined && (isLost(error) || !isProblem(error));
+    const reason = isEnding ? last.ending : status.reason;
+    return { ...status, reason: `${reason}${lastComplaint(last.process.stderrText())}` };
   }
 
   function loginAdvice(): string {
     if (config.transport !== "http") return "";
     const why = login?.complaint;
-    const told = why ? `; its token could not be renewed: ${hideSecrets(why)}` : "";
-    return config.oauth?.grant === "client_credentials" ? told : `${told}; run: keyhole login ${label}`;
+    const failure = why ? `; its token could not be renewed: ${hideSecrets(why)}` : "";
+    return config.oauth?.grant === "client_credentials" ? failure : `${failure}; run: keyhole login ${label}`;
   }
 
-  function goDown(next: EntryStatus, forMs = 0): Problem {
-    status = next;
-    restUntil =
+  function markUnavailable(status: EntryStatus, forMs = 0): Problem {
+    state.status = status;
+    retryAt =
       clock.monotonic() + Math.max(forMs, restarts.exhaustedFor(), restarts.delay(), limits.backoffMs);
-    if (session) void end(session.made);
+    if (state.session) void end(state.session.transport);
     onChange();
-    return problem("UNAVAILABLE", { name: `The server ${label}`, ...next });
+    return problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
   }
 
   function tooManyStarts(): string {
     const minutes = Math.round(limits.restartWindowMs / 60_000);
-    const why = last?.ending;
+    const why = state.last?.ending;
     return `it had to be started more than ${limits.restarts} times in ${minutes} minutes${why ? `; ${why}` : ""}`;
   }
 
-  function setListing(next: Listing): void {
-    listing = next;
+  function setListing(listing: Listing): void {
+    state.listing = listing;
     onChange();
   }
 
@@ -252,62 +237,101 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   async function relist(): Promise<void> {
-    const open = session;
-    if (!open) return;
+    const { session } = state;
+    if (!session) return;
     try {
-      open.listing = await list(open.client);
+      session.listing = await list(session.client);
     } catch (error) {
-      if (!forgotSession(error, open.made.transport)) throw error;
-      void end(open.made);
+      if (!forgotSession(error, session.transport.wire)) throw error;
+      void end(session.transport);
       return void (await connect());
     }
-    setListing(open.listing);
+    setListing(session.listing);
   }
 
   return {
-    get session() {
-      return session;
-    },
-    get listing() {
-      return listing;
-    },
-    get status() {
-      return status;
-    },
-    get era() {
-      return era;
-    },
-    get last() {
-      return last;
-    },
+    state,
     get starts() {
       return restarts.recent;
     },
-    recall: (known) => {
-      era = known;
+    recall: (era) => {
+      state.era = era;
     },
     connect,
-    use,
+    holdOpen,
     relist: async () => {
-      if (session && (await options.mayStart())) return relist();
+      if (state.session && (await options.mayStart())) return relist();
       await connect();
     },
-    drop: ({ made }) => void end(made),
-    goDown,
-    restMs: () => (status ? Math.max(0, restUntil - clock.monotonic()) : undefined),
+    drop: ({ transport }) => void end(transport),
+    markUnavailable,
+    retryAfterMs: () => (state.status ? Math.max(0, retryAt - clock.monotonic()) : undefined),
     forgetFailures: restarts.forget,
-    explain,
+    toStatus,
     loginAdvice,
     close: async () => {
       stopping.abort();
       cancelRelist?.();
-      cancelRest?.();
-      const release = () => Promise.all([...transports].map((made) => end(made, made.release)));
+      cancelIdleStop?.();
+      const release = () =>
+        Promise.all([...transports].map((transport) => end(transport, transport.release)));
       await release();
       // A transport may have been opened meanwhile.
       await connecting?.catch(() => {});
       await release();
       await login?.close();
+    },
+  };
+}
+
+/** Decides when a server that failed may be started again. */
+interface RestartPolicy {
+  /** Notes a start. The first one in the window needs no wait. */
+  started(): void;
+  /** Milliseconds to wait before the next start. */
+  delay(): number;
+  /** Milliseconds until the next start after too many; 0 if the server may be started. */
+  exhaustedFor(): number;
+  /** Earlier starts no longer count. */
+  forget(): void;
+  /** Starts within the window. */
+  readonly recent: number;
+}
+
+interface RestartLimits {
+  /** Starts within the window. */
+  readonly most: number;
+  readonly windowMs: number;
+  readonly baseMs: number;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+export function createRestartPolicy({ most, windowMs, baseMs, now, random }: RestartLimits): RestartPolicy {
+  let starts: number[] = [];
+
+  function recent(): number[] {
+    starts = starts.filter((at) => now() - at < windowMs);
+    return starts;
+  }
+
+  return {
+    started: () => {
+      starts = [...recent(), now()];
+    },
+    delay: () => {
+      const failures = recent().length;
+      return failures === 0 ? 0 : backoffMs(failures, { firstMs: baseMs, longestMs: windowMs, random });
+    },
+    exhaustedFor: () => {
+      const times = recent();
+      return times.length > most ? windowMs - (now() - times[0]!) : 0;
+    },
+    forget: () => {
+      starts = [];
+    },
+    get recent() {
+      return recent().length;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import type { Skill } from "@modelcontextprotocol/client/ext/skills";
-import { contentHash } from "../../util/content-hash.ts";
-import { oncePer } from "../../util/once-per.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 
 /** A skill of a server. Its name comes from the front matter. */
 export type ListedSkill = Pick<Skill, "uri" | "frontmatter" | "resources"> & {
@@ -35,7 +35,7 @@ export interface Definition {
   readonly hash: string;
 }
 
-export const toDefinition: (listed: Listed) => Definition = oncePer((listed) => {
+export const toDefinition: (listed: Listed) => Definition = memoizeByObject((listed) => {
   const fields = Object.entries(listed).filter(
     ([name, value]) => FIELDS.includes(name) && value !== undefined && !isVolatile(listed, name),
   );

@@ -1,9 +1,9 @@
-import { isCut } from "../../net/is-cut.ts";
-import { hideSecrets } from "../../net/known-secrets.ts";
-import type { EntryStatus } from "../../schema/entry.ts";
-import { isProblem } from "../../schema/problem.ts";
-import { reasonOf } from "../../util/reason-of.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
+import { isCut } from "../../base/net/status-problem.ts";
+import { isProblem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { EntryStatus } from "../../core/nouns/entry.ts";
 
 const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
@@ -13,7 +13,7 @@ export const BROKEN_OFF = { code: -32_000, message: "its answer broke off", data
 const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPSTREAM_LOST"]);
 
 /** Explains why a server cannot be used, without secrets. */
-export function toStatus(error: unknown): EntryStatus {
+export function statusOf(error: unknown): EntryStatus {
   const status = httpStatus(error);
   if (nameOf(error) === "InsufficientScopeError") {
     return { state: "needs_login", reason: missingScope(error) };
@@ -27,11 +27,11 @@ export function toStatus(error: unknown): EntryStatus {
 
 export function failureReason(error: unknown): string {
   if (isBrokenOff(error)) return BROKEN_OFF.message;
-  const told = causes(error).find(isProblem);
-  if (told) {
-    const { reason, network } = told.details;
+  const reported = causes(error).find(isProblem);
+  if (reported) {
+    const { reason, network } = reported.details;
     if (network) return `it cannot be reached (${network})`;
-    return typeof reason === "string" ? reason : told.message;
+    return typeof reason === "string" ? reason : reported.message;
   }
   const status = httpStatus(error);
   if (status !== undefined) return `it answers with HTTP ${status}`;
@@ -112,13 +112,13 @@ function networkCode(error: unknown): string | undefined {
 }
 
 function causes(error: unknown): object[] {
-  const found: object[] = [];
-  for (let at = error; typeof at === "object" && at !== null && found.length < MAX_CAUSES; ) {
-    found.push(at);
+  const chain: object[] = [];
+  for (let at = error; typeof at === "object" && at !== null && chain.length < MAX_CAUSES; ) {
+    chain.push(at);
     const { cause, data } = at as { cause?: unknown; data?: { cause?: unknown } };
     at = cause ?? data?.cause;
   }
-  return found;
+  return chain;
 }
 
 function codeOf(error: unknown): string | undefined {

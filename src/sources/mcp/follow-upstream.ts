@@ -1,21 +1,20 @@
 import { hash } from "node:crypto";
-import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { Domain, EntryDraft, EntryStatus, Lane, ReadBeforeWrite } from "../../schema/entry.ts";
-import { problem } from "../../schema/problem.ts";
-import type { ServerProgram } from "../../schema/server-program.ts";
-import { countDrafts, type Freshness, type SourceContent } from "../../schema/source.ts";
-import type { Clock } from "../../util/clock.ts";
-import { contentHash } from "../../util/content-hash.ts";
-import { lazy } from "../../util/lazy.ts";
-import { toSummary } from "../../util/to-summary.ts";
-import { untilAborted } from "../../util/until-aborted.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { Clock } from "../../base/util/clock.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import { untilAborted } from "../../base/util/until-aborted.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import type { Domain, EntryDraft, EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
-import type { Variables } from "./config/to-launch.ts";
-import { inFirstTurn } from "./first-turn.ts";
+import type { LaunchVariables } from "./config/to-launch.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
@@ -24,29 +23,64 @@ import { createServerLogin } from "./login/server-login.ts";
 import type { PackedTool } from "./packed-tools.ts";
 import type { SharedServers } from "./shared-servers.ts";
 import { type ListingDrafts, toDrafts } from "./to-drafts.ts";
-import { createUpstream, type UpstreamDiagnostics } from "./upstream.ts";
-import type { UpstreamLimits } from "./upstream-limits.ts";
+import { createUpstream, inFirstTurn, type UpstreamDiagnostics } from "./upstream.ts";
+import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
-export interface FollowUpstreamOptions {
-  readonly label: string;
-  readonly config: ServerConfig;
-  readonly cache: ListingCache | undefined;
-  readonly ttlMs: number;
-  readonly trusted: boolean;
-  readonly lanes: Readonly<Record<string, Lane>>;
-  readonly tools: Readonly<Record<string, ToolOverride>>;
-  readonly description: string | undefined;
-  readonly scopes: readonly string[];
-  readonly readBeforeWrite: ReadBeforeWrite | undefined;
-  readonly variables: Variables;
-  readonly environment: Variables;
-  readonly cwd: string | undefined;
-  readonly shared: SharedServers | undefined;
-  readonly mayStart: ((program: ServerProgram) => boolean | Promise<boolean>) | undefined;
-  readonly limits: UpstreamLimits;
-  readonly clock: Clock;
-  readonly logins: Logins;
+/** Options of {@link fromMcpConfig}. */
+export interface McpSourceOptions {
+  /** Only the servers of this profile of the config. */
+  readonly profile?: string;
+  /** Folder that keeps listings between starts. Without it, each start has to list the server. */
+  readonly cacheDirectory?: string;
+  /** Age at which a listing is stale, in milliseconds. Default: one day. */
+  readonly ttlMs?: number;
+  /** Accepts all definitions of the server, now and later, without approval. */
+  readonly trusted?: boolean;
+  /**
+   * Lanes of tools, by the server's names for them. Only this makes a lane weaker than the tool's name implies: a
+   * server's hint to read does not.
+   */
+  readonly lanes?: Readonly<Record<string, Lane>>;
+  /** A person's words about tools, by the server's names for them: name, description, lane, and whether it is hidden. */
+  readonly tools?: Readonly<Record<string, ToolOverride>>;
+  /** Description of the domain. Default: the instructions of a trusted server. */
+  readonly description?: string;
+  /** Scopes that a principal needs to see the entries. */
+  readonly scopes?: readonly string[];
+  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
+  readonly readBeforeWrite?: ReadBeforeWrite;
+  /** Values for `${X}` in the config. Default: the environment. */
+  readonly variables?: LaunchVariables;
+  /** The environment that a server inherits a few variables of. Default: that of the process. */
+  readonly environment?: LaunchVariables;
+  /** Servers that several gateways share. Default: each source has a process of its own. */
+  readonly shared?: SharedServers;
+  /** The folder in which a server starts unless its config names one. Default: that of the process. */
+  readonly cwd?: string;
+  /**
+   * Decides whether the server may be started or reached; asked before each use. While the answer is no, the
+   * server waits like one whose definitions are not approved. Default: always.
+   */
+  readonly mayStart?: (program: ServerProgram) => boolean | Promise<boolean>;
+  readonly limits?: Partial<UpstreamLimits>;
+  /** For tests. Default: the system clock. */
+  readonly clock?: Clock;
+  /**
+   * Store of logins to HTTP servers. Default: a file in the folder that `KEYHOLE_STATE` names (the program sets
+   * it), otherwise memory.
+   */
+  readonly logins?: Logins;
 }
+
+type Filled = "ttlMs" | "trusted" | "lanes" | "tools" | "scopes" | "logins";
+
+/** One server with its options, defaults filled in. */
+export type FollowUpstreamOptions = Omit<UpstreamTarget, "login"> &
+  Required<Pick<McpSourceOptions, Filled>> &
+  Omit<McpSourceOptions, keyof UpstreamTarget | Filled | "shared"> & {
+    readonly shared: SharedServers | undefined;
+    readonly cache: ListingCache | undefined;
+  };
 
 /** State of an upstream server and of its listing. */
 export interface McpDiagnostics extends UpstreamDiagnostics {
@@ -71,7 +105,13 @@ export interface FollowedUpstream extends FollowedSource {
 
 const STARTING: EntryStatus = { state: "starting", reason: "it is still starting; try again in a moment" };
 
-interface Shown {
+/**
+ * Whether a search waits for the first listing of a server that has none stored: `awaited` until it comes or takes
+ * too long (`slow`). A server that was stopped is not waited for.
+ */
+type FirstListing = "not awaited" | "awaited" | "slow" | "stopped";
+
+interface ShownServer {
   readonly listing: Listing | undefined;
   readonly status: EntryStatus | undefined;
   readonly issuer: string | undefined;
@@ -94,34 +134,32 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
     onChange: () => onChange(),
   });
-  let kept: Remembered | undefined;
-  let shown: Shown | undefined;
+  const { state } = upstream;
+  /** The listing that is stored for the next start. */
+  let stored: Remembered | undefined;
+  let shown: ShownServer | undefined;
   let writing: Promise<void> = Promise.resolve();
   let issuer: string | undefined;
-  /** Whether the first listing is waited for. */
-  let isAwaited = false;
-  /** Whether it takes so long that nobody waits for it any more. */
-  let isSlow = false;
-  let isStopped = false;
+  let wait: FirstListing = "not awaited";
   let stopWaiting = () => {};
 
   function toReading(): Reading {
-    keepListing();
+    storeListing();
     shown = toShown();
-    const listedAt = kept?.savedAt;
+    const listedAt = stored?.savedAt;
     return { content: shown.content, ...(listedAt !== undefined && { oldest: listedAt, newest: listedAt }) };
   }
 
-  function toShown(): Shown {
-    const listing = upstream.listing ?? kept?.listing;
-    const status = upstream.status ?? (isStarting() ? STARTING : undefined);
-    const isFirst = isStarting() && !isSlow;
+  function toShown(): ShownServer {
+    const listing = currentListing();
+    const status = state.status ?? (isStarting() ? STARTING : undefined);
+    const isFirst = isStarting() && wait === "awaited";
     const last = shown?.content.isStarting === isFirst ? shown : undefined;
     if (last && last.listing === listing && last.status === status && last.issuer === issuer) return last;
     const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
     const { identity } = toServerProgram(label, config, options);
     const program = issuer === undefined ? identity : contentHash([identity, issuer]);
-    const shared = {
+    const server = {
       label,
       program,
       trusted,
@@ -134,38 +172,42 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       // Without the path and query, which may hold secrets.
       url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
     };
-    const made = listing
-      ? toDrafts({ ...listing, tools: offered(listing, config) }, shared)
+    const listed = listing
+      ? toDrafts({ ...listing, tools: offered(listing, config) }, server)
       : { drafts: status ? [standIn(label, status)] : [], kept: [] };
-    const fingerprint = lazy(() => toFingerprint(made));
+    const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
-    const waits = status && isWaiting() ? [status.reason] : [];
-    const warnings = [...waits, ...cuts()];
+    const consent = status && needsConsent() ? [status.reason] : [];
+    const warnings = [...consent, ...cuts()];
     const { warm } = upstream;
     const domains = [{ ...domain, keptSince, leftOut, warm }];
-    const content = { domains, ...made, warnings, isStarting: isFirst };
+    const content = { domains, ...listed, warnings, isStarting: isFirst };
     return { listing, status, issuer, fingerprint, content };
   }
 
   /** Read with every answer, so that seeing the server again needs no new catalog. */
   function keptSince(): number | undefined {
-    return upstream.listing === undefined ? kept?.savedAt : undefined;
+    return state.listing === undefined ? stored?.savedAt : undefined;
+  }
+
+  function currentListing(): Listing | undefined {
+    return state.listing ?? stored?.listing;
   }
 
   function leftOut(): readonly string[] {
-    return (upstream.listing ?? kept?.listing)?.leftOut ?? [];
+    return currentListing()?.leftOut ?? [];
   }
 
   function cuts(): string[] {
     return leftOut().map((part) => `${part} are left out`);
   }
 
-  function keepListing(): void {
-    const { listing, era } = upstream;
-    if (!listing || listing === kept?.listing) return;
+  function storeListing(): void {
+    const { listing, era } = state;
+    if (!listing || listing === stored?.listing) return;
     const next: Remembered = { savedAt: clock.now(), ...(era && { era }), listing };
-    kept = next;
+    stored = next;
     // A failed write costs the next start a listing and nothing else.
     writing = writing.then(() => cache?.write(next)).catch(() => {});
   }
@@ -173,21 +215,21 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   const followed = followSource({
     clock,
     ttlMs,
-    restMs: upstream.restMs,
+    retryAfterMs: upstream.retryAfterMs,
     restore: async () => {
       // A login may have listed the server before anybody follows it.
       await noteIssuer();
-      if (upstream.listing) return toReading();
-      kept = await cache?.read();
-      upstream.recall(kept?.era);
-      if (!kept) waitForFirst();
-      return kept || isAwaited ? toReading() : undefined;
+      if (state.listing) return toReading();
+      stored = await cache?.read();
+      upstream.recall(stored?.era);
+      if (!stored) waitForFirst();
+      return stored || wait === "awaited" ? toReading() : undefined;
     },
     read: async ({ signal }) => {
       const list = () => untilAborted(upstream.refresh(), signal);
       await (isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
         // Waiting for a consent is a state to show and no failure to repeat.
-        if (!isWaiting()) throw error;
+        if (!needsConsent()) throw error;
       });
       await noteIssuer();
       const reading = toReading();
@@ -196,10 +238,10 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     },
     watch: ({ found }) => {
       onChange = () => found(toReading());
-      isStopped = false;
+      wait = "not awaited";
       return async () => {
         stopWaiting();
-        isStopped = true;
+        wait = "stopped";
         await writing;
         await upstream.close();
       };
@@ -208,10 +250,10 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
 
   /** Begins when the server itself is waited for: reading a kept listing may take long while the machine is busy. */
   function waitForFirst(): void {
-    if (isStopped) return;
-    isAwaited = true;
+    if (wait === "stopped") return;
+    wait = "awaited";
     stopWaiting = clock.after(options.limits.startingMs, () => {
-      isSlow = true;
+      wait = "slow";
       if (isStarting()) onChange();
     });
   }
@@ -220,7 +262,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   async function logIn(how: LogInOptions): Promise<boolean> {
     await upstream.retry().catch(() => {});
     const missing = await login?.missing();
-    if (!login || (upstream.status?.state !== "needs_login" && !missing)) return false;
+    if (!login || (state.status?.state !== "needs_login" && !missing)) return false;
     await login.logIn(how);
     await noteIssuer();
     await upstream.retry().catch(() => {});
@@ -233,25 +275,24 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   }
 
   function isStarting(): boolean {
-    return isAwaited && !upstream.status && !upstream.listing && !kept;
+    return (wait === "awaited" || wait === "slow") && !state.status && !currentListing();
   }
 
-  function isWaiting(): boolean {
-    return upstream.status?.state === "quarantined";
+  function needsConsent(): boolean {
+    return state.status?.state === "quarantined";
   }
 
-  async function refresh(signal?: AbortSignal, anew?: boolean): Promise<void> {
-    await followed.refresh(signal, anew);
-    const { status } = upstream;
-    if (isWaiting()) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
+  async function refresh(signal?: AbortSignal, force?: boolean): Promise<void> {
+    await followed.refresh(signal, force);
+    const { status } = state;
+    if (status && needsConsent()) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
   }
 
   function freshness(): Freshness {
-    const own = followed.freshness();
-    const { status } = upstream;
-    if (status) return { ...own, isFresh: false, lastError: status.reason };
+    const known = followed.freshness();
+    if (state.status) return { ...known, isFresh: false, lastError: state.status.reason };
     // The stand-in of a server that is starting is no listing, so it has no age.
-    return isStarting() ? { count: 0, isFresh: false } : own;
+    return isStarting() ? { count: 0, isFresh: false } : known;
   }
 
   return {
@@ -264,11 +305,11 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     diagnostics: () => ({
       label,
       ...upstream.diagnostics(),
-      status: upstream.status,
-      listedAt: kept?.savedAt,
-      fromCache: upstream.listing === undefined && kept !== undefined,
+      status: state.status,
+      listedAt: stored?.savedAt,
+      fromCache: state.listing === undefined && stored !== undefined,
       entries: shown ? countDrafts(shown.content) : 0,
-      warnings: [...((upstream.listing ?? kept?.listing)?.warnings ?? []), ...cuts()],
+      warnings: [...(currentListing()?.warnings ?? []), ...cuts()],
     }),
   };
 }
@@ -289,13 +330,13 @@ function toDomain(
 ): Domain {
   // Instructions under a heading are a manual for the server and do not say what it is for.
   const isManual = instructions?.trimStart().startsWith("#") === true;
-  const told = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
-  // A server that says nothing of itself is described by the tools that the reader may see.
-  const text = description ?? told ?? "";
+  const summary = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
+  // A server without a description is described by the tools that the reader may see.
+  const text = description ?? summary ?? "";
   return { name: label, description: text, scopes, rules: [], ...(readBeforeWrite && { readBeforeWrite }) };
 }
 
-/** Stands for a server that was never listed and tells what is wrong with it. */
+/** Stands for a server that was never listed, with the reason. */
 function standIn(label: string, status: EntryStatus): EntryDraft {
   return {
     ...BARE_ENTRY,

@@ -4,11 +4,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PriorDiscovery } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { contentHash } from "../../util/content-hash.ts";
-import { isOwn, makeOwnFolder, ownFile } from "../../util/own-folder.ts";
-import { UNCOMPILED } from "../../util/uncompiled.ts";
-import { writeFileAtomic } from "../../util/write-file-atomic.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
+import { UNCOMPILED } from "./config/server-config.ts";
 import type { Listing } from "./listing.ts";
+import { isOwn, makeOwnFolder, ownFile } from "./own-folder.ts";
 import { openTools } from "./packed-tools.ts";
 
 /** A listing that is kept for the next start. */
@@ -82,22 +82,22 @@ export function createListingCache(folder: string, label: string, config: unknow
 function encode({ listing, ...about }: Remembered): Buffer {
   const { index, bytes } = listing.tools;
   const content = JSON.stringify({ ...about, listing: { ...listing, tools: index } });
-  const rest = Buffer.concat([Buffer.from(`${content}\n`), bytes]);
-  const head = JSON.stringify({ format: FORMAT, checksum: hash("sha256", rest) });
-  return Buffer.concat([Buffer.from(`${head}\n`), rest]);
+  const body = Buffer.concat([Buffer.from(`${content}\n`), bytes]);
+  const head = JSON.stringify({ format: FORMAT, checksum: hash("sha256", body) });
+  return Buffer.concat([Buffer.from(`${head}\n`), body]);
 }
 
 /** Throws if the file is damaged or of another format. */
 function decode(file: Buffer): Remembered | undefined {
   const headEnd = file.indexOf("\n");
   const { checksum } = headSchema.parse(JSON.parse(file.toString("utf8", 0, headEnd)), UNCOMPILED);
-  const rest = file.subarray(headEnd + 1);
-  if (hash("sha256", rest) !== checksum) return undefined;
-  const contentEnd = rest.indexOf("\n");
+  const body = file.subarray(headEnd + 1);
+  if (hash("sha256", body) !== checksum) return undefined;
+  const contentEnd = body.indexOf("\n");
   const { listing, ...about } = contentSchema.parse(
-    JSON.parse(rest.toString("utf8", 0, contentEnd)),
+    JSON.parse(body.toString("utf8", 0, contentEnd)),
     UNCOMPILED,
   );
-  const tools = openTools(listing.tools, rest.subarray(contentEnd + 1));
+  const tools = openTools(listing.tools, body.subarray(contentEnd + 1));
   return tools && ({ ...about, listing: { ...listing, tools } } as unknown as Remembered);
 }

@@ -1,12 +1,12 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
-import { readArgumentHeaders } from "../../schema/argument-headers.ts";
-import { reasonOf } from "../../util/reason-of.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
+import { z } from "zod";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { readArgumentHeaders } from "../../core/nouns/argument-headers.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
-import { fetchSkills } from "./fetch-skills.ts";
 import { type PackedTools, packTools } from "./packed-tools.ts";
-import { readTools, toolPageSchema } from "./read-tools.ts";
-import type { UpstreamLimits } from "./upstream-limits.ts";
+import type { UpstreamLimits } from "./upstream-target.ts";
 
 const MAX_PAGES = 1_024;
 
@@ -31,7 +31,7 @@ interface Notes {
   readonly maxEntries: number;
 }
 
-interface Page<T extends Listed> {
+interface ListingPage<T extends Listed> {
   readonly items: readonly T[];
   readonly next?: string | undefined;
 }
@@ -47,45 +47,36 @@ export async function fetchListing(
 ): Promise<Listing> {
   const warnings: string[] = [];
   const leftOut: string[] = [];
-  const notes: Notes = { warnings, leftOut, maxEntries };
   const options = { timeout };
-  const {
-    tools: hasTools,
-    prompts: hasPrompts,
-    resources: hasResources,
-  } = client.getServerCapabilities() ?? {};
-  const tolerate = async <T>(what: string, list: Promise<T[]>): Promise<T[]> =>
-    list.catch((error: unknown) => {
+  const offered = client.getServerCapabilities() ?? {};
+  const list = <T extends Listed>(
+    what: string,
+    isOffered: unknown,
+    fetchPage: (params: { cursor?: string }) => Promise<ListingPage<T>>,
+  ) => (isOffered ? walk(what, { warnings, leftOut, maxEntries }, fetchPage) : Promise.resolve([]));
+  const tolerate = async <T>(what: string, listed: Promise<T[]>): Promise<T[]> =>
+    listed.catch((error: unknown) => {
       warnings.push(`its ${what} cannot be listed: ${reasonOf(error)}`);
       return [];
     });
 
-  const tools = hasTools
-    ? await walk("tools", notes, async (cursor) => {
-        const page = await client.request(
-          { method: "tools/list", params: at(cursor) },
-          toolPageSchema,
-          options,
-        );
-        const listed = await readTools(page.tools, warnings);
-        const repeats = inHeaders && client.getProtocolEra() === "modern";
-        const items = repeats ? listed.filter((tool) => isCallable(tool, warnings)) : listed;
-        return { items, next: page.nextCursor };
-      })
-    : [];
-  const prompts = walk("prompts", notes, async (cursor) => {
-    if (!hasPrompts) return { items: [] };
-    const page = await client.request({ method: "prompts/list", params: at(cursor) }, options);
+  const tools = await list("tools", offered.tools, async (params) => {
+    const page = await client.request({ method: "tools/list", params }, toolPageSchema, options);
+    const listed = await readTools(page.tools, warnings);
+    const repeats = inHeaders && client.getProtocolEra() === "modern";
+    const items = repeats ? listed.filter((tool) => isCallable(tool, warnings)) : listed;
+    return { items, next: page.nextCursor };
+  });
+  const prompts = list("prompts", offered.prompts, async (params) => {
+    const page = await client.request({ method: "prompts/list", params }, options);
     return { items: page.prompts, next: page.nextCursor };
   });
-  const resources = walk("resources", notes, async (cursor) => {
-    if (!hasResources) return { items: [] };
-    const page = await client.request({ method: "resources/list", params: at(cursor) }, options);
+  const resources = list("resources", offered.resources, async (params) => {
+    const page = await client.request({ method: "resources/list", params }, options);
     return { items: page.resources, next: page.nextCursor };
   });
-  const templates = walk("resource templates", notes, async (cursor) => {
-    if (!hasResources) return { items: [] };
-    const page = await client.request({ method: "resources/templates/list", params: at(cursor) }, options);
+  const templates = list("resource templates", offered.resources, async (params) => {
+    const page = await client.request({ method: "resources/templates/list", params }, options);
     return { items: page.resourceTemplates, next: page.nextCursor };
   });
   const skills = fetchSkills(client, timeout, warnings);
@@ -109,18 +100,18 @@ export async function fetchListing(
   };
 }
 
-/** Follows cursors to the end, to a repeated cursor, or to a limit. Notes what is over the limit. */
+/** Follows cursors to the end, to a repeated cursor, or to a limit. Notes how many entries are over the limit. */
 async function walk<T extends Listed>(
   what: string,
   { warnings, leftOut, maxEntries }: Notes,
-  fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
+  fetchPage: (params: { cursor?: string }) => Promise<ListingPage<T>>,
 ): Promise<T[]> {
   const items: T[] = [];
   const seen = new Set<string>();
   let over = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { items: more, next } = await fetchPage(cursor);
+    const { items: more, next } = await fetchPage(cursor === undefined ? {} : { cursor });
     for (const item of more) {
       if (!isSound(item, warnings)) continue;
       if (items.length < maxEntries) items.push(item);
@@ -160,6 +151,75 @@ function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
   return read.ok;
 }
 
-function at(cursor: string | undefined): Record<string, unknown> {
-  return cursor === undefined ? {} : { cursor };
+const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
+const MAX_FILES = 512;
+/** Limit for all skills together. */
+const MAX_ALL_FILES = 20_000;
+const MAX_BYTES = 16 * 2 ** 20;
+
+/** Lists the skills of a server that declares the Skills extension, without reading their files. */
+async function fetchSkills(client: Client, timeout: number, warnings: string[]): Promise<ListedSkill[]> {
+  if (!client.getServerCapabilities()?.extensions?.[SKILLS_EXTENSION]) return [];
+  const { SkillsClient } = await import("@modelcontextprotocol/client/ext/skills");
+  const { skills, invalid } = await new SkillsClient(client, { skipInvalid: true }).list({}, { timeout });
+  for (const { uri, reason } of invalid)
+    warnings.push(toVisibleText(`its skill ${uri ?? "without an address"} is refused: ${reason}`, 500));
+  let files = 0;
+  return skills.flatMap((skill) => {
+    const { uri, frontmatter, resources } = skill;
+    files += resources.length;
+    const refusal =
+      files > MAX_ALL_FILES
+        ? `it has more than ${MAX_ALL_FILES} files with the others`
+        : refusalOf(uri, resources);
+    if (refusal !== undefined) warnings.push(toVisibleText(`its skill ${uri} is refused: ${refusal}`, 500));
+    const { name, description } = frontmatter;
+    return refusal === undefined ? [{ name, description, uri, frontmatter, resources }] : [];
+  });
+}
+
+function refusalOf(uri: string, resources: ListedSkill["resources"]): string | undefined {
+  if (/^file:/i.test(uri)) return "it would be read from this machine";
+  if (resources === "dynamic") return undefined;
+  if (resources.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
+  const bytes = resources.reduce((sum, { size }) => sum + size, 0);
+  return bytes > MAX_BYTES ? `its files are larger than ${MAX_BYTES} bytes together` : undefined;
+}
+
+/** A page of tools whose definitions are not read yet. */
+const toolPageSchema = z.object({
+  tools: z.array(z.unknown()),
+  nextCursor: z.string().optional(),
+});
+
+/** Reads each definition separately: a malformed one does not affect the rest. Loads the SDK on first use. */
+async function readTools(definitions: readonly unknown[], warnings: string[]): Promise<Tool[]> {
+  const { specTypeSchemas } = await import("@modelcontextprotocol/client");
+  const standard = specTypeSchemas.Tool["~standard"];
+  const tools: Tool[] = [];
+  for (const definition of definitions) {
+    try {
+      const read = await standard.validate(definition);
+      if (read.issues) warnings.push(leftOut(definition, read.issues[0]?.message ?? "it is malformed"));
+      else tools.push(read.value);
+    } catch (error) {
+      // The definition is nested too deeply. The catalog lists the tool with the reason if that is its input.
+      const bare = toBareTool(definition);
+      if (bare) tools.push(bare);
+      else warnings.push(leftOut(definition, reasonOf(error)));
+    }
+  }
+  return tools;
+}
+
+function toBareTool(definition: unknown): Tool | undefined {
+  if (!isPlainObject(definition) || typeof definition.name !== "string") return undefined;
+  const { name, inputSchema } = definition;
+  return isPlainObject(inputSchema) ? { name, inputSchema: inputSchema as Tool["inputSchema"] } : undefined;
+}
+
+function leftOut(definition: unknown, reason: string): string {
+  const name =
+    isPlainObject(definition) && typeof definition.name === "string" ? definition.name : "without a name";
+  return toVisibleText(`the tool ${name} is left out: ${reason}`, 300);
 }

@@ -1,74 +1,34 @@
 import { join } from "node:path";
-import type { Lane, ReadBeforeWrite } from "../../schema/entry.ts";
-import type { ServerProgram } from "../../schema/server-program.ts";
-import type { Source } from "../../schema/source.ts";
-import { type Clock, systemClock } from "../../util/clock.ts";
-import { contentHash } from "../../util/content-hash.ts";
-import { sweepOrphans } from "../../util/process-tree.ts";
-import type { ToolOverride } from "./config/overrides.ts";
+import { systemClock } from "../../base/util/clock.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import type { Source } from "../../core/nouns/source.ts";
+import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
 import {
   invalid,
+  isSwitchedOff,
   type McpServerConfig,
   readServerConfig,
   type ServerConfig,
 } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
-import type { Variables } from "./config/to-launch.ts";
-import { type FollowUpstreamOptions, followUpstream, type McpDiagnostics } from "./follow-upstream.ts";
+import {
+  type FollowUpstreamOptions,
+  followUpstream,
+  type McpDiagnostics,
+  type McpSourceOptions,
+} from "./follow-upstream.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
-import type { SharedServers } from "./shared-servers.ts";
-import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
-
-/** Options of {@link fromMcpConfig}. */
-export interface McpSourceOptions {
-  /** Only the servers of this profile of the config. */
-  readonly profile?: string;
-  /** Folder that keeps listings between starts. Without it, each start has to list the server. */
-  readonly cacheDirectory?: string;
-  /** Age at which a listing is stale, in milliseconds. Default: one day. */
-  readonly ttlMs?: number;
-  /** Accepts all definitions of the server, now and later, without approval. */
-  readonly trusted?: boolean;
-  /**
-   * Lanes of tools, by the server's names for them. Only this makes a lane weaker than the tool's name implies: a
-   * server's hint to read does not.
-   */
-  readonly lanes?: Readonly<Record<string, Lane>>;
-  /** A person's words about tools, by the server's names for them: name, description, lane, and whether it is hidden. */
-  readonly tools?: Readonly<Record<string, ToolOverride>>;
-  /** Description of the domain. Default: the instructions of a trusted server. */
-  readonly description?: string;
-  /** Scopes that a principal needs to see the entries. */
-  readonly scopes?: readonly string[];
-  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
-  readonly readBeforeWrite?: ReadBeforeWrite;
-  /** Values for `${X}` in the config. Default: the environment. */
-  readonly variables?: Variables;
-  /** The environment that a server inherits a few variables of. Default: that of the process. */
-  readonly environment?: Variables;
-  /** Servers that several gateways share. Default: each source has a process of its own. */
-  readonly shared?: SharedServers;
-  /** The folder in which a server starts unless its config names one. Default: that of the process. */
-  readonly cwd?: string;
-  /**
-   * Decides whether the server may be started or reached; asked before each use. While the answer is no, the
-   * server waits like one whose definitions are not approved. Default: always.
-   */
-  readonly mayStart?: (program: ServerProgram) => boolean | Promise<boolean>;
-  readonly limits?: Partial<UpstreamLimits>;
-  /** For tests. Default: the system clock. */
-  readonly clock?: Clock;
-  /**
-   * Store of logins to HTTP servers. Default: a file in the folder that `KEYHOLE_STATE` names (the program sets
-   * it), otherwise memory.
-   */
-  readonly logins?: Logins;
-}
+import { sweepOrphans } from "./process-tree.ts";
+import { DEFAULT_LIMITS } from "./upstream-target.ts";
 
 /** Source for one upstream server. See {@link fromMcpConfig}. */
 export interface McpSource extends Source {
+  /** The name of the server, which is also the domain of its entries. The id is `mcp:` and the label. */
+  readonly label: string;
   /** Whether the server keeps state of its client, so that no other client may use the same process. */
   readonly isStateful: boolean;
   /** Describes what starting the server runs or reaches. Starts nothing. */
@@ -105,6 +65,7 @@ export function createMcpSource(
   const server = readServerConfig(label, config);
   const environment = options.environment ?? process.env;
   const settings: FollowUpstreamOptions = {
+    ...options,
     label,
     config: server,
     cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, server) : undefined,
@@ -112,14 +73,11 @@ export function createMcpSource(
     trusted: options.trusted ?? false,
     lanes: options.lanes ?? {},
     tools: options.tools ?? {},
-    description: options.description,
     scopes: options.scopes ?? [],
-    readBeforeWrite: options.readBeforeWrite,
     variables: options.variables ?? environment,
     environment,
     shared: server.stateful ? undefined : options.shared,
     cwd: options.cwd,
-    mayStart: options.mayStart,
     limits: { ...DEFAULT_LIMITS, ...options.limits, ...(server.stateful && { idleMs: 0 }) },
     clock: options.clock ?? systemClock,
     logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
@@ -128,6 +86,7 @@ export function createMcpSource(
   let isUsed = false;
   return {
     id: `mcp:${label}`,
+    label,
     isStateful: server.stateful ?? false,
     program: () => toServerProgram(label, server, settings),
     // Only a change of the config compares sources.
@@ -157,15 +116,15 @@ function digestOf(
   return contentHash(JSON.parse(JSON.stringify([server, options])));
 }
 
-const kept = new Map<string, Logins>();
+const loginsByPath = new Map<string, Logins>();
 
 /** Sources share one open file. */
 function defaultLogins(folder: string | undefined): Logins {
   if (!folder) return createLogins({ path: ":memory:" });
   const path = join(folder, "keyhole.db");
-  const known = kept.get(path) ?? createLogins({ path });
-  kept.set(path, known);
-  return known;
+  const logins = loginsByPath.get(path) ?? createLogins({ path });
+  loginsByPath.set(path, logins);
+  return logins;
 }
 
 let swept = false;
@@ -175,4 +134,64 @@ function sweepSoon(): void {
   if (swept) return;
   swept = true;
   setTimeout(() => void sweepOrphans().catch(() => 0), SWEEP_MS).unref();
+}
+
+const CONFIG = "in the config";
+
+/**
+ * Creates one source for each enabled server of a config block of another client (`mcpServers`, or `servers` of
+ * VS Code), given as text or object. `overrides` of the block replace names, descriptions and lanes, and hide tools.
+ * Starts nothing; the gateway does.
+ *
+ * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile is not there
+ * @example
+ * ```ts
+ * import { fromMcpConfig } from "keyhole/sources";
+ *
+ * const sources = fromMcpConfig({ mcpServers: { files: { command: "npx", args: ["-y", "files-server"] } } });
+ * console.assert(sources[0]?.id === "mcp:files");
+ * ```
+ */
+export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
+  const block = typeof json === "string" ? parse(json) : json;
+  if (!isPlainObject(block)) throw invalid(CONFIG, "it is not a JSON object");
+  const servers =
+    block.mcpServers ?? block.servers ?? (isPlainObject(block.mcp) ? block.mcp.servers : undefined);
+  if (!isPlainObject(servers)) throw invalid(CONFIG, "it has neither mcpServers nor servers");
+  const { profile, ...shared } = options;
+  const chosen = profile === undefined ? servers : serversOf(servers, readProfile(block.profiles, profile));
+  const taken = new Set<string>();
+  return Object.entries(chosen)
+    .filter(([, config]) => !isSwitchedOff(config))
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, config]) =>
+      // The source itself reports errors in its config.
+      createMcpSource(freeLabel(name, taken), config as McpServerConfig, {
+        ...shared,
+        ...readOverride(block.overrides, name),
+      }),
+    );
+}
+
+/** Turns a server name (free text) into a label (the start of a route). */
+export function toLabel(name: string): string {
+  const words = name.match(/[A-Za-z0-9_]+/g) ?? [];
+  const joined = words.join("-").slice(0, 48);
+  return /^[a-z]/i.test(joined) ? joined : `server-${joined || "unnamed"}`;
+}
+
+function freeLabel(name: string, taken: Set<string>): string {
+  const plain = toLabel(name);
+  let label = plain;
+  for (let count = 2; taken.has(label); count += 1) label = `${plain}-${count}`;
+  taken.add(label);
+  return label;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(CONFIG, "it is not JSON");
+  }
 }

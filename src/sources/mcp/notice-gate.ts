@@ -1,11 +1,11 @@
-import type { Clock } from "../../util/clock.ts";
-import { fieldsOf, isFields } from "../../util/fields.ts";
+import type { Clock } from "../../base/util/clock.ts";
+import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 
 /** Passes on what a server sends. Of notifications that come too fast, only the latest of each kind. */
 export interface NoticeGate {
   /** Delivers a message now, or a notification later, or never if a newer one replaces it. */
   take(message: unknown, deliver: () => void): void;
-  /** Drops what waits. */
+  /** Drops the notifications that wait. */
   close(): void;
 }
 
@@ -61,7 +61,8 @@ export function createNoticeGate(clock: Clock): NoticeGate {
 
 /** Notifications of one kind replace each other. Undefined for requests and answers. */
 function kindOf(message: unknown): string | undefined {
-  if (!isFields(message) || typeof message.method !== "string" || message.id !== undefined) return undefined;
+  if (!isPlainObject(message) || typeof message.method !== "string" || message.id !== undefined)
+    return undefined;
   const { progressToken, uri, requestId, taskId } = fieldsOf(message.params);
   return JSON.stringify([message.method, progressToken, uri, requestId, taskId]);
 }

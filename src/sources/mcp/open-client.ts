@@ -2,84 +2,75 @@ import type {
   Client,
   FetchLike,
   JsonSchemaValidator,
+  McpSubscription,
   PriorDiscovery,
   StreamableHTTPClientTransport,
   Transport,
 } from "@modelcontextprotocol/client";
-import { knowSecrets } from "../../net/known-secrets.ts";
-import type { LogLevel } from "../../schema/entry.ts";
-import type { Clock } from "../../util/clock.ts";
-import { PROGRAM_VERSION } from "../../util/program-version.ts";
-import { secretsInArgs, secretsInFields } from "../../util/secret-values.ts";
-import { type CallLane, createCallLane } from "./call-lane.ts";
-import type { CallTool } from "./call-tool.ts";
-import type { ServerConfig } from "./config/server-config.ts";
-import { type LaunchOptions, toLaunch, type Variables } from "./config/to-launch.ts";
+import { knowSecrets } from "../../base/safety/known-secrets.ts";
+import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
+import type { Clock } from "../../base/util/clock.ts";
+import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
+import type { LogLevel } from "../../core/nouns/entry.ts";
+import { backoffMs, sleep } from "../backoff.ts";
+import { type LaunchVariables, toLaunch } from "./config/to-launch.ts";
 import { BROKEN_OFF, isLost, refusesPost } from "./failure.ts";
-import { createHttpCallLane, type HttpCallLane } from "./http-call-lane.ts";
-import { keepListening } from "./keep-listening.ts";
+import { createHttpFastPath } from "./http-fast-path.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { toWebFetch } from "./login/web-fetch.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
+import type { UpstreamTarget } from "./upstream-target.ts";
 
 const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
 const PROBE_MS = 5_000;
 
-export interface OpenOptions extends LaunchOptions {
-  readonly config: ServerConfig;
-  /** Access to an HTTP server; undefined for a child process. */
-  readonly login?: ServerLogin | undefined;
+export interface OpenOptions extends UpstreamTarget {
   readonly era: PriorDiscovery | undefined;
-  readonly clock: Clock;
-  /** Raised when nobody needs the connection any more. */
+  /** Raised when the connection is no longer needed. */
   readonly signal: AbortSignal;
-  readonly connectMs: number;
-  readonly maxLineBytes: number;
-  readonly graceMs: number;
   onListChanged(): void;
   onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
   /** Called with each new transport, which may own a process. */
-  onMade(made: Made): void;
-  onClosed(made: Made): void;
+  onTransport(transport: OpenTransport): void;
+  onClosed(transport: OpenTransport): void;
 }
 
 /** A transport and its process. */
-export interface Made {
-  readonly transport: Transport;
+export interface OpenTransport {
+  readonly wire: Transport;
   readonly process: StdioTransport | undefined;
-  readonly lane?: CallLane | undefined;
   /** Why the transport ended, if known. */
   readonly ending: string | undefined;
-  /** The calls that run on it, of everybody who uses it. */
+  /** Running calls of all its users. */
   readonly running: Set<unknown>;
-  /** Gives it up. It ends when nobody else uses it. */
+  /** Releases the transport. It ends with its last user. */
   release(): Promise<void>;
 }
 
 /** A connection to a server. */
-export interface Opened {
+export interface OpenedUpstream {
   readonly client: Client;
   readonly era: PriorDiscovery;
-  readonly made: Made;
-  readonly callTool: CallTool;
+  readonly transport: OpenTransport;
 }
 
 /** Connects to a server in the protocol that it speaks. Loads the SDK on first use. */
-export async function openClient(options: OpenOptions): Promise<Opened> {
+export async function openClient(options: OpenOptions): Promise<OpenedUpstream> {
   const sdk = await import("@modelcontextprotocol/client");
 
-  async function attempt(prior: PriorDiscovery | undefined, overSse: boolean): Promise<Opened> {
-    const made = makeTransport(sdk, options, overSse);
-    options.onMade(made);
-    const changed = { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() };
+  async function attempt(prior: PriorDiscovery | undefined, overSse: boolean): Promise<OpenedUpstream> {
+    const transport = makeTransport(sdk, options, overSse);
+    options.onTransport(transport);
+    const { clock, onListChanged, limits } = options;
+    const changed = { autoRefresh: false, debounceMs: 0, onChanged: () => onListChanged() };
     const client = new sdk.Client(CLIENT, {
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, options.connectMs) } },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, limits.connectMs) } },
       listChanged: { tools: changed, prompts: changed, resources: changed },
       // Compiling a foreign schema could block the process. Callers check results themselves.
       jsonSchemaValidator: { getValidator: acceptAll },
     });
-    // Skips single invalid messages; `onclose` tells about the end of the connection.
+    // Skips single invalid messages; `onclose` reports the end of the connection.
     client.onerror = () => {};
     client.setNotificationHandler("notifications/message", ({ params }) =>
       options.onLog(params.level, params.data, params.logger),
@@ -87,20 +78,18 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     const gone = new AbortController();
     client.onclose = () => {
       gone.abort();
-      made.lane?.close();
-      options.onClosed(made);
+      options.onClosed(transport);
     };
     try {
-      await client.connect(made.transport, { timeout: options.connectMs, ...(prior && { prior }) });
+      await client.connect(transport.wire, { timeout: limits.connectMs, ...(prior && { prior }) });
     } catch (error) {
-      options.onClosed(made);
+      options.onClosed(transport);
       throw error;
     }
-    const { clock, onListChanged: onMissed } = options;
-    void keepListening(client, { clock, signal: gone.signal, onMissed });
+    void keepListening(client, { clock, signal: gone.signal, onMissed: onListChanged });
     const discover = client.getDiscoverResult();
     const era: PriorDiscovery = discover ? { kind: "modern", discover } : { kind: "legacy" };
-    return { client, era, made, callTool: made.lane?.over(client) ?? client.callTool.bind(client) };
+    return { client, era, transport };
   }
 
   const { config, era, signal } = options;
@@ -124,8 +113,8 @@ function makeTransport(
   sdk: typeof import("@modelcontextprotocol/client"),
   options: OpenOptions,
   overSse: boolean,
-): Made {
-  const { label, config, variables, login } = options;
+): OpenTransport {
+  const { label, config, variables, login, limits } = options;
   if (config.transport === "http")
     return makeHttpTransport(sdk, login!, createNoticeGate(options.clock), overSse);
   const launch = toLaunch(config, options);
@@ -137,17 +126,13 @@ function makeTransport(
   const process: StdioTransport = createStdioTransport({
     label,
     ...launch,
-    maxLineBytes: options.maxLineBytes,
-    graceMs: options.graceMs,
+    ...limits,
     readMessage: sdk.parseJSONRPCMessage,
     gate: createNoticeGate(options.clock),
-    takes: (value) => lane.take(value),
   });
-  const lane = createCallLane(sdk, process, process.receive);
   return {
-    transport: process,
+    wire: process,
     process,
-    lane,
     get ending() {
       return process.ending;
     },
@@ -162,30 +147,29 @@ function makeHttpTransport(
   login: ServerLogin,
   gate: NoticeGate,
   overSse: boolean,
-): Made {
+): OpenTransport {
   const { url, headers } = login.address();
   let ending: string | undefined;
   const end = (reason: string) => {
     ending ??= reason;
-    void transport.close().catch(() => {});
+    void wire.close().catch(() => {});
   };
   const send = login.sender(end);
   const requestInit = { headers };
-  const lane = overSse ? undefined : createHttpCallLane(sdk, { url, headers, send });
-  const transport: Transport = lane
-    ? failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch: lane.fetch, requestInit }))
-    : new sdk.SSEClientTransport(url, { fetch: endWithStream(toWebFetch(send), end), requestInit });
-  lane?.attach(transport);
-  passThroughGate(transport, gate, lane?.renumbered);
+  const fastPath = createHttpFastPath({ url, headers, send, readMessage: sdk.parseJSONRPCMessage });
+  const wire: Transport = overSse
+    ? new sdk.SSEClientTransport(url, { fetch: endWithStream(toWebFetch(send), end), requestInit })
+    : failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch: fastPath.fetch, requestInit }));
+  if (!overSse) fastPath.attach(wire);
+  passThroughGate(wire, gate);
   return {
-    transport,
+    wire,
     process: undefined,
-    lane,
     get ending() {
       return ending;
     },
     running: new Set(),
-    release: () => transport.close(),
+    release: () => wire.close(),
   };
 }
 
@@ -219,22 +203,18 @@ function endWithStream(fetch: FetchLike, end: (reason: string) => void): FetchLi
 }
 
 /** Puts the gate before every handler that the client sets. */
-function passThroughGate(
-  transport: Transport,
-  gate: NoticeGate,
-  renumbered: HttpCallLane["renumbered"] = (message) => message,
-): void {
+function passThroughGate(transport: Transport, gate: NoticeGate): void {
   let gated: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
     get: () => gated,
     set: (handle: Transport["onmessage"]) => {
-      gated = handle && ((message, extra) => gate.take(message, () => handle(renumbered(message), extra)));
+      gated = handle && ((message, extra) => gate.take(message, () => handle(message, extra)));
     },
   });
 }
 
 /** The variables that fill arguments. Their names say whether they are secret. */
-function usedIn(args: readonly string[], variables: Variables): Variables {
+function usedIn(args: readonly string[], variables: LaunchVariables): LaunchVariables {
   const names = args.flatMap((argument) =>
     [...argument.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name),
   );
@@ -248,4 +228,35 @@ function endedOverProbe(error: unknown): boolean {
 
 function acceptAll<T>(): JsonSchemaValidator<T> {
   return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
+}
+
+interface ListenOptions {
+  readonly clock: Clock;
+  /** Raised when the client is closed. */
+  readonly signal: AbortSignal;
+  /** Called after a gap in the stream, in which changes may have been missed. */
+  onMissed(): void;
+}
+
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 60_000;
+
+/** Opens the stream of change notifications of the newer protocol again whenever the server ends it. */
+async function keepListening(client: Client, options: ListenOptions): Promise<void> {
+  const { clock, signal, onMissed } = options;
+  let stream: McpSubscription | undefined = client.autoOpenedSubscription;
+  let filter = stream?.honoredFilter;
+  let openedAt = clock.monotonic();
+  let failures = 0;
+  while (filter && (!stream || (await stream.closed) !== "local")) {
+    // Streams that end early count as failures: the waits between them grow.
+    failures = stream && clock.monotonic() - openedAt > LONGEST_WAIT_MS ? 1 : failures + 1;
+    await sleep(backoffMs(failures, { firstMs: FIRST_WAIT_MS, longestMs: LONGEST_WAIT_MS }), clock, signal);
+    if (signal.aborted) return;
+    stream = await client.listen(filter, { signal }).catch(() => undefined);
+    if (!stream) continue;
+    filter = stream.honoredFilter;
+    openedAt = clock.monotonic();
+    onMissed();
+  }
 }

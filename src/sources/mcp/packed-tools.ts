@@ -1,20 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/client";
-import { findPoisonIn, poisonRules } from "../../util/find-poison.ts";
+import { findPoisonIn, poisonRules } from "../../base/safety/detect-injection.ts";
 import { toDefinition } from "./definition.ts";
-
-/** A tool of a listing. Its definition is read when it is needed: a server may have thousands. */
-export interface PackedTool {
-  readonly name: string;
-  /** The title, if it is another than the name. */
-  readonly title?: string | undefined;
-  /** Hash of the definition that a person approves. */
-  readonly hash: string;
-  /** The first part of it, in fewer characters. */
-  readonly shortHash: string;
-  /** The ways in which the definition tries to steer a model. */
-  readonly poison: readonly string[];
-  read(): Tool;
-}
 
 /** Everything of the tools but their definitions, as it is stored. */
 export interface ToolIndex {
@@ -29,10 +15,13 @@ export interface ToolIndex {
   readonly rules: string;
 }
 
+/** A tool of a listing. Its definition is read when it is needed: a server may have thousands. */
+export type PackedTool = Pick<StoredTool, "name" | "title" | "hash" | "shortHash" | "poison" | "read">;
+
 const HASH_BYTES = 32;
 const SHORT_BYTES = 18;
 
-/** Tools in few objects: their definitions are the bytes of their JSON, after the hashes of all. */
+/** One buffer for all tools: first their hashes, then the JSON of each. Avoids an object for each definition. */
 export interface PackedTools {
   readonly tools: readonly PackedTool[];
   readonly index: ToolIndex;
@@ -43,14 +32,14 @@ export interface PackedTools {
 export function packTools(listed: readonly Tool[]): PackedTools {
   const tools = listed.toSorted(({ name }, { name: other }) => (name < other ? -1 : name > other ? 1 : 0));
   const definitions = tools.map((tool) => Buffer.from(JSON.stringify(tool)));
-  const made = tools.map(toDefinition);
-  const hashes = made.map(({ hash }) => Buffer.from(hash, "hex"));
+  const approved = tools.map(toDefinition);
+  const hashes = approved.map(({ hash }) => Buffer.from(hash, "hex"));
   const titles = tools.flatMap(({ name, title }, at) =>
     title === undefined || title === name ? [] : [[at, title]],
   );
-  const poison = made.flatMap(({ content }, at) => {
-    const found = findPoisonIn(content);
-    return found.length === 0 ? [] : [[at, found]];
+  const poison = approved.flatMap(({ content }, at) => {
+    const rules = findPoisonIn(content);
+    return rules.length === 0 ? [] : [[at, rules]];
   });
   const index: ToolIndex = {
     names: tools.map(({ name }) => name),
@@ -82,7 +71,7 @@ interface Pack {
   readonly isJudged: boolean;
 }
 
-class StoredTool implements PackedTool {
+class StoredTool {
   readonly name: string;
   readonly #pack: Pack;
   readonly #at: number;
@@ -97,19 +86,23 @@ class StoredTool implements PackedTool {
     this.#end = end;
   }
 
+  /** The title, if it is another than the name. */
   get title(): string | undefined {
     return this.#pack.index.titles[this.#at];
   }
 
+  /** Hash of the definition that a person approves. */
   get hash(): string {
     return this.#pack.bytes.toString("hex", this.#at * HASH_BYTES, (this.#at + 1) * HASH_BYTES);
   }
 
+  /** The first part of the hash, in fewer characters. */
   get shortHash(): string {
     const start = this.#at * HASH_BYTES;
     return this.#pack.bytes.toString("base64", start, start + SHORT_BYTES);
   }
 
+  /** The ways in which the definition tries to steer a model. */
   get poison(): readonly string[] {
     if (this.#pack.isJudged) return this.#pack.index.poison[this.#at] ?? [];
     return findPoisonIn(toDefinition(this.read()).content);

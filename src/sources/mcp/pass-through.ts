@@ -1,8 +1,9 @@
 import type { Client, InputRequests, InputResponses, RequestOptions } from "@modelcontextprotocol/client";
-import { hideSecrets } from "../../net/known-secrets.ts";
-import type { CallingClient } from "../../schema/entry.ts";
-import { problem } from "../../schema/problem.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { CallingClient } from "../../core/nouns/entry.ts";
+import type { CallTrace, TracedRequest } from "../../core/nouns/span-context.ts";
 
 /** Requests that a trusted server may send to the client. Other servers may only show a form. */
 const ASKABLE = ["elicitation", "sampling", "roots"];
@@ -15,7 +16,8 @@ export interface Asking {
   readonly trusted: boolean;
 }
 
-interface Passed {
+/** The parts of a request that connect the server with the client behind the call. */
+export interface PassedRequest {
   readonly params: {
     readonly _meta?: Readonly<Record<string, unknown>>;
     readonly inputResponses?: InputResponses;
@@ -33,7 +35,7 @@ export function passThrough(
   caller: CallingClient | undefined,
   { trusted }: Pick<Asking, "trusted">,
   meta: Readonly<Record<string, unknown>> = {},
-): Passed {
+): PassedRequest {
   const params = Object.keys(meta).length > 0 ? { _meta: meta } : {};
   if (!caller) return { params, options: {} };
   const isModern = client.getProtocolEra() === "modern";
@@ -105,4 +107,40 @@ export function passError(caller: CallingClient | undefined): (error: unknown) =
 function takesForms({ elicitation }: CallingClient["capabilities"]): boolean {
   if (typeof elicitation !== "object" || elicitation === null) return false;
   return "form" in elicitation || !("url" in elicitation);
+}
+
+/** Sends a request within the trace of its call and publishes its outcome. */
+export function traceRequest<T extends object>(
+  trace: CallTrace | undefined,
+  request: TracedRequest,
+  send: TracedSend<T>,
+): Promise<T> {
+  return trace ? sendWithin(trace, request, send) : send({});
+}
+
+type TracedSend<T> = (meta: Readonly<Record<string, string>>) => Promise<T>;
+
+async function sendWithin<T extends object>(
+  trace: CallTrace,
+  request: TracedRequest,
+  send: TracedSend<T>,
+): Promise<T> {
+  const call = trace.begin?.(request);
+  const { traceparent = trace.traceparent } = call ?? {};
+  try {
+    const result = await send({ traceparent, ...(trace.tracestate && { tracestate: trace.tracestate }) });
+    call?.end("isError" in result && result.isError === true ? "tool_error" : undefined);
+    return result;
+  } catch (error) {
+    call?.end(errorType(error));
+    throw error;
+  }
+}
+
+/** Returns the kind of the error, never its message. */
+function errorType(error: unknown): string {
+  if (isProblem(error)) return error.code;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  if (typeof code === "number" || typeof code === "string") return String(code).slice(0, 64);
+  return typeof name === "string" ? name.slice(0, 64) : "_OTHER";
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRestartPolicy } from "./restart-policy.ts";
+import { createRestartPolicy } from "./connection.ts";
 
 function policy(random = 1) {
   const clock = { now: 0 };

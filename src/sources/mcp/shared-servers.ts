@@ -1,22 +1,22 @@
-import { problem } from "../../schema/problem.ts";
-import { contentHash } from "../../util/content-hash.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
 import { toLaunch } from "./config/to-launch.ts";
-import type { Made, Opened, OpenOptions } from "./open-client.ts";
+import type { OpenedUpstream, OpenOptions, OpenTransport } from "./open-client.ts";
 
 /** Servers that several gateways use: one process for the same command, arguments, environment and folder. */
 export interface SharedServers {
   /** Opens a server, or joins those who use it. Each user has a connection that it can end or give up. */
-  open(options: OpenOptions): Promise<Opened>;
+  open(options: OpenOptions): Promise<OpenedUpstream>;
   /** How many servers run. */
   readonly size: number;
 }
 
 interface Server {
-  readonly users: Map<OpenOptions, Made>;
+  readonly users: Map<OpenOptions, OpenTransport>;
   readonly running: Set<unknown>;
   /** The transport that was opened last. */
-  readonly made: Made | undefined;
-  readonly opening: Promise<Opened>;
+  readonly transport: OpenTransport | undefined;
+  readonly opening: Promise<OpenedUpstream>;
   /** Ends the server, also while it opens. */
   end(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function createSharedServers(): SharedServers {
   function start(key: string, options: OpenOptions): Server {
     const users: Server["users"] = new Map();
     const unused = new AbortController();
-    let made: Made | undefined;
+    let transport: OpenTransport | undefined;
     let isOpen = false;
     const forget = () => {
       if (servers.get(key) === server) servers.delete(key);
@@ -43,16 +43,16 @@ export function createSharedServers(): SharedServers {
         ...options,
         signal: unused.signal,
         onListChanged: () => each(users, (user) => user.onListChanged()),
-        onLog: (...said) => each(users, (user) => user.onLog(...said)),
-        onMade: (next) => {
-          made = next;
+        onLog: (...message) => each(users, (user) => user.onLog(...message)),
+        onTransport: (next) => {
+          transport = next;
           if (unused.signal.aborted) void next.release();
         },
         onClosed: () => {
           // Before that, the opening itself fails or tries another protocol.
           if (!isOpen) return;
           forget();
-          each(users, (user, theirs) => user.onClosed(theirs));
+          each(users, (user, its) => user.onClosed(its));
         },
       }),
     );
@@ -62,16 +62,16 @@ export function createSharedServers(): SharedServers {
     const server: Server = {
       users,
       running: new Set(),
-      get made() {
-        return made;
+      get transport() {
+        return transport;
       },
       opening,
       end: async () => {
         forget();
         unused.abort();
-        await made?.release();
+        await transport?.release();
         await opening.then(
-          (opened) => opened.made.release(),
+          (opened) => opened.transport.release(),
           () => {},
         );
       },
@@ -80,37 +80,37 @@ export function createSharedServers(): SharedServers {
     return server;
   }
 
-  function join(server: Server, options: OpenOptions): Promise<Opened> {
-    const left = Promise.withResolvers<never>();
-    left.promise.catch(() => {});
-    const made: Made = {
-      get transport() {
-        return server.made!.transport;
+  function join(server: Server, options: OpenOptions): Promise<OpenedUpstream> {
+    const released = Promise.withResolvers<never>();
+    released.promise.catch(() => {});
+    const transport: OpenTransport = {
+      get wire() {
+        return server.transport!.wire;
       },
       get process() {
-        return server.made?.process;
+        return server.transport?.process;
       },
       get ending() {
-        return server.made?.ending;
+        return server.transport?.ending;
       },
       running: server.running,
       release: async () => {
         server.users.delete(options);
-        left.reject(problem("CLOSED"));
+        released.reject(problem("CLOSED"));
         if (server.users.size === 0) await server.end();
       },
     };
-    server.users.set(options, made);
-    options.onMade(made);
-    const opened = server.opening.then((theirs): Opened => ({ ...theirs, made }));
-    return Promise.race([opened, left.promise]);
+    server.users.set(options, transport);
+    options.onTransport(transport);
+    const opened = server.opening.then((shared): OpenedUpstream => ({ ...shared, transport }));
+    return Promise.race([opened, released.promise]);
   }
 
   return {
     open: async (options) => {
-      const { config, maxLineBytes, graceMs } = options;
+      const { config, limits } = options;
       if (config.transport === "http") return (await import("./open-client.ts")).openClient(options);
-      const key = contentHash([toLaunch(config, options), maxLineBytes, graceMs]);
+      const key = contentHash([toLaunch(config, options), limits.maxLineBytes, limits.graceMs]);
       return join(servers.get(key) ?? start(key, options), options);
     },
     get size() {
@@ -119,6 +119,6 @@ export function createSharedServers(): SharedServers {
   };
 }
 
-function each(users: Server["users"], tell: (user: OpenOptions, made: Made) => void): void {
-  for (const [user, made] of [...users]) tell(user, made);
+function each(users: Server["users"], call: (user: OpenOptions, transport: OpenTransport) => void): void {
+  for (const [user, transport] of [...users]) call(user, transport);
 }

@@ -1,10 +1,9 @@
 import type { SkillFile } from "@modelcontextprotocol/client/ext/skills";
-import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { CallContext, EntryDraft, Origin, SkillManifestFile } from "../../schema/entry.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
-import { checkOffered } from "./check-offered.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import type { CallContext, EntryDraft, Origin, SkillManifestFile } from "../../core/nouns/entry.ts";
 import { type ListedSkill, toDefinition } from "./definition.ts";
-import type { DraftOptions } from "./draft-options.ts";
+import { checkOffered, type DraftOptions } from "./entry-request.ts";
 
 const SEGMENT = /^[A-Za-z0-9._~%!$&'()*+,;=:@-]+$/;
 /** Leaves room for the domain in a route. */

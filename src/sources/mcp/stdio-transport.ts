@@ -2,15 +2,13 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { type Problem, problem } from "../../schema/problem.ts";
-import { fieldsOf } from "../../util/fields.ts";
-import { killOnExit } from "../../util/kill-on-exit.ts";
-import { createLineReader } from "../../util/line-reader.ts";
-import { createMarker, MARKER } from "../../util/process-marker.ts";
-import { endProcesses } from "../../util/process-tree.ts";
-import { toWindowsCommand } from "./config/windows-command.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
+import { fieldsOf } from "../../base/util/plain-object.ts";
+import { createMarker, MARKER } from "../../base/util/process-marker.ts";
+import { toWindowsCommand } from "./config/server-program.ts";
+import { createLineReader } from "./line-reader.ts";
 import type { NoticeGate } from "./notice-gate.ts";
-import { createTextRing } from "./text-ring.ts";
+import { endProcesses, killOnExit } from "./process-tree.ts";
 
 /** The protocol's code of an invalid message. */
 const INVALID_ANSWER = -32_600;
@@ -31,22 +29,18 @@ export interface StdioOptions {
   /** Checks a parsed line. Throws if it is not a message. */
   readonly readMessage: (value: unknown) => JSONRPCMessage;
   readonly gate: NoticeGate;
-  /** Takes a parsed line that needs no further check. Returns whether it did. */
-  takes(value: unknown): boolean;
 }
 
 /** A server that runs as a child process, in its own process group. */
 export interface StdioTransport extends Transport {
   readonly pid: number | null;
-  /** Tells the SDK that this is a local pipe. */
+  /** Marks a local pipe for the SDK. */
   readonly stderr: null;
   stderrText(): string;
   /** Skipped lines that were not messages. */
   readonly invalidLines: number;
   /** Why the connection ended; undefined while it is open. */
   readonly ending: string | undefined;
-  /** Takes a parsed line as if the server had sent it. */
-  receive(value: unknown): void;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -78,7 +72,6 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     start: () => start(),
     send: (message) => send(message),
     close: () => close(),
-    receive: check,
   };
 
   async function start(): Promise<void> {
@@ -136,11 +129,16 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     if (!isWaiting) handleLines();
   }
 
-  /** Handles lines in turns, and reads no more meanwhile, so that a flood slows down its sender alone. */
+  /**
+   * Handles lines in turns, and reads no more meanwhile, so that a flood slows down its sender alone. A report of
+   * progress ends a turn: the SDK handles it a moment later, and drops it if the result has come by then.
+   */
   function handleLines(): void {
     const until = performance.now() + TURN_MS;
     let handled = 0;
-    while (handled < backlog.length && performance.now() < until) take(backlog[handled++]!);
+    let isProgress = false;
+    while (handled < backlog.length && !isProgress && performance.now() < until)
+      isProgress = take(backlog[handled++]!);
     backlog = backlog.slice(handled);
     if (backlog.length > 0) {
       child?.stdout.pause();
@@ -148,24 +146,22 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     } else if (child?.stdout.isPaused()) child.stdout.resume();
   }
 
-  function take(line: string): void {
-    if (line.trim() === "") return;
+  /** Returns whether the line reports progress. */
+  function take(line: string): boolean {
+    if (line.trim() === "") return false;
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
       invalidLines += 1;
-      return;
+      return false;
     }
     options.gate.take(value, () => deliver(value));
+    return fieldsOf(value).method === "notifications/progress";
   }
 
-  /** Only what is delivered is checked, because a check costs more than a line. */
+  /** Checks delivered messages only, because a check costs more than a line. */
   function deliver(value: unknown): void {
-    if (!options.takes(value)) check(value);
-  }
-
-  function check(value: unknown): void {
     let message: JSONRPCMessage;
     try {
       message = options.readMessage(value);
@@ -198,7 +194,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   async function end(): Promise<void> {
     for (const line of backlog.splice(0)) take(line);
     options.gate.close();
-    // Tells callers at once; `close` resolves when the processes are gone.
+    // Callers learn it at once; `close` resolves when the processes are gone.
     announce();
     if (child?.pid === undefined) return;
     child.stdin.end();
@@ -227,4 +223,28 @@ function toCommandLine({ label, command, args, env, cwd = process.cwd() }: Stdio
   if (process.platform !== "win32") return { command, args, isVerbatim: false };
   const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   return toWindowsCommand(label, command, args, { env, cwd, isFile });
+}
+
+/** Keeps the end of an endless text, up to a size. */
+interface TextRing {
+  add(chunk: Buffer): void;
+  text(): string;
+}
+
+export function createTextRing(maxBytes: number): TextRing {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    add: (chunk) => {
+      // A copy, because a slice would keep the whole chunk in memory.
+      const copy = Buffer.from(chunk.subarray(Math.max(0, chunk.length - maxBytes)));
+      chunks.push(copy);
+      size += copy.length;
+      while (size - chunks[0]!.length >= maxBytes) size -= chunks.shift()!.length;
+    },
+    text: () => {
+      const all = Buffer.concat(chunks);
+      return all.subarray(Math.max(0, all.length - maxBytes)).toString("utf8");
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createTextRing } from "./text-ring.ts";
+import { createTextRing } from "./stdio-transport.ts";
 
 test("a ring keeps the end of a text", () => {
   fc.assert(

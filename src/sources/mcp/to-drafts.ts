@@ -1,26 +1,19 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
-import { hideSecrets } from "../../net/known-secrets.ts";
-import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { EntryDraft, KeptDraft, Lane, Presentation } from "../../schema/entry.ts";
-import type { JsonSchema } from "../../schema/json-schema.ts";
-import { problem } from "../../schema/problem.ts";
-import type { TracedRequest } from "../../schema/span-context.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
-import { assignPaths } from "./assign-paths.ts";
+import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import type { EntryDraft, Lane, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
 import { callTask, needsTask } from "./call-task.ts";
-import { checkOffered } from "./check-offered.ts";
-import { completeArgument } from "./complete-argument.ts";
-import type { ToolOverride } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
-import type { DraftOptions } from "./draft-options.ts";
-import { keptDraft, keptServer } from "./kept-draft.ts";
+import { checkOffered, type DraftOptions, overrideOf, requestForEntry } from "./entry-request.ts";
+import { createLazyDrafts } from "./lazy-draft.ts";
 import type { Listing } from "./listing.ts";
 import type { PackedTool } from "./packed-tools.ts";
-import { asksFirst, passError, passThrough, toQuestion } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
 import { skillToDrafts } from "./skill-to-drafts.ts";
-import { traceRequest } from "./trace-request.ts";
-import { templateVariables } from "./uri-template.ts";
 
 const ERROR_CHARS = 4_000;
 
@@ -29,7 +22,7 @@ const MOST_READ = 50;
 
 export interface ListingDrafts {
   readonly drafts: readonly EntryDraft[];
-  readonly kept: readonly KeptDraft[];
+  readonly kept: readonly LazyDraft[];
 }
 
 /** Turns a listing into entries of the label's domain. Deterministic. */
@@ -40,9 +33,7 @@ export function toDrafts(
   const ops = new Set<string>();
   const { label } = options;
   const toDraft = (tool: Tool, route: string) => toolDraft(tool, route, options);
-  const server = keptServer(options, toDraft);
-  const nameOf = ({ name }: PackedTool) =>
-    server.hasOverrides ? (overrideOf(name, options).name ?? name) : name;
+  const nameOf = ({ name }: PackedTool) => overrideOf(name, options).name ?? name;
   const tools = assignPaths(listing.tools, nameOf, ops);
   const prompts = assignPaths(listing.prompts, ({ name }) => name, ops, "prompts.");
   const documents = [...listing.resources, ...listing.templates];
@@ -64,11 +55,12 @@ export function toDrafts(
       .map(([resource, path]) => resourceDraft(resource, `${label}://resources/${path}`, options)),
     ...skills.flatMap((skill) => skill.drafts),
   ];
-  return { drafts, kept: isLarge ? routes.map(([tool, route]) => keptDraft(server, tool, route)) : [] };
+  const toLazyDraft = createLazyDrafts(options, toDraft);
+  return { drafts, kept: isLarge ? routes.map(([tool, route]) => toLazyDraft(tool, route)) : [] };
 }
 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
-  const { upstream, label, timeoutMs, lanes } = options;
+  const { label, timeoutMs, lanes } = options;
   const { lane } = overrideOf(tool.name, options);
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
   // Drops the output schema, which the SDK would compile.
@@ -83,46 +75,34 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     requiresConfirmation: false,
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    call: async (params, { signal, client: caller, trace }) => {
-      const result = await upstream.run(
+    call: (args, context) =>
+      requestForEntry(
         {
+          method: "tools/call",
+          target: tool.name,
           repeatable: readOnlyHint === true || idempotentHint === true,
-          caller,
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
-          work: (client, request, callTool) =>
-            traceRequest(trace, about("tools/call", options, tool.name), (meta) => {
-              const passed = passThrough(client, caller, options, meta);
-              const call = { name: tool.name, arguments: params, ...passed.params };
-              const answer = needsTask(tool, client)
-                ? callTask(client, call, { label, signal, request, caller })
-                : callTool(call, { ...request, ...passed.options, toolDefinition });
-              return answer.catch(passError(caller));
-            }),
+          send: (client, passed, request) => {
+            const { signal, client: caller } = context;
+            const call = { name: tool.name, arguments: args, ...passed.params };
+            return needsTask(tool, client)
+              ? callTask(client, call, { label, signal, request, caller })
+              : client.callTool(call, { ...request, ...passed.options, toolDefinition });
+          },
+          toValue: (result) => {
+            if (!result.isError) return toolValue(result);
+            const reason = toVisibleText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
+            throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
+          },
         },
-        signal,
-      );
-      if (asksFirst(result)) return toQuestion(result, options);
-      const shown = hideSecrets(result);
-      caller?.passOn?.(shown);
-      if (!shown.isError) return toolValue(shown);
-      const reason = toVisibleText(textOf(shown.content ?? []), ERROR_CHARS) || "no reason given";
-      throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
-    },
-  };
-}
-
-function about(method: string, { label, transport, url }: DraftOptions, target?: string): TracedRequest {
-  return {
-    method,
-    server: label,
-    transport,
-    ...(url !== undefined && { url }),
-    ...(target !== undefined && { target }),
+        options,
+        context,
+      ),
   };
 }
 
 function promptDraft(prompt: Prompt, route: string, options: DraftOptions): EntryDraft {
-  const taken = prompt.arguments ?? [];
+  const declared = prompt.arguments ?? [];
   const check = checkOffered(prompt, (listing) => listing.prompts, route, options);
   return {
     kind: "prompt",
@@ -131,34 +111,31 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
     inputSchema: {
       type: "object",
       properties: Object.fromEntries(
-        taken.map(({ name, description }) => [name, { type: "string", ...(description && { description }) }]),
+        declared.map(({ name, description }) => [
+          name,
+          { type: "string", ...(description && { description }) },
+        ]),
       ),
-      required: taken.filter(({ required }) => required).map(({ name }) => name),
+      required: declared.filter(({ required }) => required).map(({ name }) => name),
     },
-    load: async (params, { signal, client: caller, trace }) => {
-      const texts = Object.entries(params).map(([name, value]) => [name, String(value)]);
-      const result = await options.upstream.run(
+    load: (params, context) => {
+      const args = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+      return requestForEntry(
         {
+          method: "prompts/get",
+          target: prompt.name,
           repeatable: true,
-          caller,
           check,
-          work: (client, request) =>
-            traceRequest(trace, about("prompts/get", options, prompt.name), (meta) => {
-              const passed = passThrough(client, caller, options, meta);
-              return client
-                .getPrompt(
-                  { name: prompt.name, arguments: Object.fromEntries(texts), ...passed.params },
-                  { ...request, ...passed.options },
-                )
-                .catch(passError(caller));
-            }),
+          send: (client, passed, request) =>
+            client.getPrompt(
+              { name: prompt.name, arguments: args, ...passed.params },
+              { ...request, ...passed.options },
+            ),
+          toValue: promptValue,
         },
-        signal,
+        options,
+        context,
       );
-      if (asksFirst(result)) return toQuestion(result, options);
-      const shown = hideSecrets(result);
-      caller?.passOn?.(shown);
-      return promptValue(shown);
     },
   };
 }
@@ -184,32 +161,35 @@ function resourceDraft(
       properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
       required: names,
     },
-    load: async (params, { signal, client: caller, trace }) => {
+    load: async (params, context) => {
       const { UriTemplate } = await import("@modelcontextprotocol/client");
       const texts = Object.fromEntries(names.map((name) => [name, String(params[name])]));
       const uri =
         template === undefined ? (resource as Resource).uri : new UriTemplate(template).expand(texts);
-      const result = await options.upstream.run(
+      return requestForEntry(
         {
+          method: "resources/read",
           repeatable: true,
-          caller,
           check,
-          work: (client, request) =>
-            traceRequest(trace, about("resources/read", options), (meta) => {
-              const passed = passThrough(client, caller, options, meta);
-              return client
-                .readResource({ uri, ...passed.params }, { ...request, ...passed.options })
-                .catch(passError(caller));
-            }),
+          send: (client, passed, request) =>
+            client.readResource({ uri, ...passed.params }, { ...request, ...passed.options }),
+          toValue: resourceValue,
         },
-        signal,
+        options,
+        context,
       );
-      if (asksFirst(result)) return toQuestion(result, options);
-      const shown = hideSecrets(result);
-      caller?.passOn?.(shown);
-      return resourceValue(shown);
     },
   };
+}
+
+// Linear: the closing brace bounds each match.
+const EXPRESSION = /\{[+#./;?&]?([^{}]*)\}/g;
+
+/** Returns the variable names of a URI template. The SDK, which could do it, is not loaded at the start. */
+function templateVariables(template: string): string[] {
+  const names = [...template.matchAll(EXPRESSION)].flatMap(([, inner = ""]) => inner.split(","));
+  const plain = names.map((name) => name.replace(/\*$|:\d{1,5}$/, "").trim());
+  return [...new Set(plain.filter((name) => name !== ""))];
 }
 
 function common(listed: Listed, route: string, { label, program, trusted, status }: DraftOptions) {
@@ -227,10 +207,6 @@ function common(listed: Listed, route: string, { label, program, trusted, status
     origin: { source: label, program, definition: content, hash, trusted },
     ...(status && { status }),
   };
-}
-
-function overrideOf(name: string, { tools }: DraftOptions): ToolOverride {
-  return Object.hasOwn(tools, name) ? tools[name]! : {};
 }
 
 /** The fields that a person has replaced. */
@@ -288,4 +264,77 @@ interface LaneClaims {
   readonly riskLevel: "safe" | "moderate";
   /** The lane if the name implies none. */
   readonly defaultLane: Lane;
+}
+
+const MAX_CHARS = 128;
+const ILLEGAL = /[^A-Za-z0-9_.-]+/g;
+const LEGAL = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/;
+
+/**
+ * Gives each name a unique path: the name itself, or the characters of it that a route allows. If names collide,
+ * the first keeps the plain path. `taken` holds the paths in use and grows.
+ */
+function assignPaths<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  taken: Set<string>,
+  prefix = "",
+): Map<T, string> {
+  const paths = new Map<T, string>();
+  const named = items.map((item) => {
+    const name = nameOf(item);
+    const segment = toSegment(name);
+    return { item, name, segment, isExact: segment === name };
+  });
+  // Names that need no change get their path first.
+  named.sort((left, right) => {
+    if (left.isExact !== right.isExact) return left.isExact ? -1 : 1;
+    return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+  });
+  for (const { item, segment } of named) {
+    let path = segment;
+    for (let count = 2; taken.has(prefix + path); count += 1) path = `${segment}-${count}`;
+    taken.add(prefix + path);
+    paths.set(item, path);
+  }
+  return paths;
+}
+
+function toSegment(name: string): string {
+  if (name.length <= MAX_CHARS && LEGAL.test(name)) return name;
+  const plain = cutText(name, MAX_CHARS).replace(ILLEGAL, "-");
+  let from = 0;
+  let to = plain.length;
+  // No regular expression: one anchored at the end takes quadratic time on runs of hyphens.
+  while (from < to && (plain[from] === "-" || plain[from] === ".") && plain !== name) from += 1;
+  while (to > from && plain[to - 1] === "-" && plain !== name) to -= 1;
+  const segment = plain.slice(from, to);
+  return segment === "" || segment === "." || segment === ".." ? "unnamed" : segment;
+}
+
+/** Names the prompt or template whose argument is completed, in the words of the protocol. */
+type CompletionRef =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
+
+/** Lets the server complete arguments, if it can. */
+function completeArgument(
+  ref: CompletionRef,
+  check: (listing: Listing) => void,
+  { upstream }: DraftOptions,
+): NonNullable<ReadableEntry["complete"]> {
+  return async (argument, given, signal) => {
+    const { completion } = await upstream.run(
+      {
+        repeatable: true,
+        check,
+        work: async (client, options) => {
+          if (!client.getServerCapabilities()?.completions) return { completion: { values: [] } };
+          return client.complete({ ref, argument, context: { arguments: { ...given } } }, options);
+        },
+      },
+      signal,
+    );
+    return completion.values.map((value) => toVisibleLine(hideSecrets(value)));
+  };
 }

@@ -1,11 +1,12 @@
-import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
-import { hideSecrets } from "../../net/known-secrets.ts";
-import type { CallingClient, EntryStatus, LogLevel } from "../../schema/entry.ts";
-import { isProblem, type Problem, problem } from "../../schema/problem.ts";
-import { untilAborted } from "../../util/until-aborted.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
-import type { CallTool } from "./call-tool.ts";
-import { type ConnectionOptions, createConnection, type Session } from "./connection.ts";
+import { availableParallelism } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client, RequestOptions } from "@modelcontextprotocol/client";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { untilAborted } from "../../base/util/until-aborted.ts";
+import type { CallingClient, LogLevel } from "../../core/nouns/entry.ts";
+import { type Connection, type ConnectionOptions, createConnection, type OpenSession } from "./connection.ts";
 import {
   failureReason,
   forgotSession,
@@ -17,9 +18,6 @@ import {
   wasCut,
 } from "./failure.ts";
 import type { Listing } from "./listing.ts";
-import { createSlots } from "./slots.ts";
-
-export type UpstreamOptions = Omit<ConnectionOptions, "onLog">;
 
 export interface UpstreamCall<T> {
   /** Whether running it twice is harmless. */
@@ -28,32 +26,21 @@ export interface UpstreamCall<T> {
   readonly caller?: CallingClient | undefined;
   /** Throws a problem if the server no longer offers the entry as it was listed. */
   check(listing: Listing): void;
-  work(client: Client, options: RequestOptions, callTool: CallTool): Promise<T>;
+  work(client: Client, options: RequestOptions): Promise<T>;
 }
 
 /** One server: connected when needed, started again when it fails, isolated from the others. */
-export interface Upstream {
-  readonly listing: Listing | undefined;
-  /** Undefined while the server can be used. */
-  readonly status: EntryStatus | undefined;
-  /** The protocol that the server speaks. */
-  readonly era: PriorDiscovery | undefined;
-  /** Uses the protocol that an earlier run has found. */
-  recall(era: PriorDiscovery | undefined): void;
+export interface Upstream extends Pick<Connection, "state" | "recall" | "retryAfterMs" | "close"> {
   /** Connects if needed and lists everything again. */
   refresh(): Promise<void>;
   /** Connects ahead of a call, unless the server is down or waits for a consent. */
   warm(): void;
-  /** Refreshes, even if the server has failed too often to be tried by itself. */
+  /** Refreshes, even if the server has failed too often for automatic attempts. */
   retry(): Promise<void>;
   /** Ends the connection, with its process, and opens a new one. */
   restart(): Promise<void>;
-  /** How long a server that is down has to rest; undefined while it is up. */
-  restMs(): number | undefined;
   run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T>;
   diagnostics(): UpstreamDiagnostics;
-  /** Resolves when no process of the server is left. */
-  close(): Promise<void>;
 }
 
 /** State of the connection to a server. */
@@ -69,26 +56,25 @@ export interface UpstreamDiagnostics {
   readonly stderr: string;
 }
 
-export function createUpstream(options: UpstreamOptions): Upstream {
+export function createUpstream(options: Omit<ConnectionOptions, "onLog">): Upstream {
   const { label, limits } = options;
   const connection = createConnection({ ...options, onLog });
   const slots = createSlots(label, limits.concurrency, limits.queue);
   const running = new Set<UpstreamCall<unknown>>();
   /** Timeouts in a row of one session. */
   let timeouts = 0;
-  let hanging: Session | undefined;
+  let hanging: OpenSession | undefined;
 
   async function attempt<T>(call: UpstreamCall<T>, signal: AbortSignal, mayReopen = true): Promise<T> {
-    // A server that is down rests, even if the catalog does not say so yet.
-    const { status } = connection;
+    // A server that is down is not called, even if the catalog does not say so yet.
+    const { status } = connection.state;
     if (status) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
-    const found = connection.connect();
-    const session = found instanceof Promise ? await untilAborted(found, signal) : found;
+    const connected = connection.connect();
+    const session = connected instanceof Promise ? await untilAborted(connected, signal) : connected;
     call.check(session.listing);
-    session.made.running.add(call);
+    session.transport.running.add(call);
     try {
-      const { client, callTool } = session;
-      const result = await call.work(client, { signal, timeout: limits.totalMs }, callTool);
+      const result = await call.work(session.client, { signal, timeout: limits.totalMs });
       timeouts = 0;
       return result;
     } catch (error) {
@@ -96,25 +82,25 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         noteTimeout(session, signal.reason);
         throw signal.reason;
       }
-      if (mayReopen && forgotSession(error, session.made.transport)) {
+      if (mayReopen && forgotSession(error, session.transport.wire)) {
         connection.drop(session);
         return attempt(call, signal, false);
       }
       throw toCallProblem(error, session);
     } finally {
-      session.made.running.delete(call);
+      session.transport.running.delete(call);
     }
   }
 
-  function toCallProblem(error: unknown, { made: { ending, process } }: Session): Problem {
-    if (isOutOfReach(error)) return connection.goDown(connection.explain(error));
+  function toCallProblem(error: unknown, { transport: { ending, process } }: OpenSession): Problem {
+    if (isOutOfReach(error)) return connection.markUnavailable(connection.toStatus(error));
     if (isProblem(error) && !wasCut(error)) return error;
     if (isLost(error) || (ending !== undefined && !process)) {
       const why = ending ?? failureReason(error);
       const reason = `${why}${lastComplaint(process?.stderrText() ?? "")}`;
       return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
     }
-    if (wantsLogin(error)) return connection.goDown(connection.explain(error));
+    if (wantsLogin(error)) return connection.markUnavailable(connection.toStatus(error));
     const scope = scopeWanted(error);
     if (scope !== undefined) {
       const reason = `${scope}${connection.loginAdvice()}`;
@@ -124,57 +110,50 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
   }
 
-  /** Several timeouts in a row mean that the server hangs: it is ended and rests. */
-  function noteTimeout(session: Session, reason: unknown): void {
-    if (!isProblem(reason) || reason.code !== "TIMEOUT" || connection.session !== session) return;
+  /** Several timeouts in a row mean that the server hangs: it is ended and left alone for a while. */
+  function noteTimeout(session: OpenSession, reason: unknown): void {
+    if (!isProblem(reason) || reason.code !== "TIMEOUT" || connection.state.session !== session) return;
     timeouts = hanging === session ? timeouts + 1 : 1;
     hanging = session;
     if (timeouts < limits.breakerTimeouts) return;
     const words = `${timeouts} calls in a row were not answered in time`;
-    connection.goDown({ state: "server_down", reason: words }, limits.breakerMs * (0.75 + Math.random() / 2));
+    const forMs = limits.breakerMs * (0.75 + Math.random() / 2);
+    connection.markUnavailable({ state: "server_down", reason: words }, forMs);
   }
 
   /** Log messages name no call, so they are passed on only while a single call runs. */
   function onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
     const [only] = running;
-    const everybody = connection.session?.made.running;
+    const everybody = connection.state.session?.transport.running;
     if (only?.caller && running.size === 1 && everybody?.size === 1 && everybody.has(only))
       only.caller.log(level, hideSecrets(typeof data === "string" ? toVisibleText(data) : data), logger);
   }
 
   return {
-    get listing() {
-      return connection.listing;
-    },
-    get status() {
-      return connection.status;
-    },
-    get era() {
-      return connection.era;
-    },
+    state: connection.state,
     recall: connection.recall,
     refresh: connection.relist,
     warm: () => {
-      if (!connection.status) Promise.try(connection.connect).catch(() => {});
+      if (!connection.state.status) Promise.try(connection.connect).catch(() => {});
     },
     retry: async () => {
       connection.forgetFailures();
-      const { session } = connection;
+      const { session } = connection.state;
       await connection.relist().catch((error: unknown) => {
         throw session ? toCallProblem(error, session) : error;
       });
     },
     restart: async () => {
       connection.forgetFailures();
-      const { session } = connection;
+      const { session } = connection.state;
       if (session) connection.drop(session);
       await connection.connect();
     },
-    restMs: connection.restMs,
+    retryAfterMs: connection.retryAfterMs,
     run: async (call, signal) => {
       const slot = slots.take(signal);
       const release = slot instanceof Promise ? await slot : slot;
-      const endUse = connection.use();
+      const endUse = connection.holdOpen();
       running.add(call);
       try {
         return await attempt(call, signal);
@@ -189,12 +168,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       }
     },
     diagnostics: () => {
-      const { session, last, starts } = connection;
+      const { session, last } = connection.state;
       return {
         connected: session !== undefined,
-        pid: session?.made.process?.pid ?? undefined,
+        pid: session?.transport.process?.pid ?? undefined,
         protocol: session?.era.kind,
-        starts,
+        starts: connection.starts,
         running: slots.running,
         waiting: slots.waiting,
         invalidLines: last?.process?.invalidLines ?? 0,
@@ -203,4 +182,89 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     close: connection.close,
   };
+}
+
+/** Limits how many calls run and how many wait, in order. */
+interface Slots {
+  /** Returns a function that releases the slot, at once if one is free. */
+  take(signal: AbortSignal): (() => void) | Promise<() => void>;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+function createSlots(server: string, limit: number, queueLimit: number): Slots {
+  const queue = new Set<() => void>();
+  let running = 0;
+
+  function give(): () => void {
+    running += 1;
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      running -= 1;
+      const [next] = queue;
+      if (next) {
+        queue.delete(next);
+        next();
+      }
+    };
+  }
+
+  return {
+    get running() {
+      return running;
+    },
+    get waiting() {
+      return queue.size;
+    },
+    take: (signal) => {
+      signal.throwIfAborted();
+      if (running < limit && queue.size === 0) return give();
+      if (queue.size >= queueLimit) throw problem("BUSY", { server, running, waiting: queue.size });
+      return new Promise((resolve, reject) => {
+        const enter = () => {
+          signal.removeEventListener("abort", leave);
+          resolve(give());
+        };
+        const leave = () => {
+          queue.delete(enter);
+          reject(signal.reason);
+        };
+        queue.add(enter);
+        signal.addEventListener("abort", leave, { once: true });
+      });
+    },
+  };
+}
+
+/** Servers for each core that start at the same time: more of them would only keep each other, and clients, waiting. */
+const PER_CORE = 4;
+/** A server that takes longer lets the next one start. */
+const LONGEST_MS = 1_000;
+/** Before the first server starts, a client gets its first list: beside many new processes that would take seconds. */
+const PAUSE_MS = 100;
+/** Servers that are listed within this time belong to one start. */
+const ONE_START_MS = 10_000;
+
+const firstListings = createSlots("servers", PER_CORE * availableParallelism(), Number.POSITIVE_INFINITY);
+let paused: { readonly since: number; readonly over: Promise<void> } | undefined;
+
+/** Lists a server for the first time, when it is its turn. Rejects if the signal aborts before. */
+export async function inFirstTurn<T>(list: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  await pause();
+  const free = await firstListings.take(signal);
+  const timer = setTimeout(free, LONGEST_MS);
+  try {
+    return await list();
+  } finally {
+    clearTimeout(timer);
+    free();
+  }
+}
+
+function pause(): Promise<void> {
+  const now = Date.now();
+  if (!paused || Math.abs(now - paused.since) > ONE_START_MS) paused = { since: now, over: sleep(PAUSE_MS) };
+  return paused.over;
 }

@@ -1,15 +1,14 @@
-import type { GuardedFetch } from "../../net/guarded-fetch.ts";
-import { readBytes, readValue } from "../../net/read-response.ts";
-import { statusProblem } from "../../net/status-problem.ts";
-import type { CallContext } from "../../schema/entry.ts";
-import { isProblem, problem } from "../../schema/problem.ts";
-import { cutText } from "../../util/cut-text.ts";
-import { reasonOf } from "../../util/reason-of.ts";
-import { createRedact } from "../../util/redact.ts";
-import { type ApiRequest, buildRequest } from "./build-request.ts";
+import type { GuardedFetch } from "../../base/net/guarded-fetch.ts";
+import { readBytes, readValue } from "../../base/net/read-response.ts";
+import { statusProblem } from "../../base/net/status-problem.ts";
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import { createRedact } from "../../base/safety/redact.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { CallContext } from "../../core/nouns/entry.ts";
+import { type ApiRequest, buildRequest, percentEncode } from "./build-request.ts";
 import type { CredentialSource, Credentials } from "./credentials.ts";
-import type { OperationPlan } from "./operation-plan.ts";
-import { percentEncode } from "./write-parameter.ts";
+import type { ApiArgs, OperationPlan } from "./operation-plan.ts";
 
 /** Options of {@link createApiClient}. */
 export interface ApiClientOptions {
@@ -21,8 +20,6 @@ export interface ApiClientOptions {
   readonly timeoutMs: number;
 }
 
-type Args = Readonly<Record<string, unknown>>;
-
 /** Calls the operations of one API. */
 export interface ApiClient {
   /**
@@ -30,9 +27,14 @@ export interface ApiClient {
    *
    * @throws `CALL_FAILED`, `TIMEOUT`, `CANCELLED`, or the problem of the status that the API answers
    */
-  call(plan: OperationPlan, op: string, args: Args, context: Pick<CallContext, "signal">): Promise<unknown>;
+  call(
+    plan: OperationPlan,
+    op: string,
+    args: ApiArgs,
+    context: Pick<CallContext, "signal">,
+  ): Promise<unknown>;
   /** Shows the request that a call would make, without credentials. */
-  preview(plan: OperationPlan, op: string, args: Args): unknown;
+  preview(plan: OperationPlan, op: string, args: ApiArgs): unknown;
 }
 
 const SHOWN_BODY_CHARS = 4_000;
@@ -101,11 +103,11 @@ function toFetch(
 ): Parameters<GuardedFetch> {
   const url = new URL(request.url);
   const filled = new Set(carried.query.map(([name]) => percentEncode(name)));
-  const given = url.search
+  const pairs = url.search
     .slice(1)
     .split("&")
     .filter((pair) => pair !== "" && !filled.has(pair.split("=", 1)[0]!));
-  const query = [...given, ...carried.query.map(encodedPair)];
+  const query = [...pairs, ...carried.query.map(encodedPair)];
   url.search = query.join("&");
   const cookies = [...request.cookies, ...carried.cookies.map(encodedPair)];
   const headers = {

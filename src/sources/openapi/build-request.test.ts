@@ -1,14 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../test/requirements.ts";
-import { isProblem } from "../../schema/problem.ts";
-import { buildRequest } from "./build-request.ts";
-import type { OperationPlan, ParameterPlan, Place, Style } from "./operation-plan.ts";
-import { templateRefusal } from "./write-path.ts";
+import { verifies } from "../../../test/claims.ts";
+import { isProblem } from "../../base/problems/problem.ts";
+import { buildRequest, templateRefusal } from "./build-request.ts";
+import type { OperationPlan, ParameterIn, ParameterPlan, Style } from "./operation-plan.ts";
 
 const base = new URL("https://api.example.com/v1/");
 
-function parameter(name: string, place: Place, style: Style, explode = false, asJson = false): ParameterPlan {
+function parameter(
+  name: string,
+  place: ParameterIn,
+  style: Style,
+  explode = false,
+  asJson = false,
+): ParameterPlan {
   return { argument: name, name, place, style, explode, asJson };
 }
 

@@ -1,7 +1,7 @@
-import { type KeywordHolds, keywordsWhere } from "../../schema/schema-keywords.ts";
-import { mapSchema } from "../../schema/walk-schema.ts";
-import { type Fields, field, fieldsOf, isFields, listOf } from "../../util/fields.ts";
-import { findTarget, partsOf, resolveReference, Unusable } from "./resolve-reference.ts";
+import { type KeywordHolds, keywordsWhere } from "../../base/json-schema/schema-keywords.ts";
+import { mapSchema } from "../../base/json-schema/walk-schema.ts";
+import { field, fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
+import { findTarget, partsOf, resolveReference, Unusable } from "./load-document.ts";
 
 /** Limits of {@link createSchemaConverter}. */
 export interface ConvertLimits {
@@ -13,7 +13,7 @@ export interface ConvertLimits {
 
 /** Converts the schemas of one operation to JSON Schema 2020-12, with shared parts under `$defs`. */
 export interface SchemaConverter {
-  convert(schema: unknown, depth: number): Fields | boolean;
+  convert(schema: unknown, depth: number): PlainObject | boolean;
   /** Everything that was referred to, once each. */
   definitions(): Record<string, unknown>;
   readonly pruned: boolean;
@@ -35,7 +35,7 @@ const FITS_KEYWORD = new Map<string, (value: unknown) => boolean>([
   ["exclusiveMaximum", (value) => Number.isFinite(value) || typeof value === "boolean"],
   ["enum", isFilledList],
   ["examples", isFilledList],
-  ["dependentRequired", (value) => isFields(value) && Object.values(value).every(Array.isArray)],
+  ["dependentRequired", (value) => isPlainObject(value) && Object.values(value).every(Array.isArray)],
 ]);
 /** Converted by hand, or of no use to a caller. */
 const SKIPPED = new Set([
@@ -57,7 +57,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
   let count = 0;
   let pruned = false;
 
-  function convert(schema: unknown, depth: number): Fields | boolean {
+  function convert(schema: unknown, depth: number): PlainObject | boolean {
     if (typeof schema === "boolean") return schema;
     count += 1;
     const source = withoutHoisted(fieldsOf(schema));
@@ -70,7 +70,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
     return convertPlain(source, depth);
   }
 
-  function convertReference(reference: string, source: Fields, depth: number): Fields {
+  function convertReference(reference: string, source: PlainObject, depth: number): PlainObject {
     const name = names.get(reference) ?? freeName(reference, new Set(names.values()));
     if (depth + 1 > limits.depth) {
       pruned = true;
@@ -85,7 +85,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
     return { ...(convertPlain(siblings, depth) as object), ...target };
   }
 
-  function convertPlain(source: Fields, depth: number): Fields {
+  function convertPlain(source: PlainObject, depth: number): PlainObject {
     const dropped = readOnlyNames(source);
     const converted = mapSchema(source, {
       subschema: (part, keyword, key) =>
@@ -98,7 +98,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
     return modernised(converted, source);
   }
 
-  function readOnlyNames(source: Fields): ReadonlySet<unknown> {
+  function readOnlyNames(source: PlainObject): ReadonlySet<unknown> {
     const properties = Object.entries(fieldsOf(source.properties));
     return new Set(properties.filter(([, part]) => isReadOnly(root, part)).map(([name]) => name));
   }
@@ -125,9 +125,9 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
 
 /** Takes the least deep first, so that shared parts keep the detail of their nearest use. */
 function nearest(pending: ReadonlyMap<string, number>): [string, number] | undefined {
-  let found: [string, number] | undefined;
-  for (const entry of pending) if (found === undefined || entry[1] < found[1]) found = entry;
-  return found;
+  let least: [string, number] | undefined;
+  for (const entry of pending) if (least === undefined || entry[1] < least[1]) least = entry;
+  return least;
 }
 
 function isReadOnly(root: unknown, part: unknown): boolean {
@@ -142,7 +142,7 @@ function isReadOnly(root: unknown, part: unknown): boolean {
 }
 
 /** Respells what OpenAPI 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */
-function modernised(schema: Record<string, unknown>, source: Fields): Fields {
+function modernised(schema: Record<string, unknown>, source: PlainObject): PlainObject {
   const result = { ...schema };
   for (const [flag, bound] of [
     ["exclusiveMinimum", "minimum"],
@@ -171,7 +171,7 @@ function modernised(schema: Record<string, unknown>, source: Fields): Fields {
   return source.nullable === true ? nullable(result) : result;
 }
 
-function nullable(schema: Record<string, unknown>): Fields {
+function nullable(schema: Record<string, unknown>): PlainObject {
   if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum = [...schema.enum, null];
   if (typeof schema.type === "string") return { ...schema, type: [schema.type, "null"] };
   const { title, description, ...rest } = schema;
@@ -197,7 +197,7 @@ function isTaken(value: unknown, keyword: string, holds: KeywordHolds | undefine
   return (FITS_KEYWORD.get(keyword) ?? FITS[holds])?.(value) ?? false;
 }
 
-function withoutHoisted(source: Fields): Fields {
+function withoutHoisted(source: PlainObject): PlainObject {
   return Object.fromEntries(Object.entries(source).filter(([keyword]) => !HOISTED.has(keyword)));
 }
 

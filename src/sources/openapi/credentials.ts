@@ -1,6 +1,6 @@
-import type { GuardedFetch } from "../../net/guarded-fetch.ts";
-import { reveal, type Secret } from "../../net/secret.ts";
-import { type ClientCredentials, createClientCredentials } from "./client-credentials.ts";
+import type { GuardedFetch } from "../../base/net/guarded-fetch.ts";
+import { reveal, type Secret } from "../../base/safety/known-secrets.ts";
+import { createAccessTokens } from "../access-token.ts";
 
 /** How calls authenticate to an API. */
 export type OpenApiAuth =
@@ -84,4 +84,43 @@ function merge(parts: readonly Credentials[]): Credentials {
     cookies: parts.flatMap(({ cookies }) => cookies),
     secrets: parts.flatMap(({ secrets }) => secrets),
   };
+}
+
+/** Credentials for the OAuth 2 client credentials grant. */
+interface ClientCredentials {
+  readonly type: "clientCredentials";
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  readonly scopes?: readonly string[];
+  /** Further fields of the token request, such as `audience`. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+const EARLY_MS = 30_000;
+const DEFAULT_LIFE_MS = 5 * 60_000;
+
+function createClientCredentials(auth: ClientCredentials, guardedFetch: GuardedFetch, label: string) {
+  return createAccessTokens({
+    name: `the token endpoint of ${label}`,
+    url: auth.tokenUrl,
+    guardedFetch,
+    now: () => performance.now(),
+    lifeMs: DEFAULT_LIFE_MS,
+    earlyMs: EARLY_MS,
+    toRequest: async () => {
+      const secret = await reveal(auth.clientSecret, label);
+      const pair = `${encodeURIComponent(auth.clientId)}:${encodeURIComponent(secret)}`;
+      const basic = Buffer.from(pair).toString("base64");
+      return {
+        fields: {
+          ...auth.fields,
+          grant_type: "client_credentials",
+          ...(auth.scopes?.length && { scope: auth.scopes.join(" ") }),
+        },
+        headers: { authorization: `Basic ${basic}` },
+        secrets: [secret, basic],
+      };
+    },
+  });
 }

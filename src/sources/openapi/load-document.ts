@@ -1,10 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
-import type { GuardedFetch } from "../../net/guarded-fetch.ts";
-import type { GuardedRequest } from "../../net/guarded-request.ts";
-import { readBytes } from "../../net/read-response.ts";
-import { isProblem, problem } from "../../schema/problem.ts";
-import { field, isFields } from "../../util/fields.ts";
-import { reasonOf } from "../../util/reason-of.ts";
+import { pointerParts, unescapePart } from "../../base/json-schema/walk-schema.ts";
+import type { GuardedRequest } from "../../base/net/dialler.ts";
+import type { GuardedFetch } from "../../base/net/guarded-fetch.ts";
+import { readBytes } from "../../base/net/read-response.ts";
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import { field, fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const LOAD_MS = 120_000;
@@ -95,13 +96,93 @@ function checked(label: string, value: unknown): OpenApiDocument {
     throw invalid(label, "its document is of Swagger 2; convert it to OpenAPI 3");
   }
   const version = field(value, "openapi");
-  if (!isFields(value) || typeof version !== "string" || !/^3\.\d/.test(version)) {
+  if (!isPlainObject(value) || typeof version !== "string" || !/^3\.\d/.test(version)) {
     throw invalid(label, "its document does not say openapi: 3.x");
   }
-  if (!isFields(value.paths)) throw invalid(label, "its document has no paths");
+  if (!isPlainObject(value.paths)) throw invalid(label, "its document has no paths");
   return value as OpenApiDocument;
 }
 
 function invalid(label: string, reason: string) {
   return problem("SOURCE_INVALID", { name: label, reason });
+}
+
+const MAX_CHAIN = 32;
+
+/** Thrown where one operation cannot be used. The others can. */
+export class Unusable {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** Follows references within the document. Returns the value itself if it is no reference. */
+export function resolveReference(root: unknown, value: unknown): PlainObject {
+  let at = value;
+  for (let step = 0; step < MAX_CHAIN; step += 1) {
+    const reference = field(at, "$ref");
+    if (typeof reference !== "string") return isPlainObject(at) ? at : {};
+    at = findTarget(root, reference);
+  }
+  throw new Unusable("it has references that lead in a circle");
+}
+
+/** Finds the value at a local reference such as `#/components/schemas/Pet`. Fetches nothing. */
+export function findTarget(root: unknown, reference: string): unknown {
+  if (!reference.startsWith("#")) {
+    throw new Unusable(`its reference ${shown(reference)} leads outside the document, which is not followed`);
+  }
+  let at = root;
+  for (const part of partsOf(reference)) at = Array.isArray(at) ? at[Number(part)] : field(at, part);
+  if (at === undefined) throw new Unusable(`its reference ${shown(reference)} leads nowhere`);
+  return at;
+}
+
+/** The keys of a local reference. One that is not percent-encoded is read as it stands. */
+export function partsOf(reference: string): string[] {
+  const fragment = reference.slice(1);
+  return pointerParts(fragment) ?? fragment.split("/").slice(1).map(unescapePart);
+}
+
+function shown(reference: string): string {
+  return JSON.stringify(reference.slice(0, 120));
+}
+
+/**
+ * Returns the URL that paths are relative to: the given one, or the document's first server.
+ *
+ * @throws `SOURCE_INVALID` if there is none
+ */
+export function readBaseUrl(label: string, loaded: LoadedDocument, given: string | undefined): URL {
+  const url = given === undefined ? serverUrl(loaded.document, loaded.url) : toServerUrl(given);
+  if (url) return url;
+  const reason =
+    given === undefined
+      ? "its document names no server with a full URL; give baseUrl"
+      : "its baseUrl is not a full http or https URL";
+  throw problem("SOURCE_INVALID", { name: label, reason });
+}
+
+/** Returns the first server that a document, path or operation names. */
+export function serverUrl(holder: unknown, relativeTo?: URL): URL | undefined {
+  const [server] = listOf(field(holder, "servers"));
+  const template = field(server, "url");
+  if (typeof template !== "string") return relativeTo && new URL("/", relativeTo);
+  const variables = fieldsOf(field(server, "variables"));
+  const text = template.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
+    const value = field(field(variables, name), "default");
+    return typeof value === "string" || typeof value === "number" ? String(value) : whole;
+  });
+  return toServerUrl(text, relativeTo);
+}
+
+function toServerUrl(text: string, relativeTo?: URL): URL | undefined {
+  if (!URL.canParse(text, relativeTo)) return undefined;
+  const url = new URL(text, relativeTo);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return undefined;
+  url.search = "";
+  url.hash = "";
+  return url;
 }

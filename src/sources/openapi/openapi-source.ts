@@ -1,19 +1,25 @@
-import { createGuardedFetch, type GuardedFetch } from "../../net/guarded-fetch.ts";
-import type { Domain, ReadBeforeWrite } from "../../schema/entry.ts";
-import { problem } from "../../schema/problem.ts";
-import type { Source, SourceContent } from "../../schema/source.ts";
-import { systemClock } from "../../util/clock.ts";
-import { field, fieldsOf, listOf, textOf } from "../../util/fields.ts";
-import { toSummary } from "../../util/to-summary.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
+import { createGuardedFetch, type GuardedFetch } from "../../base/net/guarded-fetch.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { systemClock } from "../../base/util/clock.ts";
+import { field, fieldsOf, listOf, textOf } from "../../base/util/plain-object.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import type { Domain, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { Source, SourceContent } from "../../core/nouns/source.ts";
 import { followSource } from "../follow-source.ts";
 import { createApiClient } from "./api-client.ts";
-import { assignOps } from "./assign-ops.ts";
-import { readBaseUrl, serverUrl } from "./base-url.ts";
 import { createCredentials, type OpenApiAuth } from "./credentials.ts";
-import { type LoadedDocument, loadDocument, type OpenApiDocument } from "./load-document.ts";
-import { resolveReference, Unusable } from "./resolve-reference.ts";
-import { type FoundOperation, toDraft } from "./to-draft.ts";
+import {
+  type LoadedDocument,
+  loadDocument,
+  type OpenApiDocument,
+  readBaseUrl,
+  resolveReference,
+  serverUrl,
+  Unusable,
+} from "./load-document.ts";
+import type { FoundOperation } from "./operation-plan.ts";
+import { assignOps, toDraft } from "./to-draft.ts";
 
 /** Options of {@link createOpenApiSource}. */
 export interface OpenApiOptions {
@@ -77,7 +83,7 @@ export function createOpenApiSource(label: string, options: OpenApiOptions): Sou
         await reader.close();
       }
     },
-    // Nothing tells of changes; the connections of calls are closed when following ends.
+    // An API does not report changes. Watching only opens and closes the connections of calls.
     watch: () => {
       const own = createGuardedFetch({ allowPrivateHosts });
       caller = own;
@@ -102,9 +108,9 @@ function toContent(
   const client = createApiClient({ base, guardedFetch, credentials, headers, timeoutMs });
   const { readBeforeWrite } = options;
   const judged = readBeforeWrite && { readBeforeWrite };
-  const found = findOperations(document);
-  const kept = found.slice(0, MAX_OPERATIONS);
-  const ops = assignOps(label, kept);
+  const operations = findOperations(document);
+  const drafted = operations.slice(0, MAX_OPERATIONS);
+  const ops = assignOps(label, drafted);
   const context = {
     label,
     root: document,
@@ -115,8 +121,8 @@ function toContent(
       credentials.fills(place, name) || (place === "header" && Object.hasOwn(headers, name.toLowerCase())),
   };
   return {
-    domains: [{ ...toDomain(label, document, found.length - kept.length), ...judged }],
-    drafts: kept.map((operation, index) => toDraft(operation, ops[index]!, context)),
+    domains: [{ ...toDomain(label, document, operations.length - drafted.length), ...judged }],
+    drafts: drafted.map((operation, index) => toDraft(operation, ops[index]!, context)),
   };
 }
 

@@ -1,8 +1,22 @@
-import type { Example } from "../../schema/entry.ts";
-import type { JsonSchema } from "../../schema/json-schema.ts";
+import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import type { PlainObject } from "../../base/util/plain-object.ts";
+import type { Example } from "../../core/nouns/entry.ts";
+
+/** The arguments of a call. */
+export type ApiArgs = Readonly<Record<string, unknown>>;
+
+/** An operation and its place in the document. */
+export interface FoundOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly pathItem: PlainObject;
+  readonly operation: PlainObject;
+  readonly operationId?: string;
+  readonly tags: readonly string[];
+}
 
 /** The part of a request that a parameter belongs to. */
-export type Place = "path" | "query" | "header" | "cookie";
+export type ParameterIn = "path" | "query" | "header" | "cookie";
 
 /** How OpenAPI serializes a parameter. */
 export type Style =
@@ -18,7 +32,7 @@ export type Style =
 export interface ParameterPlan {
   readonly argument: string;
   readonly name: string;
-  readonly place: Place;
+  readonly place: ParameterIn;
   readonly style: Style;
   readonly explode: boolean;
   /** Written as JSON text instead of by its style. */
@@ -26,11 +40,7 @@ export interface ParameterPlan {
 }
 
 /** A field of a request body. */
-export interface BodyField {
-  readonly argument: string;
-  readonly name: string;
-  readonly style: Style;
-  readonly explode: boolean;
+export interface BodyField extends Pick<ParameterPlan, "argument" | "name" | "style" | "explode"> {
   /** Given as base64 and sent as bytes. */
   readonly isBinary: boolean;
 }
@@ -55,7 +65,7 @@ export interface OperationPlan {
 }
 
 /** The arguments of an operation as callers see them. */
-export interface OperationInput extends Pick<OperationPlan, "parameters" | "body"> {
+export interface ApiInput extends Pick<OperationPlan, "parameters" | "body"> {
   readonly inputSchema: JsonSchema;
   readonly notes: readonly string[];
   readonly examples: readonly Example[];

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { type Fields, fieldsOf } from "../../util/fields.ts";
-import { assignOps } from "./assign-ops.ts";
+import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { readInput } from "./read-input.ts";
+import { assignOps } from "./to-draft.ts";
 
-function read(operation: Fields, more: Fields = {}, path = "/x", pathItem: Fields = {}) {
+function read(operation: PlainObject, more: PlainObject = {}, path = "/x", pathItem: PlainObject = {}) {
   return readInput({ openapi: "3.0.3", ...more }, { path, pathItem, operation }, () => false);
 }
 
-function jsonBody(schema: unknown, required = true): Fields {
+function jsonBody(schema: unknown, required = true): PlainObject {
   return { requestBody: { required, content: { "application/json": { schema } } } };
 }
 
-function propertiesOf(input: { readonly inputSchema: Fields }): Fields {
+function propertiesOf(input: { readonly inputSchema: PlainObject }): PlainObject {
   return fieldsOf(input.inputSchema.properties);
 }
 

@@ -1,17 +1,9 @@
-import type { Example } from "../../schema/entry.ts";
-import { type Fields, field, fieldsOf } from "../../util/fields.ts";
+import { field, fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
+import type { Example } from "../../core/nouns/entry.ts";
 import { createSchemaConverter, type SchemaConverter } from "./convert-schema.ts";
-import type { BodyPlan, OperationInput, ParameterPlan } from "./operation-plan.ts";
-import { type DeclaredBody, readBody } from "./read-body.ts";
-import { type DeclaredParameter, readParameters } from "./read-parameters.ts";
-import { resolveReference } from "./resolve-reference.ts";
-
-/** An operation as the document declares it. */
-export interface DeclaredOperation {
-  readonly path: string;
-  readonly pathItem: Fields;
-  readonly operation: Fields;
-}
+import { type DeclaredBody, type DeclaredParameter, readBody, readParameters } from "./declared-input.ts";
+import { resolveReference } from "./load-document.ts";
+import type { ApiInput, BodyPlan, FoundOperation } from "./operation-plan.ts";
 
 /** Depths to try, in this order, until the schema is small enough for the catalog. */
 const DEPTHS = [28, 12, 8, 6, 5, 4, 3, 2, 1];
@@ -20,12 +12,12 @@ const MAX_CHARS = 200 * 1024;
 const EXAMPLE_CHARS = 4_096;
 const PRUNED = "Deeply nested parts of the arguments are not described here; the API checks them itself.";
 
-/** Reads parameters and body as one set of arguments, without those that `isSupplied` by the source itself. */
+/** Reads parameters and body as one set of arguments, except parameters that the source fills in (`isSupplied`). */
 export function readInput(
   root: unknown,
-  { path, pathItem, operation }: DeclaredOperation,
+  { path, pathItem, operation }: Pick<FoundOperation, "path" | "pathItem" | "operation">,
   isSupplied: (parameter: Pick<DeclaredParameter, "place" | "name">) => boolean,
-): OperationInput {
+): ApiInput {
   const declared = readParameters(root, path, {
     ofPath: field(pathItem, "parameters"),
     ofOperation: field(operation, "parameters"),
@@ -41,7 +33,7 @@ export function readInput(
   const isBinary = (argument: string) => isBinarySchema(schema, field(schema.properties, argument));
   const plan = body && bodyNames ? toBodyPlan(body, bodyNames, isBinary) : undefined;
   return {
-    parameters: named.map(toParameterPlan),
+    parameters: named,
     ...(plan && { body: plan }),
     inputSchema: schema,
     notes: isPruned ? [PRUNED] : [],
@@ -75,8 +67,8 @@ function fittingSchema(
   parameters: readonly Named[],
   body: DeclaredBody | undefined,
   bodyNames: BodyNames | undefined,
-): { readonly schema: Fields; readonly isPruned: boolean } {
-  let schema: Fields = { type: "object", properties: {} };
+): { readonly schema: PlainObject; readonly isPruned: boolean } {
+  let schema: PlainObject = { type: "object", properties: {} };
   for (const depth of DEPTHS) {
     const converter = createSchemaConverter(root, { depth, schemas: MAX_SCHEMAS });
     schema = buildSchema(converter, parameters, body, bodyNames);
@@ -92,27 +84,27 @@ function buildSchema(
   parameters: readonly Named[],
   body: DeclaredBody | undefined,
   bodyNames: BodyNames = new Map(),
-): Fields {
+): PlainObject {
   const properties = parameters.map((parameter): [string, unknown] => [
     parameter.argument,
     described(converter, parameter.schema, parameter),
   ]);
   const required = parameters.filter((parameter) => parameter.required).map(({ argument }) => argument);
   const whole = bodyNames.get(undefined);
-  let dependent: Fields = {};
+  let dependent: PlainObject = {};
   if (body && whole !== undefined) {
     properties.push([whole, described(converter, body.schema, body)]);
     if (body.required) required.push(whole);
   } else if (body?.properties) {
     const flat = fieldsOf(converter.convert({ properties: body.properties }, 0));
     const argumentOf = (name: string) => bodyNames.get(name)!;
-    const kept = Object.entries(fieldsOf(flat.properties));
-    properties.push(...kept.map(([name, part]): [string, unknown] => [argumentOf(name), part]));
-    const needed = kept.map(([name]) => name).filter((name) => body.requiredNames.includes(name));
+    const converted = Object.entries(fieldsOf(flat.properties));
+    properties.push(...converted.map(([name, part]): [string, unknown] => [argumentOf(name), part]));
+    const needed = converted.map(([name]) => name).filter((name) => body.requiredNames.includes(name));
     if (body.required) required.push(...needed.map(argumentOf));
     else
       dependent = needTogether(
-        kept.map(([name]) => argumentOf(name)),
+        converted.map(([name]) => argumentOf(name)),
         needed.map(argumentOf),
       );
   }
@@ -128,7 +120,7 @@ function buildSchema(
 }
 
 /** Requires the fields of an optional body together. */
-function needTogether(all: readonly string[], needed: readonly string[]): Fields {
+function needTogether(all: readonly string[], needed: readonly string[]): PlainObject {
   if (needed.length === 0) return {};
   const rows = all.map((name): [string, string[]] => [name, needed.filter((other) => other !== name)]);
   return Object.fromEntries(rows.filter(([, others]) => others.length > 0));
@@ -146,10 +138,6 @@ function described(
   return isReference && typeof converted === "object" ? { ...converted, ...prose } : converted;
 }
 
-function toParameterPlan({ argument, name, place, style, explode, asJson }: Named): ParameterPlan {
-  return { argument, name, place, style, explode, asJson };
-}
-
 function toBodyPlan(body: DeclaredBody, names: BodyNames, isBinary: (argument: string) => boolean): BodyPlan {
   const whole = names.get(undefined);
   const fields = [...names].flatMap(([name, argument]) =>
@@ -160,7 +148,7 @@ function toBodyPlan(body: DeclaredBody, names: BodyNames, isBinary: (argument: s
 }
 
 /** Also true for a list of files. */
-function isBinarySchema(root: Fields, part: unknown): boolean {
+function isBinarySchema(root: PlainObject, part: unknown): boolean {
   const schema = resolveReference(root, part);
   const items = resolveReference(root, field(schema, "items"));
   return schema.contentEncoding === "base64" || items.contentEncoding === "base64";
@@ -170,7 +158,7 @@ function toExamples(
   parameters: readonly Named[],
   body: DeclaredBody | undefined,
   bodyNames: BodyNames = new Map(),
-  schema: Fields,
+  schema: PlainObject,
 ): Example[] {
   const args: [string, unknown][] = parameters
     .filter(({ example }) => example !== undefined)
@@ -182,8 +170,8 @@ function toExamples(
     if (value !== undefined && Object.hasOwn(fieldsOf(schema.properties), argument))
       args.push([argument, value]);
   }
-  const given = Object.fromEntries(args);
+  const example = Object.fromEntries(args);
   const required = Array.isArray(schema.required) ? schema.required : [];
-  if (args.length === 0 || !required.every((name) => Object.hasOwn(given, name))) return [];
-  return JSON.stringify(given).length <= EXAMPLE_CHARS ? [{ args: given }] : [];
+  if (args.length === 0 || !required.every((name) => Object.hasOwn(example, name))) return [];
+  return JSON.stringify(example).length <= EXAMPLE_CHARS ? [{ args: example }] : [];
 }

@@ -1,25 +1,14 @@
-import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { EntryDraft, Lane, RiskLevel } from "../../schema/entry.ts";
-import { cutText } from "../../util/cut-text.ts";
-import { type Fields, field, listOf, textOf } from "../../util/fields.ts";
-import { splitWords } from "../../util/split-words.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import { field, listOf, textOf } from "../../base/util/plain-object.ts";
+import { splitWords } from "../../base/util/split-words.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import type { EntryDraft, Lane, RiskLevel } from "../../core/nouns/entry.ts";
 import type { ApiClient } from "./api-client.ts";
-import { serverUrl } from "./base-url.ts";
-import type { OperationInput, OperationPlan } from "./operation-plan.ts";
+import { templateRefusal } from "./build-request.ts";
+import type { DeclaredParameter } from "./declared-input.ts";
+import { serverUrl, Unusable } from "./load-document.ts";
+import type { ApiInput, FoundOperation, OperationPlan } from "./operation-plan.ts";
 import { readInput } from "./read-input.ts";
-import type { DeclaredParameter } from "./read-parameters.ts";
-import { Unusable } from "./resolve-reference.ts";
-import { templateRefusal } from "./write-path.ts";
-
-/** An operation and its place in the document. */
-export interface FoundOperation {
-  readonly method: string;
-  readonly path: string;
-  readonly pathItem: Fields;
-  readonly operation: Fields;
-  readonly operationId?: string;
-  readonly tags: readonly string[];
-}
 
 /** The parts of a source that its tools share. */
 export interface DraftContext {
@@ -83,7 +72,7 @@ export function toDraft(found: FoundOperation, op: string, context: DraftContext
   };
 }
 
-const NO_INPUT: OperationInput = {
+const NO_INPUT: ApiInput = {
   parameters: [],
   inputSchema: { type: "object", properties: {} },
   notes: [],
@@ -91,10 +80,7 @@ const NO_INPUT: OperationInput = {
   isPruned: false,
 };
 
-function readOrRefuse(
-  found: FoundOperation,
-  context: DraftContext,
-): OperationInput | { readonly reason: string } {
+function readOrRefuse(found: FoundOperation, context: DraftContext): ApiInput | { readonly reason: string } {
   const reason = templateRefusal(found.path) ?? foreignServer(found, context);
   if (reason !== undefined) return { reason };
   try {
@@ -111,9 +97,9 @@ function foreignServer(
   { server }: DraftContext,
 ): string | undefined {
   const holder = [operation, pathItem].find((part) => listOf(field(part, "servers")).length > 0);
-  const own = holder && serverUrl(holder, server);
-  if (!own || own.origin === server?.origin) return undefined;
-  return `it is served from another origin, ${own.origin}; make a source of its own for that`;
+  const address = holder && serverUrl(holder, server);
+  if (!address || address.origin === server?.origin) return undefined;
+  return `it is served from another origin, ${address.origin}; make a source of its own for that`;
 }
 
 /** Whether a summary is long enough to identify the operation and short enough to say. */
@@ -141,4 +127,72 @@ function describe(
     parts.join(isDeprecated && parts.length === 2 ? " " : "\n\n") || `${method} ${path}`,
     DESCRIPTION_CHARS,
   );
+}
+
+/** The parts of an operation that name it. */
+type NamedOperation = Omit<FoundOperation, "pathItem" | "operation">;
+
+const SEGMENT_CHARS = 60;
+
+/**
+ * Derives one stable op for each operation, from tag and operationId or from method and path. Of operations with
+ * the same op, the first by path keeps it and the others are numbered.
+ */
+export function assignOps(label: string, operations: readonly NamedOperation[]): string[] {
+  const order = operations
+    .map((_, index) => index)
+    .sort((left, right) => compare(operations[left]!, operations[right]!));
+  const ops = new Array<string>(operations.length);
+  const taken = new Set<string>();
+  for (const index of order) {
+    const base = [label, ...segmentsOf(operations[index]!, label)].join(".");
+    let op = base;
+    for (let number = 2; taken.has(op); number += 1) op = `${base}_${number}`;
+    taken.add(op);
+    ops[index] = op;
+  }
+  return ops;
+}
+
+function segmentsOf(operation: NamedOperation, label: string): string[] {
+  const fromId =
+    operation.operationId === undefined ? [] : idSegments(operation.operationId, operation.tags[0], label);
+  return (fromId.length > 0 ? fromId : pathSegments(operation)).map((segment) =>
+    segment.slice(0, SEGMENT_CHARS),
+  );
+}
+
+/** `issues/create` names its group. `createIssue` takes the group of its tag, `issues`. */
+function idSegments(operationId: string, tag: string | undefined, label: string): string[] {
+  const parts = operationId
+    .split(/[./:]+/)
+    .map(splitWords)
+    .filter((words) => words.length > 0);
+  const [first, ...others] = parts;
+  if (first === undefined) return [];
+  if (others.length > 0)
+    return (first.join("_") === label ? others : parts).slice(0, 4).map((words) => words.join("_"));
+  const group = splitWords(tag ?? "");
+  if (group.length === 0) return [first.join("_")];
+  const stems = new Set(group.map(stem));
+  const action = first.filter((word) => !stems.has(stem(word)));
+  return [group.join("_"), (action.length > 0 ? action : first).join("_")];
+}
+
+function pathSegments({ path, method }: NamedOperation): string[] {
+  const parts = path.split("/").filter((part) => part !== "");
+  const fixed = parts.filter((part) => !part.includes("{")).map((part) => splitWords(part).join("_"));
+  const last = parts.at(-1) ?? "";
+  const by = last.includes("{") ? ["by", ...splitWords(last)] : [];
+  return [...fixed.filter((part) => part !== ""), [method.toLowerCase(), ...by].join("_")];
+}
+
+function stem(word: string): string {
+  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  return word.length > 2 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+}
+
+function compare(left: NamedOperation, right: NamedOperation): number {
+  const [a, b] = [left, right].map(({ path, method }) => `${path} ${method}`);
+  return a! < b! ? -1 : a! > b! ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LANES } from "../../schema/entry.ts";
-import { paramsOf, type Recipe, toParamsSchema } from "../../schema/recipe.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { LANES } from "../../core/nouns/entry.ts";
+import { paramsOf, type Recipe, toParamsSchema } from "../../core/nouns/recipe.ts";
 import { parseRecipe, writeRecipe } from "./recipe-file.ts";
 
 const words = fc

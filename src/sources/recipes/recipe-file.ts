@@ -1,11 +1,10 @@
 import { basename } from "node:path";
 import { stringify } from "yaml";
 import { z } from "zod";
-import { LANES } from "../../schema/entry.ts";
-import { type Recipe, recipeDescription, recipeName, recipeParams } from "../../schema/recipe.ts";
-import { toVisibleText } from "../../util/visible-text.ts";
-import { readFields } from "../markdown/fields.ts";
-import { fileProblem, parseFrontMatter } from "../markdown/files/front-matter.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { LANES } from "../../core/nouns/entry.ts";
+import { type Recipe, recipeDescription, recipeName, recipeParams } from "../../core/nouns/recipe.ts";
+import { fileProblem, parseFrontMatter, readFields } from "../markdown/files/front-matter.ts";
 
 const frontMatter = z.object({
   description: recipeDescription,

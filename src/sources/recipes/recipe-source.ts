@@ -1,17 +1,16 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Domain } from "../../schema/entry.ts";
-import { isProblem, problem } from "../../schema/problem.ts";
-import { RECIPES, type Recipe } from "../../schema/recipe.ts";
-import type { Source, SourceContent } from "../../schema/source.ts";
-import type { Clock } from "../../util/clock.ts";
-import { contentHash } from "../../util/content-hash.ts";
-import { type Debounced, debounce } from "../../util/debounce.ts";
-import { writeFileAtomic } from "../../util/write-file-atomic.ts";
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import type { Clock } from "../../base/util/clock.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import type { Domain, EntryDraft } from "../../core/nouns/entry.ts";
+import { RECIPES, type Recipe, toParamsSchema } from "../../core/nouns/recipe.ts";
+import type { Source, SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
 import { type FolderWatch, watchFolders } from "../markdown/watch-folders.ts";
-import { recipeDraft, recipeHash, recipeRoute } from "./recipe-draft.ts";
 
 /** A recipe that was saved, with the address and hash of its definition. */
 export interface SavedRecipe {
@@ -39,8 +38,6 @@ const DOMAIN: Domain = {
 const MAX_RECIPES = 1_000;
 const MAX_BYTES = 256 * 1024;
 const FOLDER_MODE = 0o700;
-const QUIET_MS = 40;
-const LONGEST_MS = 400;
 const EMPTY: SourceContent = { domains: [], drafts: [] };
 
 /** Follows the recipes in a folder, one Markdown file each. The folder is created with the first one. */
@@ -49,14 +46,13 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
   const good = new Map<string, Recipe>();
   let seen = contentHash([]);
   let content = EMPTY;
-  let told: ReadonlySet<string> = new Set();
+  let reported: ReadonlySet<string> = new Set();
   let watch: FolderWatch | undefined;
-  let saves: Debounced | undefined;
 
   async function read(): Promise<Reading> {
-    // Until there is a folder, its parent tells when it appears.
+    // Watches the parent until the folder exists.
     const folders = [directory, dirname(directory)].filter((each) => existsSync(each)).slice(0, 1);
-    if (watch?.follow(folders)) saves?.note();
+    watch?.follow(folders);
     const names = await markdownIn(directory);
     const problems = new Set<string>();
     for (const name of [...good.keys()]) if (!names.includes(name)) good.delete(name);
@@ -68,9 +64,9 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
     content = {
       domains: recipes.length > 0 ? [DOMAIN] : [],
       drafts: recipes.map((recipe) => recipeDraft(recipe, directory)),
-      warnings: [...problems].filter((each) => !told.has(each)),
+      warnings: [...problems].filter((each) => !reported.has(each)),
     };
-    told = problems;
+    reported = problems;
     return { content };
   }
 
@@ -91,22 +87,17 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
     read,
     isLocal: true,
     watch: ({ changed }) => {
-      const ownSaves = debounce(changed, { clock, quietMs: QUIET_MS, longestMs: LONGEST_MS });
-      const own = watchFolders(ownSaves.note);
-      saves = ownSaves;
+      const own = watchFolders(changed, clock);
       watch = own;
-      return () => {
-        ownSaves.cancel();
-        own.close();
-      };
+      return own.close;
     },
   });
 
   async function check({ name, code }: Pick<Recipe, "name" | "code">): Promise<void> {
     const file = join(directory, `${name}.md`);
     if (!existsSync(file)) return;
-    const known = good.get(`${name}.md`);
-    if (known?.code === code.trim()) return;
+    const saved = good.get(`${name}.md`);
+    if (saved?.code === code.trim()) return;
     throw problem("CONFLICT", { reason: `There is another recipe of the name ${name}.` });
   }
 
@@ -143,3 +134,53 @@ async function markdownIn(directory: string): Promise<readonly string[]> {
     .sort()
     .slice(0, MAX_RECIPES);
 }
+
+function recipeRoute(name: string): string {
+  return `${RECIPES}://tools/${name}`;
+}
+
+/** The hash that an approval of a recipe is bound to: of its code and everything else in its file. */
+function recipeHash(recipe: Recipe): string {
+  return contentHash(recipe);
+}
+
+/** Makes the tool of a recipe. Its calls are calls of the recipe's caller, within the recipe's bounds. */
+function recipeDraft(recipe: Recipe, program: string): EntryDraft {
+  const { name, description, params, scopes, code, ...bounds } = recipe;
+  const run = (dryRun: boolean) => async (given: Record<string, unknown>, context: RecipeContext) => {
+    if (!context.runScript)
+      throw problem("UNAVAILABLE", {
+        name: `${RECIPES}.${name}`,
+        state: "in a recipe",
+        reason: "recipes do not run in recipes.",
+      });
+    return context.runScript({ code, params: given, dryRun, bounds });
+  };
+  return {
+    ...BARE_ENTRY,
+    kind: "tool",
+    route: recipeRoute(name),
+    domain: RECIPES,
+    name,
+    description,
+    scopes,
+    lane: bounds.lane,
+    defaultLane: bounds.lane,
+    riskLevel: "safe",
+    requiresConfirmation: bounds.confirmation,
+    inputSchema: toParamsSchema(params),
+    extraction: null,
+    code,
+    origin: {
+      source: RECIPES,
+      program,
+      definition: { ...recipe },
+      hash: recipeHash(recipe),
+      trusted: false,
+    },
+    call: run(false),
+    dryRun: run(true),
+  };
+}
+
+type RecipeContext = Parameters<Extract<EntryDraft, { kind: "tool" }>["call"]>[1];

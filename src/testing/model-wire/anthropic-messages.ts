@@ -1,18 +1,23 @@
-import type { ModelWire, WireEvent } from "./model-wire.ts";
-import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./scripted-exchange.ts";
+import {
+  type ModelWire,
+  namedEvent,
+  type ScriptedMessage,
+  type ScriptedReply,
+  wordsOf,
+} from "./scripted-exchange.ts";
 
-interface Block {
+interface AnthropicBlock {
   readonly type: string;
   readonly text?: string;
   readonly name?: string;
-  readonly content?: string | readonly Block[];
+  readonly content?: string | readonly AnthropicBlock[];
 }
 
-interface Body {
-  readonly system?: string | readonly Block[];
+interface AnthropicBody {
+  readonly system?: string | readonly AnthropicBlock[];
   readonly messages: readonly {
     readonly role: "user" | "assistant";
-    readonly content: string | readonly Block[];
+    readonly content: string | readonly AnthropicBlock[];
   }[];
   readonly tools?: readonly { readonly name: string }[];
   readonly stream?: boolean;
@@ -21,9 +26,9 @@ interface Body {
 /** Anthropic's Messages API. */
 export const anthropicMessages: ModelWire = {
   matches: (path) => path.endsWith("/messages"),
-  isStream: (body) => (body as Body).stream === true,
-  toRequest: (body): ScriptedRequest => {
-    const { system, messages, tools = [] } = body as Body;
+  isStream: (body) => (body as AnthropicBody).stream === true,
+  toRequest: (body) => {
+    const { system, messages, tools = [] } = body as AnthropicBody;
     const first: ScriptedMessage[] =
       system === undefined ? [] : [{ role: "system", text: textOf(system), calls: [] }];
     return {
@@ -39,14 +44,17 @@ export const anthropicMessages: ModelWire = {
     usage: usageOf(reply),
   }),
   toEvents: (reply, turn) => [
-    named({ type: "message_start", message: { ...messageOf(turn), content: [], usage: usageOf(reply) } }),
+    namedEvent({
+      type: "message_start",
+      message: { ...messageOf(turn), content: [], usage: usageOf(reply) },
+    }),
     ...blocksOf(reply, turn).flatMap((block, index) => blockEvents(block, index)),
-    named({
+    namedEvent({
       type: "message_delta",
       delta: { stop_reason: stopOf(reply), stop_sequence: null },
       usage: { output_tokens: reply.usage?.output ?? 0 },
     }),
-    named({ type: "message_stop" }),
+    namedEvent({ type: "message_stop" }),
   ],
   toError: ({ status, message }) => ({
     type: "error",
@@ -77,21 +85,17 @@ function blocksOf({ text, calls = [] }: ScriptedReply, turn: number): AnswerBloc
   ];
 }
 
-function blockEvents(block: AnswerBlock, index: number): WireEvent[] {
+function blockEvents(block: AnswerBlock, index: number) {
   const deltas =
     block.type === "text"
-      ? (block.text.match(/\S+\s*/g) ?? []).map((text) => ({ type: "text_delta", text }))
+      ? wordsOf(block.text).map((text) => ({ type: "text_delta", text }))
       : [{ type: "input_json_delta", partial_json: JSON.stringify(block.input) }];
   const opened = block.type === "text" ? { ...block, text: "" } : { ...block, input: {} };
   return [
-    named({ type: "content_block_start", index, content_block: opened }),
-    ...deltas.map((delta) => named({ type: "content_block_delta", index, delta })),
-    named({ type: "content_block_stop", index }),
+    namedEvent({ type: "content_block_start", index, content_block: opened }),
+    ...deltas.map((delta) => namedEvent({ type: "content_block_delta", index, delta })),
+    namedEvent({ type: "content_block_stop", index }),
   ];
-}
-
-function named(data: { readonly type: string; readonly [field: string]: unknown }): WireEvent {
-  return { event: data.type, data: JSON.stringify(data) };
 }
 
 function messageOf(turn: number) {
@@ -109,14 +113,14 @@ function usageOf({ usage = { input: 0, output: 0 } }: ScriptedReply) {
 }
 
 /** Tool results arrive as separate user messages. */
-function toMessage({ role, content }: Body["messages"][number]): ScriptedMessage {
+function toMessage({ role, content }: AnthropicBody["messages"][number]): ScriptedMessage {
   if (typeof content === "string") return { role, text: content, calls: [] };
   const isResult = content.some(({ type }) => type === "tool_result");
   const calls = content.flatMap(({ type, name }) => (type === "tool_use" && name ? [name] : []));
   return { role: isResult ? "tool" : role, text: textOf(content), calls };
 }
 
-function textOf(content: string | readonly Block[] | undefined): string {
+function textOf(content: string | readonly AnthropicBlock[] | undefined): string {
   if (typeof content === "string") return content;
   return (content ?? [])
     .map((block) => block.text ?? textOf(block.content))

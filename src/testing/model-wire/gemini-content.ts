@@ -1,7 +1,6 @@
-import type { ModelWire } from "./model-wire.ts";
-import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./scripted-exchange.ts";
+import { type ModelWire, type ScriptedMessage, type ScriptedReply, wordsOf } from "./scripted-exchange.ts";
 
-interface Part {
+interface GeminiPart {
   readonly text?: string;
   readonly functionCall?: { readonly name: string };
   readonly functionResponse?: { readonly response: unknown };
@@ -11,9 +10,9 @@ interface Declarations {
   readonly functionDeclarations?: readonly { readonly name: string }[];
 }
 
-interface Body {
-  readonly systemInstruction?: { readonly parts: readonly Part[] };
-  readonly contents: readonly { readonly role: "user" | "model"; readonly parts: readonly Part[] }[];
+interface GeminiBody {
+  readonly systemInstruction?: { readonly parts: readonly GeminiPart[] };
+  readonly contents: readonly { readonly role: "user" | "model"; readonly parts: readonly GeminiPart[] }[];
   readonly tools?: Declarations | readonly Declarations[];
 }
 
@@ -21,8 +20,8 @@ interface Body {
 export const geminiContent: ModelWire = {
   matches: (path) => /:(?:stream)?generateContent$/i.test(path),
   isStream: (_body, path) => path.endsWith(":streamGenerateContent"),
-  toRequest: (body): ScriptedRequest => {
-    const { systemInstruction, contents, tools = [] } = body as Body;
+  toRequest: (body) => {
+    const { systemInstruction, contents, tools = [] } = body as GeminiBody;
     const first: ScriptedMessage[] = systemInstruction
       ? [{ role: "system", text: textOf(systemInstruction.parts), calls: [] }]
       : [];
@@ -37,7 +36,7 @@ export const geminiContent: ModelWire = {
   toAnswer: (reply) => answerOf(reply, partsOf(reply), true),
   toEvents: (reply) => {
     const parts = partsOf(reply).flatMap((part): AnswerPart[] =>
-      "text" in part ? (part.text.match(/\S+\s*/g) ?? []).map((text) => ({ text })) : [part],
+      "text" in part ? wordsOf(part.text).map((text) => ({ text })) : [part],
     );
     const answers = parts.map((part) => answerOf(reply, [part], false));
     return [...answers, answerOf(reply, [], true)].map((data) => ({ data: JSON.stringify(data) }));
@@ -88,14 +87,14 @@ function answerOf(
   };
 }
 
-function toMessage({ role, parts }: Body["contents"][number]): ScriptedMessage {
+function toMessage({ role, parts }: GeminiBody["contents"][number]): ScriptedMessage {
   const calls = parts.flatMap(({ functionCall }) => (functionCall ? [functionCall.name] : []));
   const isResult = parts.some(({ functionResponse }) => functionResponse !== undefined);
   const speaker = role === "model" ? "assistant" : "user";
   return { role: isResult ? "tool" : speaker, text: textOf(parts), calls };
 }
 
-function textOf(parts: readonly Part[]): string {
+function textOf(parts: readonly GeminiPart[]): string {
   return parts
     .map(
       ({ text, functionResponse }) =>

@@ -43,3 +43,30 @@ export interface ScriptedReply {
   /** Over HTTP: the server stays silent after this many events, or before a whole answer. */
   readonly hangAfter?: number;
 }
+
+/** A server-sent event of a stream. */
+export interface WireEvent {
+  readonly event?: string;
+  readonly data: string;
+}
+
+/** The wire format of one vendor's API. */
+export interface ModelWire {
+  matches(path: string): boolean;
+  isStream(body: unknown, path: string): boolean;
+  toRequest(body: unknown): ScriptedRequest;
+  toAnswer(reply: ScriptedReply, turn: number): unknown;
+  toEvents(reply: ScriptedReply, turn: number): readonly WireEvent[];
+  readonly lastEvent?: WireEvent;
+  toError(error: NonNullable<ScriptedReply["error"]>): unknown;
+}
+
+/** An event that repeats the type of its data as its name. */
+export function namedEvent(data: { readonly type: string; readonly [field: string]: unknown }): WireEvent {
+  return { event: data.type, data: JSON.stringify(data) };
+}
+
+/** The pieces in which a text is streamed. */
+export function wordsOf(text = ""): string[] {
+  return text.match(/\S+\s*/g) ?? [];
+}

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { onlyReads, programOf, reachOf, withoutGlobalOptions } from "./command-reach.ts";
-import { hasOption } from "./has-option.ts";
 import { parseShell } from "./parse-shell.ts";
-import type { Reach } from "./program-row.ts";
+import { hasOption, type RuleScope } from "./program-row.ts";
 import { PROGRAM_TABLE } from "./program-table.ts";
-import type { SimpleCommand } from "./shell-command.ts";
+import type { SimpleCommand } from "./read-word.ts";
 
 function only(text: string): SimpleCommand {
   const parsed = parseShell(text);
@@ -13,7 +12,7 @@ function only(text: string): SimpleCommand {
 }
 
 /** The kind, with the number of arguments that a rule has to name. */
-function kindOf(reach: Reach): string {
+function kindOf(reach: RuleScope): string {
   return reach.kind === "named" ? `named ${reach.depth}` : reach.kind;
 }
 

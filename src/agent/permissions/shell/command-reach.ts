@@ -1,22 +1,21 @@
 import { afterGlobalOptions, gitOnlyReads, reachOfGit } from "./git-reach.ts";
-import { hasOption } from "./has-option.ts";
-import type { ProgramRow, Reach } from "./program-row.ts";
+import { hasOption, type ProgramRow, type RuleScope } from "./program-row.ts";
 import { PROGRAM_TABLE, READERS } from "./program-table.ts";
-import type { ShellWord, SimpleCommand } from "./shell-command.ts";
+import type { ShellWord, SimpleCommand } from "./read-word.ts";
 
 const STRICTNESS = { plain: 0, named: 1, exact: 2, opaque: 3 } as const;
 const SHOWS_VERSION = new Set(["--version", "--help", "-V"]);
 const ROWS = rowsByName();
 
 /** How far a rule can speak for a command, and why. */
-export function reachOf(command: SimpleCommand): Reach {
+export function reachOf(command: SimpleCommand): RuleScope {
   const name = programOf(command);
   if (name === undefined) return { kind: "opaque", reason: "sets variables for later commands" };
   const args = argumentsOf(command);
   return reachOfProgram(name, args);
 }
 
-function reachOfProgram(name: string, args: string[]): Reach {
+function reachOfProgram(name: string, args: string[]): RuleScope {
   if (name === "git") return reachOfGit(args);
   // The first word of tar may be its options, without a dash.
   if (/tar$/.test(name) && args[0] !== undefined && !args[0].startsWith("-")) args[0] = `-${args[0]}`;
@@ -50,7 +49,7 @@ function baseName(path: string): string {
   return name.replace(/\.(?:exe|cmd|bat)$/, "");
 }
 
-function reachOfRow(row: ProgramRow, given: readonly string[]): Reach {
+function reachOfRow(row: ProgramRow, given: readonly string[]): RuleScope {
   const { kind, reason, when, unless = "", oneDash = false, depth = 1 } = row;
   const args = withoutOptions(given, row);
   const plain = { kind: "plain" } as const;
@@ -65,14 +64,14 @@ function reachOfRow(row: ProgramRow, given: readonly string[]): Reach {
 }
 
 /** A rule cannot name an option: it could be code itself, or change what the next word means. */
-function toNamed(args: readonly string[], depth: number, reason: string): Reach {
+function toNamed(args: readonly string[], depth: number, reason: string): RuleScope {
   const named = args.slice(0, depth);
   const isNamed = named.length === depth && named.every((arg) => !/^[-+]/.test(arg));
   return isNamed ? { kind: "named", depth, reason } : { kind: "exact", reason };
 }
 
 /** A runner reaches as far as the program that it runs. */
-function toInner(args: readonly string[], depth: number, reason: string): Reach {
+function toInner(args: readonly string[], depth: number, reason: string): RuleScope {
   const outer = toNamed(args, depth, reason);
   if (outer.kind !== "named") return outer;
   const inner = reachOfProgram(baseName(args[depth - 1] ?? ""), args.slice(depth));
@@ -81,7 +80,7 @@ function toInner(args: readonly string[], depth: number, reason: string): Reach 
   return { kind: "exact", reason };
 }
 
-function strictest(one: Reach, other: Reach): Reach {
+function strictest(one: RuleScope, other: RuleScope): RuleScope {
   if (one.kind === "named" && other.kind === "named") return one.depth > other.depth ? one : other;
   return STRICTNESS[other.kind] > STRICTNESS[one.kind] ? other : one;
 }

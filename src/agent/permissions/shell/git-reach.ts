@@ -1,5 +1,4 @@
-import { hasOption } from "./has-option.ts";
-import type { Reach } from "./program-row.ts";
+import { hasOption, type RuleScope } from "./program-row.ts";
 
 /** Global options that change nothing about the subcommand; rules match the words behind them. */
 const HARMLESS = new Set(
@@ -77,7 +76,7 @@ export function afterGlobalOptions(args: readonly string[]): readonly string[] {
 }
 
 /** How far a rule can speak for a git command with these arguments. */
-export function reachOfGit(args: readonly string[]): Reach {
+export function reachOfGit(args: readonly string[]): RuleScope {
   const [subcommand, ...rest] = afterGlobalOptions(args);
   if (subcommand === undefined) return { kind: "plain" };
   const remote = USES_REMOTES.has(subcommand) ? rest.find((arg) => TRANSPORT.test(arg)) : undefined;

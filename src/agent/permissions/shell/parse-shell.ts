@@ -1,14 +1,21 @@
-import { readRedirection } from "./read-redirection.ts";
-import { readWord, type Word } from "./read-word.ts";
-import { createReader, type Reader } from "./reader.ts";
-import { NotUnderstood, type ParsedShell } from "./shell-command.ts";
+import { UNSEEN_IN_COMMAND } from "../../../base/safety/invisible.ts";
+import {
+  createReader,
+  NotUnderstood,
+  type ParsedShell,
+  type Reader,
+  type ReadWord,
+  readWord,
+} from "./read-word.ts";
 
 const MAX_CHARS = 10_000;
+
 const MAX_DEPTH = 20;
-/** Invisible characters, and every space but the two at which all shells split words. */
-const UNSEEN = /[^\P{C}\n\t]|[^\P{Z} ]|\p{Default_Ignorable_Code_Point}|\u2800/u;
+
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
+
 const ASCII = /^[\x21-\x7e]+$/;
+
 /** Compound commands are not followed, so that nothing in them can be misread. */
 const RESERVED = new Set(
   "if then else elif fi for while until do done case esac select function [[ ]] ! { } time coproc in".split(
@@ -39,7 +46,7 @@ export function parseShell(text: string): ParsedShell {
 function refuseText(text: string): string | undefined {
   if (text.trim() === "") return "it is empty";
   if (text.length > MAX_CHARS) return `it is longer than ${MAX_CHARS} characters`;
-  const unseen = UNSEEN.exec(text)?.[0].codePointAt(0);
+  const unseen = UNSEEN_IN_COMMAND.exec(text)?.[0].codePointAt(0);
   if (unseen === undefined) return undefined;
   return `it contains the character U+${unseen.toString(16).toUpperCase().padStart(4, "0")}`;
 }
@@ -93,7 +100,7 @@ function readEnclosed(reader: Reader, open: string, close: ")" | "}"): void {
 }
 
 function readSimple(reader: Reader): void {
-  const words: Word[] = [];
+  const words: ReadWord[] = [];
   let redirected = false;
   for (;;) {
     reader.skipBlanks();
@@ -113,7 +120,7 @@ function readSimple(reader: Reader): void {
   reader.found.commands.push({ words, assignments: countAssignments(words) });
 }
 
-function countAssignments(words: readonly Word[]): number {
+function countAssignments(words: readonly ReadWord[]): number {
   const first = words.findIndex((word) => word.quotedName || !ASSIGNMENT.test(word.text));
   const assignments = first === -1 ? words.length : first;
   const name = words[assignments];
@@ -130,4 +137,37 @@ function parseNested(reader: Reader): void {
   readList(reader, ")");
   reader.take(")");
   reader.leave();
+}
+
+/** The longest operators come first. */
+const OPERATORS = ["<<<", "<<-", "<<", "<>", "<&", "<(", "<", ">>", ">|", ">&", ">(", ">"] as const;
+
+/** Reads a redirection if there is one, and answers whether there was. */
+function readRedirection(reader: Reader): boolean {
+  let digits = 0;
+  while (/[0-9]/.test(reader.peek(digits))) digits += 1;
+  if (!"<>".includes(reader.peek(digits) || " ")) return false;
+  if (digits > 1) throw new NotUnderstood("it has an unusual redirection");
+  for (let read = 0; read < digits; read += 1) reader.next();
+  const operator = OPERATORS.find((each) => reader.take(each));
+  if (operator === undefined) return false;
+  if (operator === "<<<") throw new NotUnderstood("it has a here-string");
+  if (operator === "<(" || operator === ">(") throw new NotUnderstood("it has a process substitution");
+  // `>&>` or `>!`: only some shells know them.
+  if ("&!".includes(reader.peek() || " ")) throw new NotUnderstood("it has an unusual redirection");
+  reader.skipBlanks();
+  const target = readWord(reader);
+  if (target === undefined) throw new NotUnderstood("a redirection has no target");
+  if (operator === "<<" || operator === "<<-") {
+    if (!target.literal || target.text === "" || target.text.includes("\n")) {
+      throw new NotUnderstood("a here-document has an unusual end");
+    }
+    const { text: delimiter, quoted } = target;
+    reader.expectHereDocument({ delimiter, quoted, dropsTabs: operator === "<<-" });
+  } else if (operator === ">&" || operator === "<&") {
+    if (!/^(?:[0-9]{1,3}|-)$/.test(target.text)) throw new NotUnderstood("it has an unusual redirection");
+  } else {
+    reader.found.redirections.push({ writes: operator !== "<", target });
+  }
+  return true;
 }

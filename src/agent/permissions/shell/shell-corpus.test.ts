@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../test/requirements.ts";
+import { verifies } from "../../../../test/claims.ts";
 import { CORPUS_RULES, SHELL_CORPUS, WIDE_CORPUS, wideRules } from "../../../../test/shell-corpus.ts";
 import { decide } from "../decide.ts";
-import { type PermissionRules, readRules } from "../permission-rules.ts";
+import { type PermissionRules, readRules } from "../permission.ts";
 import { toShellRequest } from "../to-request.ts";
 
 const place = { root: "/nowhere/project", home: "/home/me" };

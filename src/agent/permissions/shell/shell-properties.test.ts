@@ -4,11 +4,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../test/requirements.ts";
+import { verifies } from "../../../../test/claims.ts";
 import { CORPUS_RULES, SHELL_CORPUS } from "../../../../test/shell-corpus.ts";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { decide } from "../decide.ts";
-import { readRules } from "../permission-rules.ts";
+import { readRules } from "../permission.ts";
 import { toShellRequest } from "../to-request.ts";
 import { parseShell } from "./parse-shell.ts";
 

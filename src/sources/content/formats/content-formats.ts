@@ -1,11 +1,23 @@
-import { createClickUpDocFormat } from "./clickup-doc-format.ts";
-import { createClickUpTaskFormat } from "./clickup-task-format.ts";
-import { createCommitFormat } from "./commit-format.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { createClickUpDocFormat, createClickUpTaskFormat } from "./clickup-format.ts";
+import { createCommitFormat, createPrFormat } from "./github-format.ts";
 import { createMarkdownFormat } from "./markdown-format.ts";
-import { createPrFormat } from "./pr-format.ts";
 import { createQaseSuiteFormat } from "./qase-suite-format.ts";
 import { createTableSchemaFormat } from "./table-schema-format.ts";
-import { createTextFormat } from "./text-format.ts";
+import { type CreateFormat, defineFormat, documentNode } from "./to-node.ts";
+
+const TEXT =
+  /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|toml|javascript|typescript|sql)\b)/i;
+
+/** Format for any other text, unchanged. Put it last in a list of formats. */
+export const createTextFormat: CreateFormat = defineFormat(
+  "Text",
+  (type) => TEXT.test(type),
+  (document) => {
+    const { name, content } = document.content;
+    return documentNode(document, { name, type: "document", content: toVisibleText(content) });
+  },
+);
 
 /**
  * Creates the built-in formats of a pipeline, each with its own {@link FormatOptions}. Formats are tried in the

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutPassages } from "./cut-passages.ts";
+import { cutPassages } from "./to-node.ts";
 
 const prose = fc
   .array(

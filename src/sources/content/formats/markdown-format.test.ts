@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ResourceNode } from "../../../schema/pipeline.ts";
+import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import { createMarkdownFormat } from "./markdown-format.ts";
 
 const format = createMarkdownFormat();

@@ -1,25 +1,33 @@
-import type { ContentFormat, RawContent, ResourceNode } from "../../../schema/pipeline.ts";
-import { field, textOf } from "../../../util/fields.ts";
-import { toSummary } from "../../../util/to-summary.ts";
-import { toVisibleText } from "../../../util/visible-text.ts";
-import { frontMatter } from "./front-matter.ts";
-import { markdownSections, type Section } from "./markdown-sections.ts";
-import { resourcePath, slug, uniqueName } from "./resource-path.ts";
-import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-node.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { field, type PlainObject, textOf } from "../../../base/util/plain-object.ts";
+import { toSummary } from "../../../base/util/to-summary.ts";
+import type { RawContent, ResourceNode } from "../../../core/nouns/pipeline.ts";
+import { parseFrontMatter } from "../../markdown/files/front-matter.ts";
+import {
+  type CreateFormat,
+  defineFormat,
+  documentFacts,
+  documentNode,
+  type FormatDocument,
+  type FormatOptions,
+  resourcePath,
+  slug,
+  toNode,
+  uniqueName,
+} from "./to-node.ts";
 
 const MARKDOWN = /^(?:text\/(?:x-)?markdown|markdown|md)\b/i;
 
 /** Format for Markdown: one node for the document, below it nested nodes for its headings. */
-export function createMarkdownFormat(options: FormatOptions = {}): ContentFormat {
-  return {
-    name: "Markdown",
-    canHandle: (contentType) => MARKDOWN.test(contentType),
-    parse: (content, basePath) => [toDocument(content, documentPath(content, basePath), options)],
-  };
-}
+export const createMarkdownFormat: CreateFormat = defineFormat(
+  "Markdown",
+  (type) => MARKDOWN.test(type),
+  toDocument,
+);
 
 /** Returns the node of a document, for formats that contain Markdown. */
-export function toDocument(content: RawContent, path: string, options: FormatOptions): ResourceNode {
+export function toDocument(document: FormatDocument): ResourceNode {
+  const { content, path, options } = document;
   const text = toVisibleText(content.content);
   const { fields, start } = frontMatter(text);
   const sections = markdownSections(text.slice(start)).map((section) => shifted(section, start));
@@ -32,24 +40,18 @@ export function toDocument(content: RawContent, path: string, options: FormatOpt
   const toSection = (section: Section) =>
     sectionNode(section, { content, text, path, taken, headings: [name], options });
   const children = parts.map(toSection);
-  return toNode(
-    {
-      id: content.id,
-      name,
-      path,
-      type: "document",
-      content: text,
-      ownText: text.slice(isTitled ? title!.start : start, parts[0]?.start ?? text.length),
-      description:
-        textOf(field(fields, "description")) ?? summaryOf(text, isTitled ? title!.bodyStart : start, parts),
-      metadata: documentFacts(content),
-      children,
-    },
-    options,
-  );
+  return documentNode(document, {
+    name,
+    type: "document",
+    content: text,
+    ownText: text.slice(isTitled ? title!.start : start, parts[0]?.start ?? text.length),
+    description:
+      textOf(field(fields, "description")) ?? summaryOf(text, isTitled ? title!.bodyStart : start, parts),
+    children,
+  });
 }
 
-interface Place {
+interface HeadingPosition {
   readonly content: RawContent;
   readonly text: string;
   readonly path: string;
@@ -59,7 +61,7 @@ interface Place {
   readonly options: FormatOptions;
 }
 
-function sectionNode(section: Section, place: Place): ResourceNode {
+function sectionNode(section: Section, place: HeadingPosition): ResourceNode {
   const path = resourcePath(place.path, uniqueName(slug(section.title), place.taken));
   const headings = [...place.headings, section.title];
   const taken = new Set(["passages"]);
@@ -89,8 +91,8 @@ function summaryOf(
   parts: readonly Section[],
   end = parts[0]?.start ?? text.length,
 ): string | undefined {
-  const own = toSummary(text.slice(from, end));
-  if (own !== "") return own;
+  const summary = toSummary(text.slice(from, end));
+  if (summary !== "") return summary;
   const [first] = parts;
   return first && summaryOf(text, first.bodyStart, first.children, first.ownEnd);
 }
@@ -104,4 +106,114 @@ function shifted(section: Section, by: number): Section {
     end: section.end + by,
     children: section.children.map((child) => shifted(child, by)),
   };
+}
+
+/** Reads the front matter of a Markdown text and where the text begins. Unreadable front matter counts as text. */
+function frontMatter(text: string): { readonly fields: PlainObject; readonly start: number } {
+  try {
+    const { data, body } = parseFrontMatter(text, "document");
+    return text.endsWith(body)
+      ? { fields: data, start: text.length - body.length }
+      : { fields: {}, start: 0 };
+  } catch {
+    return { fields: {}, start: 0 };
+  }
+}
+
+/** A heading and its text, as positions in the document. */
+interface Section {
+  readonly level: number;
+  readonly title: string;
+  readonly start: number;
+  /** Start of the text below the heading. */
+  readonly bodyStart: number;
+  /** End of its own text and start of its first subsection. */
+  readonly ownEnd: number;
+  readonly end: number;
+  readonly children: readonly Section[];
+}
+
+type Heading = Pick<Section, "level" | "title" | "start" | "bodyStart">;
+
+const MAX_HEADINGS = 2_000;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const ATX = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
+const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
+/** Lines that a following line of hyphens does not turn into a heading. */
+const NO_PARAGRAPH = /^(?: {4}|\t|\s*$|\s*(?:[-*+>|]|\d{1,9}[.)])\s| {0,3}#{1,6}\s)/;
+
+/** Returns the tree of headings. Skips headings in code, and lower levels beyond a few thousand headings. */
+function markdownSections(text: string): readonly Section[] {
+  const headings = findHeadings(text);
+  const level = [6, 5, 4, 3, 2, 1].find(
+    (deepest) => headings.filter((heading) => heading.level <= deepest).length <= MAX_HEADINGS,
+  );
+  return toTree(
+    headings.filter((heading) => heading.level <= (level ?? 0)),
+    text.length,
+  );
+}
+
+function findHeadings(text: string): Heading[] {
+  const headings: Heading[] = [];
+  let fence = "";
+  let previous: { readonly line: string; readonly start: number } | undefined;
+  for (const { line, start } of linesOf(text)) {
+    const mark = FENCE.exec(line)?.[1] ?? "";
+    if (fence !== "") {
+      if (mark.startsWith(fence) && line.trim() === mark) fence = "";
+      previous = undefined;
+      continue;
+    }
+    if (mark !== "") {
+      fence = mark;
+      previous = undefined;
+      continue;
+    }
+    const marks = ATX.exec(line)?.[1];
+    const underline = previous && SETEXT.exec(line)?.[1];
+    const bodyStart = Math.min(start + line.length + 1, text.length);
+    if (marks) {
+      const title = toTitle(line.trim().slice(marks.length));
+      headings.push({ level: marks.length, title, start, bodyStart });
+    } else if (previous && underline) {
+      const level = underline.startsWith("=") ? 1 : 2;
+      headings.push({ level, title: toTitle(previous.line), start: previous.start, bodyStart });
+    }
+    previous = marks || underline || NO_PARAGRAPH.test(line) ? undefined : { line, start };
+  }
+  return headings;
+}
+
+function* linesOf(text: string): Generator<{ readonly line: string; readonly start: number }> {
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    yield { line: text.slice(start, end), start };
+    start = end + 1;
+  }
+}
+
+/** Returns the text of a heading without markup. */
+function toTitle(raw: string): string {
+  const bare = raw
+    .slice(0, 300)
+    .trim()
+    .replace(/[ \t]#{1,32}$/, "");
+  const words = bare.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*`]|(?<!\w)_|_(?!\w)/g, "");
+  return words.trim() || "Untitled";
+}
+
+function toTree(headings: readonly Heading[], end: number): Section[] {
+  const sections: Section[] = [];
+  for (let at = 0; at < headings.length; ) {
+    const heading = headings[at]!;
+    let next = at + 1;
+    while (next < headings.length && headings[next]!.level > heading.level) next += 1;
+    const sectionEnd = headings[next]?.start ?? end;
+    const children = toTree(headings.slice(at + 1, next), sectionEnd);
+    sections.push({ ...heading, ownEnd: children[0]?.start ?? sectionEnd, end: sectionEnd, children });
+    at = next;
+  }
+  return sections;
 }

@@ -1,55 +1,54 @@
-import type { ContentFormat, RawContent, ResourceNode } from "../../../schema/pipeline.ts";
-import { field, listOf } from "../../../util/fields.ts";
-import { toSummary } from "../../../util/to-summary.ts";
-import { labelled, lines, paragraphs, readJson, wordsOf } from "./read-json.ts";
-import { resourcePath } from "./resource-path.ts";
-import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-node.ts";
+import { field, listOf } from "../../../base/util/plain-object.ts";
+import { toSummary } from "../../../base/util/to-summary.ts";
+import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
+import {
+  type CreateFormat,
+  defineFormat,
+  documentFacts,
+  documentNode,
+  type FormatDocument,
+  labelled,
+  lines,
+  paragraphs,
+  readJson,
+  resourcePath,
+  toNode,
+  wordsOf,
+} from "./to-node.ts";
 
 /** Format for Qase test suites: one node for the suite, and one under `cases/` for each test case. */
-export function createQaseSuiteFormat(options: FormatOptions = {}): ContentFormat {
-  return {
-    name: "QaseSuite",
-    canHandle: (contentType) => contentType === "qase-suite",
-    parse: (content, basePath) => [toSuite(content, documentPath(content, basePath), options)],
-  };
-}
+export const createQaseSuiteFormat: CreateFormat = defineFormat(
+  "QaseSuite",
+  (type) => type === "qase-suite",
+  toSuite,
+);
 
-function toSuite(content: RawContent, path: string, options: FormatOptions): ResourceNode {
+function toSuite(document: FormatDocument): ResourceNode {
+  const { content } = document;
   const suite = readJson(content);
   const title = wordsOf(suite, "title") || content.name;
   const description = wordsOf(suite, "description");
   const cases = listOf(field(suite, "cases"));
-  const children = cases.map((one) => toCase(one, content, title, path, options));
+  const children = cases.map((one) => toCase(one, title, document));
   const head = paragraphs(
     `# ${title}`,
     description,
     labelled("Preconditions", wordsOf(suite, "preconditions")),
   );
   const titles = cases.map((one) => `- ${wordsOf(one, "title")}`).join("\n");
-  return toNode(
-    {
-      id: content.id,
-      name: title,
-      path,
-      type: "suite",
-      content: paragraphs(head, ...children.map((child) => child.content)),
-      ownText: paragraphs(head, titles),
-      description: toSummary(description) || `A suite of ${cases.length} test cases.`,
-      isBare: description === "",
-      metadata: { ...documentFacts(content), cases: cases.length },
-      children,
-    },
-    options,
-  );
+  return documentNode(document, {
+    name: title,
+    type: "suite",
+    content: paragraphs(head, ...children.map((child) => child.content)),
+    ownText: paragraphs(head, titles),
+    description: toSummary(description) || `A suite of ${cases.length} test cases.`,
+    isBare: description === "",
+    metadata: { cases: cases.length },
+    children,
+  });
 }
 
-function toCase(
-  one: unknown,
-  content: RawContent,
-  suite: string,
-  path: string,
-  options: FormatOptions,
-): ResourceNode {
+function toCase(one: unknown, suite: string, { content, path, options }: FormatDocument): ResourceNode {
   const id = wordsOf(one, "id");
   const title = wordsOf(one, "title") || `Case ${id}`;
   const description = wordsOf(one, "description");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resourcePath, slug, uniqueName } from "./resource-path.ts";
+import { resourcePath, slug, uniqueName } from "./to-node.ts";
 
 test("valid paths stay unchanged, and only blanks and dots are dropped silently", () => {
   expect(resourcePath("facts", "fact_orders", "columns", "order_id")).toBe(

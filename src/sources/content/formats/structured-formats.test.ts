@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ContentFormat, ResourceNode } from "../../../schema/pipeline.ts";
-import { createClickUpDocFormat } from "./clickup-doc-format.ts";
-import { createClickUpTaskFormat } from "./clickup-task-format.ts";
-import { createCommitFormat } from "./commit-format.ts";
-import { createPrFormat } from "./pr-format.ts";
+import type { ContentFormat, ResourceNode } from "../../../core/nouns/pipeline.ts";
+import { createClickUpDocFormat, createClickUpTaskFormat } from "./clickup-format.ts";
+import { createCommitFormat, createPrFormat } from "./github-format.ts";
 import { createQaseSuiteFormat } from "./qase-suite-format.ts";
 import { createTableSchemaFormat } from "./table-schema-format.ts";
 

@@ -1,25 +1,35 @@
-import type { ContentFormat, RawContent, ResourceNode } from "../../../schema/pipeline.ts";
-import { type Fields, field, listOf } from "../../../util/fields.ts";
-import { labelled, lines, paragraphs, readJson, wordsOf } from "./read-json.ts";
-import { resourcePath, uniqueName } from "./resource-path.ts";
-import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-node.ts";
+import { field, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
+import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
+import {
+  type CreateFormat,
+  defineFormat,
+  documentFacts,
+  type FormatDocument,
+  type FormatOptions,
+  labelled,
+  lines,
+  paragraphs,
+  readJson,
+  resourcePath,
+  toNode,
+  uniqueName,
+  wordsOf,
+} from "./to-node.ts";
 
 /** Format for tables: one node for the table, and one under `columns/` for each column. */
-export function createTableSchemaFormat(options: FormatOptions = {}): ContentFormat {
-  return {
-    name: "TableSchema",
-    canHandle: (contentType) => contentType === "table-schema",
-    parse: (content, basePath) => [toTable(content, documentPath(content, basePath), options)],
-  };
-}
+export const createTableSchemaFormat: CreateFormat = defineFormat(
+  "TableSchema",
+  (type) => type === "table-schema",
+  toTable,
+);
 
-function toTable(content: RawContent, path: string, options: FormatOptions): ResourceNode {
+function toTable({ content, path, options }: FormatDocument): ResourceNode {
   const table = readJson(content);
   const name = wordsOf(table, "name") || content.name;
   const schema = wordsOf(table, "schema");
   const kind = wordsOf(table, "kind") || "table";
   const comment = wordsOf(table, "comment");
-  const columns = listOf(field(table, "columns")).map((column) => column as Fields);
+  const columns = listOf(field(table, "columns")).map((column) => column as PlainObject);
   const constraints = listOf(field(table, "constraints")).map(
     (constraint) => `- ${wordsOf(constraint, "definition")}`,
   );
@@ -62,7 +72,7 @@ interface ColumnPlace {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-function toColumn(column: Fields, place: ColumnPlace, options: FormatOptions): ResourceNode {
+function toColumn(column: PlainObject, place: ColumnPlace, options: FormatOptions): ResourceNode {
   const name = wordsOf(column, "name");
   const comment = wordsOf(column, "comment");
   const type = wordsOf(column, "type");
@@ -87,7 +97,7 @@ function toColumn(column: Fields, place: ColumnPlace, options: FormatOptions): R
   );
 }
 
-function columnLine(column: Fields): string {
+function columnLine(column: PlainObject): string {
   const required = field(column, "nullable") === false ? ", not null" : "";
   const comment = wordsOf(column, "comment");
   return `${wordsOf(column, "name")} (${wordsOf(column, "type")}${required})${comment ? `: ${comment}` : ""}`;

@@ -1,8 +1,10 @@
-import type { RawContent, ResourceNode } from "../../../schema/pipeline.ts";
-import { toSummary } from "../../../util/to-summary.ts";
-import { toVisibleText } from "../../../util/visible-text.ts";
-import { cutPassages, PASSAGE_CHARS } from "./cut-passages.ts";
-import { resourcePath } from "./resource-path.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { contentHash } from "../../../base/util/content-hash.ts";
+import { boundaryBefore, codePointBoundary } from "../../../base/util/cut-text.ts";
+import { field, isPlainObject, type PlainObject } from "../../../base/util/plain-object.ts";
+import { toSummary } from "../../../base/util/to-summary.ts";
+import type { ContentFormat, RawContent, ResourceNode } from "../../../core/nouns/pipeline.ts";
 
 /** Options of all formats. */
 export interface FormatOptions {
@@ -83,14 +85,170 @@ function factsOf({ type, path, isBare = false }: NodeDraft) {
   };
 }
 
-/** Returns the path of a document: the base path, then the path from its source or its name. */
-export function documentPath({ metadata, name }: RawContent, basePath: string): string {
-  const place = metadata?.path;
-  return resourcePath(basePath, typeof place === "string" && place !== "" ? place : name);
+/** A document that a format reads, and the path of its node. */
+export interface FormatDocument {
+  readonly content: RawContent;
+  readonly path: string;
+  readonly options: FormatOptions;
+}
+
+export type CreateFormat = (options?: FormatOptions) => ContentFormat;
+
+/** Defines a format that turns each document into one node, with children below it. */
+export function defineFormat(
+  name: string,
+  canHandle: (contentType: string) => boolean,
+  toRoot: (document: FormatDocument) => ResourceNode,
+): CreateFormat {
+  return (options = {}) => ({
+    name,
+    canHandle,
+    parse: (content, basePath) => {
+      const place = content.metadata?.path;
+      const path = resourcePath(basePath, typeof place === "string" && place !== "" ? place : content.name);
+      return [toRoot({ content, path, options })];
+    },
+  });
+}
+
+/** Creates the node of a whole document. */
+export function documentNode(
+  { content, path, options }: FormatDocument,
+  draft: Omit<NodeDraft, "id" | "path">,
+): ResourceNode {
+  const metadata = { ...documentFacts(content), ...draft.metadata };
+  return toNode({ ...draft, id: content.id, path, metadata }, options);
 }
 
 /** Returns the metadata of a document, such as its URL. */
 export function documentFacts({ metadata = {} }: RawContent): Readonly<Record<string, unknown>> {
   const { path: _, ...facts } = metadata;
   return facts;
+}
+
+/** Longest passage, in UTF-16 units. It suits readers and embedders. */
+const PASSAGE_CHARS = 1_200;
+const FEWEST_CHARS = 16;
+const LOOK_AHEAD = 32;
+
+/**
+ * Cuts a text into passages of at most `maxChars`, preferably at the end of a paragraph, then of a line, a sentence
+ * or a word. Joined, they equal the text. Only a word longer than a passage is cut.
+ */
+export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
+  const limit = Math.max(FEWEST_CHARS, Math.floor(maxChars) || PASSAGE_CHARS);
+  const passages: string[] = [];
+  let from = 0;
+  while (text.length - from > limit) {
+    const end = from + cutAt(text.slice(from, from + limit + LOOK_AHEAD), limit);
+    passages.push(text.slice(from, end));
+    from = end;
+  }
+  if (from < text.length) passages.push(text.slice(from));
+  return passages;
+}
+
+/** Blanks stay with the text before them. Ends in the first half would make passages too short. */
+const ENDS: readonly RegExp[] = [/\n[^\S\n]{0,80}\n+/g, /\n/g, /(?<=[.!?])\s+|(?<=[。！？｡])/gu, /\s+/gu];
+
+/** Returns where to cut a window. The window is longer than the limit, to see the character after it. */
+function cutAt(window: string, limit: number): number {
+  for (const end of ENDS) {
+    const at = lastEnd(window, end, limit);
+    if (at > limit / 2) return at;
+  }
+  const word = lastEnd(window, /\s+/gu, limit);
+  if (word > 0) return word;
+  const character = boundaryBefore(window, limit);
+  return character > 0 ? character : codePointBoundary(window, limit);
+}
+
+function lastEnd(window: string, pattern: RegExp, limit: number): number {
+  let last = 0;
+  for (const match of window.matchAll(pattern)) {
+    const end = match.index + match[0].length;
+    if (end <= limit) last = end;
+    else if (match.index > 0 && match.index <= limit) last = Math.max(last, match.index);
+  }
+  return last;
+}
+
+/** Parses a JSON document. Throws SOURCE_INVALID if it is not an object. */
+export function readJson({ name, content }: RawContent): PlainObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch {
+    value = undefined;
+  }
+  if (isPlainObject(value)) return value;
+  throw problem("SOURCE_INVALID", { name, reason: "the document is not a JSON object" });
+}
+
+/** Reads a text or number field, cleaned and trimmed; empty if it is missing. */
+export function wordsOf(holder: unknown, name: string): string {
+  const value = field(holder, name);
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return typeof value === "string" ? toVisibleText(value).trim() : "";
+}
+
+/** Joins the parts that are not empty. */
+export function paragraphs(...parts: readonly (string | false | undefined)[]): string {
+  return parts.filter(Boolean).join("\n\n");
+}
+
+/** Returns `label: value`, or an empty text without a value. */
+export function labelled(label: string, value: string): string {
+  return value === "" ? "" : `${label}: ${value}`;
+}
+
+export function lines(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+const MAX_PATH = 380;
+const MAX_SEGMENT = 80;
+
+/**
+ * Returns the path of a resource, with letters, digits, hyphens and underscores only. A hash keeps it unique if a
+ * segment loses more than blanks and dots, or the path is cut.
+ */
+export function resourcePath(...parts: readonly string[]): string {
+  const raw = parts.join("/");
+  const path = raw
+    .split("/")
+    .filter((segment) => segment.trim() !== "")
+    .map(toSegment)
+    .join("/");
+  if (path.length <= MAX_PATH) return path;
+  return `${wellFormed(path, MAX_PATH - 10).replace(/[/-]+$/, "")}-${shortHash(raw)}`;
+}
+
+/** Turns a heading or title into a segment, in lower case. */
+export function slug(title: string): string {
+  const words = wellFormed(title.toLowerCase(), 400).split(/[^\p{L}\p{M}\p{N}_]+/u);
+  return wellFormed(words.filter(Boolean).join("-"), 60) || "part";
+}
+
+/** Returns the name, with a number if it is taken, and marks it as taken. */
+export function uniqueName(name: string, taken: Set<string>): string {
+  let unique = name;
+  for (let number = 2; taken.has(unique); number++) unique = `${name}-${number}`;
+  taken.add(unique);
+  return unique;
+}
+
+function toSegment(segment: string): string {
+  const plain = segment.trim().replace(/[\s.]+/gu, "-");
+  const legal = plain.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "-").toWellFormed();
+  if (legal === plain && legal.length <= MAX_SEGMENT && /[^-]/.test(legal)) return legal;
+  return `${wellFormed(legal, MAX_SEGMENT).replace(/-+$/, "")}-${shortHash(segment)}`.replace(/^-+/, "");
+}
+
+function wellFormed(text: string, maxChars: number): string {
+  return text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "");
+}
+
+function shortHash(text: string): string {
+  return contentHash(text.toWellFormed()).slice(0, 8);
 }

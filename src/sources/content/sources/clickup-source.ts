@@ -1,13 +1,11 @@
-import type { Secret } from "../../../net/secret.ts";
-import type { ContentSource, FetchContext, RawDocument } from "../../../schema/pipeline.ts";
-import { problem } from "../../../schema/problem.ts";
-import { field, listOf, textOf } from "../../../util/fields.ts";
-import { collectPages } from "./collect-pages.ts";
-import { createHeaderAuth } from "./http-auth.ts";
-import { createHttpClient, type HttpOptions } from "./http-client.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import type { Secret } from "../../../base/safety/known-secrets.ts";
+import { field, listOf, textOf } from "../../../base/util/plain-object.ts";
+import type { ContentSource, FetchContext, RawDocument } from "../../../core/nouns/pipeline.ts";
+import { type ContentHttpOptions, collectPages, createHeaderAuth, createHttpClient } from "./http-client.ts";
 
 /** Options of `clickUp` of {@link contentSources}. */
-export interface ClickUpSourceOptions extends HttpOptions {
+export interface ClickUpSourceOptions extends ContentHttpOptions {
   /** The workspace. Older parts of the API call it a team. */
   readonly workspaceId: string;
   /** A personal token (`pk_…`), or `Bearer …` of an OAuth app. */

@@ -1,14 +1,16 @@
-import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
-import { problem } from "../../../schema/problem.ts";
-import { systemClock } from "../../../util/clock.ts";
-import { field, textOf } from "../../../util/fields.ts";
-import { collectPages } from "./collect-pages.ts";
-import { contentTypeOf, decodeText } from "./content-type.ts";
-import { createGoogleAuth, type ServiceAccount } from "./google-auth.ts";
-import { createHttpClient, type HttpOptions } from "./http-client.ts";
+import { createGuardedFetch } from "../../../base/net/guarded-fetch.ts";
+import { statusProblem } from "../../../base/net/status-problem.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { reveal, SEVERAL_LINES, type Secret } from "../../../base/safety/known-secrets.ts";
+import { type Clock, systemClock } from "../../../base/util/clock.ts";
+import { field, textOf } from "../../../base/util/plain-object.ts";
+import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../core/nouns/pipeline.ts";
+import { createAccessTokens } from "../../access-token.ts";
+import { type ContentHttpOptions, collectPages, createHttpClient, type HttpAuth } from "./http-client.ts";
+import { contentTypeOf, decodeText } from "./local-source.ts";
 
 /** Options of `drive` of {@link contentSources}. */
-export interface DriveSourceOptions extends HttpOptions {
+export interface DriveSourceOptions extends ContentHttpOptions {
   /** Key file of a service account. Share the files with its address. */
   readonly account: ServiceAccount;
   /** Folders to read, recursively. Default: everything that the account can see. */
@@ -76,13 +78,13 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
     if (folderIds === undefined) return list(condition, context);
     const files = new Map<unknown, unknown>();
     const waiting = [...folderIds];
-    const known = new Set(waiting);
+    const seen = new Set(waiting);
     for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
       const inside = `'${folder.replace(/[\\']/g, "\\$&")}' in parents`;
       const folders = await list(`${inside} and mimeType = '${FOLDER}'`, context);
       for (const id of folders.map((found) => String(field(found, "id")))) {
-        if (!known.has(id)) waiting.push(id);
-        known.add(id);
+        if (!seen.has(id)) waiting.push(id);
+        seen.add(id);
       }
       const wanted = [inside, `mimeType != '${FOLDER}'`, condition].filter(Boolean).join(" and ");
       for (const file of await list(wanted, context)) files.set(field(file, "id"), file);
@@ -132,4 +134,81 @@ function toDocument(file: unknown): RawDocument {
     version: String(field(file, "version") ?? field(file, "modifiedTime")),
     metadata: { path: id, url: field(file, "webViewLink") },
   };
+}
+
+/** Fields of a service account's key file. */
+interface ServiceAccount {
+  readonly client_email: string;
+  readonly private_key: Secret;
+  readonly private_key_id?: string;
+  readonly token_uri?: string;
+}
+
+interface GoogleAuthOptions {
+  readonly account: ServiceAccount;
+  readonly scope: string;
+  /** Person to impersonate, if the Workspace domain allows it. */
+  readonly subject?: string | undefined;
+  readonly allowPrivateHosts: readonly string[];
+  readonly clock: Clock;
+}
+
+const TOKEN_URI = "https://oauth2.googleapis.com/token";
+const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const LIFE_SECONDS = 3600;
+const EARLY_MS = 60_000;
+
+/** Gets access tokens for a service account by a signed claim. */
+function createGoogleAuth(name: string, options: GoogleAuthOptions): HttpAuth {
+  const { account, allowPrivateHosts, clock } = options;
+  const tokens = createAccessTokens({
+    name,
+    url: account.token_uri ?? TOKEN_URI,
+    guardedFetch: createGuardedFetch({ allowPrivateHosts }),
+    now: clock.now,
+    lifeMs: EARLY_MS,
+    earlyMs: EARLY_MS,
+    toRequest: async () => {
+      const assertion = await sign(name, options);
+      return { fields: { grant_type: GRANT, assertion }, secrets: [assertion] };
+    },
+    toProblem: refused,
+  });
+  return {
+    get: async (signal) => {
+      const token = await tokens.get(signal);
+      return { headers: { authorization: `Bearer ${token}` }, secrets: [token] };
+    },
+    forget: tokens.forget,
+  };
+}
+
+async function sign(name: string, { account, scope, subject, clock }: GoogleAuthOptions): Promise<string> {
+  const pem = await reveal(account.private_key, name, SEVERAL_LINES);
+  const now = Math.floor(clock.now() / 1000);
+  try {
+    const { importPKCS8, SignJWT } = await import("jose");
+    const key = await importPKCS8(pem.replaceAll("\\n", "\n"), "RS256");
+    return await new SignJWT({ scope, ...(subject && { sub: subject }) })
+      .setProtectedHeader({
+        alg: "RS256",
+        typ: "JWT",
+        ...(account.private_key_id && { kid: account.private_key_id }),
+      })
+      .setIssuer(account.client_email)
+      .setAudience(account.token_uri ?? TOKEN_URI)
+      .setIssuedAt(now)
+      .setExpirationTime(now + LIFE_SECONDS)
+      .sign(key);
+  } catch {
+    const reason = "its private key cannot be read; PKCS #8 in PEM is needed.";
+    throw problem("LOGIN_NEEDED", { name, status: "nothing", reason });
+  }
+}
+
+/** Google answers 400 to a rejected claim, which means that the login failed. */
+function refused(name: string, response: Parameters<typeof statusProblem>[1], value: unknown) {
+  if (response.status !== 400) return statusProblem(name, response, value);
+  const reason = String(field(value, "error_description") ?? field(value, "error") ?? "no reason given");
+  return problem("LOGIN_NEEDED", { name, status: 400, reason });
 }

@@ -1,19 +1,18 @@
 import { LRUCache } from "lru-cache";
-import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
-import { readBytes } from "../../../net/read-response.ts";
-import { statusProblem } from "../../../net/status-problem.ts";
-import type { FetchContext } from "../../../schema/pipeline.ts";
-import { isProblem, problem } from "../../../schema/problem.ts";
-import { type Clock, systemClock } from "../../../util/clock.ts";
-import { cutText } from "../../../util/cut-text.ts";
-import { reasonOf } from "../../../util/reason-of.ts";
-import { createRedact } from "../../../util/redact.ts";
-import { sleep } from "../../../util/sleep.ts";
-import type { HttpAuth } from "./http-auth.ts";
-import { type Headers, isRetried, retryDelay } from "./retry-delay.ts";
+import { createGuardedFetch } from "../../../base/net/guarded-fetch.ts";
+import { readBytes } from "../../../base/net/read-response.ts";
+import { parseRetryAfter, statusProblem } from "../../../base/net/status-problem.ts";
+import { isProblem, problem } from "../../../base/problems/problem.ts";
+import { reveal, type Secret } from "../../../base/safety/known-secrets.ts";
+import { createRedact } from "../../../base/safety/redact.ts";
+import { type Clock, systemClock } from "../../../base/util/clock.ts";
+import { cutText } from "../../../base/util/cut-text.ts";
+import { reasonOf } from "../../../base/util/reason-of.ts";
+import type { FetchContext } from "../../../core/nouns/pipeline.ts";
+import { backoffMs, sleep } from "../../backoff.ts";
 
 /** Options of all sources that read an HTTP API. */
-export interface HttpOptions {
+export interface ContentHttpOptions {
   /** Address of the API, for self-hosted servers. */
   readonly baseUrl?: string;
   /** Hosts, as `name` or `name:port`, that may be private and without TLS. */
@@ -51,12 +50,12 @@ export interface HttpClient {
   bytes(path: string, request?: HttpRequest): Promise<HttpAnswer<Buffer>>;
 }
 
-interface Kept {
+interface CachedResponse {
   readonly bytes: Buffer;
   readonly headers: Headers;
 }
 
-interface Failure {
+interface HttpFailure {
   readonly problem: Error;
   /** Headers of the failed answer. */
   readonly headers?: Headers;
@@ -70,13 +69,13 @@ const NEVER: FetchContext = { signal: new AbortController().signal, progress: ()
 export function createHttpClient(
   name: string,
   auth: HttpAuth,
-  options: HttpOptions & { readonly baseUrl: string },
+  options: ContentHttpOptions & { readonly baseUrl: string },
 ): HttpClient {
   const { timeoutMs = 60_000, maxRetries = 4, maxWaitMs = 5 * 60_000, maxBytes = 25 * 1024 * 1024 } = options;
   const { clock = systemClock, random = Math.random } = options;
   const base = toBase(name, options.baseUrl);
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: options.allowPrivateHosts ?? [] });
-  const kept = new LRUCache<string, Kept>({
+  const responses = new LRUCache<string, CachedResponse>({
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 512,
   });
@@ -101,7 +100,7 @@ export function createHttpClient(
     request: HttpRequest,
     signal: AbortSignal,
     parse: (bytes: Buffer) => T,
-  ): Promise<HttpAnswer<T> | Failure> {
+  ): Promise<HttpAnswer<T> | HttpFailure> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
       const answer = await exchange(url, request, limit, true);
@@ -119,17 +118,17 @@ export function createHttpClient(
     request: HttpRequest,
     signal: AbortSignal,
     mayRenew: boolean,
-  ): Promise<Kept | Failure> {
+  ): Promise<CachedResponse | HttpFailure> {
     const { headers: credentials, secrets } = await auth.get(signal);
     const key = `${request.headers?.accept ?? ""} ${url.href}`;
-    const known = kept.get(key);
-    const headers = { "user-agent": "keyhole", ...request.headers, ...credentials, ...validators(known) };
+    const cached = responses.get(key);
+    const headers = { "user-agent": "keyhole", ...request.headers, ...credentials, ...validators(cached) };
     const response = await guardedFetch(url, { headers, signal });
     const bytes = await readBytes(response, name, maxBytes);
-    if (response.status === 304 && known) return known;
+    if (response.status === 304 && cached) return cached;
     if (response.ok) {
       const answer = { bytes, headers: response.headers };
-      if (Object.keys(validators(answer)).length > 0) kept.set(key, answer);
+      if (Object.keys(validators(answer)).length > 0) responses.set(key, answer);
       return answer;
     }
     if (response.status === 401 && mayRenew && auth.forget()) return exchange(url, request, signal, false);
@@ -158,7 +157,7 @@ function jsonRequest(request: HttpRequest): HttpRequest {
   return { ...request, headers: { accept: "application/json", ...request.headers } };
 }
 
-function validators(known: Kept | undefined): Record<string, string> {
+function validators(known: CachedResponse | undefined): Record<string, string> {
   const etag = known?.headers.get("etag");
   const modified = known?.headers.get("last-modified");
   return { ...(etag && { "if-none-match": etag }), ...(modified && { "if-modified-since": modified }) };
@@ -203,4 +202,101 @@ function parseJson(name: string, bytes: Buffer): unknown {
 
 function brokenOff(name: string, reason: string) {
   return problem("CALL_FAILED", { name, reason, advice: "Refresh the source later." });
+}
+
+interface Headers {
+  get(name: string): string | null;
+}
+
+/** The current time, and a number from 0 to below 1. */
+interface DelayInput {
+  readonly now: number;
+  readonly random: () => number;
+}
+
+const FIRST_MS = 500;
+const LONGEST_MS = 30_000;
+const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Words by which a 403 turns out to be a rate limit. */
+const LIMIT_WORDS = /rate ?limit|userRateLimitExceeded|quotaExceeded/i;
+
+/** Whether the same read may succeed later. */
+function isRetried(status: number, headers: Headers, body: string): boolean {
+  return RETRIED.has(status) || (status === 403 && isRateLimit(headers, body));
+}
+
+/** Returns the wait before attempt number `attempt` (from 1): as the API asks, or a backoff. */
+function retryDelay(attempt: number, headers: Headers | undefined, { now, random }: DelayInput): number {
+  const asked = headers && (parseRetryAfter(headers.get("retry-after"), now) ?? untilReset(headers, now));
+  const limits = { firstMs: FIRST_MS, longestMs: LONGEST_MS, random };
+  return asked ?? Math.round(backoffMs(attempt, limits));
+}
+
+function isRateLimit(headers: Headers, body: string): boolean {
+  if (headers.get("x-ratelimit-remaining") === "0" || headers.get("retry-after") !== null) return true;
+  return LIMIT_WORDS.test(body.slice(0, 4_000));
+}
+
+/** Reads the epoch second at which a rate limit that is used up starts again. */
+function untilReset(headers: Headers, now: number): number | undefined {
+  if (headers.get("x-ratelimit-remaining") !== "0") return undefined;
+  const value = headers.get("x-ratelimit-reset")?.trim() ?? "";
+  if (!/^\d{9,11}$/.test(value)) return undefined;
+  return Math.max(0, Number(value) * 1000 - now);
+}
+
+interface HttpPage<T, C> {
+  readonly found: readonly T[];
+  /** Cursor of the next page; undefined after the last. */
+  readonly next?: C | undefined;
+}
+
+const MAX_DOCUMENTS = 200_000;
+
+/** Collects all pages of a listing. Throws SOURCE_INVALID for a loop and LIMIT_EXCEEDED for too many pages. */
+export async function collectPages<T, C extends string | number>(
+  name: string,
+  first: C,
+  fetchPage: (cursor: C, done: number) => Promise<HttpPage<T, C>>,
+  context?: FetchContext,
+  limit = MAX_DOCUMENTS,
+): Promise<T[]> {
+  const all: T[] = [];
+  const seen = new Set<C>();
+  for (let cursor: C | undefined = first; cursor !== undefined; ) {
+    if (seen.has(cursor)) throw problem("SOURCE_INVALID", { name, reason: "its pages go in circles" });
+    seen.add(cursor);
+    const page: HttpPage<T, C> = await fetchPage(cursor, all.length);
+    for (const found of page.found) all.push(found);
+    if (all.length > limit || seen.size > limit) {
+      throw problem("LIMIT_EXCEEDED", { what: `The listing of ${name}`, actual: `over ${limit}`, limit });
+    }
+    context?.progress({ done: all.length, message: `${name}: listing` });
+    cursor = page.next;
+  }
+  return all;
+}
+
+/** Credentials for an API. */
+export interface HttpAuth {
+  /** Returns the headers of a request and the secrets in them. */
+  get(signal: AbortSignal): Promise<{
+    readonly headers: Readonly<Record<string, string>>;
+    readonly secrets: readonly string[];
+  }>;
+  /** Drops a cached token that may be stale. Returns false if there was none. */
+  forget(): boolean;
+}
+
+export const NO_AUTH: HttpAuth = { get: async () => ({ headers: {}, secrets: [] }), forget: () => false };
+
+/** Sends a secret in a header. The secret is read again for each request. */
+export function createHeaderAuth(name: string, header: string, secret: Secret, prefix = ""): HttpAuth {
+  return {
+    get: async () => {
+      const value = await reveal(secret, name);
+      return { headers: { [header]: `${prefix}${value}` }, secrets: [value] };
+    },
+    forget: () => false,
+  };
 }

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { glob, open, realpath } from "node:fs/promises";
-import { basename, isAbsolute, matchesGlob, resolve, sep } from "node:path";
+import { basename, extname, isAbsolute, matchesGlob, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
-import { problem } from "../../../schema/problem.ts";
-import { mapLimit } from "../../../util/map-limit.ts";
-import { contentTypeOf, decodeText } from "./content-type.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { mapLimit } from "../../../base/util/map-limit.ts";
+import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../core/nouns/pipeline.ts";
 
 /** Options of `local` of {@link contentSources}. */
 export interface LocalSourceOptions {
@@ -58,10 +57,10 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
       let done = 0;
       const look = async (path: string): Promise<RawDocument[]> => {
         if (context?.signal.aborted) throw problem("CANCELLED", { name });
-        const found = await read(root, path);
+        const document = await read(root, path);
         done += 1;
         context?.progress({ done, total: paths.length, message: path });
-        return found ? [withoutContent(found)] : [];
+        return document ? [withoutContent(document)] : [];
       };
       return (await mapLimit(paths, READERS, look)).flat();
     },
@@ -69,9 +68,9 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
       const root = await realpath(folder);
       const isChosen =
         !leavesFolder(documentId) && isMatch(documentId, include) && !isMatch(documentId, exclude);
-      const found = isChosen ? await read(root, documentId) : undefined;
-      if (found === undefined) throw problem("NOT_FOUND", { name: documentId });
-      return found;
+      const document = isChosen ? await read(root, documentId) : undefined;
+      if (document === undefined) throw problem("NOT_FOUND", { name: documentId });
+      return document;
     },
   };
 }
@@ -101,8 +100,8 @@ async function readInside(root: string, path: string, maxBytes: number): Promise
   const file = await open(target, flags).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
-    const found = await file.stat();
-    if (!found.isFile() || found.size > maxBytes) return undefined;
+    const facts = await file.stat();
+    if (!facts.isFile() || facts.size > maxBytes) return undefined;
     return await file.readFile();
   } finally {
     await file.close();
@@ -119,4 +118,40 @@ function isMatch(path: string, globs: readonly string[]): boolean {
 
 function withoutContent({ content: _, ...document }: RawContent): RawDocument {
   return document;
+}
+
+/** Content types by file extension. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ...[".md", ".markdown", ".mdx", ".mdown"].map((name) => [name, "text/markdown"] as const),
+  ...[".txt", ".text", ".log", ".rst", ".adoc", ".org"].map((name) => [name, "text/plain"] as const),
+  [".json", "application/json"],
+  [".yaml", "application/yaml"],
+  [".yml", "application/yaml"],
+  [".toml", "application/toml"],
+  [".xml", "application/xml"],
+  [".html", "text/html"],
+  [".htm", "text/html"],
+  [".csv", "text/csv"],
+  [".tsv", "text/tab-separated-values"],
+  [".sql", "application/sql"],
+  ...[".ts", ".tsx", ".mts", ".cts"].map((name) => [name, "application/typescript"] as const),
+  ...[".js", ".jsx", ".mjs", ".cjs"].map((name) => [name, "application/javascript"] as const),
+  ...[".py", ".rb", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cpp", ".cs", ".php", ".sh", ".css"].map(
+    (name) => [name, "text/x-code"] as const,
+  ),
+]);
+
+/** Returns the content type for a file name. Default: plain text. */
+export function contentTypeOf(fileName: string): string {
+  return TYPES.get(extname(fileName).toLowerCase()) ?? "text/plain";
+}
+
+/** Decodes UTF-8 text. Returns undefined for binary data. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,14 +1,12 @@
-import type { Secret } from "../../../net/secret.ts";
-import type { ContentSource, FetchContext, RawDocument } from "../../../schema/pipeline.ts";
-import { problem } from "../../../schema/problem.ts";
-import { contentHash } from "../../../util/content-hash.ts";
-import { field, textOf } from "../../../util/fields.ts";
-import { collectPages } from "./collect-pages.ts";
-import { createHeaderAuth } from "./http-auth.ts";
-import { createHttpClient, type HttpOptions } from "./http-client.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import type { Secret } from "../../../base/safety/known-secrets.ts";
+import { contentHash } from "../../../base/util/content-hash.ts";
+import { field, textOf } from "../../../base/util/plain-object.ts";
+import type { ContentSource, FetchContext, RawDocument } from "../../../core/nouns/pipeline.ts";
+import { type ContentHttpOptions, collectPages, createHeaderAuth, createHttpClient } from "./http-client.ts";
 
 /** Options of `qase` of {@link contentSources}. */
-export interface QaseSourceOptions extends HttpOptions {
+export interface QaseSourceOptions extends ContentHttpOptions {
   /** Code of the project, such as `DEMO`. */
   readonly project: string;
   readonly token: Secret;
@@ -68,8 +66,9 @@ export function createQaseSource(options: QaseSourceOptions): ContentSource {
       if (id === undefined) throw problem("NOT_FOUND", { name: documentId });
       const suite =
         id === "0" ? NO_SUITE : resultOf((await client.json(`suite/${code}/${id}`, { context })).value);
-      const found = id === "0" ? await all("case", context) : await all("case", context, { suite_id: id });
-      const cases = found.filter((one) => suiteOf(one) === Number(id));
+      const candidates =
+        id === "0" ? await all("case", context) : await all("case", context, { suite_id: id });
+      const cases = candidates.filter((one) => suiteOf(one) === Number(id));
       const content = JSON.stringify({ ...Object(suite), cases });
       return { ...toDocument(suite, cases), content };
     },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isProblem } from "../../../schema/problem.ts";
+import { isProblem } from "../../../base/problems/problem.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 
 const read = (yaml: string) => parseFrontMatter(`---\n${yaml}\n---\nBody.\n`, "x.md");

@@ -1,8 +1,8 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { problem } from "../../../schema/problem.ts";
-import { reasonOf } from "../../../util/reason-of.ts";
-import { toVisibleText } from "../../../util/visible-text.ts";
-import { repairYaml } from "./repair-yaml.ts";
+import { z } from "zod";
+import { problem } from "../../../base/problems/problem.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { reasonOf } from "../../../base/util/reason-of.ts";
 
 const MAX_TEXT_CHARS = 4 * 2 ** 20;
 const MAX_YAML_CHARS = 64 * 2 ** 10;
@@ -67,9 +67,9 @@ function isFence(whole: string, from: number, to: number): boolean {
   return whole.slice(from + 3, to).trim() === "";
 }
 
-type Fields = Pick<FrontMatter, "data" | "written" | "lines">;
+type MatterFields = Pick<FrontMatter, "data" | "written" | "lines">;
 
-function readYaml(yaml: string, file: string): Fields & { readonly yaml: string } {
+function readYaml(yaml: string, file: string): MatterFields & { readonly yaml: string } {
   const first = parseYaml(yaml, file);
   if (first.faults.length === 0) return { ...toFields(first, file), yaml };
   const repaired = repairYaml(
@@ -123,7 +123,7 @@ function parseYaml(yaml: string, file: string): ParsedYaml {
 }
 
 /** Walks the nodes itself to count every value, with aliases expanded. */
-function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
+function toFields({ document, placeOf }: ParsedYaml, file: string): MatterFields {
   let values = 0;
   let aliases = 0;
   const { written, lines } = noFields();
@@ -182,4 +182,117 @@ function emptyRecord<T = unknown>(): Record<string, T> {
 
 function lowerFirst(message: string): string {
   return message.slice(0, 1).toLowerCase() + message.slice(1);
+}
+
+const FIELD = /^([A-Za-z0-9_.-]{1,100})[ \t]*:(?:[ \t]+|$)/;
+const NESTED_FIELD = /^([ \t]+(?:- )?[A-Za-z0-9_.-]{1,100}:[ \t]+|[ \t]*- )/;
+
+const MAX_QUOTED_CHARS = 4_000;
+
+/** Not repaired: the end of a quote or block cannot be guessed, and a tag is no slip. */
+const NOT_PLAIN = /^["'|>!&]/;
+
+/**
+ * Quotes the values on faulty lines and turns tabs at line starts into blanks. Every value keeps its line.
+ * Undefined if nothing can be repaired.
+ */
+function repairYaml(yaml: string, faultyLines: readonly number[]): string | undefined {
+  const lines = yaml.split("\n").map(untab);
+  for (const line of new Set(faultyLines)) repairAt(lines, line - 1);
+  const repaired = lines.join("\n");
+  return repaired === yaml ? undefined : repaired;
+}
+
+function untab(line: string): string {
+  const end = line.length - line.trimStart().length;
+  return line.slice(0, end).replaceAll("\t", "  ") + line.slice(end);
+}
+
+function repairAt(lines: string[], faulty: number): void {
+  let first = Math.min(faulty, lines.length - 1);
+  while (first > 0 && !FIELD.test(lines[first]!)) first -= 1;
+  const head = FIELD.exec(lines[first]!)?.[0];
+  if (head === undefined) return;
+  const value = lines[first]!.slice(head.length).trim();
+  if (value === "") {
+    quoteNested(lines, faulty);
+    return;
+  }
+  if (NOT_PLAIN.test(value)) return;
+  let next = first + 1;
+  while (next < lines.length && /^[ \t]+\S/.test(lines[next]!)) next += 1;
+  const text = lines
+    .slice(first, next)
+    .map((line) => line.trim())
+    .join(" ");
+  if (text.length > MAX_QUOTED_CHARS) return;
+  lines[first] = `${head.trimEnd()} ${quote(text.slice(head.trimEnd().length))}`;
+  lines.fill("", first + 1, next);
+}
+
+function quoteNested(lines: string[], at: number): void {
+  const head = NESTED_FIELD.exec(lines[at] ?? "")?.[0];
+  if (head === undefined) return;
+  const value = lines[at]!.slice(head.length).trim();
+  if (value === "" || NOT_PLAIN.test(value)) return;
+  lines[at] = head + quote(value);
+}
+
+function quote(text: string): string {
+  return `'${text.trim().replaceAll("'", "''")}'`;
+}
+
+const MAX_WORDS = 64;
+const MAX_CHARS = 1_024;
+
+const scalar = z.union([z.string(), z.number()]).transform((value) => toVisibleText(String(value)).trim());
+const line = scalar.pipe(z.string().min(1).max(MAX_CHARS));
+const list = z.array(line).max(MAX_WORDS);
+
+/** A field without a value counts as absent. */
+export const text = orAbsent(line.optional());
+/** A list of short words; `a, b` is a list too. */
+export const words = orAbsent(z.preprocess(splitCommas, list.optional()));
+/** A list of sentences; a text is a list of one. */
+export const sentences = orAbsent(
+  z.preprocess(
+    (value) => (typeof value === "string" && !/^\s*[[{]/.test(value) ? [value] : value),
+    list.optional(),
+  ),
+);
+export const tokens = orAbsent(z.int().positive().optional());
+/** Fails closed: an empty field is an error, because its author meant to restrict access. */
+export const scopes = z
+  .preprocess(splitCommas, list.min(1).optional())
+  .transform((value): readonly string[] => value ?? []);
+
+/**
+ * Reads front matter by a schema.
+ *
+ * @throws FILE_INVALID at the line of the first wrong field.
+ */
+export function readFields<S extends z.ZodType>(
+  schema: S,
+  { data, lines }: FrontMatter,
+  file: string,
+): z.output<S> {
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  const field = String(path[0] ?? "");
+  const line = Object.hasOwn(lines, field) ? lines[field]! : 1;
+  throw fileProblem(file, line, 1, `${path.join(".")}: ${message}`);
+}
+
+function orAbsent<S extends z.ZodType>(schema: S) {
+  return z.preprocess((value) => value ?? undefined, schema);
+}
+
+function splitCommas(value: unknown): unknown {
+  // A list that was not closed is read as text; its items cannot be guessed.
+  if (typeof value !== "string" || /^\s*[[{]/.test(value)) return value;
+  return value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
 }

@@ -1,5 +1,5 @@
 /** Facts of a prompt: its front matter, completed from its text. */
-export interface PromptFacts {
+export interface PromptFields {
   readonly name: string;
   readonly title?: string;
   readonly description: string;
@@ -32,6 +32,22 @@ export interface FragmentFacts {
   readonly references: readonly string[];
 }
 
+/** A fragment as matching sees it. */
+export interface Fragment extends FragmentFacts {
+  readonly route: string;
+  /** The address that answers show: the library's own URI, or the route. */
+  readonly address: string;
+  /** The folder below `fragments/`, or an empty text. */
+  readonly folder: string;
+  readonly body: string;
+}
+
+/** A fragment that a query matches, with a score of 1 to 100. */
+export interface FragmentMatch {
+  readonly fragment: Fragment;
+  readonly score: number;
+}
+
 export interface RuleFacts {
   /** Without a category the rules concern the whole domain. */
   readonly category?: string;
@@ -47,9 +63,9 @@ interface FileBase {
   readonly body: string;
 }
 
-export interface PromptFile extends FileBase {
+export interface LibraryPrompt extends FileBase {
   readonly kind: "prompt";
-  readonly facts: PromptFacts;
+  readonly facts: PromptFields;
 }
 
 export interface FragmentFile extends FileBase {
@@ -63,7 +79,7 @@ export interface RuleFile extends FileBase {
 }
 
 /** The last good content of a Markdown file. Plain data, so that an index can keep it. */
-export type LibraryFile = PromptFile | FragmentFile | RuleFile;
+export type LibraryFile = LibraryPrompt | FragmentFile | RuleFile;
 export type FileKind = LibraryFile["kind"];
 
 /** Kinds of files by the top folder of the library. */

@@ -29,15 +29,33 @@ export function uniqueRoutes(
   taken: readonly string[],
 ): { byPath: ReadonlyMap<string, string>; doubled: readonly string[] } {
   const byPath = new Map<string, string>();
-  const known = new Set(taken);
+  const used = new Set(taken);
   const doubled: string[] = [];
   for (const path of paths) {
     const route = routePath(path);
     // An op has dots for slashes, so `x.y` and `x/y` would share it.
     const key = route.includes(".") ? route.replaceAll(".", "/") : route;
-    if (known.has(key)) doubled.push(path);
+    if (used.has(key)) doubled.push(path);
     else byPath.set(path, root + route);
-    known.add(key);
+    used.add(key);
   }
   return { byPath, doubled };
+}
+
+/** The addresses of an entry beside its route. */
+export interface OwnAddress {
+  readonly addresses: readonly string[];
+  /** Set if the library names its scheme. Answers and clients then show this address. */
+  readonly uri?: string;
+}
+
+/** Gives the addresses of a path such as `agents/types`. */
+export type OwnAddresses = (path: string) => OwnAddress;
+
+/** Makes addresses such as `orchestr8://agents/types`. Without a scheme the domain's name takes its place. */
+export function createOwnAddresses(domain: string, scheme: string | undefined): OwnAddresses {
+  return (path) => {
+    const uri = `${scheme ?? domain}://${path}`;
+    return { addresses: [uri], ...(scheme !== undefined && { uri }) };
+  };
 }

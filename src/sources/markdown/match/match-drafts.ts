@@ -1,11 +1,14 @@
-import { BARE_ENTRY } from "../../../schema/bare-entry.ts";
-import type { EntryDraft } from "../../../schema/entry.ts";
-import type { FragmentFile } from "../files/library-file.ts";
-import type { OwnAddresses } from "../files/own-addresses.ts";
-import { folderOf, MATCH, routePath } from "../files/route-path.ts";
-import type { Fragment } from "./fragment.ts";
-import { MATCH_SCHEMA, type MatchParams } from "./match-params.ts";
-import { createMatcher, type LookupStatistics, type Matcher } from "./matcher.ts";
+import { BARE_ENTRY } from "../../../core/nouns/bare-entry.ts";
+import type { EntryDraft } from "../../../core/nouns/entry.ts";
+import type { Fragment, FragmentFile } from "../files/library-file.ts";
+import { folderOf, MATCH, type OwnAddresses, routePath } from "../files/route-path.ts";
+import {
+  createMatcher,
+  type LookupStatistics,
+  MATCH_SCHEMA,
+  type Matcher,
+  type MatchParams,
+} from "./matcher.ts";
 
 /** With more categories than this, only the match over the whole library has an address. */
 const MAX_CATEGORIES = 32;
@@ -65,7 +68,7 @@ export function matchDrafts(
 
 /**
  * The scopes of a fragment that everyone sees who sees any of them. Without such a fragment a category gets no
- * address, so that nobody learns the name of a category that is empty for them.
+ * address, so that no caller learns the name of a category whose fragments it may not see.
  */
 function leastScopes(files: readonly FragmentFile[]): readonly string[] | undefined {
   const all = files.map(({ facts }) => facts.scopes);

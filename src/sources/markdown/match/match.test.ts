@@ -1,12 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CallContext, FindRequest } from "../../../schema/entry.ts";
-import { loadTokenCounter } from "../../../util/tokens.ts";
-import { findMatches } from "./find-matches.ts";
-import type { Fragment } from "./fragment.ts";
+import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
+import type { CallContext, FindRequest } from "../../../core/nouns/entry.ts";
+import type { Fragment } from "../files/library-file.ts";
 import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
-import type { MatchParams } from "./match-params.ts";
-import { createMatcher } from "./matcher.ts";
+import { createMatcher, findMatches, type MatchParams } from "./matcher.ts";
 import { renderFull } from "./render-match.ts";
 
 const countTokens = await loadTokenCounter();

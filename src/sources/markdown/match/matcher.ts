@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
-import type { CallContext } from "../../../schema/entry.ts";
-import { loadTokenCounter } from "../../../util/tokens.ts";
-import { findMatches } from "./find-matches.ts";
-import type { Fragment } from "./fragment.ts";
-import { toKeywords } from "./keywords.ts";
-import type { MatchParams } from "./match-params.ts";
+import type { JsonSchema } from "../../../base/json-schema/json-schema.ts";
+import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
+import { memoizeByObject } from "../../../base/util/memoize-by-object.ts";
+import type { CallContext } from "../../../core/nouns/entry.ts";
+import type { Fragment, FragmentMatch } from "../files/library-file.ts";
+import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
 import { renderCatalog, renderFull, renderIndex } from "./render-match.ts";
 
 /** How lookups in mode `index` were answered. */
@@ -48,12 +48,12 @@ export function createMatcher(
     match: async (params, context, folder) => {
       const held = scoped.filter((scope) => context.principal.scopes.includes(scope));
       const isLookup = params.mode === "index";
-      const kept = isLookup ? quick : answers;
+      const cache = isLookup ? quick : answers;
       const key = JSON.stringify([held, folder ?? null, keyOf(params)]);
-      const known = kept.get(key);
-      if (isLookup) statistics[known === undefined ? "searched" : "quick"] += 1;
-      const text = known ?? (await answer(params, context, folder));
-      kept.set(key, text);
+      const cached = cache.get(key);
+      if (isLookup) statistics[cached === undefined ? "searched" : "quick"] += 1;
+      const text = cached ?? (await answer(params, context, folder));
+      cache.set(key, text);
       if (!isLookup) context.showUpTo?.(params.maxTokens);
       return text;
     },
@@ -78,3 +78,136 @@ function keyOf({ query, tags = [], categories = [], ...rest }: MatchParams): unk
     minScore,
   ];
 }
+
+interface MatchRequest {
+  readonly query: string;
+  readonly tags?: readonly string[];
+  readonly categories?: readonly string[];
+  /** The folder of a category's own match address. */
+  readonly folder?: string;
+  readonly minScore: number;
+}
+
+/** Hits of the search that are considered. */
+const DEPTH = 200;
+const READ_CHARS = 20_000;
+
+/**
+ * Ranks the fragments of a library by the catalog's search. A score is the share of the query's keywords that the
+ * fragment has, times the root of the hit's share of the best hit, in percent. Every search has a best hit; only
+ * the keywords decide whether that hit has anything to do with the query.
+ */
+export async function findMatches(
+  domain: string,
+  fragments: ReadonlyMap<string, Fragment>,
+  wanted: MatchRequest,
+  find: NonNullable<CallContext["find"]>,
+): Promise<FragmentMatch[]> {
+  const keywords = toKeywords(wanted.query);
+  if (keywords.length === 0) return [];
+  const categories = categoriesOf(fragments, wanted);
+  if (categories?.length === 0) return [];
+  const hits = await find({
+    query: wanted.query,
+    domain,
+    kinds: ["resource"],
+    ...(categories && { categories }),
+    ...(wanted.tags?.length && { tags: wanted.tags.map((tag) => tag.toLowerCase()) }),
+    limit: DEPTH,
+  });
+  const best = Math.max(...hits.map(({ score }) => score));
+  return hits
+    .flatMap(({ route, score }) => {
+      const fragment = fragments.get(route);
+      if (!fragment || !isWanted(fragment, wanted)) return [];
+      const share = countPresent(keywords, wordLineOf(fragment)) / keywords.length;
+      return [{ fragment, score: Math.round(100 * share * Math.sqrt(score / best)) }];
+    })
+    .filter(({ score }) => score >= Math.max(1, wanted.minScore))
+    .sort((one, other) => other.score - one.score);
+}
+
+/** Required tags and categories disqualify, whatever else matches. */
+function isWanted(fragment: Fragment, { tags = [], categories = [], folder }: MatchRequest): boolean {
+  if (folder !== undefined && !isOf(fragment, folder)) return false;
+  if (categories.length > 0 && !categories.some((name) => isOf(fragment, name))) return false;
+  return tags.every((tag) => fragment.tags.includes(tag.toLowerCase()));
+}
+
+/** The spellings that the wanted categories have in this library; undefined where all are wanted. */
+function categoriesOf(fragments: ReadonlyMap<string, Fragment>, wanted: MatchRequest): string[] | undefined {
+  const { folder, categories } = wanted;
+  if (folder === undefined && !categories?.length) return undefined;
+  const among = { ...wanted, tags: [] };
+  return [
+    ...new Set([...fragments.values()].filter((one) => isWanted(one, among)).map((one) => one.category)),
+  ];
+}
+
+function isOf({ category, folder }: Fragment, name: string): boolean {
+  const key = categoryKey(name);
+  return categoryKey(category) === key || categoryKey(folder) === key;
+}
+
+/** A folder is called `agents`, and each fragment in it is an `agent`. */
+function categoryKey(name: string): string {
+  return name.toLowerCase().replace(/s$/, "");
+}
+
+const wordLineOf = memoizeByObject((fragment: Fragment): string => {
+  const { id, title, description, tags, capabilities, useWhen, body } = fragment;
+  const texts = [id, title, description, ...tags, ...capabilities, ...useWhen, body.slice(0, READ_CHARS)];
+  return toWordLine(texts.join("\n"));
+});
+
+/** The parameters of a match, defaults filled in. */
+export interface MatchParams {
+  readonly query: string;
+  readonly mode: "index" | "catalog" | "full";
+  readonly maxTokens: number;
+  readonly tags?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly maxResults: number;
+  readonly minScore: number;
+}
+
+/** Schema of the parameters of `match`. The catalog fills in the defaults. */
+export const MATCH_SCHEMA: JsonSchema = {
+  type: "object",
+  properties: {
+    query: { type: "string", minLength: 1, maxLength: 1_000, description: "The need, in words" },
+    mode: {
+      enum: ["index", "catalog", "full"],
+      default: "catalog",
+      description: "index: the best addresses; catalog: the use of each; full: the texts themselves",
+    },
+    maxTokens: {
+      type: "integer",
+      minimum: 1,
+      maximum: 200_000,
+      default: 3_000,
+      description: "Budget of the answer",
+    },
+    tags: {
+      type: "array",
+      items: { type: "string" },
+      maxItems: 32,
+      description: "Only fragments with all of these tags",
+    },
+    categories: {
+      type: "array",
+      items: { type: "string" },
+      maxItems: 32,
+      description: "Only fragments of these categories",
+    },
+    maxResults: { type: "integer", minimum: 1, maximum: 100, default: 15 },
+    minScore: {
+      type: "number",
+      minimum: 0,
+      default: 10,
+      description: "Matches of a lower score, 0 to 100, are left out",
+    },
+  },
+  required: ["query"],
+  additionalProperties: false,
+};

@@ -1,6 +1,6 @@
-import { cutText } from "../../../util/cut-text.ts";
-import type { TokenCounter } from "../../../util/tokens.ts";
-import type { Fragment, Match } from "./fragment.ts";
+import type { TokenCounter } from "../../../base/tokens/tokens.ts";
+import { cutText } from "../../../base/util/cut-text.ts";
+import type { Fragment, FragmentMatch } from "../files/library-file.ts";
 import { countPresent, toWordLine } from "./keywords.ts";
 
 const INDEX_TOKENS = 120;
@@ -13,7 +13,7 @@ const NOTHING = "No fragment matches. Use other words, fewer tags or categories,
 
 /** Lists the addresses of the best five within 120 tokens: reasons go before lines do. */
 export function renderIndex(
-  matches: readonly Match[],
+  matches: readonly FragmentMatch[],
   keywords: readonly string[],
   maxResults: number,
   countTokens: TokenCounter,
@@ -46,9 +46,9 @@ function reasonOf({ useWhen, description }: Fragment, keywords: readonly string[
   return cutText(best ?? description, REASON_CHARS);
 }
 
-/** Shows what each match is for, within the budget. The weakest are left out first; their number is told. */
+/** Shows what each match is for, within the budget. The weakest are left out first and counted. */
 export function renderCatalog(
-  matches: readonly Match[],
+  matches: readonly FragmentMatch[],
   { maxResults, maxTokens }: { readonly maxResults: number; readonly maxTokens: number },
   countTokens: TokenCounter,
 ): string {
@@ -69,7 +69,7 @@ export function renderCatalog(
   return toText(count);
 }
 
-function toCard({ fragment, score }: Match, index: number): string {
+function toCard({ fragment, score }: FragmentMatch, index: number): string {
   const { tags, capabilities, useWhen, estimatedTokens, address } = fragment;
   return [
     `## ${index + 1}. ${headingOf(fragment)}`,
@@ -86,7 +86,11 @@ function toCard({ fragment, score }: Match, index: number): string {
  * Gives the texts of the best three whatever they cost, then of others that still fit, until four fifths of the
  * budget are used. Expects the best first.
  */
-export function renderFull(matches: readonly Match[], maxTokens: number, countTokens: TokenCounter): string {
+export function renderFull(
+  matches: readonly FragmentMatch[],
+  maxTokens: number,
+  countTokens: TokenCounter,
+): string {
   if (matches.length === 0) return NOTHING;
   const sections: string[] = [];
   let used = 0;
@@ -103,7 +107,7 @@ export function renderFull(matches: readonly Match[], maxTokens: number, countTo
   return sections.join(SEPARATOR);
 }
 
-function toSection({ fragment, score }: Match): string {
+function toSection({ fragment, score }: FragmentMatch): string {
   return [
     `## ${headingOf(fragment)}`,
     `**Relevance Score:** ${score}`,

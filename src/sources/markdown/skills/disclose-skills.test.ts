@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../test/requirements.ts";
+import { verifies } from "../../../../test/claims.ts";
 import { writeSkill } from "../../../../test/skill-folder.ts";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
-import { loadTokenCounter } from "../../../util/tokens.ts";
+import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { discloseSkills } from "./disclose-skills.ts";
 import { readSkills } from "./read-skills.ts";
 

@@ -1,6 +1,7 @@
-import { splitWords } from "../../../util/split-words.ts";
-import { toSummary } from "../../../util/to-summary.ts";
-import { toVisibleText } from "../../../util/visible-text.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { countOf } from "../../../base/util/count-of.ts";
+import { splitWords } from "../../../base/util/split-words.ts";
+import { toSummary } from "../../../base/util/to-summary.ts";
 import type { Skill } from "./skill.ts";
 import { isEnabled } from "./skill-drafts.ts";
 
@@ -77,10 +78,10 @@ export function discloseSkills(
   const listed = asksForSkills(words) ? usable : untriggered;
   if (listed.length > 0)
     return { tier: "registry", text: registryText(listed, usable.length, how), skills: listed };
-  return { tier: "breadcrumb", text: `[${countText(usable.length)} available]`, skills: [] };
+  return { tier: "breadcrumb", text: `[${countOf(usable.length, "skill")} available]`, skills: [] };
 }
 
-interface Match {
+interface SkillMatch {
   readonly matched: boolean;
   /** 1 if the query names the skill, else 0. */
   readonly mention: number;
@@ -88,7 +89,7 @@ interface Match {
   readonly phrase: number;
 }
 
-function matchSkill({ name, triggers }: Skill, asked: string, words: string): Match {
+function matchSkill({ name, triggers }: Skill, asked: string, words: string): SkillMatch {
   const has = (text: string) => {
     const spelt = splitWords(text);
     return spelt.length > 0 && words.includes(` ${spelt.join(" ")} `) ? spelt.length : 0;
@@ -139,16 +140,12 @@ function registryText(listed: readonly Skill[], total: number, how: string | und
   const lines = shown.map(
     ({ name, briefDescription }) => `- ${name}: ${toSummary(briefDescription, LINE_CHARS)}`,
   );
-  const more = total > shown.length ? `\n[${countText(total - shown.length)} more]` : "";
+  const more = total > shown.length ? `\n[${countOf(total - shown.length, "skill")} more]` : "";
   return `Skills${how === undefined ? "" : `, ${how}`}:\n${lines.join("\n")}${more}`;
 }
 
 function fullText({ name, origin, body }: Skill): string {
   return `# Skill: ${name} (${origin})\n\n${body.trim()}`;
-}
-
-function countText(count: number): string {
-  return count === 1 ? "1 skill" : `${count} skills`;
 }
 
 function compare(one: string, other: string): number {

@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { verifies } from "../../../../test/claims.ts";
 import { ground, REFUSED, SECRET } from "../../../../test/hostile-skills.ts";
-import { verifies } from "../../../../test/requirements.ts";
 import { writeSkill } from "../../../../test/skill-folder.ts";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
-import type { CallContext, EntryDraft, ReadableEntry } from "../../../schema/entry.ts";
+import type { CallContext, EntryDraft, ReadableEntry } from "../../../core/nouns/entry.ts";
 import { discloseSkills } from "./disclose-skills.ts";
 import { readSkills } from "./read-skills.ts";
 import { skillDrafts } from "./skill-drafts.ts";
@@ -70,7 +70,7 @@ describe("hostile skills are contained", () => {
     expect(skills[0]?.allowedTools).toEqual([]);
   });
 
-  test("allowed-tools grants nothing", async () => {
+  test("T16: allowed-tools grants nothing", async () => {
     const { place } = ground();
     writeSkill(place, "wide", { fields: "allowed-tools: Bash(git add:*), exec Write(**)" });
     const { skills } = await read(place);
@@ -80,7 +80,7 @@ describe("hostile skills are contained", () => {
     expect(drafts.some((draft) => "call" in draft)).toBe(false);
   });
 
-  test("a script is text and never runs", async () => {
+  test("T16: a script is text and never runs", async () => {
     const { place, outside } = ground();
     const script = `#!/bin/sh\ntouch ${join(outside, "ran")}\n`;
     writeSkill(place, "runs", { fields: "scripts: [scripts/run.sh]", files: { "scripts/run.sh": script } });

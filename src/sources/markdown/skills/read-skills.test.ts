@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writeSkill } from "../../../../test/skill-folder.ts";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
-import type { ReadableEntry } from "../../../schema/entry.ts";
+import type { ReadableEntry } from "../../../core/nouns/entry.ts";
 import { readSkills } from "./read-skills.ts";
+import { skillPlaces } from "./skill.ts";
 import { skillDrafts } from "./skill-drafts.ts";
-import { skillPlaces } from "./skill-places.ts";
 
 async function readOne(fields: string, manifest?: string) {
   const folder = temporaryFolder();

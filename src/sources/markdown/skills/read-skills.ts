@@ -1,8 +1,8 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";
-import { isProblem } from "../../../schema/problem.ts";
-import { mapLimit } from "../../../util/map-limit.ts";
-import { reasonOf } from "../../../util/reason-of.ts";
+import { isProblem } from "../../../base/problems/problem.ts";
+import { mapLimit } from "../../../base/util/map-limit.ts";
+import { reasonOf } from "../../../base/util/reason-of.ts";
 import type { RefusedSkill, Skill, SkillFile, SkillPlace } from "./skill.ts";
 import { digestOf, listSkillFiles, MAX_SKILL_BYTES, readSkillFile, refused } from "./skill-files.ts";
 
@@ -42,13 +42,15 @@ export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsR
     await Promise.all(places.map((place) => findCandidates(place, places, refusals)))
   ).flat();
   // A link to a skill of another place adds no second skill.
-  const byFolder = new Map<string, Candidate>();
+  const byFolder = new Map<string, SkillCandidate>();
   for (const candidate of candidates)
     if (!byFolder.has(candidate.folder) || basename(candidate.folder) === candidate.directory)
       byFolder.set(candidate.folder, candidate);
   const unique = [...byFolder.values()];
-  const left = { files: MAX_ALL_FILES, bytes: MAX_ALL_BYTES };
-  const outcomes = await mapLimit(unique.slice(0, MAX_SKILLS), SKILLS_AT_ONCE, (one) => readSkill(one, left));
+  const budget = { files: MAX_ALL_FILES, bytes: MAX_ALL_BYTES };
+  const outcomes = await mapLimit(unique.slice(0, MAX_SKILLS), SKILLS_AT_ONCE, (one) =>
+    readSkill(one, budget),
+  );
   for (const { path } of unique.slice(MAX_SKILLS))
     refusals.push({ path, reason: `there are more than ${MAX_SKILLS} skills` });
   const byName = new Map<string, { skill: Skill; path: string }>();
@@ -65,7 +67,7 @@ export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsR
   return { skills, refused: refusals };
 }
 
-interface Candidate {
+interface SkillCandidate {
   /** Path as found. */
   readonly path: string;
   readonly directory: string;
@@ -78,7 +80,7 @@ async function findCandidates(
   place: SkillPlace,
   places: readonly SkillPlace[],
   refusals: RefusedSkill[],
-): Promise<Candidate[]> {
+): Promise<SkillCandidate[]> {
   const real = await realpath(place.folder).catch(() => undefined);
   if (real === undefined) return [];
   const root = await realpath(place.root ?? place.folder).catch(() => real);
@@ -91,7 +93,7 @@ async function findCandidates(
     ...(await Promise.all(places.map(({ folder }) => realpath(folder).catch(() => real)))),
   ];
   const children = await readdir(real, { withFileTypes: true }).catch(() => []);
-  const found: Candidate[] = [];
+  const candidates: SkillCandidate[] = [];
   for (const child of children.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     if (child.name.startsWith(".") || !(child.isDirectory() || child.isSymbolicLink())) continue;
     const path = join(place.folder, child.name);
@@ -103,29 +105,29 @@ async function findCandidates(
     }
     const names: string[] = await readdir(folder).catch(() => []);
     const manifest = names.find((name) => name.normalize("NFKC").toLowerCase() === "skill.md");
-    if (names.includes(MANIFEST)) found.push({ path, directory: child.name, folder, place });
+    if (names.includes(MANIFEST)) candidates.push({ path, directory: child.name, folder, place });
     else if (manifest !== undefined)
       refusals.push({
         path,
         reason: `its file is called ${JSON.stringify(manifest)} and must be called ${MANIFEST}`,
       });
   }
-  return found;
+  return candidates;
 }
 
-interface Outcome {
+interface ParsedSkill {
   readonly path: string;
   readonly skill?: Skill;
   readonly refusal?: RefusedSkill;
 }
 
 /** Remaining budget of all skills together. */
-interface Left {
+interface SkippedSkill {
   files: number;
   bytes: number;
 }
 
-async function readSkill(candidate: Candidate, left: Left): Promise<Outcome> {
+async function readSkill(candidate: SkillCandidate, left: SkippedSkill): Promise<ParsedSkill> {
   const { path, directory, folder, place } = candidate;
   try {
     // Loaded with the first skill: most starts need no YAML library.
@@ -156,7 +158,7 @@ async function readSkill(candidate: Candidate, left: Left): Promise<Outcome> {
   }
 }
 
-async function describeFiles(folder: string, manifest: Buffer, left: Left): Promise<SkillFile[]> {
+async function describeFiles(folder: string, manifest: Buffer, left: SkippedSkill): Promise<SkillFile[]> {
   const paths = await listSkillFiles(folder);
   left.files -= paths.length;
   let total = 0;

@@ -1,6 +1,6 @@
-import { BARE_ENTRY } from "../../../schema/bare-entry.ts";
-import type { EntryDraft, Origin, ReadableEntry } from "../../../schema/entry.ts";
-import { contentHash } from "../../../util/content-hash.ts";
+import { contentHash } from "../../../base/util/content-hash.ts";
+import { BARE_ENTRY } from "../../../core/nouns/bare-entry.ts";
+import type { EntryDraft, Origin, ReadableEntry } from "../../../core/nouns/entry.ts";
 import type { Skill, SkillFile, SkillOrigin } from "./skill.ts";
 import { readListedFile, textOfBytes } from "./skill-files.ts";
 

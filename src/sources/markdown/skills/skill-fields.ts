@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js";
-import type { Problem } from "../../../schema/problem.ts";
-import { toSummary } from "../../../util/to-summary.ts";
+import type { Problem } from "../../../base/problems/problem.ts";
+import { toSummary } from "../../../base/util/to-summary.ts";
 import { type FrontMatter, fileProblem } from "../files/front-matter.ts";
 import type { SkillFields, SkillTriggers, TriggerPattern } from "./skill.ts";
 
@@ -47,10 +47,10 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
   }
 
   function triggers(): SkillTriggers {
-    const given = data.triggers ?? Object.create(null);
-    if (typeof given !== "object" || Array.isArray(given))
+    const fields = data.triggers ?? Object.create(null);
+    if (typeof fields !== "object" || Array.isArray(fields))
       throw refuse("triggers", "is not a list of fields");
-    const { keywords, verbs, patterns } = given as Record<string, unknown>;
+    const { keywords, verbs, patterns } = fields as Record<string, unknown>;
     return {
       keywords: words("triggers", keywords).filter(Boolean),
       verbs: words("triggers", verbs).filter(Boolean),
@@ -114,25 +114,25 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
   };
 
   function toMetadata(): Record<string, string> {
-    const kept: Record<string, string> = Object.create(null);
-    const given = data.metadata ?? {};
-    if (typeof given !== "object" || Array.isArray(given))
+    const metadata: Record<string, string> = Object.create(null);
+    const fields = data.metadata ?? {};
+    if (typeof fields !== "object" || Array.isArray(fields))
       throw refuse("metadata", "is not a list of fields");
-    for (const [key, value] of Object.entries(given).slice(0, MAX_WORDS))
-      kept[key] = typeof value === "string" ? value : JSON.stringify(value);
-    return kept;
+    for (const [key, value] of Object.entries(fields).slice(0, MAX_WORDS))
+      metadata[key] = typeof value === "string" ? value : JSON.stringify(value);
+    return metadata;
   }
 
   /** The standard separates by blanks. Many authors write a list, or commas. */
   function allowedTools(): string[] {
-    const given = data["allowed-tools"];
-    if (typeof given !== "string") return words("allowed-tools", given);
-    return splitTools(given.slice(0, MAX_DESCRIPTION));
+    const tools = data["allowed-tools"];
+    if (typeof tools !== "string") return words("allowed-tools", tools);
+    return splitTools(tools.slice(0, MAX_DESCRIPTION));
   }
 
   function scripts(): string[] {
-    const given = Array.isArray(data.scripts) ? data.scripts : [];
-    return given
+    const listed = Array.isArray(data.scripts) ? data.scripts : [];
+    return listed
       .slice(0, MAX_WORDS)
       .map((script) => (typeof script === "string" ? script : JSON.stringify(script)));
   }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { problem } from "../../../schema/problem.ts";
-import { hidesText, toVisibleText } from "../../../util/visible-text.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { hidesText, toVisibleText } from "../../../base/safety/visible-text.ts";
 import type { SkillFile } from "./skill.ts";
 
 export const MAX_FILES = 512;
@@ -89,10 +89,10 @@ export function refused(reason: string) {
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
-type OpenFile = Awaited<ReturnType<typeof open>>;
+type OpenSkillFile = Awaited<ReturnType<typeof open>>;
 
 /** Reads up to the limit, even if the file grows meanwhile. */
-async function readAtMost(file: OpenFile, limit: number, path: string): Promise<Buffer> {
+async function readAtMost(file: OpenSkillFile, limit: number, path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for (;;) {

@@ -1,4 +1,6 @@
-import type { SkillManifest } from "../../../schema/entry.ts";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { SkillManifest } from "../../../core/nouns/entry.ts";
 
 /** The owner of a place: the program, the user or the project. */
 export type SkillOrigin = "bundled" | "user" | "project";
@@ -75,4 +77,30 @@ export interface RefusedSkill {
   readonly path: string;
   readonly line?: number;
   readonly reason: string;
+}
+
+const FOLDERS = [".claude/skills", ".agents/skills", ".keyhole/skills"];
+
+/** Options of {@link skillPlaces}. */
+interface SkillPlacesOptions {
+  /** Folders of skills that come with the program. */
+  readonly bundled?: readonly string[];
+  /** The user's home. False leaves the user's skills out. */
+  readonly home?: string | false;
+  readonly project?: string;
+}
+
+/** Lists the places of skills, in rising precedence: bundled, user, project. See {@link readSkills}. */
+export function skillPlaces({
+  bundled = [],
+  home = homedir(),
+  project,
+}: SkillPlacesOptions = {}): SkillPlace[] {
+  const inFolders = (origin: "user" | "project", root: string): SkillPlace[] =>
+    FOLDERS.map((folder) => ({ origin, folder: join(root, folder), root }));
+  return [
+    ...bundled.map((folder): SkillPlace => ({ origin: "bundled", folder })),
+    ...(home === false ? [] : inFolders("user", home)),
+    ...(project === undefined || project === home ? [] : inFolders("project", project)),
+  ];
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { problem } from "../../../schema/problem.ts";
-import { type Fields, fieldsOf, isFields } from "../../../util/fields.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { fieldsOf, isPlainObject, type PlainObject } from "../../../base/util/plain-object.ts";
 import { invalid } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
@@ -43,9 +43,9 @@ export type Profile = z.infer<typeof profileSchema>;
  * @throws SERVER_CONFIG_INVALID
  */
 export function readOverride(overrides: unknown, server: string): ServerOverride {
-  const given = fieldsOf(overrides);
-  if (!Object.hasOwn(given, server)) return {};
-  const parsed = serverOverrideSchema.safeParse(given[server]);
+  const byServer = fieldsOf(overrides);
+  if (!Object.hasOwn(byServer, server)) return {};
+  const parsed = serverOverrideSchema.safeParse(byServer[server]);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalid(server, `its override: ${[...(issue?.path ?? []), issue?.message].join(" ")}`);
@@ -57,10 +57,10 @@ export function readOverride(overrides: unknown, server: string): ServerOverride
  * @throws INVALID_INPUT if it is missing or wrong.
  */
 export function readProfile(profiles: unknown, name: string): Profile {
-  const given = fieldsOf(profiles);
-  const known = Object.keys(given).join(", ") || "none";
-  if (!Object.hasOwn(given, name)) throw wrongProfile(`profile ${name} not found; profiles: ${known}`);
-  const parsed = profileSchema.safeParse(given[name]);
+  const byName = fieldsOf(profiles);
+  const names = Object.keys(byName).join(", ") || "none";
+  if (!Object.hasOwn(byName, name)) throw wrongProfile(`profile ${name} not found; profiles: ${names}`);
+  const parsed = profileSchema.safeParse(byName[name]);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw wrongProfile(`profile ${name}: ${[...(issue?.path ?? []), issue?.message].join(" ")}`);
@@ -71,16 +71,18 @@ function wrongProfile(reason: string) {
 }
 
 /** The servers of a block that a profile chooses. */
-export function serversOf(servers: Fields, { servers: chosen }: Profile): Fields {
+export function serversOf(servers: PlainObject, { servers: chosen }: Profile): PlainObject {
   if (!chosen) return servers;
   return Object.fromEntries(Object.entries(servers).filter(([name]) => chosen.includes(name)));
 }
 
 /** Names in overrides and profiles that no server has. */
-export function strangers(block: unknown, names: readonly string[]): string[] {
+export function unknownServerNames(block: unknown, names: readonly string[]): string[] {
   const { overrides, profiles } = fieldsOf(block);
   const chosen = Object.values(fieldsOf(profiles)).flatMap((profile) =>
-    isFields(profile) && Array.isArray(profile.servers) ? (profile.servers as unknown[]).map(String) : [],
+    isPlainObject(profile) && Array.isArray(profile.servers)
+      ? (profile.servers as unknown[]).map(String)
+      : [],
   );
   const named = new Set([...Object.keys(fieldsOf(overrides)), ...chosen]);
   return [...named].filter((name) => !names.includes(name));

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { readEnvFile } from "./read-env-file.ts";
-import { toLaunch } from "./to-launch.ts";
+import { readEnvFile, toLaunch } from "./to-launch.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keyhole-env-file-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import { describe, expect, test } from "vitest";
-import { fromMcpConfig } from "../from-mcp-config.ts";
-import { expandVariables } from "./expand-variables.ts";
+import { fromMcpConfig } from "../mcp-source.ts";
 import { readServerConfig } from "./server-config.ts";
+import { expandVariables } from "./to-launch.ts";
 
 describe("configs of other clients", () => {
   test("mcpServers, servers, text and object", () => {

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { problem } from "../../../schema/problem.ts";
-import { isFields } from "../../../util/fields.ts";
-import { UNCOMPILED } from "../../../util/uncompiled.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { isPlainObject } from "../../../base/util/plain-object.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
@@ -78,7 +77,7 @@ export type OAuthConfig = z.output<typeof oauthSchema>;
 export const SERVER_FIELDS: readonly string[] = Object.keys({ ...stdioSchema.shape, ...httpSchema.shape });
 
 /** Names that other clients give to a field. */
-const ALIASES: Readonly<Record<string, string>> = {
+export const FIELD_ALIASES: Readonly<Record<string, string>> = {
   httpUrl: "url",
   serverUrl: "url",
   disabledTools: "excludeTools",
@@ -87,7 +86,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /** Parses the config of one server. Error messages never contain values. */
 export function readServerConfig(label: string, config: unknown): ServerConfig {
-  if (!isFields(config)) throw invalid(label, "it is not an object");
+  if (!isPlainObject(config)) throw invalid(label, "it is not an object");
   const fields = withOwnNames(config);
   const { command, url } = fields;
   if (command !== undefined && url !== undefined) throw invalid(label, "it has both a command and a url");
@@ -102,11 +101,11 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
 
 /** Whether a config switches its server off. */
 export function isSwitchedOff(config: unknown): boolean {
-  return isFields(config) && (config.disabled === true || config.enabled === false);
+  return isPlainObject(config) && (config.disabled === true || config.enabled === false);
 }
 
 function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const renamed = Object.entries(ALIASES)
+  const renamed = Object.entries(FIELD_ALIASES)
     .filter(([alias, name]) => fields[alias] !== undefined && fields[name] === undefined)
     .map(([alias, name]) => [name, fields[alias]]);
   return { ...fields, ...Object.fromEntries(renamed) };
@@ -121,6 +120,9 @@ function parse<T extends z.ZodType>(label: string, schema: T, value: unknown): z
   );
 }
 
-export function invalid(label: string, reason: string) {
-  return problem("SERVER_CONFIG_INVALID", { server: label, reason }, { reason });
+export function invalid(label: string, reason: string, details: Record<string, unknown> = {}) {
+  return problem("SERVER_CONFIG_INVALID", { server: label, reason }, { reason, ...details });
 }
+
+/** Lets zod check a value without compiling the schema first, which takes longer than the few checks of a start. */
+export const UNCOMPILED = { jitless: true } as const;

@@ -1,17 +1,15 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { delimiter, isAbsolute, resolve } from "node:path";
-import type { ServerAddress, ServerProcess, ServerProgram } from "../../../schema/server-program.ts";
-import { contentHash } from "../../../util/content-hash.ts";
-import { thisTurn } from "../../../util/this-turn.ts";
-import { expandVariables } from "./expand-variables.ts";
+import { delimiter, isAbsolute, resolve, win32 } from "node:path";
+import { problem } from "../../../base/problems/problem.ts";
+import { contentHash } from "../../../base/util/content-hash.ts";
+import type { ServerAddress, ServerProcess, ServerProgram } from "../../../core/nouns/server-program.ts";
 import type { ServerConfig } from "./server-config.ts";
-import type { Variables } from "./to-launch.ts";
-import { findWindowsProgram } from "./windows-command.ts";
+import { expandVariables, type LaunchVariables } from "./to-launch.ts";
 
 export interface ProgramOptions {
-  readonly variables: Variables;
+  readonly variables: LaunchVariables;
   /** The environment of the person who uses the server. */
-  readonly environment: Variables;
+  readonly environment: LaunchVariables;
   /** The folder in which a process starts unless its config names another one. */
   readonly cwd?: string | undefined;
 }
@@ -79,7 +77,7 @@ function findCommand(command: string, searched: string, cwd: string): string | u
   return candidates.find(isProgram);
 }
 
-const isProgram = thisTurn((path) => {
+const isProgram = memoizeForTick((path) => {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
@@ -88,7 +86,7 @@ const isProgram = thisTurn((path) => {
   }
 });
 
-const realFolder = thisTurn((folder) => {
+const realFolder = memoizeForTick((folder) => {
   try {
     return realpathSync(folder);
   } catch {
@@ -98,4 +96,92 @@ const realFolder = thisTurn((folder) => {
 
 function hashOf(value: unknown): string {
   return contentHash(JSON.parse(JSON.stringify(value)));
+}
+
+/**
+ * Remembers results until the turn of the event loop ends. A start with many servers looks the same files up again and
+ * again, and nothing else runs in between.
+ */
+function memoizeForTick<Value>(look: (key: string) => Value): (key: string) => Value {
+  const results = new Map<string, Value>();
+  return (key) => {
+    if (!results.has(key)) {
+      if (results.size === 0) setImmediate(() => results.clear());
+      results.set(key, look(key));
+    }
+    return results.get(key) as Value;
+  };
+}
+
+/** A command line as Windows has to start it. */
+interface WindowsCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Whether the arguments are quoted already. */
+  readonly isVerbatim: boolean;
+}
+
+interface WindowsPlace {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  isFile(path: string): boolean;
+}
+
+const ENDINGS = ".COM;.EXE;.BAT;.CMD";
+/** Characters with a meaning for cmd.exe. */
+const META = /([()\][%!^"`<>&|;, *?])/g;
+
+/**
+ * Builds the command line for a program on Windows. Shims such as `npx.cmd` are scripts that only cmd.exe can run, and
+ * cmd.exe reads its line by rules of its own, so their arguments are quoted for both.
+ *
+ * @throws UPSTREAM_LOST for an argument with a line break, which cmd.exe cannot be given.
+ */
+export function toWindowsCommand(
+  label: string,
+  command: string,
+  args: readonly string[],
+  place: WindowsPlace,
+): WindowsCommand {
+  const path = findWindowsProgram(command, place);
+  if (path === undefined || !/\.(?:cmd|bat)$/i.test(path))
+    return { command: path ?? command, args, isVerbatim: false };
+  if ([path, ...args].some((word) => /[\r\n\0]/.test(word))) {
+    const reason = "an argument of its .cmd file has a line break";
+    throw problem("UPSTREAM_LOST", { server: label, reason }, { reason });
+  }
+  // npm's shims pass their arguments to another cmd line, which reads the escapes once more.
+  const isShim = /[\\/]node_modules[\\/]\.bin[\\/]|[\\/](?:npx|npm|pnpm|yarn|uvx)\.cmd$/i.test(path);
+  const words = args.map((word) => quoted(word, isShim));
+  const line = [win32.normalize(path).replace(META, "^$1"), ...words].join(" ");
+  const shell = variable(place.env, "ComSpec") ?? "cmd.exe";
+  return { command: shell, args: ["/d", "/s", "/c", `"${line}"`], isVerbatim: true };
+}
+
+/** Looks a command up as Windows does: in the folder, then on the Path, with each ending of PATHEXT. */
+export function findWindowsProgram(command: string, { env, cwd, isFile }: WindowsPlace): string | undefined {
+  const endings = (variable(env, "PATHEXT") || ENDINGS).split(";").filter(Boolean);
+  const hasEnding = endings.some((ending) => command.toLowerCase().endsWith(ending.toLowerCase()));
+  const names = [...(hasEnding ? [command] : []), ...endings.map((ending) => command + ending.toLowerCase())];
+  const folders = /[\\/]/.test(command) ? [cwd] : (variable(env, "Path") ?? "").split(";").filter(Boolean);
+  for (const folder of folders) {
+    for (const name of names) {
+      const path = win32.resolve(cwd, folder, name);
+      if (isFile(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+/** Names of variables have no case on Windows, and copies of the environment forget that. */
+function variable(env: WindowsPlace["env"], name: string): string | undefined {
+  const spelling = Object.keys(env).find((key) => key.toLowerCase() === name.toLowerCase());
+  return spelling === undefined ? undefined : env[spelling];
+}
+
+/** Quotes for programs (backslashes before quotes double), then escapes for cmd.exe. */
+function quoted(word: string, isShim: boolean): string {
+  const inner = word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, "$1$1");
+  const once = `"${inner}"`.replace(META, "^$1");
+  return isShim ? once.replace(META, "^$1") : once;
 }

@@ -1,56 +1,31 @@
-import { expandAll, expandVariables } from "./expand-variables.ts";
-import { readEnvFile } from "./read-env-file.ts";
-import type { ServerConfig } from "./server-config.ts";
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { reasonOf } from "../../../base/util/reason-of.ts";
+import { invalid, type ServerConfig } from "./server-config.ts";
 
 /**
  * Variables that every program needs: the person's folders, Windows' own, proxies and certificates. Others have to be
  * in the config.
  */
-const INHERITED: readonly string[] = [
-  "HOME",
-  "LANG",
-  "LOGNAME",
-  "PATH",
-  "SHELL",
-  "TERM",
-  "TMPDIR",
-  "TZ",
-  "USER",
-  "SYSTEMROOT",
-  "SYSTEMDRIVE",
-  "WINDIR",
-  "COMSPEC",
-  "PATHEXT",
-  "USERPROFILE",
-  "USERNAME",
-  "HOMEDRIVE",
-  "HOMEPATH",
-  "APPDATA",
-  "LOCALAPPDATA",
-  "PROGRAMDATA",
-  "PROGRAMFILES",
-  "TEMP",
-  "TMP",
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "ALL_PROXY",
-  "NO_PROXY",
-  "NODE_EXTRA_CA_CERTS",
-  "SSL_CERT_FILE",
-  "SSL_CERT_DIR",
-  "REQUESTS_CA_BUNDLE",
-  "CURL_CA_BUNDLE",
-];
-const WANTED = new Set(INHERITED);
+const INHERITED: ReadonlySet<string> = new Set(
+  [
+    "HOME LANG LOGNAME PATH SHELL TERM TMPDIR TZ USER",
+    "SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC PATHEXT USERPROFILE USERNAME HOMEDRIVE HOMEPATH",
+    "APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES TEMP TMP",
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY",
+    "NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE",
+  ].flatMap((names) => names.split(" ")),
+);
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+export type LaunchVariables = Readonly<Record<string, string | undefined>>;
 
 export interface LaunchOptions {
   readonly label: string;
   /** Values for `${X}` in the config. */
-  readonly variables: Variables;
+  readonly variables: LaunchVariables;
   /** The environment of the person who uses the server. It inherits a few variables. */
-  readonly environment: Variables;
+  readonly environment: LaunchVariables;
   /** The folder in which a process starts unless its config names one. */
   readonly cwd: string | undefined;
 }
@@ -87,10 +62,125 @@ export function toLaunch(
 }
 
 /** The part of an environment that every server gets. */
-export function inherited(environment: Variables): Record<string, string> {
+export function inherited(environment: LaunchVariables): Record<string, string> {
   // Proxies are often written in small letters, and Windows knows no case at all. Shell functions are not data.
   const present = Object.entries(environment).filter(
-    ([name, value]) => WANTED.has(name.toUpperCase()) && value !== undefined && !value.startsWith("()"),
+    ([name, value]) => INHERITED.has(name.toUpperCase()) && value !== undefined && !value.startsWith("()"),
   );
   return Object.fromEntries(present) as Record<string, string>;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+// Linear: the closing brace bounds each match, and no part is ambiguous.
+const VARIABLE = /\$\{([^{}]*)\}/g;
+const NAME = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+/** Values that a person keeps outside the config. VS Code asks for its inputs; here they are secrets of that name. */
+const SECRET = /^(?:secret|input|keychain):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/;
+
+/**
+ * Replaces `${X}`, `${env:X}` and `${X:-default}` by their values, and `${secret:X}` and `${input:X}` by the variable
+ * `secret:X`. Errors name the variable, never a value.
+ *
+ * @throws SERVER_CONFIG_INVALID
+ */
+export function expandVariables(label: string, text: string, variables: Variables): string {
+  return text.replace(VARIABLE, (whole, inner: string) => {
+    const [, secret] = SECRET.exec(inner) ?? [];
+    if (secret !== undefined) {
+      const value = variables[`secret:${secret}`];
+      if (value !== undefined) return value;
+      throw invalid(label, `the secret ${secret} is not set; keyhole secrets set ${secret} sets it`, {
+        secret,
+      });
+    }
+    const [, name, fallback] = NAME.exec(inner) ?? [];
+    if (name === undefined) throw invalid(label, `${whole} is not a variable that can be filled in`);
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value !== undefined && (value !== "" || fallback === undefined)) return value;
+    if (fallback !== undefined) return fallback;
+    throw invalid(label, `the variable ${name} is not set`, { variable: name });
+  });
+}
+
+/** Expands all values of a record. */
+export function expandAll(
+  label: string,
+  texts: Readonly<Record<string, string>>,
+  variables: Variables,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, expandVariables(label, text, variables)]),
+  );
+}
+
+/** The names of the secrets that texts within a value refer to. */
+export function secretNamesIn(value: unknown): string[] {
+  const texts = JSON.stringify(value) ?? "";
+  const names = [...texts.matchAll(VARIABLE)].flatMap(([, inner = ""]) => SECRET.exec(inner)?.[1] ?? []);
+  return [...new Set(names)];
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Variables that decide which code runs. Consent is bound to the config and not to the content of the file, so only
+ * the config may set them.
+ */
+const DECIDES_CODE = new RegExp(
+  `^(?:${[
+    "PATH|PATHEXT|COMSPEC|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|PROMPT_COMMAND|LD_.*|DYLD_.*|GCONV_PATH",
+    "NODE_OPTIONS|NODE_PATH|NPM_CONFIG_.*|PYTHON(?:PATH|HOME|STARTUP|BREAKPOINT|USERBASE|EXECUTABLE)",
+    "(?:PIP|UV)_(?:INDEX.*|DEFAULT_INDEX|EXTRA_INDEX.*|FIND_LINKS|CONFIG_FILE|PYTHON.*)",
+    "PERL5(?:LIB|OPT|DB)|PERLLIB|RUBY(?:OPT|LIB)|PHPRC|PHP_INI_SCAN_DIR|LUA_(?:INIT|PATH|CPATH).*",
+    "JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS|CORECLR_.*|COR_PROFILER.*",
+    "GIT_(?:SSH.*|EXEC_PATH|CONFIG.*|PROXY_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|ASKPASS|TEMPLATE_DIR)",
+  ].join("|")})$`,
+  "i",
+);
+
+interface EnvFileOptions {
+  readonly label: string;
+  readonly config: ServerConfig;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Reads the variables of a server's `envFile`. A relative path starts at the folder of the process.
+ *
+ * @throws SERVER_CONFIG_INVALID if the file cannot be read, or sets a variable that decides what runs.
+ */
+export function readEnvFile(
+  { label, config, variables }: EnvFileOptions,
+  cwd = process.cwd(),
+): Record<string, string> {
+  if (config.transport !== "stdio" || config.envFile === undefined) return {};
+  return readVariables(label, resolve(cwd, expandVariables(label, config.envFile, variables)));
+}
+
+/**
+ * Reads a file of variables for a server.
+ *
+ * @throws SERVER_CONFIG_INVALID as {@link readEnvFile}.
+ */
+export function readVariables(label: string, path: string): Record<string, string> {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (!facts?.isFile()) throw invalid(label, `its envFile ${path} does not exist`);
+  if (facts.size > MAX_BYTES) throw invalid(label, `its envFile ${path} is larger than ${MAX_BYTES} bytes`);
+  const env = parse(label, path);
+  const deciding = Object.keys(env).find((name) => DECIDES_CODE.test(name));
+  if (deciding !== undefined)
+    throw invalid(
+      label,
+      `its envFile ${path} sets ${deciding}, which decides what runs; set it under env instead`,
+    );
+  return env;
+}
+
+function parse(label: string, path: string): Record<string, string> {
+  try {
+    return { ...parseEnv(readFileSync(path, "utf8")) } as Record<string, string>;
+  } catch (error) {
+    throw invalid(label, `its envFile ${path} cannot be read: ${reasonOf(error)}`);
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { findWindowsProgram, toWindowsCommand } from "./server-program.ts";
 import { toLaunch } from "./to-launch.ts";
-import { findWindowsProgram, toWindowsCommand } from "./windows-command.ts";
 
 const FILES = [
   "C:\\Program Files\\nodejs\\node.exe",

@@ -5,14 +5,14 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
-import { problem } from "../../../schema/problem.ts";
+import { problem } from "../../../base/problems/problem.ts";
 import type { OAuthConfig } from "../config/server-config.ts";
 import type { KeptLogin, Logins } from "./logins.ts";
 
-type Sdk = typeof import("@modelcontextprotocol/client");
+type AuthSdk = typeof import("@modelcontextprotocol/client");
 
 export interface ProviderOptions {
-  readonly sdk: Sdk;
+  readonly sdk: AuthSdk;
   readonly label: string;
   readonly server: string;
   readonly oauth: OAuthConfig;
@@ -36,11 +36,11 @@ export function createClientProvider(options: ProviderOptions, person?: PersonOp
   async function configured(): Promise<StoredOAuthClientInformation | undefined> {
     if (oauth.clientId === undefined) return undefined;
     // The credentials are bound to the authorization server that first received them.
-    const kept = await logins.read(server);
+    const login = await logins.read(server);
     return {
       client_id: oauth.clientId,
       ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
-      ...(kept?.client?.client_id === oauth.clientId && { issuer: kept.issuer }),
+      ...(login?.client?.client_id === oauth.clientId && { issuer: login.issuer }),
     };
   }
 

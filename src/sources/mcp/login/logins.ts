@@ -60,7 +60,7 @@ export function createLogins({ path }: { readonly path: string }): Logins {
   let opening: Promise<DatabaseSync> | undefined;
 
   function open(): Promise<DatabaseSync> {
-    opening ??= import("../../../util/open-database.ts").then(
+    opening ??= import("../../../core/storage/open-database.ts").then(
       ({ openDatabase }) => openDatabase(path, "logins", MIGRATIONS).database,
     );
     return opening;
@@ -79,8 +79,8 @@ export function createLogins({ path }: { readonly path: string }): Logins {
       reading ??= (await look())?.prepare(
         "SELECT login FROM logins WHERE server = ?1 AND (?2 IS NULL OR issuer = ?2) ORDER BY saved DESC, rowid DESC LIMIT 1",
       );
-      const found = reading?.get(server, issuer ?? null);
-      return found && (JSON.parse(String(found.login)) as KeptLogin);
+      const row = reading?.get(server, issuer ?? null);
+      return row && (JSON.parse(String(row.login)) as KeptLogin);
     },
     save: async (server, login) => {
       const database = await open();
@@ -97,8 +97,8 @@ export function createLogins({ path }: { readonly path: string }): Logins {
       return Number(database?.prepare("DELETE FROM logins WHERE server = ?").run(server).changes ?? 0) > 0;
     },
     challenge: async (server) => {
-      const found = (await look())?.prepare("SELECT challenge FROM challenges WHERE server = ?").get(server);
-      return found && (JSON.parse(String(found.challenge)) as Challenge);
+      const row = (await look())?.prepare("SELECT challenge FROM challenges WHERE server = ?").get(server);
+      return row && (JSON.parse(String(row.challenge)) as Challenge);
     },
     saveChallenge: async (server, challenge) => {
       const database = challenge ? await open() : await look();

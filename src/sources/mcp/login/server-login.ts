@@ -1,16 +1,15 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
-import type { GuardedRequest } from "../../../net/guarded-request.ts";
-import { knowSecrets } from "../../../net/known-secrets.ts";
-import { problem } from "../../../schema/problem.ts";
-import { reasonOf } from "../../../util/reason-of.ts";
-import { secretsIn, secretsInFields } from "../../../util/secret-values.ts";
-import { toVisibleText } from "../../../util/visible-text.ts";
-import { expandAll, expandVariables } from "../config/expand-variables.ts";
+import type { GuardedRequest } from "../../../base/net/dialler.ts";
+import { createGuardedFetch } from "../../../base/net/guarded-fetch.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { knowSecrets } from "../../../base/safety/known-secrets.ts";
+import { secretsIn, secretsInFields } from "../../../base/safety/secret-values.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { reasonOf } from "../../../base/util/reason-of.ts";
 import { type HttpConfig, invalid, type OAuthConfig } from "../config/server-config.ts";
-import { type LogInOptions, logIn } from "./log-in.ts";
+import { expandAll, expandVariables } from "../config/to-launch.ts";
+import { type LogInOptions, logIn, renewLogin } from "./log-in.ts";
 import type { Challenge, Logins } from "./logins.ts";
-import { renewLogin } from "./renew-login.ts";
 import { boundAnswers, type Send, toWebFetch } from "./web-fetch.ts";
 
 export interface ServerLoginOptions {
@@ -49,14 +48,14 @@ const BARE: OAuthConfig = { grant: "authorization_code", algorithm: "ES256", all
 
 export function createServerLogin(options: ServerLoginOptions): ServerLogin {
   const { label, config, variables, logins, maxBytes } = options;
-  let opened: Opened | undefined;
+  let opened: OpenedLogin | undefined;
   let renewing: Promise<boolean> | undefined;
   let challenge: Challenge | undefined;
   let complaint: string | undefined;
   let secret: string | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
-  function open(): Opened {
+  function open(): OpenedLogin {
     opened ??= read(label, config, variables);
     return opened;
   }
@@ -64,9 +63,9 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
   async function currentToken(): Promise<string | undefined> {
     if (performance.now() - lookedAt < LOOK_MS) return secret;
     const { server } = open();
-    const kept = await logins.read(server);
-    const token = kept?.tokens?.access_token;
-    const expired = kept?.expiresAt !== undefined && kept.expiresAt - EARLY_MS < Date.now();
+    const login = await logins.read(server);
+    const token = login?.tokens?.access_token;
+    const expired = login?.expiresAt !== undefined && login.expiresAt - EARLY_MS < Date.now();
     const renewed = expired && (await renew(token, {}));
     secret = renewed ? (await logins.read(server))?.tokens?.access_token : token;
     knowSecrets(secret === undefined ? [] : [secret]);
@@ -170,7 +169,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
   };
 }
 
-type Opened = ReturnType<typeof read>;
+type OpenedLogin = ReturnType<typeof read>;
 
 function read(label: string, config: HttpConfig, variables: Readonly<Record<string, string | undefined>>) {
   const url = toUrl(label, expandVariables(label, config.url, variables));

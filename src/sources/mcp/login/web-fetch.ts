@@ -1,8 +1,8 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import type { GuardedFetch } from "../../../net/guarded-fetch.ts";
-import type { GuardedRequest } from "../../../net/guarded-request.ts";
-import { WholeResponse } from "../../../net/whole-response.ts";
-import { problem } from "../../../schema/problem.ts";
+import type { GuardedRequest } from "../../../base/net/dialler.ts";
+import type { GuardedFetch } from "../../../base/net/guarded-fetch.ts";
+import { WholeResponse } from "../../../base/net/whole-response.ts";
+import { problem } from "../../../base/problems/problem.ts";
 
 const NEWLINE = 10;
 const RETURN = 13;
@@ -56,13 +56,13 @@ function textOf(body: unknown): string {
 }
 
 /** Returns the size reached with this chunk. */
-type Meter = (chunk: Uint8Array) => number;
+type ByteMeter = (chunk: Uint8Array) => number;
 
 /** Reads by hand: every call passes here, and piping costs several times as much. */
 function bound(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
-  measure: Meter,
+  measure: ByteMeter,
   onTooLarge: (reason: string) => void,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader();
@@ -84,7 +84,7 @@ function bound(
   );
 }
 
-function addUp(): Meter {
+function addUp(): ByteMeter {
   let total = 0;
   return (chunk) => {
     total += chunk.length;
@@ -93,7 +93,7 @@ function addUp(): Meter {
 }
 
 /** Measures the largest event of a stream. Events end with an empty line. */
-export function createEventMeter(): Meter {
+export function createEventMeter(): ByteMeter {
   let event = 0;
   let line = 0;
   return (chunk) => {
@@ -108,10 +108,10 @@ export function createEventMeter(): Meter {
       line = 0;
       from = at + 1;
     }
-    const rest = chunk.length - from;
-    event += rest;
+    const unended = chunk.length - from;
+    event += unended;
     // A carriage return at the end of a chunk belongs to the newline in the next one.
-    line += rest > 0 && chunk[chunk.length - 1] === RETURN ? rest - 1 : rest;
+    line += unended > 0 && chunk[chunk.length - 1] === RETURN ? unended - 1 : unended;
     return Math.max(largest, event);
   };
 }

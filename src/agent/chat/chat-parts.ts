@@ -1,0 +1,56 @@
+import type { Consents } from "../../core/access/consents.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { Agent } from "../loop/agent.ts";
+import type { AgentEvent } from "../loop/agent-event.ts";
+import type { ProviderSettings } from "../models/models-config.ts";
+import type { PermissionMode } from "../permissions/permission.ts";
+import type { Checkpoints } from "../workspace/checkpoints.ts";
+
+interface RuleLists {
+  readonly allow: readonly string[];
+  readonly ask: readonly string[];
+  readonly deny: readonly string[];
+}
+
+/** The settings that the chat reads. */
+export interface ChatSettings {
+  readonly agent: { readonly dataDir?: string | undefined; readonly contextWindow?: number | undefined };
+  readonly session: { readonly maxAgeDays: number };
+  readonly permissions: { readonly user: RuleLists; readonly project: RuleLists };
+  readonly telemetry: { readonly enabled: boolean; readonly endpoint: string };
+}
+
+/** An agent with its gateway, settings and model, as the chat needs them. */
+export interface ChatParts {
+  readonly agent: Agent;
+  readonly gateway: Gateway;
+  readonly loaded: { readonly settings: ChatSettings };
+  /** The MCP servers of the settings and the config. */
+  readonly servers: readonly McpSource[];
+  /** Opens the stored consents to start servers. */
+  consents(): Consents;
+  /** Files as they were before each turn. */
+  readonly checkpoints: Checkpoints;
+  /** Whether the person trusts the folder. */
+  readonly trusted: boolean;
+  /** The provider and model in use. */
+  modelName(): string;
+  /** The model alone, and the settings of all providers. */
+  model(): string | undefined;
+  /** Whether {@link setModel} has chosen it. */
+  wasModelChosen(): boolean;
+  providers(): ProviderSettings;
+  /** The mode of the permissions now. */
+  mode(): PermissionMode;
+  setMode(mode: PermissionMode): void;
+  /**
+   * Changes to another model of the same provider, or by `provider/name` of another one.
+   * @throws PROVIDER_NOT_SUPPORTED
+   */
+  setModel(name: string): void;
+  /** Passes events on, and records them if telemetry is on. */
+  observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
+  /** Stops everything and deletes large results. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,83 @@
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { newSpan } from "../../core/telemetry/trace-context.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { AgentEvent } from "../loop/agent-event.ts";
+import { type Ask, createEventQueue, runContext, type Untraced } from "../loop/run-context.ts";
+import type { PermissionAnswer } from "../tui/chat-agent.ts";
+
+/** Questions of the chat itself, shown like those of tools: whole, in pages, and answered by a choice. */
+export interface ChatQuestions {
+  /** Yields the question and its answer as events. Returns whether the person agreed. */
+  ask(scope: ChatScope, action: string, signal: AbortSignal): AsyncGenerator<AgentEvent, boolean>;
+  /** Takes an answer. False if the question is not one of these. */
+  answer(callId: string, answer: PermissionAnswer): boolean;
+}
+
+/** The subject of such a question: trust in the folder, the definitions of a server, or its start. */
+export type ChatScope = "folder" | "definitions" | "server";
+
+export function createChatQuestions(): ChatQuestions {
+  const waiting = new Map<string, (answer: PermissionAnswer) => void>();
+  let asked = 0;
+  return {
+    ask: async function* (scope, action, signal) {
+      const { promise, resolve } = Promise.withResolvers<PermissionAnswer>();
+      asked += 1;
+      const about = { callId: `question-${asked}`, span: newSpan() };
+      waiting.set(about.callId, resolve);
+      signal.addEventListener("abort", () => resolve("deny"), { once: true });
+      if (signal.aborted) resolve("deny");
+      yield { type: "permission-request", scope, action, reason: "", always: [], ...about };
+      const agreed = (await promise) === "once";
+      waiting.delete(about.callId);
+      yield { type: "permission-answer", answer: agreed ? "once" : "deny", ...about };
+      return agreed;
+    },
+    answer: (callId, answer) => {
+      const resolve = waiting.get(callId);
+      resolve?.(answer);
+      return resolve !== undefined;
+    },
+  };
+}
+
+export function noticeOf(text: string): AgentEvent {
+  return { type: "notice", text, span: newSpan() };
+}
+
+/** A call that a person makes in the chat. */
+export interface PersonCall {
+  readonly callId: string;
+  readonly tool: "shell" | "read";
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
+export async function* runPersonCall(
+  { callId, tool, args }: PersonCall,
+  { gateway, ask, signal }: { readonly gateway: Gateway; readonly ask: Ask; readonly signal: AbortSignal },
+): AsyncGenerator<AgentEvent> {
+  const queue = createEventQueue<AgentEvent>();
+  const span = newSpan();
+  const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
+  async function play(): Promise<void> {
+    const started = performance.now();
+    emit({ type: "tool-start", callId, tool, args });
+    const { ok, text } = await gateway.exec({ op: `workspace.${tool}`, args }, { signal }).then(
+      (answer) => ({ ok: answer.ok, text: answer.ok ? resultText(answer.result) : answer.text }),
+      (error: unknown) => ({ ok: false, text: reasonOf(error) }),
+    );
+    emit({ type: "tool-end", callId, tool, ok, text, ms: performance.now() - started });
+  }
+  const ended = runContext.run({ emit, ask, signal, call: { callId, span } }, play).finally(queue.close);
+  yield* queue.values();
+  await ended;
+}
+
+/** The readable part of a result: the output of a command or the content of a file. */
+function resultText(result: unknown): string {
+  if (typeof result === "string") return result;
+  const { output, text, stdout, content } = (result ?? {}) as Record<string, unknown>;
+  const found = [output, text, stdout, content].find((each) => typeof each === "string");
+  return typeof found === "string" ? found : JSON.stringify(result ?? null, null, 2);
+}

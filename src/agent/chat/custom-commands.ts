@@ -1,0 +1,110 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { problem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { Entry } from "../../core/nouns/entry.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { parseFrontMatter } from "../../sources/markdown/files/front-matter.ts";
+import { readRegularFile } from "../loop/project-files.ts";
+import type { CustomCommand } from "../tui/chat-agent.ts";
+
+/** Commands beside the chat's own: Markdown files of the person and of a trusted project, and prompts of servers. */
+export interface CustomCommands {
+  list(): readonly CustomCommand[];
+  expand(name: string, argument: string): Promise<string>;
+}
+
+/** The folders of a folder that hold commands of the chat as Markdown files. */
+export const COMMAND_FOLDERS = [join(".keyhole", "commands"), join(".claude", "commands")];
+const MAX_BYTES = 64 * 1024;
+
+interface FileCommand extends CustomCommand {
+  readonly text: string;
+}
+
+/** Reads the files of each folder; the first folder that has a name decides. Prompts are those of the gateway now. */
+export async function openCustomCommands(
+  places: readonly string[],
+  gateway: Gateway,
+): Promise<CustomCommands> {
+  const files = new Map<string, FileCommand>();
+  for (const place of places) {
+    for (const command of await readCommands(place)) {
+      if (!files.has(command.name)) files.set(command.name, command);
+    }
+  }
+  let prompts: readonly Entry[] = [];
+  const readPrompts = async () => {
+    prompts = (await gateway.view()).shown.filter(({ kind }) => kind === "prompt");
+  };
+  await readPrompts();
+  gateway.onChange(() => void readPrompts().catch(() => {}));
+  const promptName = ({ domain, name }: Entry) => `${domain}:${name}`;
+
+  return {
+    list: () => [
+      ...files.values(),
+      ...prompts.map((entry) => ({ name: promptName(entry), summary: entry.description })),
+    ],
+    expand: async (name, argument) => {
+      const file = files.get(name);
+      if (file) return withArguments(file.text, argument);
+      const entry = prompts.find((each) => promptName(each) === name);
+      if (!entry) throw problem("NOT_FOUND", { name: `/${name}` });
+      const params = toParams(entry, argument);
+      const answer = await gateway.get({ routes: [{ route: entry.route, params }] });
+      const [result] = answer.results ?? [];
+      if (!result?.success) throw problem("INVALID_INPUT", { operation: `/${name}`, reason: answer.text });
+      const content: unknown = result.data?.content;
+      return typeof content === "string" ? content : answer.text;
+    },
+  };
+}
+
+async function readCommands(place: string): Promise<FileCommand[]> {
+  const commands: FileCommand[] = [];
+  for (const folder of COMMAND_FOLDERS) {
+    const names = await readdir(join(place, folder)).catch(() => []);
+    for (const file of names.filter((name) => /^[\w.-]+\.md$/.test(name)).sort()) {
+      const bytes = await readRegularFile(join(place, folder, file), MAX_BYTES).catch(() => undefined);
+      if (!bytes) continue;
+      const source = toVisibleText(new TextDecoder().decode(bytes, { stream: true }));
+      const command = toCommand(file, source);
+      if (command) commands.push(command);
+    }
+  }
+  return commands;
+}
+
+/** Undefined for a file that cannot be read or is empty. */
+function toCommand(file: string, source: string): FileCommand | undefined {
+  try {
+    const { body, data } = parseFrontMatter(source, file);
+    const text = body.trim();
+    const { description } = data as { readonly description?: unknown };
+    const summary = typeof description === "string" ? description : text.split("\n", 1)[0]!;
+    return text === "" ? undefined : { name: file.slice(0, -".md".length), summary, text };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `$ARGUMENTS` stands for all words, `$1` for the first; without either, the words come last. */
+function withArguments(text: string, argument: string): string {
+  const words = argument.split(/\s+/).filter(Boolean);
+  if (!/\$(?:ARGUMENTS|\d)/.test(text)) return argument === "" ? text : `${text}\n\n${argument}`;
+  // In one pass, because the words themselves may have such signs.
+  return text.replaceAll(/\$(?:ARGUMENTS|(\d))/g, (_, digit?: string) =>
+    digit === undefined ? argument : (words[Number(digit) - 1] ?? ""),
+  );
+}
+
+/** `name=value` words by name; other words fill the first param. */
+function toParams(entry: Entry, argument: string): Record<string, string> {
+  const names = Object.keys((entry.inputSchema as { properties?: object } | undefined)?.properties ?? {});
+  const named = [...argument.matchAll(/(\w+)=("[^"]*"|\S+)/g)].filter(([, name]) => names.includes(name!));
+  const params = Object.fromEntries(named.map(([, name, value]) => [name, value!.replace(/^"|"$/g, "")]));
+  const rest = named.reduce((text, [whole]) => text.replace(whole, ""), argument).trim();
+  const [first] = names.filter((name) => !(name in params));
+  return rest === "" || first === undefined ? params : { ...params, [first]: rest };
+}

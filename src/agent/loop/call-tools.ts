@@ -1,0 +1,248 @@
+import type { ToolResultPart, ToolSet } from "ai";
+import { isProblem } from "../../base/problems/problem.ts";
+import type { ProblemCode } from "../../base/problems/problems.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { mapLimit } from "../../base/util/map-limit.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { toJson } from "../../base/util/to-json.ts";
+import { untilAborted } from "../../base/util/until-aborted.ts";
+import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { outputFiles, outputText } from "../../faces/ai-sdk/messages.ts";
+import { showExactly } from "../permissions/to-request.ts";
+import type { AgentHooks, SessionState } from "./agent.ts";
+import type { SpanContext } from "./agent-event.ts";
+import { INTERRUPTED, toResult } from "./history.ts";
+import { askInRun, type RunContext, runContext } from "./run-context.ts";
+
+/** A call that the model wants. */
+export interface ModelToolCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: unknown;
+  /** Why the call cannot run as written. */
+  readonly invalid?: unknown;
+}
+
+export interface ToolOutcome {
+  readonly call: ModelToolCall;
+  /** For the application. */
+  readonly output: unknown;
+  /** For the model. */
+  readonly part: ToolResultPart;
+  /** The model repeated a call that was refused as repeated. */
+  readonly isStuck: boolean;
+}
+
+interface CallsContext {
+  readonly tools: ToolSet;
+  /** Tools of the application, which declare whether they need approval. */
+  readonly ownTools: ToolSet;
+  readonly guard: CallGuard;
+  readonly context: RunContext;
+  readonly root: SpanContext;
+  readonly session: Pick<SessionState, "messages">;
+  readonly hooks?: AgentHooks | undefined;
+}
+
+const CONCURRENCY = 8;
+const REPEATED =
+  "This very call was made several times already, and nothing has changed. Do something else, or answer with what you have.";
+
+const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
+
+const declined = (said: string) => `The person did not allow this call, and says: ${said}`;
+
+interface Attempted {
+  readonly output: unknown;
+  readonly part: ToolResultPart;
+  /** The code of the failure. */
+  readonly error?: string | undefined;
+}
+
+/** Marks a refusal, so that no tool result can be mistaken for one. */
+class Denied {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Makes the calls of one step in parallel. Every call gets a result. */
+export function callTools(calls: readonly ModelToolCall[], context: CallsContext): Promise<ToolOutcome[]> {
+  // Judge in the model's order, before any call runs.
+  const judged = calls.map((call) => ({ call, verdict: context.guard.check(call.tool, call.args) }));
+  return mapLimit(judged, CONCURRENCY, ({ call, verdict }) => callTool(call, verdict, context));
+}
+
+async function callTool(
+  call: ModelToolCall,
+  verdict: GuardVerdict,
+  { tools, ownTools, context, root, session, hooks }: CallsContext,
+): Promise<ToolOutcome> {
+  const { callId, tool, args } = call;
+  const { emit, signal } = context;
+  const span = newSpan(root);
+  const started = performance.now();
+  emit({ type: "tool-start", callId, tool, args }, span);
+
+  const refuse = (error: string, text: string): Attempted => ({
+    output: text,
+    part: toResult(callId, tool, text, false),
+    error,
+  });
+
+  async function attempt(): Promise<Attempted> {
+    const refusal = refusalOf(call, verdict, tools);
+    if (refusal !== undefined) return refuse(...refusal);
+    const hooked = await hooks?.beforeTool?.({ tool, args });
+    if (hooked !== undefined)
+      return refuse("PERMISSION_DENIED", `A hook of the person refuses this call: ${hooked}`);
+    const found = tools[tool]!;
+    const options = {
+      toolCallId: callId,
+      messages: session.messages,
+      abortSignal: signal,
+      context: undefined,
+    };
+    const work = async () => {
+      const denied = Object.hasOwn(ownTools, tool) && (await denialOf(call, found, session.messages));
+      if (denied) return denied;
+      return lastOf(await found.execute?.(args as never, options as never));
+    };
+    const output = await untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
+    if (output instanceof Denied) return refuse("APPROVAL_DECLINED", output.text);
+    return { output, part: await toPart(call, output, found), error: codeOf(output) };
+  }
+
+  const {
+    output,
+    part: made,
+    error,
+  } = await attempt().catch((thrown: unknown) => {
+    if (signal.aborted) return refuse("CANCELLED", INTERRUPTED);
+    return refuse(isProblem(thrown) ? thrown.code : "INTERNAL", `The call failed: ${reasonOf(thrown)}`);
+  });
+  const ok = !made.output.type.startsWith("error");
+  const said = await hooks?.afterTool?.({ tool, args, ok, text: outputText(made.output) });
+  const part = said === undefined ? made : withNote(made, said);
+  const diff = diffOf(output);
+  const files = outputFiles(part.output);
+  emit(
+    {
+      type: "tool-end",
+      callId,
+      tool,
+      ok,
+      text: outputText(part.output),
+      ms: performance.now() - started,
+      ...(!ok && { error: error ?? "INTERNAL" }),
+      ...(diff !== undefined && { diff }),
+      ...(files.length > 0 && { files }),
+    },
+    span,
+  );
+  return { call, output, part, isStuck: verdict === "stop" };
+}
+
+/** Adds what a hook says about a call to its result. */
+function withNote(part: ToolResultPart, note: string): ToolResultPart {
+  const { output } = part;
+  const text = `\n[A hook of the person says: ${note}]`;
+  if (output.type === "text" || output.type === "error-text")
+    return { ...part, output: { ...output, value: `${output.value}${text}` } };
+  if (output.type !== "content") return part;
+  return { ...part, output: { ...output, value: [...output.value, { type: "text", text }] } };
+}
+
+/** Asks the person about a tool of the application that needs approval. */
+async function denialOf(
+  { callId, tool, args }: ModelToolCall,
+  { needsApproval }: ToolSet[string],
+  messages: SessionState["messages"],
+): Promise<Denied | undefined> {
+  const options = { toolCallId: callId, messages, context: undefined };
+  const needs: unknown =
+    typeof needsApproval === "function"
+      ? await needsApproval(args as never, options as never)
+      : needsApproval;
+  if (needs !== true) return undefined;
+  const action = showExactly(`${tool} ${JSON.stringify(args)}`);
+  const reason = "The application wants the call confirmed.";
+  const answer = await askInRun({ scope: "tool", action, reason, always: [] });
+  if (typeof answer === "object") return new Denied(declined(answer.deny));
+  return answer === "deny" ? new Denied(DENIED) : undefined;
+}
+
+/** Why a call does not run: a code, and a text for the model. */
+function refusalOf(
+  { tool, invalid }: ModelToolCall,
+  verdict: GuardVerdict,
+  tools: ToolSet,
+): [ProblemCode, string] | undefined {
+  if (invalid !== undefined) return ["INVALID_PARAMS", `The call cannot be made: ${reasonOf(invalid)}`];
+  if (!Object.hasOwn(tools, tool)) return ["NOT_FOUND", `Tool ${tool} not found.`];
+  return verdict === "run" ? undefined : ["LIMIT_EXCEEDED", REPEATED];
+}
+
+/** The code in the answer of a gateway's tool. */
+function codeOf(output: unknown): string | undefined {
+  const { data } = (output ?? {}) as { data?: { error?: { code?: unknown } } };
+  const code = data?.error?.code;
+  return typeof code === "string" ? code : undefined;
+}
+
+/** Tools of the application may yield partial results; the last one is the result. */
+async function lastOf(output: unknown): Promise<unknown> {
+  if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
+  let last: unknown;
+  for await (const value of output as AsyncIterable<unknown>) last = value;
+  return last;
+}
+
+async function toPart(
+  { callId, tool, args }: ModelToolCall,
+  output: unknown,
+  { toModelOutput }: ToolSet[string],
+): Promise<ToolResultPart> {
+  if (toModelOutput) {
+    const shown = await toModelOutput({ toolCallId: callId, input: args as never, output: output as never });
+    return { type: "tool-result", toolCallId: callId, toolName: tool, output: shown };
+  }
+  return toResult(callId, tool, typeof output === "string" ? output : (JSON.stringify(output) ?? ""), true);
+}
+
+/** Tools that change files have the diff in their result. */
+function diffOf(output: unknown): string | undefined {
+  const { data } = (output ?? {}) as { data?: { result?: { diff?: unknown } } };
+  const diff = data?.result?.diff;
+  return typeof diff === "string" ? diff : undefined;
+}
+
+type GuardVerdict = "run" | "refuse" | "stop";
+
+/** Stops a model that repeats itself. */
+interface CallGuard {
+  /** Decides whether to run a call, refuse it with advice, or end the run. */
+  check(tool: string, args: unknown): GuardVerdict;
+}
+
+/**
+ * Runs the same call `most` times, refuses the next, and then ends the run. A new call is progress and resets all
+ * counts, so alternating edits and tests are not stopped.
+ */
+export function createCallGuard(most: number): CallGuard {
+  const seen = new Set<string>();
+  const counts = new Map<string, number>();
+  return {
+    check: (tool, args) => {
+      const json = toJson(args);
+      const key = contentHash([tool, json.ok ? json.value : null]);
+      if (!seen.has(key)) counts.clear();
+      seen.add(key);
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count <= most) return "run";
+      return count === most + 1 ? "refuse" : "stop";
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { type InstructionParts, joinTexts } from "../context/count-context.ts";
+import type { AgentOptions } from "./agent.ts";
+import { projectFolders, readRegularFile } from "./project-files.ts";
+
+/** The model's instructions, ordered from the most stable part to the most variable. */
+export async function toInstructions(
+  { instructions = "", folder, userFolder }: AgentOptions,
+  disclosed: string,
+  skills: string,
+): Promise<InstructionParts> {
+  const files = await readAgentsFiles({ project: folder, user: userFolder });
+  return {
+    instructions: joinTexts(instructions, disclosed),
+    project: joinTexts(
+      ...files.map(({ path, text }) => `Instructions of the person or the project (${path}):\n${text}`),
+    ),
+    skills,
+  };
+}
+
+/** The first of these that a folder has counts. */
+const NAMES = ["AGENTS.md", "CLAUDE.md"];
+const MAX_BYTES = 32 * 1024;
+
+/** Instructions for agents that a person or a project keeps in a file. */
+interface AgentsFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The folders whose instructions count. */
+interface AgentsFolders {
+  /** The project's folder, if the person trusts it. */
+  readonly project?: string | undefined;
+  /** The person's own folder. */
+  readonly user?: string | undefined;
+}
+
+/**
+ * Reads the first 32 KB of each AGENTS.md: the person's own, then those from the root of the repository down to the
+ * folder, so that the nearest comes last. A folder without one may have a CLAUDE.md. Only regular files inside the
+ * project count: a link that leads out could show a model any file of the person.
+ */
+export async function readAgentsFiles({ project, user }: AgentsFolders): Promise<AgentsFile[]> {
+  const folders = project === undefined ? [] : await projectFolders(project);
+  const root = folders.at(-1);
+  const own = user === undefined ? undefined : await readFirst(user, user);
+  const found = await Promise.all(folders.toReversed().map((folder) => readFirst(folder, root!)));
+  return [own, ...found].filter((file) => file !== undefined);
+}
+
+async function readFirst(folder: string, root: string): Promise<AgentsFile | undefined> {
+  for (const name of NAMES) {
+    const path = join(folder, name);
+    const text = await readInside(path, root);
+    if (text !== undefined && text.trim() !== "") return { path, text: toVisibleText(text) };
+  }
+  return undefined;
+}
+
+async function readInside(path: string, root: string): Promise<string | undefined> {
+  try {
+    const [real, inside] = await Promise.all([realpath(path), realpath(root)]);
+    if (!real.startsWith(inside.endsWith(sep) ? inside : inside + sep)) return undefined;
+    const bytes = await readRegularFile(real, MAX_BYTES);
+    // Drops a character that the limit cuts in two.
+    return bytes && new TextDecoder().decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+}

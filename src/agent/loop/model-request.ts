@@ -1,0 +1,213 @@
+import {
+  type LanguageModel,
+  type ModelMessage,
+  NoSuchToolError,
+  type StepResult,
+  type SystemModelMessage,
+  type TextStreamPart,
+  type ToolSet,
+} from "ai";
+import type { Approval, Approve } from "../../core/calls/call-environment.ts";
+import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
+import { traceBelow } from "../../core/telemetry/trace-context.ts";
+import { createLoopDisclosure, type LoopDisclosure } from "../../faces/ai-sdk/disclosure.ts";
+import { type ContextRequest, type InstructionParts, joinTexts } from "../context/count-context.ts";
+import { type FinishReason, toFinishReason } from "../models/model-answer.ts";
+import type { PermissionMode } from "../permissions/permission.ts";
+import { showExactly } from "../permissions/to-request.ts";
+import type { Agent, ModelGiven, SessionState } from "./agent.ts";
+import { type TokenUse, toTokenUse } from "./agent-event.ts";
+import type { ModelToolCall } from "./call-tools.ts";
+import { askInRun, runContext, type Untraced } from "./run-context.ts";
+
+type Prepare = Parameters<LoopDisclosure["prepareStep"]>[0];
+
+/** The part of a finished step that a disclosure reads. */
+export type FinishedStep = Pick<StepResult<ToolSet>, "toolResults">;
+
+/** The options of the AI SDK that make up a request. */
+export interface SentRequest {
+  readonly tools: ToolSet;
+  readonly instructions: SystemModelMessage;
+  readonly messages: ModelMessage[];
+}
+
+/** The next request of a conversation: the tools in a stable order, the instructions, the messages. */
+export async function toRequest(
+  disclosure: LoopDisclosure,
+  steps: readonly FinishedStep[],
+  session: Pick<SessionState, "shown">,
+  instructions: InstructionParts,
+  model: LanguageModel,
+): Promise<ContextRequest> {
+  const whole = joined(instructions);
+  const asked = {
+    steps,
+    stepNumber: steps.length,
+    model,
+    messages: session.shown,
+    initialMessages: session.shown,
+    instructions: whole,
+    initialInstructions: whole,
+  };
+  // The AI SDK's own loop passes more fields, which a disclosure does not read.
+  const prepared = (await disclosure.prepareStep(asked as unknown as Prepare)) ?? {};
+  const names = prepared.activeTools ?? Object.keys(disclosure.tools);
+  const tools = names.map((name) => [name, withoutExecute(disclosure.tools[name]!)]);
+  const reminded = typeof prepared.instructions === "string" ? prepared.instructions : whole;
+  const memory = reminded.slice(whole.length).trim();
+  return {
+    tools: Object.fromEntries(tools),
+    firstTools: disclosure.firstTools,
+    instructions:
+      memory === "" ? instructions : { ...instructions, skills: joinTexts(instructions.skills, memory) },
+    messages: prepared.messages ?? session.shown,
+  };
+}
+
+/** Anthropic caches a request up to each mark, and takes four of them. Other providers ignore the marks. */
+const CACHED = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
+
+/**
+ * Marks the ends of the parts that later requests repeat: the first tools, which stay when others are found; all
+ * tools with the instructions; and the messages, at their end and where the previous request ended.
+ */
+export function toSent({ tools, firstTools, instructions, messages }: ContextRequest): SentRequest {
+  const lastFirst = Object.keys(tools)[firstTools - 1];
+  const marked =
+    lastFirst === undefined ? {} : { [lastFirst]: { ...tools[lastFirst]!, providerOptions: CACHED } };
+  const previous = messages.findLastIndex(({ role }, at) => at < messages.length - 1 && role !== "assistant");
+  return {
+    tools: { ...tools, ...(marked as ToolSet) },
+    instructions: { role: "system", content: joined(instructions), providerOptions: CACHED },
+    messages: messages.map((message, at) =>
+      at === messages.length - 1 || at === previous ? { ...message, providerOptions: CACHED } : message,
+    ),
+  };
+}
+
+function joined({ instructions, project, skills }: InstructionParts): string {
+  return joinTexts(instructions, project, skills);
+}
+
+/** The loop makes the calls itself, so that each has its events, its limits and always a result. */
+function withoutExecute({ execute: _, needsApproval: __, ...tool }: ToolSet[string]): ToolSet[string] {
+  return tool as ToolSet[string];
+}
+
+/** The model of an agent's next request. */
+export async function modelOf({ options: { model } }: Agent): Promise<LanguageModel> {
+  const given: ModelGiven = typeof model === "function" ? await model() : model;
+  if (typeof given === "string" || !("success" in given)) return given;
+  if (given.success) return given.result;
+  throw given;
+}
+
+export function nameOf(model: LanguageModel): string {
+  return typeof model === "string" ? model : model.modelId;
+}
+
+/** The model's reply in one step, as far as it came. */
+export interface Reply {
+  readonly text: string;
+  readonly calls: readonly ModelToolCall[];
+  readonly finish: FinishReason;
+  readonly usage: TokenUse;
+  /** The reply broke off. */
+  readonly brokenBy?: "abort" | { readonly error: unknown };
+}
+
+/** Reads the stream of one step and tells of it while it comes. `tools` are all that can be called. */
+export async function readReply(
+  stream: AsyncIterable<TextStreamPart<ToolSet>>,
+  step: number,
+  tools: ToolSet,
+  emit: (event: Untraced) => void,
+): Promise<Reply> {
+  let text = "";
+  let finish: FinishReason = "other";
+  let usage: TokenUse = { input: 0, output: 0, cached: 0 };
+  const calls: ModelToolCall[] = [];
+  for await (const part of stream) {
+    if (part.type === "text-delta") {
+      text += part.text;
+      emit({ type: "llm-text", step, text: part.text });
+    } else if (part.type === "reasoning-delta") {
+      emit({ type: "llm-thinking", step, text: part.text });
+    } else if (part.type === "tool-call" && !part.providerExecuted) {
+      calls.push(toWantedCall(part, tools));
+    } else if (part.type === "finish-step") {
+      usage = toTokenUse(part.usage);
+      finish = toFinishReason(part.finishReason);
+      emit({ type: "llm-end", step, text, usage, finish, model: part.response.modelId, calls });
+    } else if (part.type === "error") {
+      return { text, calls, finish, usage, brokenBy: { error: part.error } };
+    } else if (part.type === "abort") {
+      return { text, calls, finish, usage, brokenBy: "abort" };
+    }
+  }
+  return { text, calls, finish, usage };
+}
+
+/** A tool that the step does not show can still be called: the gateway checks its input. */
+function toWantedCall(
+  part: Extract<TextStreamPart<ToolSet>, { type: "tool-call" }>,
+  tools: ToolSet,
+): ModelToolCall {
+  const { toolCallId: callId, toolName: tool, input: args, invalid, error } = part;
+  const isThere = NoSuchToolError.isInstance(error) && Object.hasOwn(tools, tool);
+  return { callId, tool, args, ...(invalid && !isThere && { invalid: error }) };
+}
+
+const WORKSPACE = ["workspace"];
+
+/** The tools of a conversation's next turn. */
+export async function disclose(agent: Agent, session: SessionState): Promise<LoopDisclosure> {
+  const { gateway, mode, principal, ownTools = {}, writes, askingDomains = WORKSPACE } = agent.options;
+  const { hands = WORKSPACE, permissionMode } = agent.options;
+  // A conversation may outlive its gateway session.
+  session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
+  const asksWrites = writes === "ask" || permissionMode?.() === "plan";
+  return createLoopDisclosure(gateway, {
+    session: session.handle,
+    ...(mode && { mode }),
+    ...(principal && { principal }),
+    approvals: "gateway",
+    approve: createApprove(session, permissionMode),
+    policy: { asks: asksWrites ? "writes" : "destructive", selfAsking: askingDomains },
+    ownTools,
+    hands,
+    kept: session.tools,
+    trace: () => {
+      const span = runContext.getStore()?.call?.span;
+      return span && traceBelow(span, session.id);
+    },
+    // The agent counts tokens and summarizes; it never cuts by the number of messages.
+    trim: false,
+  });
+}
+
+const REASONS: Readonly<Record<ApprovalRequest["why"], string>> = {
+  confirmation: "The tool's author wants every call of it confirmed.",
+  destroys: "The call destroys something.",
+  writes: "The call changes something.",
+};
+
+const PLANNING = "They are in plan mode: nothing may be changed. Read what you need, and answer with a plan.";
+
+/** Asks the person in whose run the call is made. An op that they allowed for the conversation is not asked again. */
+function createApprove({ approved }: Pick<SessionState, "approved">, mode?: () => PermissionMode): Approve {
+  return async ({ op, args, why }): Promise<Approval> => {
+    if (mode?.() === "plan") return { declined: PLANNING };
+    if (approved.has(op)) return { by: "person, for the conversation" };
+    const answer = await askInRun({
+      scope: "tool",
+      action: showExactly(`${op} ${JSON.stringify(args)}`),
+      reason: REASONS[why],
+      always: [],
+    });
+    if (answer === "session" || answer === "always") approved.add(op);
+    if (typeof answer === "object") return { declined: answer.deny };
+    return answer === "deny" ? "declined" : { by: "person" };
+  };
+}

@@ -1,0 +1,41 @@
+import { constants, open, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+
+const MAX_FOLDERS = 64;
+
+/**
+ * Lists the folders from this one up to the root of its repository, nearest first. Outside of a repository this
+ * folder stands alone, because its parents may belong to others.
+ */
+export async function projectFolders(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let current = resolve(folder); found.length < MAX_FOLDERS; current = dirname(current)) {
+    found.push(current);
+    if (await exists(join(current, ".git"))) return found;
+    if (dirname(current) === current) break;
+  }
+  return found.slice(0, 1);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Reads up to `maxBytes` of a regular file. Undefined for anything else: a pipe or a device could block or never end. */
+export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      if (!(await file.stat()).isFile()) return undefined;
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}

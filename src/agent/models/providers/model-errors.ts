@@ -1,0 +1,254 @@
+import { parseRetryAfter } from "../../../base/net/status-problem.ts";
+import { customProblem, isProblem, nextStepOfCode, type Problem } from "../../../base/problems/problem.ts";
+import type { ProblemCode } from "../../../base/problems/problems.ts";
+import { createRedact } from "../../../base/safety/redact.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+
+/** The codes of the problem table that a call of a model may fail with. */
+export const MODEL_ERROR_CODES = [
+  "PROVIDER_NOT_CONFIGURED",
+  "PROVIDER_NOT_SUPPORTED",
+  "AUTHENTICATION_ERROR",
+  "RATE_LIMITED",
+  "MODEL_NOT_FOUND",
+  "CONTEXT_LENGTH_EXCEEDED",
+  "NETWORK_ERROR",
+  "TIMEOUT",
+  "INVALID_RESPONSE",
+  "UNKNOWN",
+] as const satisfies readonly ProblemCode[];
+
+/** A code that a call of a model may fail with. */
+export type ModelErrorCode = (typeof MODEL_ERROR_CODES)[number];
+
+/** A failed call inside the models: thrown, with one of their codes. */
+export type ModelProblem = Problem & { readonly code: ModelErrorCode };
+
+/** The answer of a model call: a result, or a failure. Calls do not throw. */
+export type ModelResponse<T> = ModelSuccessResponse<T> | ModelErrorResponse;
+
+/** A model call that succeeded. */
+export interface ModelSuccessResponse<T> {
+  readonly success: true;
+  readonly result: T;
+  readonly message: string;
+}
+
+/** A model call that failed. */
+export interface ModelErrorResponse {
+  readonly success: false;
+  readonly error: ModelErrorCode;
+  /** For people; never contains secrets. */
+  readonly message: string;
+  /** How long the provider asks to wait. */
+  readonly retryAfterMs?: number;
+}
+
+/** The call that failed, for the message. */
+export interface FailedCall {
+  readonly provider: string;
+  readonly secrets: readonly string[];
+  readonly now: number;
+}
+
+const MAX_REASON_CHARS = 300;
+
+/** Turns anything thrown by a provider into a problem. The provider's words are shortened, and secrets are removed. */
+export function toModelProblem(error: unknown, { provider, secrets, now }: FailedCall): ModelProblem {
+  if (isProblem(error) && isModelCode(error.code))
+    return modelProblem(error.code, error.message, error.details);
+  const facts = errorFacts(error);
+  const code = codeOf(facts);
+  const status = facts.status === undefined ? "" : ` (${facts.status})`;
+  // Redact before cutting: half of a secret would not be recognised.
+  const reason = toVisibleText(
+    createRedact(secrets)(reasonFor(code, error, facts.message)),
+    MAX_REASON_CHARS,
+  );
+  const retryAfterMs = retryAfterOf(facts, now);
+  const details = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return modelProblem(code, `${provider}${status}: ${reason.trim()}`, details);
+}
+
+export function modelProblem(code: ModelErrorCode, message: string, details = {}): ModelProblem {
+  return customProblem(code, message, nextStepOf(code), details) as ModelProblem;
+}
+
+/** Providers repeat part of a refused key, so their words are not passed on then. */
+function reasonFor(code: ModelErrorCode, error: unknown, message: string): string {
+  if (isProblem(error)) return `${error.message} ${error.next}`;
+  return code === "AUTHENTICATION_ERROR" ? "the credentials were refused." : message;
+}
+
+export function toErrorResponse({ code, message, details }: ModelProblem): ModelErrorResponse {
+  const { retryAfterMs } = details;
+  return { success: false, error: code, message, ...(typeof retryAfterMs === "number" && { retryAfterMs }) };
+}
+
+/** The table's next step of these codes is about tools. */
+const NEXT: Partial<Record<ModelErrorCode, string>> = {
+  RATE_LIMITED: "Wait a little, then ask again.",
+  TIMEOUT: "Ask again, or ask for less at once.",
+};
+
+/** The next step for a failed call of a model. */
+export function nextStepOf(code: ModelErrorCode): string {
+  return NEXT[code] ?? nextStepOfCode(code);
+}
+
+export function isModelCode(code: unknown): code is ModelErrorCode {
+  return (MODEL_ERROR_CODES as readonly unknown[]).includes(code);
+}
+
+/** The wait that a provider asks for, from its headers (seconds, milliseconds or a date) or its `retryAfter` field. */
+export function extractRetryAfter(error: unknown, now: number = Date.now()): number | undefined {
+  return retryAfterOf(errorFacts(error), now);
+}
+
+function retryAfterOf({ headers, retryAfter }: ErrorFacts, now: number): number | undefined {
+  const ms = headers["retry-after-ms"];
+  if (ms !== undefined && /^\d{1,12}$/.test(ms)) return Number(ms);
+  const seconds = retryAfter !== undefined && retryAfter >= 0 ? Math.ceil(retryAfter * 1000) : undefined;
+  return parseRetryAfter(headers["retry-after"], now) ?? seconds;
+}
+
+/** Classifies any thrown error: by its type, then by its status, then by the words of its message. */
+export function mapErrorToCode(error: unknown): ModelErrorCode {
+  return codeOf(errorFacts(error));
+}
+
+export function codeOf({ types, status, message }: ErrorFacts): ModelErrorCode {
+  const typed = types.map((type) => BY_TYPE.get(type.toLowerCase())).find((code) => code !== undefined);
+  return typed ?? codeOfStatus(status) ?? codeOfWords(message.toLowerCase());
+}
+
+/** Error types of providers, the network layer, the AI SDK, and Keyhole's other problems. */
+const TYPES: Partial<Record<ModelErrorCode, string>> = {
+  AUTHENTICATION_ERROR:
+    "permission_error invalid_api_key api_key_invalid unauthenticated unauthorized permission_denied permissiondenied",
+  RATE_LIMITED:
+    "rate_limit_error rate_limit_exceeded ratelimitreached insufficient_quota resource_exhausted too_many_requests overloaded_error",
+  MODEL_NOT_FOUND: "not_found_error not_found deploymentnotfound unknown_model ai_nosuchmodelerror",
+  CONTEXT_LENGTH_EXCEEDED: "request_too_large tokens_limit_reached",
+  TIMEOUT:
+    "timeout_error deadline_exceeded timeouterror etimedout und_err_connect_timeout und_err_headers_timeout und_err_body_timeout",
+  NETWORK_ERROR:
+    "api_error server_error internal_server_error unavailable econnrefused econnreset enotfound eai_again epipe ehostunreach enetunreach und_err_socket und_err_closed call_failed",
+  INVALID_RESPONSE:
+    "ai_jsonparseerror ai_typevalidationerror ai_invalidresponsedataerror ai_emptyresponsebodyerror ai_nocontentgeneratederror",
+  PROVIDER_NOT_CONFIGURED: "ai_loadapikeyerror ai_loadsettingerror request_refused package_missing",
+  UNKNOWN: "aborterror cancelled",
+};
+
+/** A model's problem carries its code as the type. */
+const BY_TYPE = new Map<string, ModelErrorCode>(
+  MODEL_ERROR_CODES.flatMap((code) => {
+    const types = TYPES[code]?.split(" ") ?? [];
+    return (code === "UNKNOWN" ? types : [code.toLowerCase(), ...types]).map((type) => [type, code]);
+  }),
+);
+
+const BY_STATUS = new Map<number, ModelErrorCode>([
+  [401, "AUTHENTICATION_ERROR"],
+  [403, "AUTHENTICATION_ERROR"],
+  [404, "MODEL_NOT_FOUND"],
+  [408, "TIMEOUT"],
+  [413, "CONTEXT_LENGTH_EXCEEDED"],
+  [429, "RATE_LIMITED"],
+  [504, "TIMEOUT"],
+  [529, "RATE_LIMITED"],
+]);
+
+function codeOfStatus(status: number | undefined): ModelErrorCode | undefined {
+  if (status === undefined) return undefined;
+  return BY_STATUS.get(status) ?? (status >= 500 && status < 600 ? "NETWORK_ERROR" : undefined);
+}
+
+/** A message with one of these words has the code. */
+const BY_WORDS: readonly (readonly [ModelErrorCode, readonly string[]])[] = [
+  ["AUTHENTICATION_ERROR", ["api key", "authentication", "unauthorized"]],
+  ["RATE_LIMITED", ["rate limit", "429"]],
+  ["CONTEXT_LENGTH_EXCEEDED", ["context length", "too long", "token limit"]],
+  ["TIMEOUT", ["timeout", "timed out"]],
+  ["NETWORK_ERROR", ["network", "econnrefused", "fetch failed", "terminated", "500", "502", "503"]],
+];
+
+function codeOfWords(message: string): ModelErrorCode {
+  if (message.includes("model") && message.includes("not found")) return "MODEL_NOT_FOUND";
+  return BY_WORDS.find(([, words]) => words.some((word) => message.includes(word)))?.[0] ?? "UNKNOWN";
+}
+
+/** Facts read from an error, whichever library threw it. */
+interface ErrorFacts {
+  readonly status?: number;
+  /** Names of the kind of error, from provider, network layer and SDK; the most specific first. */
+  readonly types: readonly string[];
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The provider's `retryAfter` field, in seconds. */
+  readonly retryAfter?: number;
+}
+
+type ErrorFields = Readonly<Record<string, unknown>>;
+
+const MAX_DEPTH = 6;
+const MAX_BODY_CHARS = 20_000;
+const TYPE_FIELDS = ["reason", "code", "type", "status", "name"];
+const STATUS_FIELDS = ["statusCode", "status"];
+const INNER_FIELDS = ["data", "error", "details", "lastError", "cause"];
+
+/** Reads an error and the errors inside it, because SDKs wrap those of providers and the network layer. */
+function errorFacts(error: unknown): ErrorFacts {
+  const layers = layersOf(error, 0);
+  const status = layers.flatMap((layer) => pick(layer, STATUS_FIELDS, isNumber))[0];
+  const retryAfter = layers.flatMap((layer) => pick(layer, ["retryAfter"], isNumber))[0];
+  return {
+    ...(status === undefined ? {} : { status }),
+    types: layers.toReversed().flatMap((layer) => pick(layer, TYPE_FIELDS, isString)),
+    message: typeof error === "string" ? error : (messageIn(layers) ?? "no reason given"),
+    headers: Object.assign({}, ...layers.toReversed().map(headersOf)),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  };
+}
+
+/** The error, then the errors inside it, outermost first. */
+function layersOf(value: unknown, depth: number): ErrorFields[] {
+  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return [];
+  if (Array.isArray(value)) return value.slice(0, MAX_DEPTH).flatMap((part) => layersOf(part, depth + 1));
+  const fields = value as ErrorFields;
+  const body = depth === 0 ? layersOf(parsedBody(fields), depth + 1) : [];
+  return [fields, ...INNER_FIELDS.flatMap((name) => layersOf(fields[name], depth + 1)), ...body];
+}
+
+function parsedBody({ responseBody, data }: ErrorFields): unknown {
+  if (typeof responseBody !== "string" || typeof data === "object") return undefined;
+  try {
+    return JSON.parse(responseBody.slice(0, MAX_BODY_CHARS));
+  } catch {
+    return undefined;
+  }
+}
+
+function messageIn(layers: readonly ErrorFields[]): string | undefined {
+  return layers.flatMap((layer) => pick(layer, ["message"], isString)).find((text) => text.trim() !== "");
+}
+
+function headersOf(layer: ErrorFields): Record<string, string> {
+  const given = layer.responseHeaders ?? layer.headers;
+  if (given instanceof Headers) return Object.fromEntries(given);
+  if (typeof given !== "object" || given === null) return {};
+  const pairs = Object.entries(given).filter((pair): pair is [string, string] => isString(pair[1]));
+  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function pick<T>(layer: ErrorFields, names: readonly string[], fits: (value: unknown) => value is T): T[] {
+  return names.map((name) => layer[name]).filter(fits);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}

@@ -1,0 +1,44 @@
+import type { z } from "zod";
+import { nearest } from "../../../base/util/nearest.ts";
+import { anthropic } from "./anthropic.ts";
+import { azure } from "./azure.ts";
+import type { Provider } from "./define-provider.ts";
+import { foundry } from "./foundry.ts";
+import { gemini } from "./gemini.ts";
+import { github } from "./github.ts";
+import { local } from "./local.ts";
+import { openai } from "./openai.ts";
+
+/** Every provider by its name in the config. Settings, variables, docs and telemetry are derived from it. */
+export const PROVIDERS = {
+  openai,
+  anthropic,
+  azure,
+  foundry,
+  gemini,
+  github,
+  local,
+} satisfies Record<string, Provider>;
+
+export type ProviderName = keyof typeof PROVIDERS;
+
+/** A provider's part of the config. */
+export type ProviderConfig<Name extends ProviderName> = z.infer<(typeof PROVIDERS)[Name]["config"]>;
+
+/** The names of all providers. */
+export function getSupportedProviders(): ProviderName[] {
+  return Object.keys(PROVIDERS) as ProviderName[];
+}
+
+/** The words of PROVIDER_NOT_SUPPORTED: the name, the nearest provider, and all providers. */
+export function unknownProvider(name: string): { name: string; hint: string; known: string } {
+  const known = getSupportedProviders();
+  const [near] = nearest(name, known, 1);
+  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  return { name: name.slice(0, 100), hint, known: known.join(", ") };
+}
+
+/** Whether there is a provider of that name. */
+export function isProviderSupported(name: string): name is ProviderName {
+  return Object.hasOwn(PROVIDERS, name);
+}

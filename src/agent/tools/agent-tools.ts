@@ -1,0 +1,186 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { z } from "zod";
+import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
+import { customProblem, problem } from "../../base/problems/problem.ts";
+import type { DomainDefinition } from "../../core/nouns/definition.ts";
+import type { CallContext } from "../../core/nouns/entry.ts";
+import { defineDomain } from "../../sources/code/define.ts";
+import { type Agent, createAgent } from "../loop/agent.ts";
+import { run } from "../loop/run.ts";
+import { runContext } from "../loop/run-context.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { backgroundInput, createBackgroundJobs } from "./background-jobs.ts";
+import { createFetchPage, fetchInput } from "./fetch-page.ts";
+
+/** The name of the domain, whose tools ask for permission themselves. */
+export const DESK = "desk";
+
+/** The tools of a terminal agent beside those of its folder. */
+export interface AgentTools {
+  readonly domain: DomainDefinition;
+  /** Names the agent that sub-agents are made like. */
+  use(agent: Agent): void;
+  /** Stops what runs in the background. */
+  close(): Promise<void>;
+}
+
+const WAIT_MS = 60 * 60_000;
+
+export function createAgentTools(permissions: Permissions): AgentTools {
+  const guarded = createGuardedFetch({ redirects: "same-origin" });
+  const fetchPage = createFetchPage(guarded);
+  const jobs = createBackgroundJobs(permissions.root);
+  let agent: Agent | undefined;
+
+  async function background(input: unknown, { signal }: CallContext): Promise<string> {
+    const { command, job, stop } = backgroundInput.parse(input);
+    if (job !== undefined) return stop ? jobs.stop(job) : jobs.look(job);
+    if (command === undefined) {
+      throw problem("INVALID_INPUT", { operation: "background", reason: "it needs a command or a job" });
+    }
+    const { allowed, reason } = await permissions.command(command, signal);
+    if (allowed) return jobs.start(command);
+    const next = "Do not try another way: ask the person, or go on without it.";
+    throw customProblem("PERMISSION_DENIED", `shell-run: ${reason}`, next);
+  }
+
+  const domain = defineDomain({
+    name: DESK,
+    description: "The agent's desk: todo list, sub-agents, background commands, pages of the web",
+    tools: [
+      {
+        name: "todo",
+        op: `${DESK}.todo`,
+        lane: "read",
+        description: "Keep a todo list that the person sees; for work of three steps or more",
+        phrases: ["plan the steps", "task list", "checklist", "track progress"],
+        inputSchema: todoInput,
+        examples: [{ args: { items: [{ text: "Find the failing test", state: "now" }] } }],
+        execute: async (input: unknown) => todoText(todoInput.parse(input)),
+      },
+      {
+        name: "task",
+        op: `${DESK}.task`,
+        lane: "read",
+        timeoutMs: WAIT_MS,
+        description:
+          "Let a sub-agent with a context of its own do a task and report; for long searches and readings",
+        phrases: ["sub-agent", "delegate", "explore the code base", "research in parallel"],
+        inputSchema: taskInput,
+        examples: [
+          { args: { task: "Find every place that reads the config file, and list path and line." } },
+        ],
+        execute: async (input: unknown, { signal }: CallContext) => {
+          if (!agent) throw problem("INVALID_INPUT", { operation: "task", reason: "no agent is open" });
+          return runTask(agent, taskInput.parse(input).task, signal);
+        },
+      },
+      {
+        name: "background",
+        op: `${DESK}.background`,
+        lane: "write",
+        timeoutMs: WAIT_MS,
+        description:
+          "Run a command beside the conversation, such as a server or a watcher; look at its output; stop it",
+        phrases: ["start dev server", "long running command", "watch mode", "tail the output"],
+        inputSchema: backgroundInput,
+        examples: [{ args: { command: "npm run dev" } }, { args: { job: "job-1" } }],
+        execute: background,
+      },
+      {
+        name: "fetch",
+        op: `${DESK}.fetch`,
+        lane: "read",
+        timeoutMs: WAIT_MS,
+        description: "Read a page or file of the web by its address, as text",
+        phrases: ["open url", "web page", "download documentation", "http get", "curl"],
+        inputSchema: fetchInput,
+        examples: [{ args: { url: "https://example.com/docs" } }],
+        execute: async (input: unknown, { signal }: CallContext) =>
+          fetchPage(fetchInput.parse(input).url, signal),
+      },
+    ],
+  });
+  return {
+    domain,
+    use: (given) => {
+      agent = given;
+    },
+    close: async () => {
+      await jobs.close();
+      await guarded.close();
+    },
+  };
+}
+
+const todoInput = z.strictObject({
+  items: z
+    .array(
+      z.strictObject({
+        text: z.string().min(1).max(300),
+        state: z.enum(["open", "now", "done"]).default("open"),
+      }),
+    )
+    .max(50)
+    .describe("the whole list, in order; it replaces the one before"),
+});
+
+const MARKS = { open: "☐", now: "▶", done: "☑" } as const;
+
+/** The list as the model and the person read it. */
+function todoText({ items }: z.output<typeof todoInput>): string {
+  const done = items.filter(({ state }) => state === "done").length;
+  const lines = items.map(({ text, state }) => `${MARKS[state]} ${text}`);
+  return [`${done} of ${items.length} done`, ...lines].join("\n");
+}
+
+const taskInput = z.strictObject({
+  task: z
+    .string()
+    .min(1)
+    .max(50_000)
+    .describe("everything that the sub-agent has to know; it sees nothing else of this conversation"),
+});
+
+/** Set while a sub-agent works: it gets no sub-agents of its own. */
+const inside = new AsyncLocalStorage<true>();
+
+/** Lets an agent with its own context do a task on the same gateway, with the same permissions. */
+async function runTask(agent: Agent, task: string, signal?: AbortSignal): Promise<string> {
+  if (inside.getStore()) {
+    throw problem("INVALID_INPUT", {
+      operation: "task",
+      reason: "a sub-agent has no sub-agents; do it yourself",
+    });
+  }
+  const parent = runContext.getStore();
+  const { sessions: _, ...options } = agent.options;
+  const helper = createAgent({ ...options, limits: agent.limits });
+  const tell = (text: string) => {
+    const callId = parent?.call?.callId;
+    if (callId !== undefined)
+      parent?.emit({ type: "tool-output", callId, text: `${text}\n` }, parent.call?.span);
+  };
+  return inside.run(true, async () => {
+    for await (const event of run(helper, task, {
+      ...(signal && { signal }),
+      ...(parent?.ask && { ask: parent.ask }),
+    })) {
+      if (event.type === "llm-end") {
+        const { usage, model } = event;
+        parent?.emit({ type: "llm-aside", by: "sub-agent", usage, ...(model !== undefined && { model }) });
+      }
+      if (event.type === "tool-start") tell(`${event.tool} ${JSON.stringify(event.args).slice(0, 120)}`);
+      // Its questions are questions of the call in which it works.
+      if (event.type === "permission-request" || event.type === "permission-answer") {
+        const { span: _span, ...question } = event;
+        parent?.emit({ ...question, callId: parent.call?.callId ?? event.callId });
+      }
+      if (event.type !== "agent-end") continue;
+      const { outcome, text, error } = event;
+      if (outcome === "answered") return text;
+      return `[the sub-agent ended: ${outcome}${error ? `, ${error.message}` : ""}]\n${text}`;
+    }
+    return "";
+  });
+}

@@ -1,0 +1,117 @@
+import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
+import type { PermissionMode } from "../permissions/permission.ts";
+import type { PermissionAnswer } from "../permissions/permissions.ts";
+
+export type { PermissionAnswer, PermissionMode, PromptFile };
+
+/** One line of a list: a name and its description. */
+export interface Fact {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** One line of a list to pick from. */
+export interface Choice extends Fact {
+  readonly id: string;
+}
+
+/** The lists that a chat can show. */
+export type Topic = "tools" | "skills" | "permissions" | "telemetry" | "cost";
+
+/** The lists that a chat can pick from. */
+export type PickTopic = "models" | "sessions" | "messages";
+
+/** A message of a resumed conversation. */
+export interface PastMessage {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+/** An image for a prompt, with a line about it. */
+export interface ChatImage extends PromptFile {
+  readonly about: string;
+}
+
+export interface ChatRunOptions {
+  readonly signal: AbortSignal;
+  /** Images that go with the prompt. */
+  readonly files?: readonly PromptFile[];
+}
+
+/** The line below the input. */
+export interface ChatStatus {
+  readonly mode: PermissionMode;
+  readonly model: string;
+  /** Tokens of the last request. */
+  readonly tokens: number;
+  /** Tokens that the model can take. */
+  readonly window: number;
+  /** US dollars of the conversation so far; absent if no price is known. */
+  readonly cost?: number;
+}
+
+/** A command of the person, of the project or of a server. */
+export interface CustomCommand {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** The agent as the chat uses it: prompts and answers go in, events come out. */
+export interface ChatAgent {
+  status(): ChatStatus;
+  setMode(mode: PermissionMode): void;
+  /** Runs one turn of the conversation. */
+  run(prompt: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;
+  /** Runs a command for the person as a tool call, with the same permissions as the model's calls. */
+  shell(command: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;
+  /** Reads a mentioned file as a tool call, with the same permissions. The call's text is the content. */
+  read(path: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;
+  /** A mentioned image, if the path is one. */
+  image(path: string): Promise<ChatImage | undefined>;
+  /** The clipboard as text for the draft: an image is kept as a file and mentioned. Undefined if it is empty. */
+  clipboard(): Promise<string | undefined>;
+  answerPermission(callId: string, answer: PermissionAnswer): void;
+  /** The tokens of the next request, by cause. */
+  context(): Promise<ContextReport>;
+  /** Summarizes the conversation now. */
+  compact(focus: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;
+  list(topic: Topic): Promise<readonly Fact[]>;
+  /** Lines to pick from, the most likely first. */
+  choices(topic: PickTopic): Promise<readonly Choice[]>;
+  /** Changes the model, by its name or by `provider/name`. */
+  setModel(name: string): Promise<void>;
+  /** Resumes a session, by default the last one, and returns its messages. */
+  resume(session?: string): Promise<readonly PastMessage[]>;
+  /** Goes back to before an earlier message. Returns the messages that stay, and the one gone back to. */
+  rewind(message: string): Promise<{ readonly past: readonly PastMessage[]; readonly prompt: string }>;
+  /** Undoes the changes of files that the last turn made. Returns a line for each. */
+  undo(): Promise<readonly string[]>;
+  /** Asks whether the folder is trusted; after a yes, its files are in use. */
+  trust(options: ChatRunOptions): AsyncIterable<AgentEvent>;
+  /** Shows MCP servers, or does to one what the words say: log in, refresh. */
+  mcp(words: readonly string[]): Promise<readonly Fact[]>;
+  /** Asks whether the definitions of a server are approved, or whether it may start, and does it after a yes. */
+  decideServer(words: readonly string[], options: ChatRunOptions): AsyncIterable<AgentEvent>;
+  /** Commands beside the chat's own. */
+  commands(): readonly CustomCommand[];
+  /** The prompt of such a command. */
+  expand(command: string, argument: string): Promise<string>;
+  /** Gives the conversation a title for the list of `/resume`. */
+  rename(title: string): Promise<void>;
+  /** Writes the conversation as Markdown into a new file, and returns its path. */
+  exportTo(file: string): Promise<string>;
+  /** Starts a new conversation. */
+  clear(): Promise<void>;
+}
+
+/** Tokens of the next request, by cause. They add up to the total. */
+export interface ContextReport {
+  readonly parts: readonly { readonly name: string; readonly tokens: number }[];
+  readonly total: number;
+  /** Tokens that the model can take. */
+  readonly window: number;
+  /** Whether nobody has told the window of this model. */
+  readonly assumed: boolean;
+  /** The cost of listing every tool in each request. */
+  readonly everything: number;
+}

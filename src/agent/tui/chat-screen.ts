@@ -1,0 +1,278 @@
+import { Box, Static, Text, useAnimation, useInput, useWindowSize } from "ink";
+import { createElement as h, type ReactNode, useRef, useState, useSyncExternalStore } from "react";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { BlockView } from "./block-view.ts";
+import type { ChatStatus, Choice, PermissionMode } from "./chat-agent.ts";
+import type { ChatBlock, ChatState, Picker } from "./chat-state.ts";
+import type { Chat } from "./create-chat.ts";
+import { InputBox } from "./input-box.ts";
+import { typedText, useDraft } from "./line-editor.ts";
+import { PermissionDialog, useAttention } from "./permission-dialog.ts";
+import { colour, wrapHard } from "./terminal-text.ts";
+
+/** Rows reserved below a growing answer for the status, the input and completions. */
+const ROWS_BELOW = 9;
+/** Most lines of the draft, alone and below a question. */
+const DRAFT_LINES = 8;
+const DRAFT_LINES_ASKING = 3;
+const CHARS_PER_TOKEN = 4;
+/** Two presses of Esc within this time go back. */
+const TWICE_MS = 800;
+
+export interface ChatScreenProps {
+  readonly chat: Chat;
+  /** The first line. */
+  readonly banner: string;
+  readonly files: readonly string[];
+  /** Default: that of the window. */
+  readonly size?: { readonly columns: number; readonly rows: number };
+  onLeave(): void;
+}
+
+/** The whole screen. Finished blocks are printed once; changing ones are redrawn below them. */
+export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenProps): ReactNode {
+  const state = useSyncExternalStore(chat.subscribe, chat.state);
+  const window = useWindowSize();
+  const { columns, rows } = size ?? window;
+  const [permission] = state.permissions;
+  const draft = useDraft(chat.history);
+  const attention = useAttention(permission?.number);
+
+  const { picker } = state;
+  const escapedAt = useRef(Number.NEGATIVE_INFINITY);
+
+  function onEscape(): void {
+    if (permission) return;
+    chat.cancel();
+    if (state.phase !== "idle") return;
+    const isSecond = performance.now() - escapedAt.current < TWICE_MS;
+    escapedAt.current = isSecond ? Number.NEGATIVE_INFINITY : performance.now();
+    if (isSecond) void chat.open("messages");
+  }
+
+  async function paste(): Promise<void> {
+    attention.typed();
+    const text = await chat.paste();
+    if (text !== undefined) draft.change({ type: "insert", text: typedText(text) });
+  }
+
+  useInput((input, key) => {
+    if (picker) return;
+    if (key.ctrl && input === "c") chat.interrupt();
+    if (key.ctrl && input === "o") chat.unfold("tool");
+    if (key.ctrl && input === "t") chat.unfold("thinking");
+    if (key.ctrl && input === "r" && !permission) void chat.open("history");
+    if (key.ctrl && input === "v") void paste();
+    if (key.tab && key.shift) chat.nextMode();
+  });
+
+  const printed = {
+    items: [{ kind: "notice", text: banner } as ChatBlock, ...state.done],
+    children: (block: ChatBlock, index: number) =>
+      h(Box, { key: index, width: columns }, h(BlockView, { block, columns })),
+  };
+  return h(
+    Box,
+    { flexDirection: "column" },
+    h(Static<ChatBlock>, { key: state.conversation, ...printed }),
+    state.live.map((block, index) =>
+      h(BlockView, { key: index, block: toFit(block, columns, rows - ROWS_BELOW), columns }),
+    ),
+    h(StatusLine, { state }),
+    permission
+      ? h(PermissionDialog, {
+          key: permission.number,
+          permission,
+          columns,
+          rows,
+          attention,
+          draft,
+          onAnswer: (answer) => chat.answer(answer),
+        })
+      : null,
+    picker
+      ? h(PickerView, {
+          key: picker.kind,
+          picker,
+          rows,
+          onPick: async (choice) => {
+            const text = await chat.pick(choice);
+            if (text === undefined) return;
+            draft.change({ type: "clear" });
+            draft.change({ type: "insert", text });
+          },
+          onClose: () => chat.closePicker(),
+        })
+      : null,
+    h(InputBox, {
+      draft,
+      columns,
+      lines: permission ? DRAFT_LINES_ASKING : DRAFT_LINES,
+      files,
+      ready: state.phase === "idle",
+      isTaken: (key) => picker !== undefined || attention.takes(key),
+      commands: chat.commands(),
+      onEscape,
+      onSubmit: (text, shown) => void chat.submit(text, shown),
+      onType: () => {
+        attention.typed();
+        chat.stay();
+      },
+      onLeave,
+    }),
+    h(StatusBar, { status: state.status }),
+  );
+}
+
+function StatusLine({ state }: { state: ChatState }): ReactNode {
+  if (state.permissions.length > 1) {
+    return h(Text, { dimColor: true }, `${state.permissions.length} calls wait for an answer.`);
+  }
+  if (state.permissions.length === 1) return null;
+  if (state.phase === "cancelling") return h(Spinner, { label: "Cancelling. Ctrl-C again leaves." });
+  if (state.phase === "running") return h(Spinner, { label: labelOf(state), more: receivedOf(state) });
+  return state.leaving ? h(Text, { dimColor: true }, "Ctrl-C again leaves.") : null;
+}
+
+/** The tokens of the turn so far: those that the provider has counted, and an estimate of the rest. */
+function receivedOf({ received }: ChatState): string {
+  const tokens = received.tokens + Math.round(received.chars / CHARS_PER_TOKEN);
+  return tokens === 0 ? "" : `↓ ${tokens.toLocaleString("en-US")} tokens`;
+}
+
+function labelOf({ live }: ChatState): string {
+  const running = live.filter((block) => block.kind === "tool" && block.status === "running");
+  const [first] = running;
+  if (first?.kind !== "tool") return live.some(({ kind }) => kind === "answer") ? "Answering" : "Thinking";
+  return running.length === 1 ? `Running ${first.tool}` : `Running ${running.length} tools`;
+}
+
+/** Cuts a block to the screen's height, because a taller one would make the terminal scroll with every change. */
+function toFit(block: ChatBlock, columns: number, rows: number): ChatBlock {
+  if (block.kind !== "answer") return block;
+  const most = Math.max(3, rows);
+  const lines = wrapHard(block.text, columns);
+  return lines.length <= most ? block : { ...block, text: lines.slice(-most).join("\n") };
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const INTERVAL_MS = 120;
+
+/** Shows that work is running, for how long, and how to stop it. */
+function Spinner({ label, more = "" }: { label: string; more?: string }): ReactNode {
+  const { frame, time } = useAnimation({ interval: INTERVAL_MS });
+  const seconds = Math.floor(time / 1000);
+  return h(
+    Text,
+    { wrap: "truncate", ...colour("yellow") },
+    [`${FRAMES[frame % FRAMES.length]} ${label}`, seconds > 0 ? `${seconds} s` : "", more, "Esc stops"]
+      .filter((part) => part !== "")
+      .join(" · "),
+  );
+}
+
+const MODES: Readonly<Record<PermissionMode, string>> = {
+  ask: "asks",
+  "accept-edits": "accepts edits",
+  plan: "plans, changes nothing",
+};
+
+/** The line below the input: mode, model, context, cost. The mode comes first, so that no window cuts it off. */
+function StatusBar({ status }: { status: ChatStatus }): ReactNode {
+  const tint = status.mode === "ask" ? {} : colour(status.mode === "plan" ? "cyan" : "yellow");
+  return h(Text, { wrap: "truncate", dimColor: status.mode === "ask", ...tint }, statusText(status));
+}
+
+function statusText({ mode, model, tokens, window, cost }: ChatStatus): string {
+  const share = window > 0 ? ` (${Math.round((tokens / window) * 100)} %)` : "";
+  const parts = [
+    `${MODES[mode]} (⇧Tab)`,
+    model,
+    tokens > 0 ? `${count(tokens)} tokens${share}` : "",
+    cost === undefined ? "" : `$${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`,
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function count(tokens: number): string {
+  return tokens < 10_000 ? tokens.toLocaleString("en-US") : `${Math.round(tokens / 1_000)}k`;
+}
+
+/** Rows for the title, the hint and the draft. */
+const OTHER_ROWS = 8;
+
+interface PickerViewProps {
+  readonly picker: Picker;
+  readonly rows: number;
+  onPick(choice: Choice): void;
+  onClose(): void;
+}
+
+/** A list to pick from: the arrows move, letters filter, Enter picks, Esc closes. */
+function PickerView({ picker, rows, onPick, onClose }: PickerViewProps): ReactNode {
+  const [shown, show] = useState<PickerPosition>({ filter: "", at: 0 });
+  // Keys can arrive before the screen is drawn again.
+  const place = useRef(shown);
+  const fitting = matching(picker.choices, shown.filter);
+  const height = Math.max(3, rows - OTHER_ROWS);
+  const top = Math.max(0, Math.min(shown.at - Math.floor(height / 2), fitting.length - height));
+
+  function move(change: Partial<PickerPosition>): void {
+    const next = { ...place.current, ...change };
+    const most = matching(picker.choices, next.filter).length - 1;
+    place.current = { ...next, at: Math.max(0, Math.min(next.at, most)) };
+    show(place.current);
+  }
+
+  useInput((input, key) => {
+    const { filter, at } = place.current;
+    if (key.escape || (key.ctrl && input === "c")) onClose();
+    else if (key.return) {
+      const choice = matching(picker.choices, filter)[at];
+      if (choice) onPick(choice);
+    } else if (key.upArrow) move({ at: at - 1 });
+    else if (key.downArrow) move({ at: at + 1 });
+    else if (key.pageUp) move({ at: at - height });
+    else if (key.pageDown) move({ at: at + height });
+    else if (key.backspace || key.delete) move({ filter: filter.slice(0, -1), at: 0 });
+    else if (!key.ctrl && !key.meta && !key.tab) move({ filter: filter + typedText(input), at: 0 });
+  });
+
+  return h(
+    Box,
+    { flexDirection: "column", marginTop: 1 },
+    h(
+      Text,
+      { bold: true, ...colour("yellow") },
+      `${picker.title}${shown.filter === "" ? "" : ` ${shown.filter}`}`,
+    ),
+    fitting.length === 0 ? h(Text, { dimColor: true }, "  nothing fits") : null,
+    fitting
+      .slice(top, top + height)
+      .map((choice, index) =>
+        h(
+          Text,
+          { key: choice.id, wrap: "truncate", bold: top + index === shown.at },
+          `${top + index === shown.at ? "›" : " "} ${lineOf(choice)}`,
+        ),
+      ),
+    h(Text, { dimColor: true }, "↑↓ and Enter pick; letters filter; Esc closes."),
+  );
+}
+
+interface PickerPosition {
+  readonly filter: string;
+  readonly at: number;
+}
+
+function matching(choices: readonly Choice[], filter: string): readonly Choice[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return choices.filter((choice) => {
+    const text = lineOf(choice).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function lineOf({ name, text }: Choice): string {
+  return toVisibleLine(text === "" ? name : `${name}  ${text}`);
+}

@@ -1,0 +1,83 @@
+import { nearest } from "../../base/util/nearest.ts";
+import type { CustomCommand, Topic } from "./chat-agent.ts";
+
+export interface SlashCommand {
+  readonly name: string;
+  readonly summary: string;
+  /** The list that the command shows, if it does nothing else. */
+  readonly topic?: Topic;
+}
+
+export const COMMANDS: readonly SlashCommand[] = [
+  { name: "help", summary: "Lists commands and keys." },
+  { name: "context", summary: "Shows the tokens of the next request, by cause." },
+  { name: "compact", summary: "Summarizes the conversation now; with words, keeps those points." },
+  { name: "cost", summary: "Shows tokens and cost of the conversation.", topic: "cost" },
+  { name: "undo", summary: "Undoes the changes of files that the last turn made, also by commands." },
+  { name: "tools", summary: "Lists the tools that the agent can reach.", topic: "tools" },
+  { name: "skills", summary: "Lists the skills that the agent can load.", topic: "skills" },
+  { name: "model", summary: "Picks the model; with a name, changes to it." },
+  { name: "mode", summary: "Changes the mode: ask, accept-edits, plan. Shift-Tab does it too." },
+  { name: "mcp", summary: "Shows the MCP servers; login, allow, approve or refresh NAME act on one." },
+  {
+    name: "trust",
+    summary: "Shows what this folder would run and tell the model, and asks whether you trust it.",
+  },
+  { name: "init", summary: "Lets the agent write an AGENTS.md for this folder." },
+  { name: "permissions", summary: "Lists the permission rules.", topic: "permissions" },
+  { name: "telemetry", summary: "Shows whether telemetry is on, and where it goes.", topic: "telemetry" },
+  { name: "resume", summary: "Picks a conversation of this folder; with an id, resumes that one." },
+  { name: "rename", summary: "Gives the conversation a title for /resume." },
+  { name: "export", summary: "Writes the conversation as Markdown into a new file of this folder." },
+  { name: "clear", summary: "Starts a new conversation." },
+  { name: "exit", summary: "Leaves the chat." },
+];
+
+/** The meaning of a sent line. */
+export type ChatInput =
+  | { readonly type: "nothing" }
+  | { readonly type: "prompt"; readonly text: string }
+  | { readonly type: "shell"; readonly command: string }
+  | { readonly type: "command"; readonly command: SlashCommand; readonly argument: string }
+  | { readonly type: "own"; readonly name: string; readonly argument: string }
+  | { readonly type: "unknown"; readonly name: string; readonly nearest: readonly string[] };
+
+/** Reads a sent line. A command is a slash and one word of letters; a path is a prompt. */
+export function parseChatInput(text: string, own: readonly CustomCommand[] = []): ChatInput {
+  const trimmed = text.trim();
+  if (trimmed === "") return { type: "nothing" };
+  if (trimmed === "?") return { type: "command", command: COMMANDS[0]!, argument: "" };
+  if (trimmed.startsWith("!")) {
+    const command = trimmed.slice(1).trim();
+    return command === "" ? { type: "nothing" } : { type: "shell", command };
+  }
+  const slash = /^\/([\w:.-]+)(?:\s+([\s\S]*))?$/.exec(trimmed);
+  if (!slash) return { type: "prompt", text: trimmed };
+  const name = slash[1]!.toLowerCase();
+  const command = COMMANDS.find((each) => each.name === name);
+  if (command) return { type: "command", command, argument: slash[2] ?? "" };
+  const argument = slash[2] ?? "";
+  const mine = own.find((each) => each.name.toLowerCase() === name);
+  if (mine) return { type: "own", name: mine.name, argument };
+  // Anything else with a dot or a digit may be a file.
+  if (!/^[a-z]+(?:-[a-z]+)*$/.test(name)) return { type: "prompt", text: trimmed };
+  const names = [...COMMANDS, ...own].map((each) => each.name);
+  return { type: "unknown", name, nearest: nearest(name, names) };
+}
+
+export const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["?", "Lists commands and keys, as /help does."],
+  ["Enter", "Sends. Alt-Enter, Ctrl-J or \\ and Enter start a new line."],
+  ["Shift-Tab", "Changes the mode: ask, accept edits, plan."],
+  ["Up, Down", "Walk through the lines sent before; Ctrl-R picks from them."],
+  ["Tab", "Completes a command or a file."],
+  ["@file", "Includes a file of the project, or an image."],
+  [
+    "Ctrl-V",
+    "Pastes the clipboard, also an image. The path of an image, pasted or dropped, includes it too.",
+  ],
+  ["!command", "Runs a command, with the same permissions as the agent."],
+  ["Ctrl-O, Ctrl-T", "Unfold the last tool call, the last thinking."],
+  ["Esc", "Cancels; pressed twice while nothing runs, goes back to an earlier message."],
+  ["Ctrl-C", "Cancels; pressed twice, leaves."],
+];

@@ -1,0 +1,219 @@
+import { homedir } from "node:os";
+import { fileURLToPath } from "node:url";
+import { Box, type Key, Text, useInput, usePaste } from "ink";
+import { createElement as h, type ReactNode, useEffect, useState } from "react";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { CustomCommand } from "./chat-agent.ts";
+import { COMMANDS } from "./commands.ts";
+import { type DraftState, type InputDraft, keyToEdit, type LineEdit, typedText } from "./line-editor.ts";
+import { matchFiles, mentionAt, toMention } from "./mentions.ts";
+import { colour, wrapHard } from "./terminal-text.ts";
+
+/** Marks the cursor while lines are wrapped. Typed text cannot contain it. */
+const CURSOR = "\u0001";
+
+export interface InputBoxProps {
+  readonly draft: DraftState;
+  readonly columns: number;
+  /** Most lines of the draft to show. */
+  readonly lines: number;
+  readonly files: readonly string[];
+  /** Whether Enter sends. While something runs, the draft waits. */
+  readonly ready: boolean;
+  /** Commands beside the chat's own. */
+  readonly commands: readonly CustomCommand[];
+  onEscape(): void;
+  /** Whether a key belongs to somebody else. */
+  isTaken(key: Key): boolean;
+  /** Sends a draft. The screen shows long pastes of it as the draft does. */
+  onSubmit(text: string, shown: string): void;
+  onType(): void;
+  onLeave(): void;
+}
+
+/** The input: several lines, history, paste and completion. */
+export function InputBox(props: InputBoxProps): ReactNode {
+  const { columns, lines, files, ready, draft } = props;
+  const completions = complete(draft.shown.text, draft.shown.cursor, files, props.commands);
+
+  const [pastes] = useState(createFoldedPastes);
+  // Enter was pressed while something ran; the draft is sent when that is over.
+  const [waits, setWaits] = useState(false);
+
+  function change(next: LineEdit): void {
+    setWaits(false);
+    draft.change(next);
+  }
+
+  function enter(): void {
+    const { text, cursor } = draft.latest();
+    if (text[cursor - 1] === "\\") change({ type: "replace", from: cursor - 1, text: "\n" });
+    else if (text.trim() === "") return;
+    else if (!ready) setWaits(true);
+    else {
+      change({ type: "sent" });
+      props.onSubmit(pastes.unfold(text), text);
+    }
+  }
+
+  useEffect(() => {
+    if (ready && waits) enter();
+  });
+
+  useInput((input, key) => {
+    if (props.isTaken(key)) return;
+    const { text } = draft.latest();
+    if (key.ctrl && input === "c") {
+      setWaits(false);
+      if (text !== "" && ready) change({ type: "clear" });
+      return;
+    }
+    if (key.escape) return props.onEscape();
+    if ((key.tab && key.shift) || (key.ctrl && "ortv".includes(input))) return;
+    props.onType();
+    if (key.ctrl && input === "d" && text === "") props.onLeave();
+    else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
+    else if (key.return) enter();
+    else if (key.tab && completions[0]) change(completions[0].edit);
+    else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
+      // Fast typing can arrive together with its Enter.
+      change({ type: "insert", text: typedText(input.slice(0, -1)) });
+      enter();
+    } else {
+      const next = keyToEdit(input, key);
+      if (next) change(next);
+    }
+  });
+  usePaste((text) => {
+    props.onType();
+    const image = pastedImage(text);
+    change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
+  });
+
+  return h(
+    Box,
+    { flexDirection: "column", marginTop: 1 },
+    toLines(draft.shown, columns - 2, lines).map(({ key, mark, before, under, after }) =>
+      h(
+        Text,
+        { key },
+        h(Text, { bold: true, ...colour("cyan") }, mark),
+        before,
+        under === undefined ? "" : h(Text, { inverse: true }, under),
+        after,
+      ),
+    ),
+    waits ? h(Text, { dimColor: true }, "  is sent when this is over") : null,
+    completions.map(({ label }, index) =>
+      h(Text, { key: label, wrap: "truncate", dimColor: index > 0 }, `  ${toVisibleText(label, 200)}`),
+    ),
+  );
+}
+
+interface ShownLine {
+  readonly key: number;
+  readonly mark: string;
+  readonly before: string;
+  /** The character under the cursor, if the cursor is on this line. */
+  readonly under?: string;
+  readonly after: string;
+}
+
+/** As many lines around the cursor as fit. */
+function toLines({ text, cursor }: InputDraft, columns: number, most: number): ShownLine[] {
+  const shown = `${text.slice(0, cursor)}${CURSOR}${text.slice(cursor)}`;
+  // One cell is reserved for a cursor at the end of a line; the mark itself counts as two.
+  const lines = wrapHard(shown, columns - 3);
+  const place = lines.findIndex((line) => line.includes(CURSOR));
+  const start = Math.max(0, Math.min(place - most + 2, lines.length - most));
+  return lines.slice(start, start + most).map((line, index): ShownLine => {
+    const key = start + index;
+    const mark = key === 0 ? "› " : key === start ? "… " : "  ";
+    const at = line.indexOf(CURSOR);
+    if (at === -1) return { key, mark, before: line || " ", after: "" };
+    const rest = line.slice(at + 1);
+    const under = [...rest][0] ?? " ";
+    return { key, mark, before: line.slice(0, at), under, after: rest.slice(under.length) };
+  });
+}
+
+/** One completion. */
+interface Completion {
+  readonly label: string;
+  readonly edit: LineEdit;
+}
+
+const MOST = 5;
+
+/** Completions of the command or mentioned file at the cursor. */
+function complete(
+  text: string,
+  cursor: number,
+  files: readonly string[],
+  own: readonly CustomCommand[] = [],
+): Completion[] {
+  const typed = text.slice(0, cursor);
+  if (/^\/[\w:.-]*$/.test(typed)) {
+    const wanted = typed.slice(1).toLowerCase();
+    return [...COMMANDS, ...own]
+      .filter(({ name }) => name.toLowerCase().startsWith(wanted) && name !== wanted)
+      .slice(0, MOST)
+      .map(({ name, summary }) => ({
+        label: `/${name}  ${summary}`,
+        edit: { type: "replace", from: 0, text: `/${name}` },
+      }));
+  }
+  const mention = mentionAt(text, cursor);
+  if (!mention) return [];
+  return matchFiles(files, mention.typed, MOST)
+    .filter((file) => file !== mention.typed)
+    .map((file) => ({
+      label: file,
+      edit: { type: "replace", from: mention.from, text: `${toMention(file)} ` },
+    }));
+}
+
+/** Long pasted texts, of which the draft shows one line each. */
+interface FoldedPastes {
+  /** The text for the draft: the paste itself, or a line that stands for it. */
+  fold(pasted: string): string;
+  /** The draft with every paste in full. */
+  unfold(draft: string): string;
+}
+
+const MOST_LINES = 10;
+const MOST_CHARS = 2_000;
+const MARK = /\[Pasted text (\d+): [\d,]+ lines?, [\d,]+ characters\]/g;
+
+export function createFoldedPastes(): FoldedPastes {
+  const kept: string[] = [];
+  return {
+    fold: (pasted) => {
+      const lines = pasted.trimEnd().split("\n").length;
+      if (lines <= MOST_LINES && pasted.length <= MOST_CHARS) return pasted;
+      kept.push(pasted);
+      const count = (number: number) => number.toLocaleString("en-US");
+      return `[Pasted text ${kept.length}: ${count(lines)} ${lines === 1 ? "line" : "lines"}, ${count(pasted.length)} characters]`;
+    },
+    unfold: (draft) => draft.replaceAll(MARK, (mark, number: string) => kept[Number(number) - 1] ?? mark),
+  };
+}
+
+/**
+ * The mention of an image whose path was pasted, as terminals write it when a file is dropped on them: plain, quoted,
+ * with escaped blanks or as an address. Undefined for other text.
+ */
+export function pastedImage(pasted: string): string | undefined {
+  const text = pasted.trim().replace(/^(['"])(.*)\1$/s, "$2");
+  if (text.includes("\n") || !/\.(?:png|jpe?g|gif|webp)$/i.test(text)) return undefined;
+  if (/^file:\/\//i.test(text)) {
+    try {
+      return toMention(fileURLToPath(text));
+    } catch {
+      return undefined;
+    }
+  }
+  const path = text.replaceAll(/\\(.)/g, "$1");
+  if (path.startsWith("~/")) return toMention(`${homedir()}${path.slice(1)}`);
+  return /^(?:\/|\.\.?\/)/.test(path) ? toMention(path) : undefined;
+}

@@ -1,0 +1,187 @@
+import type { Key } from "ink";
+import { useRef, useState } from "react";
+import { boundaryBefore } from "../../base/util/cut-text.ts";
+
+/** The typed text, the cursor, and the history. */
+export interface InputDraft {
+  readonly text: string;
+  readonly cursor: number;
+  /** Lines sent before, oldest first. */
+  readonly history: readonly string[];
+  /** The place in the history; its length stands for the draft itself. */
+  readonly place: number;
+  /** The draft while the person walks through the history. */
+  readonly kept: string;
+}
+
+export type LineEdit =
+  | { readonly type: "insert"; readonly text: string }
+  | { readonly type: "replace"; readonly from: number; readonly text: string }
+  | { readonly type: "backspace" | "delete" | "delete-word" | "delete-before" | "delete-after" }
+  | { readonly type: "left" | "right" | "up" | "down" | "line-start" | "line-end" }
+  | { readonly type: "sent" | "clear" };
+
+const MOST_HISTORY = 500;
+const MOST_DRAFT_CHARS = 1_000_000;
+const CLUSTER_CHARS = 32;
+
+export const EMPTY_DRAFT: InputDraft = { text: "", cursor: 0, history: [], place: 0, kept: "" };
+
+/** Applies an edit to a draft. Pure. */
+export function edit(draft: InputDraft, change: LineEdit): InputDraft {
+  const { text, cursor } = draft;
+  switch (change.type) {
+    case "insert":
+      return splice(draft, cursor, cursor, change.text);
+    case "replace":
+      return splice(draft, change.from, cursor, change.text);
+    case "backspace":
+      return splice(draft, before(text, cursor), cursor);
+    case "delete":
+      return splice(draft, cursor, after(text, cursor));
+    case "delete-word":
+      return splice(draft, wordStart(text, cursor), cursor);
+    case "delete-before":
+      return splice(draft, lineStart(text, cursor), cursor);
+    case "delete-after":
+      return splice(draft, cursor, lineEnd(text, cursor));
+    case "left":
+      return { ...draft, cursor: before(text, cursor) };
+    case "right":
+      return { ...draft, cursor: after(text, cursor) };
+    case "line-start":
+      return { ...draft, cursor: lineStart(text, cursor) };
+    case "line-end":
+      return { ...draft, cursor: lineEnd(text, cursor) };
+    case "up":
+      return lineStart(text, cursor) === 0 ? recall(draft, draft.place - 1) : moveLine(draft, -1);
+    case "down":
+      return lineEnd(text, cursor) === text.length ? recall(draft, draft.place + 1) : moveLine(draft, 1);
+    case "sent":
+      return remember(draft);
+    case "clear":
+      return { ...draft, text: "", cursor: 0, place: draft.history.length, kept: "" };
+  }
+}
+
+function splice(draft: InputDraft, from: number, to: number, inserted = ""): InputDraft {
+  const text = draft.text.slice(0, from) + inserted + draft.text.slice(to);
+  if (text.length > MOST_DRAFT_CHARS) return draft;
+  return { ...draft, text, cursor: from + inserted.length };
+}
+
+function recall(draft: InputDraft, place: number): InputDraft {
+  const { history } = draft;
+  if (place < 0 || place > history.length) return draft;
+  const kept = draft.place === history.length ? draft.text : draft.kept;
+  const text = history[place] ?? kept;
+  return { ...draft, text, cursor: text.length, place, kept };
+}
+
+function remember({ text, history }: InputDraft): InputDraft {
+  const known = text.trim() === "" || history.at(-1) === text ? history : [...history, text];
+  const kept = known.slice(-MOST_HISTORY);
+  return { ...EMPTY_DRAFT, history: kept, place: kept.length };
+}
+
+function moveLine(draft: InputDraft, by: -1 | 1): InputDraft {
+  const { text, cursor } = draft;
+  const start = lineStart(text, cursor);
+  const target = by === -1 ? lineStart(text, start - 1) : lineEnd(text, cursor) + 1;
+  const wanted = Math.min(target + (cursor - start), lineEnd(text, target));
+  return { ...draft, cursor: wanted === text.length ? wanted : boundaryBefore(text, wanted) };
+}
+
+function lineStart(text: string, cursor: number): number {
+  return cursor <= 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
+}
+
+function lineEnd(text: string, cursor: number): number {
+  const end = text.indexOf("\n", cursor);
+  return end === -1 ? text.length : end;
+}
+
+function wordStart(text: string, cursor: number): number {
+  let at = cursor;
+  while (at > 0 && /\s/.test(text[at - 1]!)) at -= 1;
+  while (at > 0 && !/\s/.test(text[at - 1]!)) at -= 1;
+  return at;
+}
+
+function before(text: string, cursor: number): number {
+  return cursor <= 1 ? 0 : boundaryBefore(text, cursor - 1);
+}
+
+/** The end of the grapheme that starts at the cursor. */
+function after(text: string, cursor: number): number {
+  const last = Math.min(text.length, cursor + CLUSTER_CHARS);
+  for (let at = cursor + 1; at < last; at += 1) if (boundaryBefore(text, at) === at) return at;
+  return last;
+}
+
+type Pressed = Partial<Key>;
+
+/** The edit that a key makes; undefined if the key does not edit the draft. */
+export function keyToEdit(input: string, key: Pressed): LineEdit | undefined {
+  if (key.leftArrow) return { type: "left" };
+  if (key.rightArrow) return { type: "right" };
+  if (key.upArrow) return { type: "up" };
+  if (key.downArrow) return { type: "down" };
+  if (key.home) return { type: "line-start" };
+  if (key.end) return { type: "line-end" };
+  if (key.backspace) return { type: key.meta ? "delete-word" : "backspace" };
+  if (key.delete) return { type: "delete" };
+  if (key.ctrl) return ctrlEdit(input);
+  if (key.escape || key.tab || key.return || key.meta) return undefined;
+  const text = typedText(input);
+  return text === "" ? undefined : { type: "insert", text };
+}
+
+/** Removes characters that would move the cursor from typed or pasted text. */
+export function typedText(input: string): string {
+  return input.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "");
+}
+
+function ctrlEdit(input: string): LineEdit | undefined {
+  switch (input) {
+    case "a":
+      return { type: "line-start" };
+    case "e":
+      return { type: "line-end" };
+    case "u":
+      return { type: "delete-before" };
+    case "k":
+      return { type: "delete-after" };
+    case "w":
+      return { type: "delete-word" };
+    case "d":
+      return { type: "delete" };
+    case "j":
+      return { type: "insert", text: "\n" };
+    default:
+      return undefined;
+  }
+}
+
+/** The draft of the input. */
+export interface DraftState {
+  /** For drawing. */
+  readonly shown: InputDraft;
+  /** For keys, which can arrive before the screen is drawn again: each builds on the previous state. */
+  latest(): InputDraft;
+  change(next: LineEdit): void;
+}
+
+/** A draft with the lines sent before. */
+export function useDraft(history: readonly string[] = []): DraftState {
+  const [shown, show] = useState<InputDraft>(() => ({ ...EMPTY_DRAFT, history, place: history.length }));
+  const latest = useRef(shown);
+  return {
+    shown,
+    latest: () => latest.current,
+    change: (next) => {
+      latest.current = edit(latest.current, next);
+      show(latest.current);
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { Box, Text } from "ink";
+import { createElement as h, type ReactNode } from "react";
+import { type MarkdownPart, readMarkdown, type Span } from "./markdown.ts";
+import { cellsOf, colour, wrapHard } from "./terminal-text.ts";
+
+/** Shows Markdown in a terminal. */
+export function MarkdownView({ text, columns }: { text: string; columns: number }): ReactNode {
+  return h(
+    Box,
+    { flexDirection: "column" },
+    readMarkdown(text).map((part, index) => h(PartView, { part, columns, key: index })),
+  );
+}
+
+function PartView({ part, columns }: { part: MarkdownPart; columns: number }): ReactNode {
+  switch (part.kind) {
+    case "gap":
+      return h(Text, null, " ");
+    case "rule":
+      return h(Text, { dimColor: true }, "────────");
+    case "heading":
+      return h(Text, { bold: true, ...colour("cyan") }, toTexts(part.spans));
+    case "paragraph":
+      return h(Text, null, toTexts(part.spans));
+    case "quote":
+      return h(
+        Box,
+        null,
+        h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, "│ ")),
+        h(Text, { italic: true }, toTexts(part.spans)),
+      );
+    case "item":
+      return h(
+        Box,
+        { paddingLeft: part.indent },
+        h(Box, { flexShrink: 0 }, h(Text, null, `${part.mark} `)),
+        h(Text, null, toTexts(part.spans)),
+      );
+    case "table":
+      return tableLines(part.rows, columns).map((line, index) =>
+        h(Text, { key: index, wrap: "truncate", bold: index === 0 }, line),
+      );
+    case "code":
+      return h(
+        Box,
+        { flexDirection: "column", paddingLeft: 2 },
+        part.lines.map((line, index) =>
+          h(Text, { key: index, wrap: "hard" }, toColours(line.replaceAll("\t", "  ") || " ", part.language)),
+        ),
+      );
+  }
+}
+
+const TINTS = { string: colour("green"), word: colour("cyan"), number: colour("yellow") } as const;
+
+function toColours(line: string, language: string): ReactNode[] {
+  return highlight(line, language).map(({ text, kind }, index) => {
+    const style = kind === "plain" ? {} : kind === "comment" ? { dimColor: true } : TINTS[kind];
+    return h(Text, { key: index, ...style }, text);
+  });
+}
+
+const STYLES: Readonly<Record<Span["style"], object>> = {
+  plain: {},
+  bold: { bold: true },
+  italic: { italic: true },
+  code: { inverse: false, bold: true },
+  link: { underline: true },
+};
+
+function toTexts(spans: readonly Span[]): ReactNode[] {
+  return spans.map(({ text, style }, index) => {
+    const tint = style === "code" ? colour("green") : style === "link" ? colour("blue") : {};
+    return h(Text, { key: index, ...STYLES[style], ...tint }, text);
+  });
+}
+
+/** A piece of a line of code. */
+interface CodePiece {
+  readonly text: string;
+  readonly kind: "plain" | "comment" | "string" | "word" | "number";
+}
+
+const WORDS = new Set(
+  [
+    "abstract and as async await begin break case catch class const continue def default defer delete do elif else end",
+    "enum except export extends false final finally fn for from func function go if impl import in instanceof",
+    "interface is lambda let loop match mod module mut namespace new nil none not null of or package pass private",
+    "protected pub public raise readonly return self static struct super switch then this throw trait true try type",
+    "typeof undefined unless until use using var void when where while with yield select insert update where",
+  ].flatMap((line) => line.split(" ")),
+);
+/** Languages whose comments start with a hash. */
+const HASH =
+  /^(?:py|python|rb|ruby|sh|bash|zsh|shell|console|ya?ml|toml|ini|make|makefile|dockerfile|perl|r)$/i;
+const PIECES =
+  /(\/\/.*|--\s.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|([A-Za-z_$][\w$]*)|(\d[\w.]*)/g;
+const PIECES_HASH = new RegExp(PIECES.source.replace(/^\([^)]*\)/, "(#.*)"), "g");
+/** Longer lines are no code that a person wrote. */
+const MOST_CHARS = 2_000;
+
+/** Splits a line of code for colours. Line by line: a comment or text over several lines stays plain. */
+function highlight(line: string, language: string): CodePiece[] {
+  if (line.length > MOST_CHARS || language === "" || /^(?:text|txt|diff)$/i.test(language))
+    return [{ text: line, kind: "plain" }];
+  const pieces: CodePiece[] = [];
+  let at = 0;
+  for (const match of line.matchAll(HASH.test(language) ? PIECES_HASH : PIECES)) {
+    const [text, comment, string, word] = match;
+    if (word !== undefined && !WORDS.has(word.toLowerCase())) continue;
+    if (match.index > at) pieces.push({ text: line.slice(at, match.index), kind: "plain" });
+    const kind =
+      comment !== undefined ? "comment" : string !== undefined ? "string" : word ? "word" : "number";
+    pieces.push({ text, kind });
+    at = match.index + text.length;
+  }
+  if (at < line.length) pieces.push({ text: line.slice(at), kind: "plain" });
+  return pieces;
+}
+
+const GAP = "  ";
+/** Narrower columns are unreadable; the table becomes a list then. */
+const LEAST = 6;
+
+/** A table as aligned lines that fit the window, the head first; in a narrow window one line for each cell. */
+function tableLines(rows: readonly (readonly string[])[], columns: number): string[] {
+  const [head = [], ...body] = rows;
+  const count = Math.max(1, ...rows.map((row) => row.length));
+  const cells = (row: readonly string[]) => Array.from({ length: count }, (_, at) => row[at] ?? "");
+  const wanted = cells([]).map((_, at) => Math.max(1, ...rows.map((row) => cellsOf(row[at] ?? ""))));
+  const widths = narrow(wanted, columns - GAP.length * (count - 1));
+  if (widths.some((width, at) => width < Math.min(LEAST, wanted[at]!))) {
+    return body.flatMap((row) => cells(row).map((cell, at) => `${head[at] ?? ""}: ${cell}`));
+  }
+  const toLines = (row: readonly string[]) => {
+    const wrapped = cells(row).map((cell, at) => wrapHard(cell, widths[at]!));
+    const height = Math.max(...wrapped.map((lines) => lines.length));
+    return Array.from({ length: height }, (_, line) =>
+      wrapped
+        .map((lines, at) => pad(lines[line] ?? "", widths[at]!))
+        .join(GAP)
+        .trimEnd(),
+    );
+  };
+  return [...toLines(head), widths.map((width) => "─".repeat(width)).join(GAP), ...body.flatMap(toLines)];
+}
+
+/** Takes room from the widest columns until all fit. */
+function narrow(wanted: readonly number[], room: number): number[] {
+  const widths = [...wanted];
+  let over = widths.reduce((sum, width) => sum + width, 0) - room;
+  while (over > 0) {
+    const widest = widths.indexOf(Math.max(...widths));
+    if (widths[widest]! <= 1) break;
+    widths[widest] = widths[widest]! - 1;
+    over -= 1;
+  }
+  return widths;
+}
+
+function pad(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - cellsOf(text)));
+}

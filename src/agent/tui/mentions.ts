@@ -1,0 +1,101 @@
+import { readdir } from "node:fs/promises";
+import { isAbsolute, join, normalize } from "node:path";
+
+/** A file that a prompt mentions. */
+export interface Mention {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const MOST_MENTIONS = 20;
+
+/** Finds mentions: `@path` or `@"path with spaces"` at the start of a word. */
+export function findMentions(text: string): Mention[] {
+  const found = new Map<string, Mention>();
+  for (const match of text.matchAll(/(?<=^|\s)@(?:"([^"\n]{1,1000})"|([^\s"]{1,1000}))/g)) {
+    const path = match[1] ?? match[2]!.replace(/[,;:!?)\]}]{1,9}$/, "");
+    if (path !== "" && !found.has(path)) {
+      found.set(path, { path, from: match.index, to: match.index + match[0].length });
+    }
+    if (found.size === MOST_MENTIONS) break;
+  }
+  return [...found.values()];
+}
+
+/** The unfinished mention at the cursor. */
+export function mentionAt(
+  text: string,
+  cursor: number,
+): { readonly typed: string; readonly from: number } | undefined {
+  const start = Math.max(text.lastIndexOf(" ", cursor - 1), text.lastIndexOf("\n", cursor - 1)) + 1;
+  if (text[start] !== "@" || start >= cursor) return undefined;
+  return { typed: text.slice(start + 1, cursor), from: start };
+}
+
+/** Writes a path as a mention. */
+export function toMention(path: string): string {
+  return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
+}
+
+/** The files that match: those whose name starts with the typed text, then those that contain it. */
+export function matchFiles(files: readonly string[], typed: string, limit: number): string[] {
+  if (isAbsolute(typed)) return [];
+  const wanted = normalize(typed === "" ? "." : typed).toLowerCase();
+  if (wanted === ".") return files.slice(0, limit);
+  const nameOf = (file: string) => file.slice(file.lastIndexOf("/") + 1);
+  const ranks = [
+    (file: string) => file.toLowerCase().startsWith(wanted),
+    (file: string) => nameOf(file).toLowerCase().startsWith(wanted),
+    (file: string) => file.toLowerCase().includes(wanted),
+  ];
+  const matches = new Set<string>();
+  for (const fits of ranks) {
+    for (const file of files) {
+      if (matches.size === limit) return [...matches];
+      if (fits(file)) matches.add(file);
+    }
+  }
+  return [...matches];
+}
+
+export interface IncludedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The prompt, followed by the files. */
+export function withFiles(prompt: string, files: readonly IncludedFile[]): string {
+  if (files.length === 0) return prompt;
+  const parts = files.map(({ path, text }) => `File ${path}:\n${toCodeBlock(text)}`);
+  return [prompt, ...parts].join("\n\n");
+}
+
+/** A code block whose fence the text cannot close. */
+export function toCodeBlock(text: string): string {
+  const longest = (text.match(/`{3,}/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const mark = "`".repeat(longest + 1);
+  return `${mark}\n${text}\n${mark}`;
+}
+
+const MOST_FILES = 5_000;
+const MOST_FOLDERS = 1_000;
+const SKIPPED = new Set(["node_modules", "dist", "build", "target", "__pycache__"]);
+
+/** Paths of a project's files for completion: shallow ones first, without hidden files and links, up to a limit. */
+export async function listFiles(root: string): Promise<string[]> {
+  const files: string[] = [];
+  const folders = [""];
+  for (let at = 0; at < folders.length && at < MOST_FOLDERS && files.length < MOST_FILES; at += 1) {
+    const folder = folders[at]!;
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+    entries.sort((left, right) => (left.name < right.name ? -1 : 1));
+    for (const entry of entries) {
+      if (entry.name.startsWith(".")) continue;
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isFile()) files.push(path);
+      if (entry.isDirectory() && !SKIPPED.has(entry.name)) folders.push(path);
+    }
+  }
+  return files.slice(0, MOST_FILES);
+}

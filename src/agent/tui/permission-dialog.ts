@@ -1,0 +1,289 @@
+import { Box, type Key, Text, useInput } from "ink";
+import { createElement as h, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { PERMISSION_SCOPES, type PermissionScope } from "../permissions/permission.ts";
+import { showExactly } from "../permissions/to-request.ts";
+import { tintOf } from "./block-view.ts";
+import type { PermissionAnswer } from "./chat-agent.ts";
+import type { Permission } from "./chat-state.ts";
+import type { DraftState } from "./line-editor.ts";
+import { colour, wrapHard } from "./terminal-text.ts";
+
+/** Rows for the title, the choices, the hint, the draft and the status. */
+const OTHER_ROWS = 18;
+
+export interface PermissionDialogProps {
+  readonly permission: Permission;
+  readonly columns: number;
+  readonly rows: number;
+  readonly attention: Attention;
+  readonly draft: DraftState;
+  onAnswer(answer: PermissionAnswer): void;
+}
+
+/**
+ * Asks for a permission and shows exactly what will happen, in pages. Nothing is chosen at first, no letter answers,
+ * and only text seen to its end can be allowed.
+ */
+export function PermissionDialog(props: PermissionDialogProps): ReactNode {
+  const { permission, columns, rows, attention, draft, onAnswer } = props;
+  const lines = useMemo(() => toLines(permission, columns - 4), [permission, columns]);
+  const height = Math.max(3, rows - OTHER_ROWS);
+  const last = Math.max(0, lines.length - height);
+  const choices = choicesOf(permission, draft.shown.text.trim() !== "");
+  const [shown, show] = useState<ScrollPosition>(START);
+  // Keys can arrive before the screen is drawn again.
+  const place = useRef(shown);
+  const whole = shown.seen + height >= lines.length;
+
+  function move(change: Partial<ScrollPosition>): void {
+    place.current = { ...place.current, ...change };
+    show(place.current);
+  }
+
+  function answer(choice: DialogChoice | undefined): void {
+    if (!choice || (choice.allows && place.current.seen + height < lines.length)) return;
+    if (choice.answer === "instead") {
+      const { text } = draft.latest();
+      draft.change({ type: "sent" });
+      onAnswer({ deny: text.trim() });
+    } else onAnswer(choice.answer);
+  }
+
+  useInput((_input, key) => {
+    if (!attention.takes(key)) return;
+    const { top, seen } = place.current;
+    if (key.pageDown) {
+      const next = Math.min(last, top + height);
+      move({ top: next, seen: Math.max(seen, next) });
+    } else if (key.pageUp) move({ top: Math.max(0, top - height) });
+    else if (key.upArrow) attention.choose((chosen = choices.length) => Math.max(0, chosen - 1));
+    else if (key.downArrow) attention.choose((chosen = -1) => Math.min(choices.length - 1, chosen + 1));
+    else if (key.escape) onAnswer("deny");
+    else answer(choices[attention.latest() ?? choices.length]);
+  });
+
+  return h(
+    Box,
+    { flexDirection: "column", marginTop: 1 },
+    h(Text, { bold: true, ...colour("yellow") }, titleOf(permission)),
+    lines
+      .slice(shown.top, shown.top + height)
+      .map(({ text, tint }, index) => h(Text, { key: `line ${index}`, wrap: "hard", ...tint }, `│ ${text}`)),
+    lines.length > height
+      ? h(
+          Text,
+          { dimColor: true },
+          `Lines ${shown.top + 1}–${Math.min(lines.length, shown.top + height)} of ${lines.length}; Page Down shows more.`,
+        )
+      : null,
+    choices.map(({ label, allows }, index) =>
+      h(
+        Text,
+        { key: label, bold: index === attention.chosen, dimColor: allows && !whole },
+        `${index === attention.chosen ? "›" : " "} ${label}`,
+      ),
+    ),
+    h(Text, { dimColor: true }, attention.given ? ANSWERING : TYPING),
+  );
+}
+
+const ANSWERING = "↑↓ and Enter answer; Esc denies.";
+const TYPING = "Keys go to your draft until you pause.";
+
+interface ScrollPosition {
+  /** The first line on the screen, and that of the last page seen. */
+  readonly top: number;
+  readonly seen: number;
+}
+
+const START: ScrollPosition = { top: 0, seen: 0 };
+
+interface DialogChoice {
+  readonly label: string;
+  /** `instead` denies with the draft as the reason. */
+  readonly answer: "once" | "session" | "always" | "deny" | "instead";
+  readonly allows: boolean;
+}
+
+/** Questions of the chat itself, which are answered with yes or no. */
+const QUESTIONS: Readonly<
+  Record<string, { readonly title: string; readonly yes: string; readonly no: string }>
+> = {
+  folder: {
+    title: "Trust this folder as it is now?",
+    yes: "yes, trust it",
+    no: "no, go on without these files",
+  },
+  definitions: {
+    title: "Approve these definitions, which the model will read?",
+    yes: "yes, approve them",
+    no: "no, keep them from the model",
+  },
+  server: { title: "Let this server start?", yes: "yes, let it run", no: "no" },
+};
+
+function titleOf({ scope }: Permission): string {
+  return QUESTIONS[scope]?.title ?? `Allow ${scope}?`;
+}
+
+function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoice[] {
+  const own = QUESTIONS[scope];
+  if (own) {
+    return [
+      { label: own.no, answer: "deny", allows: false },
+      { label: own.yes, answer: "once", allows: true },
+    ];
+  }
+  const again = AGAIN[scope] ?? "this";
+  return [
+    { label: "yes, once", answer: "once", allows: true },
+    { label: `yes, and ${again} again in this session`, answer: "session", allows: true },
+    ...(always.length === 0
+      ? []
+      : [{ label: "yes, always: save the rule above", answer: "always", allows: true } as const]),
+    { label: "no", answer: "deny", allows: false },
+    ...(hasDraft ? [{ label: "no, do what the draft says", answer: "instead", allows: false } as const] : []),
+  ];
+}
+
+/** Describes the requests that the answer for the session allows. */
+const AGAIN: Readonly<Record<string, string>> = {
+  "fs-read": "this path",
+  "fs-write": "any change of this file",
+  "fs-delete": "this path",
+  "shell-run": "this command",
+  tool: "any call of this tool",
+};
+
+interface DialogLine {
+  readonly text: string;
+  readonly tint: object;
+}
+
+/** Everything that an answer is about, in the order of weight. */
+function toLines({ action, reason, diff, always, keptIn }: Permission, columns: number): DialogLine[] {
+  const rules = always.map((rule) => `${rule}: ${describeRule(rule)}`);
+  const kept = keptIn === undefined ? "" : ` in ${keptIn}`;
+  const notes = [
+    ...(reason === "" ? [] : [`Why it asks: ${reason}`]),
+    ...(rules.length === 0 ? [] : [[`“Always” saves${kept}:`, ...rules].join("\n")]),
+  ];
+  return [
+    ...plain(action, columns),
+    ...(diff === undefined ? [] : diffLines(diff, columns)),
+    ...notes.flatMap((note) => plain(`\n${note}`, columns)),
+  ];
+}
+
+function plain(text: string, columns: number): DialogLine[] {
+  return wrapHard(showExactly(text), columns).map((line) => ({ text: line, tint: {} }));
+}
+
+function diffLines(diff: string, columns: number): DialogLine[] {
+  return diff
+    .trimEnd()
+    .split("\n")
+    .flatMap((line) => {
+      const shown = line.split("\t").map(showExactly).join("→   ");
+      return wrapHard(shown, columns).map((text) => ({ text, tint: tintOf(line) }));
+    });
+}
+
+const VERBS: Readonly<Record<PermissionScope, string>> = {
+  "fs-read": "reading",
+  "fs-write": "writing",
+  "fs-delete": "deleting",
+  "shell-run": "running",
+};
+
+/** The requests that a rule covers, in words. A rule that cannot be read stands for itself. */
+export function describeRule(rule: string): string {
+  const open = rule.indexOf("(");
+  const scope = PERMISSION_SCOPES.find((each) => each === rule.slice(0, open));
+  if (scope === undefined || !rule.endsWith(")")) return rule;
+  const pattern = rule.slice(open + 1, -1);
+  return `${VERBS[scope]} ${scope === "shell-run" ? ofCommand(pattern) : ofPath(pattern)}`;
+}
+
+function ofCommand(pattern: string): string {
+  if (!pattern.endsWith(" *")) return `${pattern}, with exactly these words`;
+  return `${pattern.slice(0, -2)}, with any further arguments`;
+}
+
+function ofPath(pattern: string): string {
+  if (pattern === "**") return "every file of the folder";
+  const folder = /^((?:[^*?\\]|\\.)*)\/\*\*$/s.exec(pattern)?.[1];
+  if (folder !== undefined) return `every file below ${literal(folder)}`;
+  if (/^(?:[^*?\\]|\\.)*$/s.test(pattern)) return `the file ${literal(pattern)} alone`;
+  return `every file whose path fits ${pattern}`;
+}
+
+function literal(pattern: string): string {
+  return pattern.replace(/\\(.)/gs, "$1");
+}
+
+/** A pause this long without a key means that the person has stopped typing and looks at the question. */
+const PAUSE_MS = 600;
+
+/** A question and the keys that it takes. Until it has attention, every key belongs to the draft. */
+interface Attention {
+  /** Whether the question takes keys, for drawing. */
+  readonly given: boolean;
+  /** The number of the choice, for drawing. */
+  readonly chosen: number | undefined;
+  /** Whether a key is for the question. No key that writes text is, and Enter only after a choice. */
+  takes(key: Partial<Key>): boolean;
+  choose(next: (chosen: number | undefined) => number): void;
+  /** The choice, also if the screen is not drawn yet. */
+  latest(): number | undefined;
+  /** The person types: the choice is dropped, and the question waits for another pause. */
+  typed(): void;
+}
+
+/** Gives attention to a question once it has been on the screen for a pause without keys. */
+export function useAttention(question: number | undefined): Attention {
+  const [keys, count] = useState(0);
+  const [shown, show] = useState<AttentionInput>();
+  const given = useRef<AttentionInput>(undefined);
+  const pause = question === undefined ? undefined : `${question} after ${keys}`;
+
+  useEffect(() => {
+    if (pause === undefined) return;
+    const timer = setTimeout(() => {
+      given.current = { pause, chosen: undefined };
+      show(given.current);
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [pause]);
+
+  // Keys can arrive before the screen is drawn again, so they go by the latest state.
+  const now = () => (pause !== undefined && given.current?.pause === pause ? given.current : undefined);
+  const drawn = shown?.pause === pause ? shown : undefined;
+  return {
+    given: drawn !== undefined,
+    chosen: drawn?.chosen,
+    takes: (key) => {
+      const current = now();
+      if (!current || key.ctrl || key.meta || key.shift) return false;
+      if (key.return) return current.chosen !== undefined;
+      return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape].includes(true);
+    },
+    choose: (next) => {
+      const current = now();
+      if (!current) return;
+      given.current = { ...current, chosen: next(current.chosen) };
+      show(given.current);
+    },
+    latest: () => now()?.chosen,
+    typed: () => {
+      given.current = undefined;
+      if (question !== undefined) count((before) => before + 1);
+    },
+  };
+}
+
+interface AttentionInput {
+  /** The pause that gave the attention. */
+  readonly pause: string;
+  readonly chosen: number | undefined;
+}

@@ -1,0 +1,331 @@
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { toJson } from "../../base/util/to-json.ts";
+import type { AgentEvent } from "../loop/agent-event.ts";
+import type { ChatStatus, PastMessage } from "./chat-agent.ts";
+import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type ToolBlock } from "./chat-state.ts";
+import { splitAnswer } from "./markdown.ts";
+
+/** Events of the chat itself, beside those of the agent. */
+export type LocalEvent =
+  | { readonly type: "turn-start"; readonly prompt: string }
+  | { readonly type: "turn-end" }
+  | { readonly type: "turn-failed"; readonly code: string; readonly message: string; readonly next: string }
+  | { readonly type: "cancel" }
+  | { readonly type: "leave-asked" }
+  | { readonly type: "leave-forgotten" }
+  | { readonly type: "show"; readonly block: ChatBlock }
+  | { readonly type: "resumed"; readonly messages: readonly PastMessage[] }
+  | { readonly type: "status"; readonly status: ChatStatus }
+  | { readonly type: "picker"; readonly picker: Picker | undefined }
+  | { readonly type: "cleared" };
+
+export type ChatEvent = AgentEvent | LocalEvent;
+
+const MOST_TEXT_CHARS = 20_000;
+const MOST_ARGS_CHARS = 200;
+const MOST_LIVE_CHARS = 4_000;
+
+/** Applies an event to the state. Pure: the same events give the same screen. */
+export function reduce(state: ChatState, event: ChatEvent): ChatState {
+  return settle(apply(state, event));
+}
+
+function apply(state: ChatState, event: ChatEvent): ChatState {
+  switch (event.type) {
+    case "turn-start": {
+      const running: ChatState = {
+        ...state,
+        phase: "running",
+        leaving: false,
+        received: { tokens: 0, chars: 0 },
+      };
+      // A turn that the chat itself starts has no prompt.
+      return event.prompt === "" ? running : add(running, { kind: "prompt", text: clean(event.prompt) });
+    }
+    case "turn-end":
+      return endTurn(state);
+    case "turn-failed": {
+      const { code, message, next } = event;
+      return add(endTurn(state), {
+        kind: "problem",
+        code: clean(code),
+        message: clean(message),
+        next: clean(next),
+      });
+    }
+    case "cancel":
+      return state.phase === "running" ? { ...state, phase: "cancelling", permissions: [] } : state;
+    case "leave-asked":
+      return { ...state, leaving: true };
+    case "leave-forgotten":
+      return state.leaving ? { ...state, leaving: false } : state;
+    case "show":
+      return add(state, event.block);
+    case "resumed":
+      return event.messages.reduce(addPast, {
+        ...NEW_CHAT,
+        conversation: state.conversation,
+        asked: state.asked,
+        status: state.status,
+        done: state.done,
+      });
+    case "status":
+      return { ...state, status: event.status };
+    case "picker":
+      return { ...state, picker: event.picker };
+    case "cleared":
+      return add(
+        {
+          ...NEW_CHAT,
+          conversation: state.conversation + 1,
+          asked: state.asked,
+          status: state.status,
+        },
+        { kind: "notice", text: "A new conversation." },
+      );
+    case "agent-start":
+    case "llm-start":
+    case "llm-aside":
+      return state;
+    case "llm-thinking":
+      return addThinking(receiving(state, event.text), event.text);
+    case "tool-output":
+      return setTool(state, event.callId, (tool) => ({
+        ...tool,
+        live: clean(`${tool.live ?? ""}${event.text}`.slice(-MOST_LIVE_CHARS), MOST_TEXT_CHARS),
+      }));
+    case "context-compacted":
+      return add(closeAnswer(state), { kind: "notice", text: compactedText(event) });
+    case "llm-text":
+      return addText(closeThinking(receiving(state, event.text)), event.text);
+    case "llm-retry":
+      return add(closeAnswer(state), {
+        kind: "notice",
+        text: clean(`${event.reason} Retry ${event.attempt} in ${(event.delayMs / 1000).toFixed(1)} s.`),
+      });
+    case "llm-end":
+      return {
+        ...closeAnswer(state),
+        lastInput: event.usage.input,
+        received: { tokens: state.received.tokens + event.usage.output, chars: 0 },
+      };
+    case "tool-start":
+      return add(closeAnswer(state), {
+        kind: "tool",
+        callId: event.callId,
+        tool: clean(event.tool, MOST_ARGS_CHARS),
+        args: argsText(event.tool, event.args),
+        status: "running",
+      });
+    case "permission-request": {
+      const { type: _, span: __, ...request } = event;
+      const asking = setTool(state, request.callId, (tool) => ({ ...tool, status: "asking" }));
+      const asked = state.asked + 1;
+      // The dialog shows all of it whole, with names for invisible characters; cleaning would hide a part.
+      const permission = { ...request, scope: clean(request.scope), number: asked };
+      return { ...asking, asked, permissions: [...asking.permissions, permission] };
+    }
+    case "permission-answer": {
+      const permissions = state.permissions.filter(({ callId }) => callId !== event.callId);
+      return setTool({ ...state, permissions }, event.callId, (tool) => ({ ...tool, status: "running" }));
+    }
+    case "tool-end":
+      return endTool(state, event);
+    case "notice":
+      return add(state, { kind: "notice", text: clean(event.text) });
+    case "agent-end":
+      return endAgent(state, event);
+  }
+}
+
+function receiving(state: ChatState, text: string): ChatState {
+  const { tokens, chars } = state.received;
+  return { ...state, received: { tokens, chars: chars + text.length } };
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function compactedText(event: Extract<AgentEvent, { type: "context-compacted" }>): string {
+  const { by, replaced, before, after, failure } = event;
+  if (by === "handles") {
+    return `The conversation has become long: ${replaced} large results of earlier turns are behind handles now, and the model can still read them. Messages: ${count(before)} tokens before, ${count(after)} now.`;
+  }
+  const what =
+    by === "model"
+      ? "The model summarized them"
+      : `They could not be summarized (${clean(failure ?? "no reason given", 200)}), so an index stands for them`;
+  return `The conversation has become long: ${replaced} older messages. ${what}, and can still read them. Messages: ${count(before)} tokens before, ${count(after)} now.`;
+}
+
+/** Moves finished blocks up if no unfinished block is above them. */
+function settle(state: ChatState): ChatState {
+  const unfinished = state.live.findIndex(isUnfinished);
+  const count = unfinished === -1 ? state.live.length : unfinished;
+  if (count === 0) return state;
+  return {
+    ...state,
+    done: [...state.done, ...state.live.slice(0, count)],
+    live: state.live.slice(count),
+  };
+}
+
+function isUnfinished(block: ChatBlock): boolean {
+  if (block.kind === "answer" || block.kind === "thinking") return block.open;
+  return block.kind === "tool" && (block.status === "running" || block.status === "asking");
+}
+
+function add(state: ChatState, block: ChatBlock): ChatState {
+  return { ...state, live: [...state.live, block] };
+}
+
+function addPast(state: ChatState, { role, text }: PastMessage): ChatState {
+  if (role === "user") return add(state, { kind: "prompt", text: clean(text) });
+  return add(state, { kind: "answer", text: clean(text), open: false, continued: false });
+}
+
+function addText(state: ChatState, text: string): ChatState {
+  const last = state.live.at(-1);
+  const open = last?.kind === "answer" && last.open ? last : undefined;
+  const before = open ? state.live.slice(0, -1) : state.live;
+  const pieces = splitAnswer(cleanGrowing(`${open?.text ?? ""}${text}`));
+  const blocks = pieces.map((piece, index): ChatBlock => {
+    return {
+      kind: "answer",
+      text: piece,
+      open: index === pieces.length - 1,
+      continued: index > 0 || (open?.continued ?? false),
+    };
+  });
+  return { ...state, live: [...before, ...blocks] };
+}
+
+function addThinking(state: ChatState, text: string): ChatState {
+  const last = state.live.at(-1);
+  if (last?.kind !== "thinking" || !last.open)
+    return add(closeAnswer(state), { kind: "thinking", text: cleanGrowing(text), open: true });
+  const grown = { ...last, text: cleanGrowing(last.text + text) };
+  return { ...state, live: [...state.live.slice(0, -1), grown] };
+}
+
+function closeThinking(state: ChatState): ChatState {
+  const open = state.live.findLast((block) => block.kind === "thinking" && block.open);
+  if (open?.kind !== "thinking") return state;
+  const live = state.live
+    .map((block) => (block === open ? { ...open, open: false } : block))
+    .filter((block) => block.kind !== "thinking" || block.text.trim() !== "");
+  return { ...state, live, lastThinking: open.text };
+}
+
+function closeAnswer(given: ChatState): ChatState {
+  const state = closeThinking(given);
+  const live = state.live
+    .filter((block) => block.kind !== "answer" || !block.open || block.text.trim() !== "")
+    .map((block) =>
+      block.kind === "answer" && block.open ? { ...block, text: clean(block.text), open: false } : block,
+    );
+  return { ...state, live };
+}
+
+function setTool(state: ChatState, callId: string, change: (tool: ToolBlock) => ToolBlock): ChatState {
+  const live = state.live.map((block) =>
+    block.kind === "tool" && block.callId === callId && isUnfinished(block) ? change(block) : block,
+  );
+  return { ...state, live };
+}
+
+function endTool(state: ChatState, event: Extract<AgentEvent, { type: "tool-end" }>): ChatState {
+  let lastTool = state.lastTool;
+  const ended = setTool(state, event.callId, (tool) => {
+    const { live: _, ...shown } = tool;
+    lastTool = {
+      ...shown,
+      status: event.ok ? "ok" : "failed",
+      ms: event.ms,
+      text: clean(event.text, MOST_TEXT_CHARS),
+      ...(event.diff !== undefined && { diff: clean(event.diff, MOST_TEXT_CHARS) }),
+    };
+    return lastTool;
+  });
+  const permissions = state.permissions.filter(({ callId }) => callId !== event.callId);
+  return { ...ended, permissions, ...(lastTool && { lastTool }) };
+}
+
+const OUTCOMES = {
+  answered: undefined,
+  "cut-off": undefined,
+  filtered: undefined,
+  failed: undefined,
+  cancelled: "Cancelled.",
+  "step-limit": "Stopped: the step limit was reached. Send a line to continue.",
+  "token-limit": "Stopped: the token limit was reached.",
+  repeating: "Stopped: the model repeated the same call.",
+} as const;
+
+function endAgent(state: ChatState, event: Extract<AgentEvent, { type: "agent-end" }>): ChatState {
+  const { usage, outcome, error } = event;
+  const ended = {
+    ...closeAll(state),
+    usage: {
+      input: state.usage.input + usage.input,
+      output: state.usage.output + usage.output,
+      cached: state.usage.cached + usage.cached,
+    },
+  };
+  if (error) {
+    const { code, message, next } = error;
+    return add(ended, { kind: "problem", code: clean(code), message: clean(message), next: clean(next) });
+  }
+  const text = OUTCOMES[outcome];
+  return text === undefined ? ended : add(ended, { kind: "notice", text });
+}
+
+/** The chat is idle only after the turn, because an agent may still write its session after agent-end. */
+function endTurn(state: ChatState): ChatState {
+  return { ...closeAll(state), phase: "idle" };
+}
+
+/** Closes blocks that were left open. */
+function closeAll(state: ChatState): ChatState {
+  const closed = closeAnswer(state);
+  const live = closed.live.map((block): ChatBlock => {
+    return block.kind === "tool" && isUnfinished(block) ? { ...block, status: "cancelled" } : block;
+  });
+  return { ...closed, live, permissions: [] };
+}
+
+/** The next piece of a stream may bring the letter or picture that a joiner at the end belongs to. */
+function cleanGrowing(text: string): string {
+  const whole = /(?:\u200c|\u200d|\ufe0f)$/.test(text) ? text.slice(0, -1) : text;
+  return clean(whole, Number.POSITIVE_INFINITY) + text.slice(whole.length);
+}
+
+/** Without secrets, which a provider or a tool may echo. Ink counts a carriage return as a character. */
+function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
+  return toVisibleText(hideSecrets(text.replaceAll("\r\n", "\n")), maxChars);
+}
+
+/** The argument that says most about a call, by tool. */
+const TELLING: Readonly<Record<string, string>> = {
+  read: "path",
+  list: "path",
+  search: "pattern",
+  write: "path",
+  edit: "path",
+  delete: "path",
+  shell: "command",
+  tool_search: "query",
+  fetch: "url",
+};
+
+function argsText(tool: string, args: unknown): string {
+  if (args === undefined) return "";
+  const field = Object.hasOwn(TELLING, tool) ? TELLING[tool]! : undefined;
+  const telling = field === undefined ? undefined : (args as Record<string, unknown> | null)?.[field];
+  if (typeof telling === "string") return clean(telling, MOST_ARGS_CHARS).replaceAll("\n", " ");
+  if (typeof args === "string") return clean(args, MOST_ARGS_CHARS).replaceAll("\n", " ");
+  const json = toJson(args);
+  return json.ok ? clean(JSON.stringify(json.value), MOST_ARGS_CHARS) : clean(json.reason, MOST_ARGS_CHARS);
+}

@@ -1,5 +1,0 @@
-export type { Disclosure, DisclosureOptions } from "./disclosure.ts";
-export { createDisclosure } from "./disclosure.ts";
-export type { RankTools } from "./rank-tools.ts";
-export { createToolRanking } from "./rank-tools.ts";
-export type { TrimOptions } from "./trim-messages.ts";

@@ -1,0 +1,136 @@
+import type { ErrorObject, Format } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { fastFormats, fullFormats } from "ajv-formats/dist/formats.js";
+import { isProblem, problem } from "../problems/problem.ts";
+import type { Json } from "../util/json.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { readSchema } from "./check-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { findRepeated } from "./keyword-message.ts";
+import { type PatternWarning, prepareSchema, WEIGHT } from "./prepare-schema.ts";
+import { createMeter, createRegexEngine, type Meter, type RegexEngine } from "./regex-engine.ts";
+
+/** The result of a check of params. */
+export type CheckOutcome =
+  | { readonly state: "valid"; readonly patternsSkipped: boolean }
+  | { readonly state: "invalid"; readonly errors: readonly ErrorObject[] }
+  | { readonly state: "too-costly" };
+
+/** A schema that is ready to check params. */
+export interface CompiledSchema {
+  /** Checks a value and fills in defaults, so the value must be the caller's own copy. */
+  check(value: Json): CheckOutcome;
+  readonly warnings: readonly PatternWarning[];
+}
+
+/**
+ * Compiles a JSON Schema into a check.
+ *
+ * @throws `SCHEMA_REJECTED` if the schema is not usable
+ */
+export function compileSchema(schema: JsonSchema): CompiledSchema {
+  const read = readSchema(schema);
+  if (!read.ok) throw problem("SCHEMA_REJECTED", { reason: read.reason });
+  const meter = createMeter();
+  const engine = createRegexEngine(meter);
+  const warnings = prepareSchema(read.nodes, { engine, hasFormat: (name) => FORMATS.has(name) });
+  const validate = compileOrReject(() => {
+    const reason = checkAgainstMeta(read.schema);
+    if (reason !== undefined) throw problem("SCHEMA_REJECTED", { reason });
+    return createAjv(engine, meter).compile(read.schema);
+  });
+  return { check, warnings };
+
+  function check(value: Json): CheckOutcome {
+    meter.reset();
+    try {
+      if (validate(value)) return { state: "valid", patternsSkipped: meter.patternsSkipped };
+      return { state: "invalid", errors: validate.errors ?? [] };
+    } catch {
+      return { state: "too-costly" };
+    } finally {
+      validate.errors = null;
+    }
+  }
+}
+
+function compileOrReject<T>(compile: () => T): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (isProblem(error)) throw error;
+    throw problem("SCHEMA_REJECTED", { reason: reasonOf(error) });
+  }
+}
+
+/** Creates a validator for one schema, so that tools do not share what Ajv keeps by id or pattern. */
+function createAjv(engine: RegexEngine, meter: Meter): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    ownProperties: true,
+    inlineRefs: false,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: engine.ajvEngine, optimize: false },
+  });
+  for (const [name, format] of FORMATS) ajv.addFormat(name, format);
+  ajv.addKeyword({
+    keyword: WEIGHT,
+    schemaType: "number",
+    valid: true,
+    validate: (weight: number) => {
+      meter.spend(weight);
+      return true;
+    },
+  });
+  addUniqueItems(ajv, meter);
+  return ajv;
+}
+
+let metaAjv: Ajv2020 | undefined;
+
+/** Says why a schema is no valid draft 2020-12 schema. Undefined if it is one. */
+function checkAgainstMeta(schema: object): string | undefined {
+  metaAjv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false });
+  const valid = metaAjv.validateSchema(schema);
+  return valid === true ? undefined : metaAjv.errorsText(metaAjv.errors?.slice(0, 3), { dataVar: "schema" });
+}
+
+/** Replaces Ajv's own check, which compares every item with every other. */
+function addUniqueItems(ajv: Ajv2020, meter: Meter): void {
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    errors: false,
+    validate: (unique: boolean, items: readonly unknown[]) => {
+      if (!unique) return true;
+      meter.spend(items.length);
+      return findRepeated(items) === undefined;
+    },
+  });
+}
+
+const MAX_URL = 8192;
+
+/**
+ * The formats that are checked, each in linear time. URI and e-mail are checked leniently: refusing what the tool
+ * would accept does more harm than the reverse.
+ */
+export const FORMATS: ReadonlyMap<string, Format> = new Map(
+  Object.entries({
+    ...fullFormats,
+    uri: fastFormats.uri,
+    "uri-reference": fastFormats["uri-reference"],
+    email: fastFormats.email,
+    // The library's own `url` backtracks quadratically, and its `regex` builds one from the text.
+    url: (text: string) => text.length <= MAX_URL && /^(?:https?|ftp):/i.test(text) && URL.canParse(text),
+    regex: true,
+  } satisfies Record<string, Format>),
+);

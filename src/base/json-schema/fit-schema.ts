@@ -1,0 +1,201 @@
+import { fitAssembled, type Piece, type TokenBudget } from "../tokens/fit-pieces.ts";
+import { isPlainObject } from "../util/plain-object.ts";
+import { toSummary } from "../util/to-summary.ts";
+import {
+  branchesOf,
+  createWalk,
+  flatten,
+  type Property,
+  type SchemaWalk,
+  toObjectView,
+  typesOf,
+} from "./flatten-schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { compactSchema, isSchemaObject, pointerParts, subschemas } from "./walk-schema.ts";
+
+/** Options of {@link fitSchema}. */
+export interface FitSchemaOptions extends TokenBudget {
+  /** Properties to show rather than any other, the most wanted first. See {@link fieldsInError}. */
+  readonly first?: readonly string[];
+}
+
+/** A schema within a budget, and how many of its properties had to be left out. */
+export interface FittedSchema {
+  readonly schema: JsonSchema;
+  readonly omitted: number;
+}
+
+/**
+ * Shortens an input schema to a token budget. A schema that fits is only made compact. Otherwise its properties
+ * are shown by rank (`first`, required, the others in order): whole, then by type and summary, then not at all.
+ * The JSON of the result stays within the budget, or is `{}`. The schema must be JSON.
+ */
+export function fitSchema(schema: JsonSchema, { first = [], ...budget }: FitSchemaOptions): FittedSchema {
+  const compact = compactSchema(schema);
+  const text = JSON.stringify(compact);
+  const maxChars = budget.maxTokens * CHARS_PER_TOKEN;
+  if (text.length <= maxChars && budget.countTokens(text) <= budget.maxTokens)
+    return { schema: compact, omitted: 0 };
+
+  const walk = createWalk(compact);
+  const view = toObjectView(walk, flatten(walk, compact));
+  const definitions = readDefinitions(compact);
+  const shown = ranked(view.properties, first).map(({ property, rank }) =>
+    toForms(property, rank, {
+      brief: toBrief(walk, property.schema),
+      needs: definitionsFor(property.schema, definitions),
+      definitions,
+      maxChars,
+    }),
+  );
+  const isClosed = compact.additionalProperties === false;
+  const fitted = fitAssembled(
+    shown.map(({ piece }) => piece),
+    budget,
+    (forms) => assemble(shown, forms, definitions, isClosed),
+  );
+  const kept = isPlainObject(fitted?.properties) ? Object.keys(fitted.properties).length : 0;
+  return { schema: fitted ?? {}, omitted: view.properties.length - kept };
+}
+
+/** Text of a schema has fewer characters for each token; longer text does not fit and is not counted. */
+const CHARS_PER_TOKEN = 10;
+const SUMMARY_CHARS = 80;
+const ENUM_CHARS = 120;
+
+interface ShownSchema {
+  readonly property: Property;
+  readonly piece: Piece;
+  readonly forms: readonly unknown[];
+  /** Definitions that the whole form refers to. */
+  readonly needs: ReadonlySet<string>;
+}
+
+/** By pointer, such as `$defs/node`. */
+type Definitions = ReadonlyMap<string, unknown>;
+
+function ranked(
+  properties: readonly Property[],
+  first: readonly string[],
+): { property: Property; rank: 0 | 1 | 2 }[] {
+  const byName = new Map(properties.map((property) => [property.name, property]));
+  const wanted = new Set(first.flatMap((name) => byName.get(name) ?? []));
+  const others = properties.filter((property) => !wanted.has(property));
+  return [
+    ...[...wanted].map((property) => ({ property, rank: 2 as const })),
+    ...others.map((property) => ({ property, rank: property.required ? (1 as const) : (0 as const) })),
+  ];
+}
+
+interface Material {
+  readonly brief: JsonSchema;
+  readonly needs: ReadonlySet<string> | undefined;
+  readonly definitions: Definitions;
+  readonly maxChars: number;
+}
+
+function toForms(property: Property, rank: 0 | 1 | 2, material: Material): ShownSchema {
+  const { brief, needs, definitions, maxChars } = material;
+  const key = JSON.stringify(property.name);
+  const toLine = (schema: unknown) =>
+    `${key}:${JSON.stringify(schema)},${property.required ? `${key},` : ""}`;
+  const carried = [...(needs ?? [])].map((name) => JSON.stringify({ [name]: definitions.get(name) }));
+  const whole = toLine(property.schema) + carried.join("");
+  const briefPrice = 3 * rank + 1;
+  if (needs === undefined || whole.length > maxChars) {
+    return {
+      property,
+      piece: { forms: [toLine(brief), ""], prices: [briefPrice + 1] },
+      forms: [brief],
+      needs: new Set(),
+    };
+  }
+  return {
+    property,
+    piece: { forms: [whole, toLine(brief), ""], prices: [briefPrice, briefPrice + 1] },
+    forms: [property.schema, brief],
+    needs,
+  };
+}
+
+function toBrief(walk: SchemaWalk, property: unknown): JsonSchema {
+  const { schema } = flatten(walk, property);
+  const parts = [schema, ...branchesOf(schema).map((branch) => flatten(walk, branch).schema)];
+  const types = [...new Set(parts.flatMap(typesOf))];
+  const summary = typeof schema.description === "string" ? toSummary(schema.description, SUMMARY_CHARS) : "";
+  const choices = Array.isArray(schema.enum) ? JSON.stringify(schema.enum).length : Number.POSITIVE_INFINITY;
+  return {
+    ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }),
+    ...(choices <= ENUM_CHARS && { enum: schema.enum }),
+    ...(summary !== "" && { description: summary }),
+  };
+}
+
+function assemble(
+  shown: readonly ShownSchema[],
+  forms: readonly number[],
+  definitions: Definitions,
+  isClosed: boolean,
+): JsonSchema {
+  const kept = shown.flatMap(({ property, forms: schemas, needs }, index) => {
+    const form = forms[index]!;
+    if (form >= schemas.length) return [];
+    return [{ property, schema: schemas[form], needs: form === 0 ? needs : new Set<string>() }];
+  });
+  const required = kept.filter(({ property }) => property.required).map(({ property }) => property.name);
+  const needed = new Set(kept.flatMap(({ needs }) => [...needs]));
+  return {
+    type: "object",
+    ...(kept.length > 0 && {
+      properties: Object.fromEntries(kept.map(({ property, schema }) => [property.name, schema])),
+    }),
+    ...(required.length > 0 && { required }),
+    ...(isClosed && kept.length === shown.length && { additionalProperties: false }),
+    ...toContainers(definitions, needed),
+  };
+}
+
+function toContainers(definitions: Definitions, needed: ReadonlySet<string>): JsonSchema {
+  const containers = Map.groupBy(needed, (pointer) => pointer.slice(0, pointer.indexOf("/")));
+  return Object.fromEntries(
+    [...containers].map(([keyword, pointers]) => [
+      keyword,
+      Object.fromEntries(
+        pointers.map((pointer) => [pointer.slice(keyword.length + 1), definitions.get(pointer)]),
+      ),
+    ]),
+  );
+}
+
+function readDefinitions(schema: JsonSchema): Definitions {
+  return new Map(
+    [...subschemas(schema)]
+      .filter(({ keyword }) => keyword === "$defs" || keyword === "definitions")
+      .map(({ keyword, key, value }) => [`${keyword}/${key}`, value]),
+  );
+}
+
+/** The definitions that a schema refers to, directly or not. Undefined where it refers to anything else. */
+function definitionsFor(schema: unknown, definitions: Definitions): ReadonlySet<string> | undefined {
+  const found = new Set<string>();
+  const pending = [schema];
+  while (pending.length > 0) {
+    const at = pending.pop();
+    if (!isSchemaObject(at)) continue;
+    if (Object.hasOwn(at, "$dynamicRef") || Object.hasOwn(at, "$recursiveRef")) return undefined;
+    if (Object.hasOwn(at, "$ref")) {
+      const name = definitionOf(at.$ref);
+      if (name === undefined || !definitions.has(name)) return undefined;
+      if (!found.has(name)) pending.push(definitions.get(name));
+      found.add(name);
+    }
+    for (const { value } of subschemas(at)) pending.push(value);
+  }
+  return found;
+}
+
+function definitionOf(reference: unknown): string | undefined {
+  if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
+  const [keyword, name] = pointerParts(reference.slice(1)) ?? [];
+  return name === undefined ? undefined : `${keyword}/${name}`;
+}

@@ -1,0 +1,102 @@
+import type { RegExpEngine } from "ajv/dist/types/index.js";
+import { RE2JS } from "re2js";
+
+const MAX_PATTERN_LENGTH = 4096;
+const MAX_PROGRAMS = 50_000;
+/** The cost of starting a match, in addition to the characters it reads. */
+const START = 16;
+
+/** The patterns of one schema, matched in time linear in the text. */
+export interface RegexEngine {
+  /** Whether the pattern can be checked. Look-around and back-references cannot. */
+  supports(pattern: string): boolean;
+  readonly ajvEngine: RegExpEngine;
+}
+
+/** Creates the engine for one schema. The meter bounds its work. */
+export function createRegexEngine(meter: Meter): RegexEngine {
+  const compiled = new Map<string, RE2JS | undefined>();
+  let programs = 0;
+
+  function find(pattern: string): RE2JS | undefined {
+    if (compiled.has(pattern)) return compiled.get(pattern);
+    const regex = programs > MAX_PROGRAMS ? undefined : compile(pattern);
+    programs += regex?.programSize() ?? 1;
+    compiled.set(pattern, regex);
+    return regex;
+  }
+
+  function match(pattern: string, text: string): boolean {
+    const regex = find(pattern);
+    if (regex === undefined) return true;
+    return !meter.allowsPattern(regex.programSize() * (text.length + START)) || regex.test(text);
+  }
+
+  // Ajv distinguishes patterns by their text form.
+  const ajvEngine: RegExpEngine = Object.assign(
+    (pattern: string) => ({ test: (text: string) => match(pattern, text), toString: () => `re2:${pattern}` }),
+    { code: "keyhole.re2" },
+  );
+  return { supports: (pattern) => find(pattern) !== undefined, ajvEngine };
+}
+
+function compile(pattern: string): RE2JS | undefined {
+  if (pattern.length > MAX_PATTERN_LENGTH || hasNamedReference(pattern)) return undefined;
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  } catch {
+    return undefined;
+  }
+}
+
+/** RE2JS reads `\k<name>` as plain letters instead of refusing it. */
+function hasNamedReference(pattern: string): boolean {
+  for (let at = pattern.indexOf("\\"); at !== -1; at = pattern.indexOf("\\", at + 2)) {
+    if (pattern[at + 1] === "k") return true;
+  }
+  return false;
+}
+
+/** Bounds the cost of one check of params, for any pair of schema and params. */
+export interface Meter {
+  /** Throws the meter, to leave the check, once the allowance is used up. */
+  spend(work: number): void;
+  /** False if a pattern would cost more than is left. It is then skipped. */
+  allowsPattern(work: number): boolean;
+  readonly patternsSkipped: boolean;
+  reset(): void;
+}
+
+/** Each takes some 50 ms. */
+const MAX_WORK = 500_000;
+const MAX_PATTERN_WORK = 2_000_000;
+
+/** Creates a meter with a full allowance. */
+export function createMeter(): Meter {
+  let workLeft = MAX_WORK;
+  let patternWorkLeft = MAX_PATTERN_WORK;
+  let patternsSkipped = false;
+  const meter: Meter = {
+    spend(work) {
+      workLeft -= work;
+      if (workLeft < 0) throw meter;
+    },
+    allowsPattern(work) {
+      if (work > patternWorkLeft) {
+        patternsSkipped = true;
+        return false;
+      }
+      patternWorkLeft -= work;
+      return true;
+    },
+    get patternsSkipped() {
+      return patternsSkipped;
+    },
+    reset() {
+      workLeft = MAX_WORK;
+      patternWorkLeft = MAX_PATTERN_WORK;
+      patternsSkipped = false;
+    },
+  };
+  return meter;
+}

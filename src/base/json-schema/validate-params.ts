@@ -1,0 +1,100 @@
+import type { Json } from "../util/json.ts";
+import { toJson } from "../util/to-json.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
+import { describeValue } from "./describe-value.ts";
+import type { ParseOutcome } from "./field-error.ts";
+import { toFieldErrors } from "./field-errors.ts";
+import type { JsonSchema } from "./json-schema.ts";
+
+const compiled = new WeakMap<JsonSchema, CompiledSchema | Promise<CompiledSchema>>();
+
+/**
+ * Checks params by the author's own schema if the entry has one, otherwise by its JSON Schema. Never changes the
+ * caller's object: defaults are filled in on the returned copy. Returns a promise only if there is something to wait
+ * for.
+ */
+export function validateParams(
+  entry: { readonly inputSchema: JsonSchema; readonly parse?: (params: unknown) => ParseOutcome },
+  params: unknown,
+): ParseOutcome | Promise<ParseOutcome> {
+  const given = params === undefined ? {} : params;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return refusal(`must be an object of named arguments, got ${describeValue(given)}`);
+  }
+  const limit = exceededLimit(given);
+  if (limit !== undefined) return refusal(limit);
+  if (entry.parse !== undefined) return entry.parse(given);
+  const copied = toJson(given);
+  if (!copied.ok) return refusal(`is not JSON: ${copied.reason}`);
+  const { inputSchema } = entry;
+  const schema = compileOnce(inputSchema);
+  if (schema instanceof Promise) return schema.then((ready) => check(ready, inputSchema, copied.value));
+  return check(schema, inputSchema, copied.value);
+}
+
+function check(schema: CompiledSchema, inputSchema: JsonSchema, params: Json): ParseOutcome {
+  const outcome = schema.check(params);
+  if (outcome.state === "too-costly")
+    return refusal("cannot be checked against this schema: send fewer or less nested values");
+  if (outcome.state === "invalid") return { ok: false, errors: toFieldErrors(outcome.errors, params) };
+  const value = params as Record<string, unknown>;
+  const warnings = warningsFor(schema, inputSchema, value);
+  if (outcome.patternsSkipped) warnings.push("Some text is too long for its pattern to be checked.");
+  return warnings.length > 0 ? { ok: true, value, warnings } : { ok: true, value };
+}
+
+/** Loads the validator on first use and compiles each schema once. */
+function compileOnce(schema: JsonSchema): CompiledSchema | Promise<CompiledSchema> {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const pending = import("./compile-schema.ts").then(({ compileSchema }) => {
+    const made = compileSchema(schema);
+    compiled.set(schema, made);
+    return made;
+  });
+  compiled.set(schema, pending);
+  return pending;
+}
+
+/** Drops warnings about arguments that were not sent. */
+function warningsFor(schema: CompiledSchema, inputSchema: JsonSchema, value: object): string[] {
+  if (schema.warnings.length === 0) return [];
+  const known = inputSchema.properties;
+  const texts = schema.warnings
+    .filter(({ field }) => {
+      const [argument = ""] = field.split(/[.[]/, 1);
+      const isArgument = typeof known === "object" && known !== null && Object.hasOwn(known, argument);
+      return !isArgument || Object.hasOwn(value, argument);
+    })
+    .map(({ text }) => text);
+  return [...new Set(texts)];
+}
+
+function refusal(message: string): ParseOutcome {
+  return { ok: false, errors: [{ field: "", message }] };
+}
+
+const MAX_ELEMENTS = 10_000;
+const MAX_DEPTH = 64;
+
+/** Says which limit on params a value exceeds. Undefined if none. Also ends on cyclic values. */
+function exceededLimit(root: object): string | undefined {
+  const pending: { value: object; depth: number }[] = [{ value: root, depth: 1 }];
+  let elements = 0;
+  for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
+    const { value, depth } = item;
+    if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels, which is the limit`;
+    if (ArrayBuffer.isView(value)) continue;
+    if (Array.isArray(value) && value.length > MAX_ELEMENTS) return tooMany();
+    for (const member of Object.values(value)) {
+      elements += 1;
+      if (elements > MAX_ELEMENTS) return tooMany();
+      if (typeof member === "object" && member !== null) pending.push({ value: member, depth: depth + 1 });
+    }
+  }
+  return undefined;
+}
+
+function tooMany(): string {
+  return `has more than ${MAX_ELEMENTS} elements in total, which is the limit`;
+}

@@ -1,0 +1,166 @@
+import { isPlainObject, setMember } from "../util/plain-object.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { type KeywordHolds, SCHEMA_KEYWORDS, type SchemaKeyword } from "./schema-keywords.ts";
+
+type SchemaObject = Readonly<Record<string, unknown>>;
+
+/** A schema directly inside another one. `value` is not checked: it may be anything. */
+export interface Subschema {
+  readonly value: unknown;
+  readonly keyword: string;
+  readonly row: SchemaKeyword;
+  /** Its name or position under a keyword that holds many. */
+  readonly key?: string | number;
+}
+
+/** Yields the schemas directly inside a schema, in the order of its keywords. See {@link mapSchema}. */
+export function* subschemas(schema: SchemaObject): Generator<Subschema> {
+  for (const keyword of Object.keys(schema)) {
+    const row = SCHEMA_KEYWORDS.get(keyword);
+    if (row === undefined || !holdsSchemas(row)) continue;
+    const value = schema[keyword];
+    if (Array.isArray(value)) {
+      for (let key = 0; key < value.length; key += 1) yield { value: value[key], keyword, row, key };
+    } else if (row.holds === "schema") {
+      yield { value, keyword, row };
+    } else if (isSchemaObject(value)) {
+      for (const key of Object.keys(value)) {
+        if (!isNameList(keyword, value[key])) yield { value: value[key], keyword, row, key };
+      }
+    }
+  }
+}
+
+/** How {@link mapSchema} makes the parts of the copy. A part that becomes `undefined` is left out. */
+export interface SchemaMapper {
+  /** Maps a schema directly inside. `key` is its name or position under a keyword that holds many. */
+  subschema(value: unknown, keyword: string, key?: string | number): unknown;
+  /** Maps the value of any other keyword. `holds` is absent for a keyword that the table does not have. */
+  value(value: unknown, keyword: string, holds: KeywordHolds | undefined): unknown;
+}
+
+/**
+ * Copies one level of a schema. The mapper recurses where it wants to. A keyword that should hold schemas and
+ * holds none, such as an empty `allOf`, is handed to `value`.
+ */
+export function mapSchema(schema: SchemaObject, mapper: SchemaMapper): Record<string, unknown> {
+  const mapped: Record<string, unknown> = {};
+  for (const keyword of Object.keys(schema)) {
+    setDefined(mapped, keyword, mapKeyword(keyword, schema[keyword], mapper));
+  }
+  return mapped;
+}
+
+function mapKeyword(keyword: string, value: unknown, mapper: SchemaMapper): unknown {
+  const row = SCHEMA_KEYWORDS.get(keyword);
+  if (row === undefined || !holdsSchemas(row)) return mapper.value(value, keyword, row?.holds);
+  if (row.holds === "named-schemas") {
+    if (!isSchemaObject(value)) return mapper.value(value, keyword, row.holds);
+    return mapNamed(keyword, value, mapper);
+  }
+  if (Array.isArray(value) && value.length > 0) {
+    return value.map((part: unknown, index) => mapper.subschema(part, keyword, index));
+  }
+  const isOne = row.holds === "schema" && (typeof value === "boolean" || isSchemaObject(value));
+  return isOne ? mapper.subschema(value, keyword) : mapper.value(value, keyword, row.holds);
+}
+
+function mapNamed(keyword: string, schemas: SchemaObject, mapper: SchemaMapper): Record<string, unknown> {
+  const mapped: Record<string, unknown> = {};
+  for (const name of Object.keys(schemas)) {
+    const part = schemas[name];
+    const made = isNameList(keyword, part)
+      ? mapper.value(part, keyword, "names")
+      : mapper.subschema(part, keyword, name);
+    setDefined(mapped, name, made);
+  }
+  return mapped;
+}
+
+function setDefined(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (value !== undefined) setMember(target, name, value);
+}
+
+function holdsSchemas({ holds }: SchemaKeyword): boolean {
+  return holds === "named-schemas" || holds === "schema" || holds === "schemas";
+}
+
+/** `dependencies` of older drafts may list names instead of holding a schema. */
+function isNameList(keyword: string, value: unknown): boolean {
+  return keyword === "dependencies" && Array.isArray(value);
+}
+
+/** Whether the value is an object; schemas may also be `true` or `false`. */
+export function isSchemaObject(value: unknown): value is SchemaObject {
+  return isPlainObject(value);
+}
+
+/** Finds what a URI fragment such as `/$defs/node` points to. Undefined where it points to nothing. */
+export function resolvePointer(root: unknown, fragment: string): unknown {
+  const parts = pointerParts(fragment);
+  if (parts === undefined) return undefined;
+  let at: unknown = root;
+  for (const key of parts) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+    at = Reflect.get(at, key);
+  }
+  return at;
+}
+
+/** The keys of a JSON pointer in a URI fragment, each decoded. Undefined where one cannot be decoded. */
+export function pointerParts(fragment: string): string[] | undefined {
+  try {
+    // Part by part, as the validator does it: an encoded slash is part of a key.
+    return fragment.split("/").slice(1).map(decodeURIComponent).map(unescapePart);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undoes the escapes of a JSON pointer's part. */
+export function unescapePart(part: string): string {
+  return part.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+/** Escapes a key for a JSON pointer. See {@link unescapePart}. */
+export function escapePart(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** Keywords that guard an input but tell a model nothing that it needs to write one. */
+const SILENT = new Set(["$schema", "$id", "propertyNames", "minLength", "maxLength", "minItems", "maxItems"]);
+/** Bounds that any sensible number keeps. */
+const NATURAL: ReadonlyMap<string, (bound: number) => boolean> = new Map([
+  ["minimum", (bound) => bound === 0 || bound === 1 || bound <= -(2 ** 31)],
+  ["exclusiveMinimum", (bound) => bound === 0 || bound <= -(2 ** 31)],
+  ["maximum", (bound) => bound >= 2 ** 31 - 1],
+  ["exclusiveMaximum", (bound) => bound >= 2 ** 31 - 1],
+]);
+
+/** Copies a schema for a model to read, without the keywords that only a validator needs. */
+export function compactSchema(schema: JsonSchema): JsonSchema {
+  return compact(schema) as JsonSchema;
+}
+
+function compact(schema: unknown): unknown {
+  if (!isSchemaObject(schema)) return schema;
+  return mapSchema(schema, Object.hasOwn(schema, "description") ? DESCRIBED : UNDESCRIBED);
+}
+
+const UNDESCRIBED: SchemaMapper = {
+  subschema: (part, keyword) => (SILENT.has(keyword) ? undefined : compact(part)),
+  value: (value, keyword) => (isSilent(keyword, value) ? undefined : value),
+};
+
+/** A description says better than a pattern what a text has to look like. */
+const DESCRIBED: SchemaMapper = {
+  ...UNDESCRIBED,
+  value: (value, keyword, holds) =>
+    keyword === "pattern" ? undefined : UNDESCRIBED.value(value, keyword, holds),
+};
+
+function isSilent(keyword: string, value: unknown): boolean {
+  if (SILENT.has(keyword)) return true;
+  if (keyword === "default") return value === "" || value === false || typeof value === "number";
+  return typeof value === "number" && (NATURAL.get(keyword)?.(value) ?? false);
+}

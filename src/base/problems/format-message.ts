@@ -1,0 +1,47 @@
+/**
+ * The tools of a surface by the role they play in a sentence. `params` is the field that carries arguments,
+ * `dry_run` the field that asks for a dry run. A surface leaves out the roles it has nothing for.
+ */
+export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run"] as const;
+export type Role = (typeof ROLES)[number];
+export type ToolNames = Readonly<Partial<Record<Role, string>>>;
+
+/** A text or number in a sentence. */
+export type Fill = string | number;
+
+/** One or more sentences of Keyhole's own. `{role}` is filled in by the surface, any other `{word}` by `fills`. */
+export interface MessageTemplate {
+  readonly sentences: string | readonly string[];
+  readonly fills?: Readonly<Record<string, Fill>>;
+}
+
+const ROLE_NAMES: ReadonlySet<string> = new Set(ROLES);
+const WORD = /\{(\w+)\}/g;
+
+/** Speaks in the words of a surface. A sentence that names a role the surface lacks is left out. */
+export function formatMessage({ sentences, fills = {} }: MessageTemplate, words: ToolNames): string {
+  return [sentences]
+    .flat()
+    .filter((sentence) => rolesIn(sentence).every((role) => words[role] !== undefined))
+    .map((sentence) => sentence.replace(WORD, (whole, word: string) => wordFor(word, fills, words) ?? whole))
+    .join(" ");
+}
+
+/** The roles that a sentence names. */
+export function rolesIn(sentence: string): Role[] {
+  return [...sentence.matchAll(WORD)].map(([, word]) => word as Role).filter((word) => ROLE_NAMES.has(word));
+}
+
+function wordFor(word: string, fills: Readonly<Record<string, Fill>>, words: ToolNames): string | undefined {
+  if (Object.hasOwn(fills, word)) return String(fills[word]);
+  return ROLE_NAMES.has(word) ? words[word as Role] : undefined;
+}
+
+/** A row of the problem table. */
+export interface ProblemRow {
+  readonly sentence: string;
+  /** The next step. A sentence that names a role is left out on a surface that lacks it. */
+  readonly next: string | readonly string[];
+  /** For the reference: when it is raised. */
+  readonly when: string;
+}

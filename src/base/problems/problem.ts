@@ -1,0 +1,140 @@
+import {
+  type Fill,
+  formatMessage,
+  type MessageTemplate,
+  type Role,
+  type ToolNames,
+} from "./format-message.ts";
+import { PROBLEMS, type ProblemCode } from "./problems.ts";
+
+type Fills = Readonly<Record<string, Fill>>;
+
+/** The `{words}` of a text. */
+type WordsIn<Text> = Text extends `${string}{${infer Word}}${infer Tail}` ? Word | WordsIn<Tail> : never;
+type TextsOf<Sentences> = Sentences extends readonly string[] ? Sentences[number] : Sentences;
+type TextsOfRow<Code extends ProblemCode> =
+  | TextsOf<(typeof PROBLEMS)[Code]["sentence"]>
+  | TextsOf<(typeof PROBLEMS)[Code]["next"]>;
+
+/** The fills of a problem's sentences: every `{word}` except the roles, which the surface fills in. */
+export type ProblemFills<Code extends ProblemCode> = {
+  readonly [Word in Exclude<WordsIn<TextsOfRow<Code>>, Role>]: Fill;
+};
+/** Arguments of {@link problem} after the code: the fills of its sentences, required if they have any, and details. */
+export type ProblemArguments<Code extends ProblemCode> =
+  Record<never, never> extends ProblemFills<Code>
+    ? [fills?: ProblemFills<Code>, details?: Record<string, unknown>]
+    : [fills: ProblemFills<Code>, details?: Record<string, unknown>];
+type ProblemTableRow = {
+  readonly sentence: MessageTemplate["sentences"];
+  readonly next: MessageTemplate["sentences"];
+};
+
+/** Problems that reach code rather than a model name the gateway's own operations. */
+const IN_CODE: ToolNames = {
+  ask: "ask",
+  help: "help",
+  get: "get",
+  exec: "exec",
+  batch: "batch",
+  run: "run",
+  params: "params",
+  dry_run: "dry_run",
+};
+
+/** An error for the reader who must act: a code, one sentence, the next step. Match it by `code`. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly next: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly #fills: Fills;
+  readonly #row: ProblemTableRow;
+
+  constructor(
+    code: ProblemCode,
+    fills: Fills,
+    details: Record<string, unknown>,
+    row: ProblemTableRow = PROBLEMS[code],
+  ) {
+    super(formatMessage({ sentences: row.sentence, fills }, IN_CODE));
+    this.name = "Problem";
+    this.code = code;
+    this.next = formatMessage({ sentences: row.next, fills }, IN_CODE);
+    this.details = details;
+    this.#fills = fills;
+    this.#row = row;
+  }
+
+  /** The sentence and the next step in the words of a surface. */
+  inWords(words: ToolNames): { readonly message: string; readonly next: string } {
+    return {
+      message: formatMessage({ sentences: this.#row.sentence, fills: this.#fills }, words),
+      next: formatMessage({ sentences: this.#row.next, fills: this.#fills }, words),
+    };
+  }
+
+  toJSON(): { code: ProblemCode; message: string; next: string; details: Readonly<Record<string, unknown>> } {
+    return { code: this.code, message: this.message, next: this.next, details: this.details };
+  }
+}
+
+/**
+ * Makes the problem of that code, for a tool to throw. `fills` replace the `{words}` of its sentences; a word without
+ * a fill does not compile. See
+ * {@link isProblem}.
+ *
+ * @example
+ * ```ts
+ * import { defineTool, problem } from "keyhole";
+ *
+ * defineTool({
+ *   name: "save_page",
+ *   description: "Save the page.",
+ *   execute: () => {
+ *     throw problem("CONFLICT", { reason: "The page was changed meanwhile." });
+ *   },
+ * });
+ * ```
+ */
+export function problem<const Code extends ProblemCode>(
+  code: Code,
+  ...[fills, details = {}]: ProblemArguments<Code>
+): Problem {
+  return new Problem(code, fills ?? {}, details);
+}
+
+/** The next step of a code, for code that has words of its own for what happened. Words that need a fill stay as they are. */
+export function nextStepOfCode(code: ProblemCode): string {
+  return new Problem(code, {}, {}).next;
+}
+
+const OWN_WORDS: ProblemTableRow = { sentence: "{message}", next: "{next}" };
+
+/** Makes a problem of that code with a message and next step of its own, for failures that come with both. */
+export function customProblem(
+  code: ProblemCode,
+  message: string,
+  next: string,
+  details: Record<string, unknown> = {},
+): Problem {
+  return new Problem(code, { message, next }, details, OWN_WORDS);
+}
+
+/**
+ * Recognises a problem of any copy of the package. See {@link problem}.
+ *
+ * @example
+ * ```ts
+ * import { isProblem, problem } from "keyhole";
+ *
+ * try {
+ *   throw problem("CONFLICT", { reason: "The page was changed meanwhile." });
+ * } catch (error) {
+ *   console.assert(isProblem(error) && error.code === "CONFLICT");
+ * }
+ * ```
+ */
+export function isProblem(value: unknown): value is Problem {
+  if (!(value instanceof Error) || !("code" in value) || !("next" in value)) return false;
+  return typeof value.next === "string" && Object.hasOwn(PROBLEMS, String(value.code));
+}

@@ -1,0 +1,125 @@
+import { namesSecret, replaceSecrets } from "./secret-patterns.ts";
+
+const MIN_CHARS = 4;
+/** Shorter texts in base64 or hex stand for too many other things. */
+const MIN_ENCODED_CHARS = 8;
+const REPLACEMENT = "[secret]";
+/** Letters of base64 that depend on the bytes before the secret, by its place in a group of three. */
+const SHARED_LETTERS = [0, 2, 3] as const;
+
+export interface RedactOptions {
+  /** Also replaces text that looks like a known kind of secret, and fields whose names say secret. */
+  readonly kinds?: boolean;
+}
+
+/**
+ * Replaces secrets in text and throughout a JSON value, in every spelling: plain, in URLs and forms, in JSON, in
+ * base64 (also inside longer base64) and in hex. Texts under four characters are no secrets.
+ */
+export function createRedact(
+  secrets: readonly string[],
+  { kinds = false }: RedactOptions = {},
+): <T>(value: T) => T {
+  const known = secrets.filter((secret) => secret.length >= MIN_CHARS);
+  if (known.length === 0 && !kinds) return (value) => value;
+  const needles = known.flatMap(spellings).filter((needle) => needle.length >= MIN_CHARS);
+  const wanted = { hide: createReplacer(needles, REPLACEMENT), kinds };
+  return (value) => redactValue(value, wanted) as typeof value;
+}
+
+interface RedactedFields {
+  hide(text: string): string;
+  readonly kinds: boolean;
+}
+
+function spellings(secret: string): string[] {
+  const wellFormed = secret.toWellFormed();
+  const inUrl = encodeURIComponent(wellFormed);
+  const strict = inUrl.replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+  const inForm = new URLSearchParams([["", wellFormed]]).toString().slice(1);
+  const inJson = JSON.stringify(wellFormed).slice(1, -1);
+  return [
+    ...[secret, wellFormed, inJson, JSON.stringify(inJson).slice(1, -1)],
+    ...[inUrl, strict, inForm].flatMap((spelt) => [spelt, lowerEscapes(spelt)]),
+    ...(wellFormed.length >= MIN_ENCODED_CHARS ? encodings(Buffer.from(wellFormed)) : []),
+  ];
+}
+
+function lowerEscapes(spelt: string): string {
+  return spelt.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}
+
+function encodings(bytes: Buffer): string[] {
+  const hex = bytes.toString("hex");
+  const inside = SHARED_LETTERS.flatMap((shared, before) => {
+    const letters = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    // The last letter may share bits with what follows.
+    const own = letters.slice(shared, Math.floor(((before + bytes.length) * 8) / 6));
+    return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+  return [hex, hex.toUpperCase(), ...inside];
+}
+
+function redactValue(value: unknown, wanted: RedactedFields): unknown {
+  if (typeof value === "string") return redactText(value, wanted);
+  if (Array.isArray(value)) return value.map((part) => redactValue(part, wanted));
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  if ("toJSON" in value && typeof value.toJSON === "function") return redactValue(value.toJSON(), wanted);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [redactText(key, wanted), redactField(key, part, wanted)]),
+  );
+}
+
+function redactField(name: string, value: unknown, wanted: RedactedFields): unknown {
+  const isSecret =
+    wanted.kinds && typeof value === "string" && value.length >= MIN_CHARS && namesSecret(name);
+  return isSecret ? REPLACEMENT : redactValue(value, wanted);
+}
+
+function redactText(text: string, { hide, kinds }: RedactedFields): string {
+  const known = hide(text);
+  return kinds ? replaceSecrets(known, REPLACEMENT) : known;
+}
+
+/** Needles are looked up by this many first characters. */
+const START = 3;
+const KEYS = 65_536;
+
+/**
+ * Prepares the replacement of many texts by one. A single pass finds them all, the longest at each place; most places
+ * cost one look into a table. Needles under three characters are ignored.
+ */
+function createReplacer(needles: readonly string[], replacement: string): (text: string) => string {
+  const long = needles.filter((needle) => needle.length >= START);
+  const byStart = Map.groupBy(
+    [...new Set(long)].sort((left, right) => right.length - left.length),
+    (needle) => needle.slice(0, START),
+  );
+  const starts = new Uint8Array(KEYS);
+  for (const start of byStart.keys()) starts[keyAt(start, 0)] = 1;
+
+  return (text) => {
+    const last = text.length - START;
+    let replaced = "";
+    let from = 0;
+    for (let at = 0; at <= last; ) {
+      const found = starts[keyAt(text, at)] === 1 ? needleAt(text, at) : undefined;
+      if (found === undefined) {
+        at += 1;
+        continue;
+      }
+      replaced += text.slice(from, at) + replacement;
+      at += found.length;
+      from = at;
+    }
+    return from === 0 ? text : replaced + text.slice(from);
+  };
+
+  function needleAt(text: string, at: number): string | undefined {
+    return byStart.get(text.slice(at, at + START))?.find((needle) => text.startsWith(needle, at));
+  }
+}
+
+function keyAt(text: string, at: number): number {
+  return (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & (KEYS - 1);
+}

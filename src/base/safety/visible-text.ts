@@ -1,0 +1,153 @@
+import { cutText } from "../util/cut-text.ts";
+import { lazy } from "../util/lazy.ts";
+import { HIDDEN } from "./invisible.ts";
+
+const EACH_HIDDEN = new RegExp(HIDDEN.source, "gv");
+const LINE_ENDS = /\r\n|[\t\n]/g;
+
+/** Scripts that shape their letters with joiners. */
+const JOINING = ["Arab", "Syrc", "Mong", "Nkoo", "Mand", "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml"]
+  .concat(["Telu", "Knda", "Mlym", "Sinh", "Khmr", "Mymr", "Tibt"])
+  .map((script) => `\\p{sc=${script}}`)
+  .join("");
+const RIGHT_TO_LEFT = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}\\p{scx=Nkoo}";
+const MARK = "[\\u200E\\u200F\\u061C]";
+/** A neighbour that is hidden itself will be spelt out, so nothing is needed beside it. */
+const SEEN = "--\\p{Default_Ignorable_Code_Point}]";
+/** Hidden characters that the text of some languages and emoji need, in the places where they need them. */
+const needed = lazy(
+  () =>
+    new RegExp(
+      [
+        "\\r(?=\\n)",
+        `(?<=[[${JOINING}]${SEEN})[\\u200C\\u200D](?=[[\\p{L}\\p{M}]${SEEN})`,
+        `(?<=\\p{L})[\\u200C\\u200D](?=[[${JOINING}]${SEEN})`,
+        // Some words end with a mark and a joiner.
+        `(?<=[[[${JOINING}]&&\\p{M}]${SEEN})\\u200D(?!${MARK}|[\\u200C\\u200D])`,
+        "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]|\\p{Emoji}\\uFE0F)\\u200D(?=\\p{Extended_Pictographic})",
+        "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
+        `(?<=[[${RIGHT_TO_LEFT}]${SEEN} ?)${MARK}(?!${MARK})`,
+        `(?<!${MARK})${MARK}(?= ?[[${RIGHT_TO_LEFT}]${SEEN})`,
+      ].join("|"),
+      "vy",
+    ),
+);
+
+/**
+ * Makes outside text fit for a model, a person, a terminal and a log: spells out every character that a reader would
+ * not see, as JSON spells it (`\u001b`). Nothing is dropped, JSON stays the same JSON, and text of all languages,
+ * emoji, tabs and line ends stay. Twice changes nothing more.
+ */
+export function toVisibleText(text: string, maxChars?: number): string {
+  const spelt = spell(text);
+  if (maxChars === undefined || spelt.length <= maxChars) return spelt;
+  // The cut may separate a joiner from the letter that needs it.
+  return cutText(spell(cutText(spelt, maxChars)), maxChars);
+}
+
+/** {@link toVisibleText} for a person who has to judge every character: lookalikes are spelt out too. */
+export function toExactText(text: string): string {
+  return spellLookalikes(toVisibleText(text), spellUnits);
+}
+
+/** {@link toExactText} on one line. */
+export function toVisibleLine(text: string): string {
+  return toExactText(text).replace(LINE_ENDS, spellUnits);
+}
+
+/** Whether a name or value that must stay as it is has characters that {@link toVisibleText} would spell out. */
+export function hidesText(text: string): boolean {
+  return HIDDEN.test(text) && spell(text) !== text;
+}
+
+/** Plain text is recognised many times faster than hidden characters are. */
+const UNUSUAL = /[^\t\n\x20-\x7e]/;
+
+/** No others are {@link NEEDED}, and looking around each takes long. */
+const MAY_BE_NEEDED = new Set("\r\u200c\u200d\ufe0e\ufe0f\u200e\u200f\u061c");
+
+function spell(text: string): string {
+  if (!UNUSUAL.test(text) || !HIDDEN.test(text)) return text;
+  return text.replace(EACH_HIDDEN, (character, at: number) => {
+    if (!MAY_BE_NEEDED.has(character)) return spellUnits(character);
+    const isNeeded = needed();
+    isNeeded.lastIndex = at;
+    return isNeeded.test(text) ? character : spellUnits(character);
+  });
+}
+
+const spelt = new Map<string, string>();
+
+/** A text may hide millions of characters, of which there are a few thousand. */
+function spellUnits(characters: string): string {
+  const known = spelt.get(characters);
+  if (known !== undefined) return known;
+  const units = characters.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  const made = units.map((unit) => `\\u${unit}`).join("");
+  if (spelt.size < MOST_SPELT) spelt.set(characters, made);
+  return made;
+}
+
+const MOST_SPELT = 8_192;
+
+const ODD = /[^\x20-\x7e]/;
+
+/** Escapes the same characters within JSON, whose value stays the same. */
+export function toVisibleJson(json: string): string {
+  if (!ODD.test(json)) return json;
+  return json.replace(EACH_HIDDEN, spellUnits);
+}
+
+/** Alphabets whose letters look like those of another one. Greek letters that only look Greek (μ, Ω) mix with all. */
+const ALPHABETS = [
+  "[\\p{sc=Latn}--[\\uFF21-\\uFF5A]]",
+  "\\p{sc=Cyrl}",
+  "[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορυχϲϳ]",
+  "\\p{sc=Armn}",
+  "\\p{sc=Cher}",
+  "\\p{sc=Copt}",
+  "\\p{sc=Lisu}",
+  // Wide letters, and those of mathematics.
+  "[\\uFF21-\\uFF5A]",
+  "[\\u{1D400}-\\u{1D7CB}]",
+];
+/** Most text needs no tables of alphabets, which cost a start several megabytes. */
+const tables = lazy(() => ({
+  alphabets: ALPHABETS.map((letters) => new RegExp(letters, "v")),
+  /** Only text with one of these can mix alphabets. */
+  others: new RegExp(ALPHABETS.slice(1).join("|"), "v"),
+  word: /[\p{L}\p{M}\p{Nd}]+/gv,
+}));
+/** All lookalikes are beyond Latin-1. */
+const BEYOND_LATIN = /[\u0100-\uFFFF]/;
+/** Characters that look like a slash, a dot, a colon or a hyphen, where an address or a path has one. */
+const SEPARATOR = /(?<=[A-Za-z0-9])[⁄∕⧸／․．。｡꞉：∶‐‑−](?=[A-Za-z0-9])/g;
+
+/**
+ * Spells out letters that a person would take for others: in a word that mixes alphabets, those of the alphabet that
+ * has fewer letters in it. Words in one alphabet stay, and so do languages that mix several, such as Japanese.
+ */
+export function spellLookalikes(text: string, spell: (character: string) => string): string {
+  if (!BEYOND_LATIN.test(text)) return text;
+  const { others, word } = tables();
+  const separated = text.replace(SEPARATOR, spell);
+  return others.test(separated) ? separated.replace(word, (one) => spellFewer(one, spell)) : separated;
+}
+
+function spellFewer(word: string, spell: (character: string) => string): string {
+  const { alphabets } = tables();
+  const letters = [...word].map((letter) => ({
+    letter,
+    alphabet: alphabets.findIndex((one) => one.test(letter)),
+  }));
+  const known = Map.groupBy(
+    letters.filter(({ alphabet }) => alphabet >= 0),
+    ({ alphabet }) => alphabet,
+  );
+  if (known.size < 2) return word;
+  // If two alphabets have equally many letters, the later one of the list is spelt out.
+  const [most] = [...known].toSorted(([left, a], [right, b]) => b.length - a.length || left - right)[0]!;
+  return letters
+    .map(({ letter, alphabet }) => (alphabet < 0 || alphabet === most ? letter : spell(letter)))
+    .join("");
+}

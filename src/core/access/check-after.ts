@@ -1,0 +1,23 @@
+/**
+ * Shares checks among callers so that each gets one that began after it came. A caller that comes during a check
+ * waits for the next one.
+ */
+export function checkAfter(check: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function start(): Promise<void> {
+    next = undefined;
+    const started = check().finally(() => {
+      if (running === started) running = undefined;
+    });
+    running = started;
+    return started;
+  }
+
+  return () => {
+    if (!running) return start();
+    next ??= running.then(start, start);
+    return next;
+  };
+}

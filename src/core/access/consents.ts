@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { namesSecret } from "../../base/safety/secret-patterns.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { toPlainText } from "../nouns/plain-text.ts";
+import type { ServerProgram } from "../nouns/server-program.ts";
+import { createRecordStore, type RecordStore } from "./record-store.ts";
+
+/**
+ * Consents of a person to start servers. Each is bound to the hash of everything that the server runs. A file
+ * answers at once, a database later.
+ */
+export interface Consents<Given extends boolean | Promise<boolean> = boolean> {
+  /** Reads the store, so that changes by other processes count. */
+  isGiven(program: ServerProgram): Given;
+  give(programs: readonly ServerProgram[]): Promise<void>;
+  /** Takes consents back. Resolves to their number. */
+  revoke(programs: readonly ServerProgram[]): Promise<number>;
+  /** Set if the store was damaged, so that no server may start. */
+  readonly damage: string | undefined;
+}
+
+export const consentSchema = z.object({
+  label: z.string(),
+  /** Milliseconds since 1970. */
+  givenAt: z.number(),
+});
+
+type ConsentStore = RecordStore<z.infer<typeof consentSchema>>;
+
+/** Keeps consents in a file. */
+export function createConsents(path: string): Consents {
+  const store = createRecordStore({ path, format: 1, record: consentSchema, counted: "allowed" });
+  return createConsentsOver(store, ({ hash }) => {
+    void store.refresh();
+    return store.get(hash) !== undefined;
+  });
+}
+
+export function createConsentsOver<Given extends boolean | Promise<boolean>>(
+  store: ConsentStore,
+  isGiven: (program: ServerProgram) => Given,
+): Consents<Given> {
+  return {
+    get damage() {
+      return store.damage;
+    },
+    isGiven,
+    give: (programs) => {
+      const givenAt = Date.now();
+      return store.change(new Map(programs.map(({ hash, label }) => [hash, { label, givenAt }])));
+    },
+    revoke: async (programs) => {
+      await store.refresh();
+      const given = programs.filter(({ hash }) => store.get(hash) !== undefined);
+      await store.change(new Map(given.map(({ hash }) => [hash, undefined])));
+      return given.length;
+    },
+  };
+}
+
+const VARIABLE = /\$\{[^{}]*\}/g;
+
+/**
+ * Describes what a server runs or reaches, in whole lines for a person who decides. Nothing is cut, and characters
+ * that do not show are spelt out. Values whose names say secret are left out.
+ */
+export function showProgram({ runs }: ServerProgram): string[] {
+  if ("url" in runs) {
+    return [
+      `reaches  ${toVisibleLine(runs.url)}`,
+      ...fields("header", runs.headers),
+      ...fields("login", texts(runs.oauth)),
+      ...sent([runs.url, ...Object.values({ ...runs.headers, ...texts(runs.oauth) })], "it"),
+    ];
+  }
+  return [
+    `runs     ${[runs.command, ...runs.args].map(quoted).join(" ")}`,
+    `program  ${runs.path === undefined ? "not found" : toVisibleLine(runs.path)}`,
+    `in       ${toVisibleLine(runs.cwd)}`,
+    ...fields("variable", runs.env),
+    ...(runs.envFile === undefined ? [] : [`and all  variables of ${toVisibleLine(runs.envFile)}`]),
+    ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
+  ];
+}
+
+/** Unquoted only if no reader could split it otherwise. */
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `"${toVisibleLine(word).replaceAll('"', '\\"')}"`;
+}
+
+function fields(kind: string, values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).map(([name, value]) => {
+    const isHidden = namesSecret(name) && !value.includes("${");
+    return `${kind.padEnd(8)} ${toVisibleLine(name)}=${isHidden ? "(hidden)" : quoted(value)}`;
+  });
+}
+
+function texts(values: Readonly<Record<string, unknown>> = {}): Record<string, string> {
+  const entries = Object.entries(values).map(([name, value]) => [name, toPlainText(value)]);
+  return Object.fromEntries(entries);
+}
+
+/** Names the person's own variables whose values go out. */
+function sent(texts: readonly string[], to: string): string[] {
+  const names = new Set(texts.flatMap((text) => text.match(VARIABLE) ?? []));
+  return names.size === 0 ? [] : [`sends    ${[...names].map(toVisibleLine).join(", ")} of yours to ${to}`];
+}

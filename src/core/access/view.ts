@@ -1,0 +1,114 @@
+import { LRUCache } from "lru-cache";
+import { nameTableOf } from "../../search/lexical/names.ts";
+import { type Domain, type Entry, knownStatus } from "../nouns/entry.ts";
+import type { Principal } from "../nouns/principal.ts";
+
+/** The part of a catalog that one principal may see. Operations get a View and nothing else. */
+export interface View {
+  readonly principal: Principal;
+  /** Hash of everything in the view, and of nothing else. */
+  readonly version: string;
+  /** Equal for principals who see the same entries. */
+  readonly scopeKey: string;
+  /** Domains with at least one entry that the principal may see. */
+  readonly domains: ReadonlyMap<string, Domain>;
+  /** Domains whose server has not listed its tools yet. */
+  readonly starting: ReadonlySet<string>;
+  /** All entries that the principal may run, including hidden ones. */
+  readonly entries: readonly Entry[];
+  /** All entries that are not hidden. */
+  readonly shown: readonly Entry[];
+  /** The entry points of each domain. */
+  readonly entryPoints: ReadonlyMap<string, readonly Entry[]>;
+  /** Finds an entry by route or op, or by a plain name that only one shown entry has. */
+  find(address: string): Entry | undefined;
+  /** Shown entries of exactly this name. None for a name that could pass as an address. */
+  byName(name: string): readonly Entry[];
+}
+
+interface ViewSnapshot {
+  readonly version: string;
+  readonly domains: ReadonlyMap<string, Domain>;
+  readonly entries: readonly Entry[];
+  find(address: string, allowed: (entry: Entry) => boolean): Entry | undefined;
+  versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
+}
+
+const ADDRESS_MARKS = /[.:/?#]/;
+
+type ViewFields = Omit<View, "principal">;
+
+/** Creates views of one catalog. Principals with the same scopes share the work. */
+export function createViews(catalog: ViewSnapshot): (principal: Principal) => View {
+  const sights = new LRUCache<string, ViewFields>({ max: 64 });
+  /** A call looks at its view several times. A view counts only while the scopes are the same. */
+  const views = new WeakMap<Principal, { readonly scopes: readonly string[]; readonly view: View }>();
+
+  function viewOf(principal: Principal): View {
+    const key = JSON.stringify([...new Set(principal.scopes)].sort());
+    const known = sights.get(key);
+    if (known) return { ...known, principal };
+    const made = createSight(catalog, { ...principal, scopes: [...principal.scopes] }, key);
+    sights.set(key, made);
+    return { ...made, principal };
+  }
+
+  return (principal) => {
+    const { scopes } = principal;
+    const seen = views.get(principal);
+    if (seen && areEqual(seen.scopes, scopes)) return seen.view;
+    const view = viewOf(principal);
+    views.set(principal, { scopes: [...scopes], view });
+    return view;
+  };
+}
+
+function areEqual(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((scope, index) => scope === other[index]);
+}
+
+function createSight(catalog: ViewSnapshot, principal: Principal, scopeKey: string): ViewFields {
+  const isSeen = (entry: Entry) => maySee(principal, entry);
+  const entries = catalog.entries.filter(isSeen);
+  const shown = entries.filter((entry) => entry.visibility !== "hidden");
+  const seenDomains = new Set(shown.map((entry) => entry.domain));
+  const domains = new Map([...catalog.domains].filter(([name]) => seenDomains.has(name)));
+  const seesAll = entries.length === catalog.entries.length && domains.size === catalog.domains.size;
+  const byName = (name: string): readonly Entry[] => {
+    if (ADDRESS_MARKS.test(name)) return [];
+    return nameTableOf(shown)
+      .named(name)
+      .filter((entry) => entry.name === name);
+  };
+  return {
+    version: seesAll ? catalog.version : catalog.versionOf([...domains.values()], entries),
+    scopeKey,
+    domains,
+    starting: new Set(
+      shown.filter((entry) => knownStatus(entry)?.state === "starting").map(({ domain }) => domain),
+    ),
+    entries,
+    shown,
+    entryPoints: Map.groupBy(
+      shown.filter((entry) => entry.visibility === "entry"),
+      (entry) => entry.domain,
+    ),
+    find: (address) => {
+      const entry = catalog.find(address, isSeen);
+      if (entry) return entry;
+      const sharing = byName(address);
+      return sharing.length === 1 ? sharing[0] : undefined;
+    },
+    byName,
+  };
+}
+
+/** Decides on access: the principal needs every scope of the entry. */
+function maySee(principal: Principal, entry: Entry): boolean {
+  return missingScopes(principal, entry).length === 0;
+}
+
+/** The scopes of an entry that a principal lacks. */
+export function missingScopes(principal: Principal, entry: Entry): string[] {
+  return entry.scopes.filter((scope) => !principal.scopes.includes(scope));
+}

@@ -1,0 +1,270 @@
+import { escapePart } from "../../base/json-schema/walk-schema.ts";
+import { boundaryBefore, codePointBoundary } from "../../base/util/cut-text.ts";
+import type { Json } from "../../base/util/json.ts";
+import type { JsonRecord } from "./blocks.ts";
+
+/** More parts than this are not named one by one. */
+const MOST_LEFT = 4;
+const MOST_PATH_CHARS = 200;
+/** A field has quotes, a colon, a comma and a value. */
+const LEAST_FIELD_CHARS = 5;
+/** The beginning of a value needs some room to be of use. */
+const LEAST_CHARS = 16;
+
+/**
+ * Takes about `maxChars` characters of JSON from a value. Items, fields and lines stay whole as long as one fits.
+ * The page and all that is read from `left` make up the value.
+ */
+export function toPage(value: Json, maxChars: number, request: PageRequest = {}): ResultPage {
+  const page = pageOf(value, maxChars, request);
+  if (page.left.length <= MOST_LEFT + 1) return page;
+  return { ...page, left: [...page.left.slice(0, MOST_LEFT), asText(value)] };
+}
+
+function pageOf(value: Json, maxChars: number, request: PageRequest): ResultPage {
+  if (typeof value === "string") return textPage(value, maxChars, request);
+  if (request.unit === "chars") return textPage(JSON.stringify(value), maxChars, request);
+  if (value === null || typeof value !== "object") return { content: value, left: [] };
+  if (Array.isArray(value)) return itemsPage(value, maxChars, request);
+  const { offset = 0, limit } = request;
+  const keys = Object.keys(value);
+  const all = offset === 0 && (limit === undefined || limit >= keys.length);
+  return (all ? smallFields(value, keys, maxChars) : undefined) ?? fieldsPage(value, keys, maxChars, request);
+}
+
+function itemsPage(items: readonly Json[], maxChars: number, { offset = 0, limit }: PageRequest): ResultPage {
+  const end = Math.min(items.length, offset + (limit ?? items.length));
+  const shown: Json[] = [];
+  const left: PageRest[] = [];
+  let room = maxChars - 2;
+  for (let at = offset; at < end; at++) {
+    const item = items[at]!;
+    const size = jsonChars(item, room);
+    if (size <= room) {
+      shown.push(item);
+      room -= size + 1;
+      continue;
+    }
+    if (shown.length > 0) break;
+    const part = partOf(item, String(at), room);
+    shown.push(part.content);
+    left.push(...part.left);
+    break;
+  }
+  const next = offset + shown.length;
+  if (next < items.length) left.unshift({ path: "", unit: "items", offset: next, of: items.length });
+  return { content: shown, left };
+}
+
+/** Fields in their order, from an offset on. */
+function fieldsPage(
+  record: JsonRecord,
+  keys: readonly string[],
+  maxChars: number,
+  { offset = 0, limit }: PageRequest,
+): ResultPage {
+  const end = Math.min(keys.length, offset + (limit ?? keys.length));
+  const shown: [string, Json][] = [];
+  const left: PageRest[] = [];
+  let room = maxChars - 2;
+  for (const key of keys.slice(offset, end)) {
+    const size = jsonChars(record[key]!, room) + key.length + 4;
+    if (size <= room) {
+      shown.push([key, record[key]!]);
+      room -= size;
+      continue;
+    }
+    if (shown.length > 0) break;
+    // No page has room for such a name: the record can only be read as text.
+    if (isUnnamed(key, room)) return { content: {}, left: [asText(record)] };
+    const part = partOf(record[key]!, key, room - key.length - 4);
+    shown.push([key, part.content]);
+    left.push(...part.left);
+    break;
+  }
+  const next = offset + shown.length;
+  if (next < keys.length) left.unshift({ path: "", unit: "fields", offset: next, of: keys.length });
+  return { content: toRecord(shown), left };
+}
+
+/**
+ * The small fields of a record whole, and the beginning of others, in their order. Undefined if too many would have
+ * to be named as left out.
+ */
+function smallFields(record: JsonRecord, keys: readonly string[], maxChars: number): ResultPage | undefined {
+  // More than fit and than could be named: no need to measure them.
+  if (keys.length > maxChars / LEAST_FIELD_CHARS + MOST_LEFT) return undefined;
+  const sizes = keys.map((key) => ({ key, size: jsonChars(record[key]!, maxChars) + key.length + 4 }));
+  const shown = new Map<string, Json>();
+  const left: PageRest[] = [];
+  let room = maxChars - 2;
+  let cut = 0;
+  for (const { key, size } of sizes.toSorted((one, other) => one.size - other.size)) {
+    if (size <= room) {
+      shown.set(key, record[key]!);
+      room -= size;
+      continue;
+    }
+    cut += 1;
+    if (cut > MOST_LEFT || isUnnamed(key, maxChars)) return undefined;
+    const inner = room - key.length - 4;
+    const part = inner >= LEAST_CHARS ? partOf(record[key]!, key, inner) : undefined;
+    if (part === undefined || isEmpty(part.content)) {
+      left.push(startOf(record[key]!, `/${escapePart(key)}`));
+      continue;
+    }
+    shown.set(key, part.content);
+    left.push(...part.left);
+    room -= jsonChars(part.content, room) + key.length + 4;
+  }
+  return {
+    content: toRecord(keys.filter((key) => shown.has(key)).map((key) => [key, shown.get(key)!])),
+    left,
+  };
+}
+
+/** The beginning of a value inside another one. */
+function partOf(value: Json, key: string, maxChars: number): ResultPage {
+  const { content, left } = pageOf(value, Math.max(LEAST_CHARS, maxChars), {});
+  const within = left.map((one) => ({ ...one, path: `/${escapePart(key)}${one.path}` }));
+  const named = within.every(({ path }) => path.length <= MOST_PATH_CHARS);
+  return { content, left: named ? within : [{ ...asText(value), path: `/${escapePart(key)}` }] };
+}
+
+function startOf(value: Json, path: string): PageRest {
+  if (typeof value === "string") return { path, unit: "lines", offset: 0, of: countLines(value) };
+  if (Array.isArray(value)) return { path, unit: "items", offset: 0, of: value.length };
+  const of = value !== null && typeof value === "object" ? Object.keys(value).length : 1;
+  return { path, unit: "fields", offset: 0, of };
+}
+
+function asText(value: Json): PageRest {
+  return { path: "", unit: "chars", offset: 0, of: jsonChars(value) };
+}
+
+function isUnnamed(key: string, room: number): boolean {
+  return key.length + 4 + LEAST_CHARS > room || key.length > MOST_PATH_CHARS / 2;
+}
+
+function isEmpty(value: Json): boolean {
+  return value === "" || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
+}
+
+/** Unlike an assignment, this keeps a field called `__proto__`. */
+function toRecord(fields: readonly (readonly [string, Json])[]): Json {
+  return Object.fromEntries(fields);
+}
+
+type TextUnit = "lines" | "chars";
+
+/** The unit that an offset counts in. */
+type PageUnit = "items" | "fields" | TextUnit;
+
+/** A part of a value that a page leaves out, and where to read on. */
+export interface PageRest {
+  /** JSON pointer within the value; empty for the value itself. */
+  readonly path: string;
+  readonly unit: PageUnit;
+  /** The first one that the page leaves out. */
+  readonly offset: number;
+  readonly of: number;
+}
+
+export interface ResultPage {
+  readonly content: Json;
+  readonly left: readonly PageRest[];
+}
+
+export interface PageRequest {
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+  /** `chars` reads any value as text by characters: a text as it is, anything else as its JSON. */
+  readonly unit?: TextUnit | undefined;
+}
+
+/** Counts the characters of a value's JSON without writing it. Stops soon after `limit`. */
+export function jsonChars(value: Json, limit = Number.POSITIVE_INFINITY): number {
+  if (typeof value === "string") return value.length + 2;
+  if (value === null || typeof value !== "object") return String(value).length;
+  let chars = 2;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      chars += jsonChars(item, limit - chars) + 1;
+      if (chars > limit) return chars;
+    }
+    return chars;
+  }
+  for (const key of Object.keys(value)) {
+    chars += key.length + 4 + jsonChars(value[key]!, limit - chars);
+    if (chars > limit) return chars;
+  }
+  return chars;
+}
+
+/**
+ * Takes whole lines from a text. A line that is longer than a page is read by characters. Pages by lines are joined
+ * by line breaks, pages by characters by nothing.
+ */
+function textPage(text: string, maxChars: number, { offset = 0, limit, unit }: PageRequest): ResultPage {
+  const room = Math.max(1, maxChars - 2);
+  const lines = countLines(text);
+  // An offset past the last line counts characters: the text may be one long line.
+  const byChars = unit === "chars" || (unit === undefined && offset >= lines && offset > 0);
+  if (byChars) return charsPage(text, offset, Math.min(room, limit ?? room));
+  if (offset >= lines) return { content: "", left: [] };
+
+  const start = lineStart(text, offset);
+  const end = limit === undefined ? text.length : Math.max(start, lineStart(text, offset + limit) - 1);
+  if (offset + (limit ?? lines) >= lines && text.length - start <= room)
+    return { content: text.slice(start), left: [] };
+  if (end - start <= room && offset + (limit ?? lines) < lines)
+    return linesPage(text, start, end, lines, offset);
+  const lastBreak = text.lastIndexOf("\n", start + room);
+  // A page that would end early because a long line follows goes on into that line.
+  if (lastBreak - start < room / 2) return charsPage(text, start, room);
+  return linesPage(text, start, lastBreak, lines, offset);
+}
+
+/** An empty text has no lines. */
+function countLines(text: string): number {
+  if (text === "") return 0;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
+function linesPage(text: string, start: number, end: number, lines: number, offset: number): ResultPage {
+  const content = text.slice(start, end);
+  const next = offset + Math.max(1, countLines(content));
+  return { content, left: [{ path: "", unit: "lines", offset: next, of: lines }] };
+}
+
+function charsPage(text: string, offset: number, room: number): ResultPage {
+  const start = codePointBoundary(text, Math.min(offset, text.length));
+  if (text.length - start <= room) return { content: text.slice(start), left: [] };
+  const end = cutBefore(text, start, start + room);
+  return {
+    content: text.slice(start, end),
+    left: [{ path: "", unit: "chars", offset: end, of: text.length }],
+  };
+}
+
+/** Ends after a line break in the second half, otherwise where no character is split. Always moves on. */
+function cutBefore(text: string, start: number, end: number): number {
+  const lastBreak = text.lastIndexOf("\n", end - 1) + 1;
+  if (lastBreak - start > (end - start) / 2) return lastBreak;
+  const cut = boundaryBefore(text, end);
+  if (cut > start) return cut;
+  const whole = codePointBoundary(text, end);
+  return whole > start ? whole : start + 2;
+}
+
+function lineStart(text: string, line: number): number {
+  let at = 0;
+  for (let count = 0; count < line; count++) {
+    const next = text.indexOf("\n", at);
+    if (next < 0) return text.length + 1;
+    at = next + 1;
+  }
+  return at;
+}

@@ -1,0 +1,75 @@
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Pin, Pins } from "../access/pins.ts";
+import type { AuditEvent, AuditStore } from "../audit/audit-store.ts";
+
+/** The audit log of a gateway. */
+export interface AuditOptions {
+  /** The gateway does not close it. */
+  readonly store: AuditStore;
+  /**
+   * Refuses calls that write while the log cannot be written. Default: calls run, their records wait in memory, and
+   * a notice is published.
+   */
+  readonly failClosed?: boolean;
+}
+
+/** Records what a gateway does. */
+export interface Auditor {
+  /** Records an event without waiting. */
+  note(event: AuditEvent): void;
+  /**
+   * Records an event before something runs, and waits until the log has it.
+   *
+   * @throws AUDIT_FAILED if the log cannot be written, fails closed, and the call writes.
+   */
+  noteFirst(event: AuditEvent, writes: boolean): Promise<void>;
+}
+
+/** `tell` is called once when the log becomes unwritable, and again only after a recovery. */
+export function createAuditor(
+  { store, failClosed = false }: AuditOptions,
+  tell: (reason: string) => void,
+): Auditor {
+  let isFailing = false;
+  return {
+    note: (event) => store.add(event),
+    noteFirst: async (event, writes) => {
+      store.add(event);
+      try {
+        await store.flush();
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing) tell(reasonOf(error));
+        isFailing = true;
+        if (!failClosed || !writes) return;
+        throw isProblem(error)
+          ? error
+          : problem("AUDIT_FAILED", { path: "its store", reason: reasonOf(error) });
+      }
+    },
+  };
+}
+
+/** Pins whose approvals and revocations the audit log records. */
+export function auditPins(pins: Pins, audit: Auditor, principal: string): Pins {
+  /** Records each pin that has another state after the change. */
+  async function record(kind: "allowed" | "revoked", change: () => Promise<number>): Promise<number> {
+    const before = new Map(pins.list().map((pin) => [pin.route, pin.state]));
+    const count = await change();
+    const changed = ({ route, state }: Pin) => state !== before.get(route);
+    for (const { route, hash } of pins.list().filter(changed)) {
+      audit.note({ kind, principal, what: "definition", name: route, digest: hash });
+    }
+    return count;
+  }
+
+  return {
+    ...pins,
+    get damage() {
+      return pins.damage;
+    },
+    approve: (which) => record("allowed", () => pins.approve(which)),
+    revoke: (which) => record("revoked", () => pins.revoke(which)),
+  };
+}

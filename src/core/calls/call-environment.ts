@@ -1,0 +1,68 @@
+import type { Learning } from "../../search/learning/learning.ts";
+import type { SearchIndex } from "../../search/port/search-index.ts";
+import type { View } from "../access/view.ts";
+import type { BoundScript, CallingClient } from "../nouns/entry.ts";
+import type { CallTrace } from "../nouns/span-context.ts";
+import type { Extractor } from "../sessions/extractor.ts";
+import type { ObservedShapes } from "../sessions/observed-shapes.ts";
+import type { Idempotency } from "../storage/idempotency.ts";
+import type { CallSession } from "../storage/session-store.ts";
+import type { Discovery } from "../telemetry/discovery.ts";
+import type { NoticeEvent } from "../telemetry/events.ts";
+import type { Auditor } from "./auditor.ts";
+import type { ApprovalRequest, CallPolicy } from "./decide-call.ts";
+
+/** Services that all calls of a gateway share. */
+export interface CallServices {
+  readonly extractor: Extractor;
+  readonly idempotency: Idempotency;
+  /** Absent if there is no audit log. */
+  readonly audit?: Auditor;
+  readonly discovery: Discovery;
+  readonly shapes: ObservedShapes;
+  /** Absent if learning from use is switched off. */
+  readonly learning?: Learning;
+}
+
+/** The request that a call belongs to. */
+export interface RequestInfo {
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly client?: CallingClient;
+  readonly trace?: CallTrace;
+}
+
+/**
+ * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, declined
+ * with their words for the model, or false if there is nobody to ask.
+ */
+export type Approval = boolean | "declined" | { readonly declined: string } | { readonly by: string };
+
+/** Decides on calls that need a person's approval. */
+export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;
+
+/** Everything that running an entry needs. It has a View, never the catalog. */
+export interface CallScope {
+  readonly view: View;
+  readonly session?: CallSession;
+  readonly services: CallServices;
+  readonly search: Pick<SearchIndex, "search">;
+  readonly request: RequestInfo;
+  readonly policy: CallPolicy;
+  readonly approve: Approve;
+  /** Runs the script of a recipe. Absent inside such a script: recipes do not run in recipes. */
+  readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<unknown>;
+  /** Milliseconds a call may take, unless its entry says otherwise. */
+  readonly callMs: number;
+  notice(notice: NoticeEvent["notice"], detail: string): void;
+}
+
+/** Learning connects queries with calls by session, or by principal if there is no session. */
+export function conversationOf({ session, view }: Pick<CallScope, "session" | "view">): {
+  scope: string;
+  conversation: string;
+  principal: string;
+} {
+  const { scopeKey: scope, principal } = view;
+  return { scope, conversation: session?.handle ?? principal.id, principal: principal.id };
+}

@@ -1,0 +1,107 @@
+import { type Problem, problem } from "../../base/problems/problem.ts";
+import { addressOf } from "../../base/util/address-of.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { definitionHash } from "../nouns/definition-hash.ts";
+import { type Entry, LANES, type ScriptBounds } from "../nouns/entry.ts";
+import type { Principal } from "../nouns/principal.ts";
+
+/** A requested call, with its arguments before they are checked. */
+export interface CallRequest {
+  readonly args?: unknown;
+  /** Absent: destructive tools run dry, all other tools run. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** How a face lets calls run. */
+export interface CallPolicy {
+  /** `read`: this tool of the surface runs nothing that writes. */
+  readonly reach: "read" | "any";
+  /** The calls that a person must approve, in addition to tools that require confirmation. */
+  readonly asks: "confirmed" | "destructive" | "writes";
+  /** Domains whose tools ask for permission themselves, so that a person is not asked twice. */
+  readonly selfAsking?: readonly string[];
+  /** The bounds of the recipe that makes the call. The call of the recipe itself was decided by this policy. */
+  readonly within?: ScriptBounds;
+}
+
+/** The call that a person is asked to approve. `hash` binds the approval to the tool's definition and the exact arguments. */
+export interface ApprovalRequest {
+  readonly op: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly hash: string;
+  readonly principal: Principal;
+  /** Why a person is asked: the tool's author requires it, or the tool is destructive, or it writes. */
+  readonly why: "confirmation" | "destroys" | "writes";
+  /** The handle by which the same request goes on after the answer, if it has done a part already. */
+  readonly resume?: string;
+  /** The call is a part of a script. Without an answer now, the script asks once about all its remaining effects. */
+  readonly inScript?: true;
+}
+
+export type CallDecision =
+  | { readonly do: "run" }
+  | { readonly do: "dry-run"; readonly why: "requested" | "destructive" }
+  | { readonly do: "ask"; readonly question: ApprovalRequest }
+  | { readonly do: "refuse"; readonly problem: Problem };
+
+/**
+ * Decides about one call: run it, run it dry, ask a person, or refuse. Pure. Every face uses it, so no two of them
+ * can disagree.
+ */
+export function decideCall(
+  entry: Entry,
+  principal: Principal,
+  request: CallRequest,
+  policy: CallPolicy,
+): CallDecision {
+  const { lane, status } = entry;
+  const name = addressOf(entry);
+  if (status) return refuse(problem("UNAVAILABLE", { name, ...status }));
+  if (policy.within && isBeyond(entry, policy.within))
+    return refuse(problem("BEYOND_RECIPE", { name, lane }));
+  if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, lane }));
+  if (entry.kind === "tool" && (request.dryRun ?? lane === "destructive"))
+    return { do: "dry-run", why: request.dryRun ? "requested" : "destructive" };
+  if (lane !== "read" && !principal.allowWrite) return refuse(problem("PERMISSION_DENIED", { name, lane }));
+  const why = whyAsk(entry, policy);
+  return why ? { do: "ask", question: toQuestion(entry, principal, request.args, why) } : { do: "run" };
+}
+
+/** Binds approvals to the tool as it is defined now, to the program behind it, and to the exact arguments. */
+export function callHash(entry: Entry, args: unknown): string {
+  const program = entry.origin?.program ?? "";
+  return contentHash({ op: entry.op, definition: definitionHash(entry), program, args: args ?? {} });
+}
+
+/** Whether a recipe was not kept with such a call. */
+function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
+  if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
+  const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
+  return changes && calls !== undefined && !calls.includes(entry.op);
+}
+
+function whyAsk(
+  entry: Entry,
+  { asks, selfAsking = [], within }: CallPolicy,
+): ApprovalRequest["why"] | undefined {
+  if (entry.kind !== "tool" || selfAsking.includes(entry.domain)) return undefined;
+  // A recipe is at least as strict as its calls, so whoever was to be asked has approved the recipe.
+  if (within && (within.confirmation || !entry.requiresConfirmation)) return undefined;
+  if (entry.requiresConfirmation) return "confirmation";
+  if (entry.lane === "destructive" && asks !== "confirmed") return "destroys";
+  return entry.lane === "write" && asks === "writes" ? "writes" : undefined;
+}
+
+function toQuestion(
+  entry: Entry,
+  principal: Principal,
+  args: unknown,
+  why: ApprovalRequest["why"],
+): ApprovalRequest {
+  const given = (args ?? {}) as Readonly<Record<string, unknown>>;
+  return { op: entry.op, args: given, hash: callHash(entry, args), principal, why };
+}
+
+function refuse(refusal: Problem): CallDecision {
+  return { do: "refuse", problem: refusal };
+}

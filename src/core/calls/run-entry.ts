@@ -1,0 +1,224 @@
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { addressOf } from "../../base/util/address-of.ts";
+import type { Json } from "../../base/util/json.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { toJson } from "../../base/util/to-json.ts";
+import type { CallContext, Entry, FindRequest, FoundEntry } from "../nouns/entry.ts";
+import { needsEntry } from "../sessions/read-conditions.ts";
+import {
+  discover,
+  meet,
+  noteRead,
+  type ToolUse,
+  unveil,
+  use,
+  type WorkingMemory,
+} from "../sessions/working-memory.ts";
+import { type CallScope, conversationOf } from "./call-environment.ts";
+import { type GuidanceStep, guidanceSteps, toGuidedResult } from "./guidance-steps.ts";
+import { marksOf } from "./read-before-write.ts";
+
+/** Runs an entry with checked params within its deadline and records it in the session. Throws problems only. */
+export async function runEntry(
+  entry: Entry,
+  environment: CallScope,
+  call: (context: CallContext) => Promise<unknown>,
+  options: RememberOptions,
+): Promise<EntryResult> {
+  const { discovery, learning, shapes } = environment.services;
+  const noted = { ...conversationOf(environment), route: entry.route };
+  try {
+    const ran = await run(entry, environment, call);
+    discovery.used(noted.conversation, entry.route);
+    learning?.note({ kind: "used", ...noted });
+    if (!options.dry) shapes.note(environment.view, entry, ran.value);
+    rememberRun(entry, environment, ran, options);
+    return ran;
+  } catch (error) {
+    if (isToolFailure(error)) learning?.note({ kind: "failed", ...noted });
+    if (!options.dry) rememberFailure(entry, environment);
+    throw error;
+  }
+}
+
+async function run(
+  entry: Entry,
+  environment: CallScope,
+  call: (context: CallContext) => Promise<unknown>,
+): Promise<EntryResult> {
+  const { view, session, request, runScript } = environment;
+  const name = addressOf(entry);
+  const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
+  let showUpTo: number | undefined;
+  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) => {
+    const context: { -readonly [K in keyof CallContext]: CallContext[K] } = {
+      principal: view.principal,
+      get signal() {
+        return signal();
+      },
+      traceId: request.traceId,
+      find: (wanted) => searchForTool(environment, wanted),
+      showUpTo: (tokens) => {
+        showUpTo = tokens;
+      },
+    };
+    if (session) context.session = session.handle;
+    if (request.client) context.client = request.client;
+    if (request.trace) context.trace = request.trace;
+    if (runScript) context.runScript = (script) => runScript(script, signal());
+    return call(context);
+  });
+  const { content, guidance } = toGuidedResult(returned, entry.presentation?.outputSchema !== undefined);
+  const json = toJson(content);
+  if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
+  const ran = {
+    value: hideSecrets(json.value),
+    guidance: guidanceSteps(entry, guidance, environment),
+    warnings: json.warnings,
+  };
+  return showUpTo === undefined ? ran : { ...ran, showUpTo };
+}
+
+const FAILURES: ReadonlySet<string> = new Set([
+  "CALL_FAILED",
+  "UPSTREAM_ERROR",
+  "RESULT_INVALID",
+  "INTERNAL",
+]);
+/** Statuses of a proxy whose service is out of reach. */
+const OUT_OF_REACH: ReadonlySet<unknown> = new Set([502, 503, 504]);
+/** The code of MCP and JSON-RPC for wrong params. Servers report it in the text of a result, too. */
+const WRONG_PARAMS = "-32602";
+
+/**
+ * Whether the tool itself failed, so that another one may suit the need better. Wrong params, cancellation,
+ * timeouts, missing rights and services out of reach say nothing about that.
+ */
+export function isToolFailure(error: unknown): boolean {
+  if (!isProblem(error)) return true;
+  if (!FAILURES.has(error.code) || error.message.includes(WRONG_PARAMS)) return false;
+  const { network, status } = error.details;
+  if (network !== undefined || OUT_OF_REACH.has(status)) return false;
+  return typeof status !== "number" || status >= 500;
+}
+
+/** Searches on behalf of a running entry, among the entries that its caller may see. */
+async function searchForTool(
+  { view, search }: Pick<CallScope, "view" | "search">,
+  { query, limit, ...filter }: FindRequest,
+): Promise<readonly FoundEntry[]> {
+  const hits = await search.search({ query, limit, filter: { ...filter, scopes: view.principal.scopes } });
+  return hits
+    .filter(({ id }) => (view.find(id)?.visibility ?? "hidden") !== "hidden")
+    .map(({ id, score }) => ({ route: id, score }));
+}
+
+type Remembering = Pick<CallScope, "session"> & {
+  readonly services: Pick<CallScope["services"], "extractor">;
+};
+
+/** How an entry runs, and with which args. */
+interface RememberOptions {
+  readonly dry: boolean;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Records a run in the session: the entry used, entities met, routes unveiled. A dry run records only the routes. */
+export function rememberRun(
+  entry: Entry,
+  { session, services }: Remembering,
+  { value, guidance }: Pick<EntryResult, "value" | "guidance">,
+  { dry, args }: RememberOptions,
+): void {
+  if (!session) return;
+  const routes = guidance.map(({ route }) => route);
+  if (dry) {
+    session.update((memory) => unveil(memory, routes));
+    return;
+  }
+  const now = new Date();
+  const found = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
+  const needs = needsEntry(entry);
+  const entities = found.map((entity) => ({ ...entity, needs }));
+  const marks = marksOf(entry, args, value);
+  session.update((memory) => {
+    const used = useEntry(memory, entry, "success", now);
+    const met = entities.length > 0 ? meet(used, entities) : used;
+    return unveil(noteRead(met, marks), routes);
+  });
+}
+
+function rememberFailure(entry: Entry, { session }: Pick<Remembering, "session">): void {
+  session?.update((memory) => useEntry(memory, entry, "error", new Date()));
+}
+
+/** A used entry counts as discovered. */
+function useEntry(
+  memory: WorkingMemory,
+  entry: Entry,
+  result: ToolUse["lastResult"],
+  at: Date,
+): WorkingMemory {
+  const name = addressOf(entry);
+  const known = entry.kind === "resource" ? memory : discover(memory, [name]);
+  return use(known, { name, result, at });
+}
+
+/** The outcome of running one entry. */
+export interface EntryResult {
+  /** The whole result. */
+  readonly value: Json;
+  readonly guidance: readonly GuidanceStep[];
+  readonly warnings: readonly string[];
+  /** The tokens that the entry asks to be shown, beyond the usual ones. */
+  readonly showUpTo?: number;
+}
+
+interface Deadline {
+  readonly ms: number;
+  /** The caller's signal; aborting it cancels the work. */
+  readonly signal: AbortSignal;
+  /** The name of the work in the problem. */
+  readonly name: string;
+}
+
+/**
+ * Runs work with an AbortSignal, which is created only if the work reads it. Stops waiting when the time is over or
+ * the caller cancels, even if the work ignores the signal.
+ */
+export function withDeadline<T>(
+  { ms, signal, name }: Deadline,
+  work: (signal: () => AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = lazy(() => new AbortController());
+  return new Promise((resolve, reject) => {
+    const cancel = () => stop(problem("CANCELLED", { name }));
+    let timer: NodeJS.Timeout | undefined;
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cancel);
+    };
+    const fail = (error: unknown) => {
+      end();
+      reject(error);
+    };
+    function stop(reason: Error): void {
+      fail(reason);
+      controller().abort(reason);
+    }
+
+    if (signal.aborted) {
+      cancel();
+      return;
+    }
+    work(() => controller().signal).then((result) => {
+      end();
+      resolve(result);
+    }, fail);
+    // The work has begun: a server may have its request by now, and works meanwhile.
+    timer = setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
+    signal.addEventListener("abort", cancel, { once: true });
+    if (signal.aborted) cancel();
+  });
+}

@@ -1,0 +1,187 @@
+import { hash } from "node:crypto";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import type { Domain, Draft, Entry, EntryDraft, LazyDraft, ToolEntry } from "../nouns/entry.ts";
+import type { SourceContent } from "../nouns/source.ts";
+import { catalogErrors, catalogInvalid, routeOfName } from "./catalog-errors.ts";
+import { ingestEntry } from "./ingest-entry.ts";
+import { LazyEntry } from "./lazy-entry.ts";
+import { deriveLane, opFromName } from "./op-name.ts";
+import { opToRoute, parseRoute, plainToolOp, routeToOp } from "./route.ts";
+
+/** An immutable snapshot of all entries. A change builds the next one. */
+export interface Catalog {
+  /** Content hash. The same definitions in another order have the same version. */
+  readonly version: string;
+  readonly domains: ReadonlyMap<string, Domain>;
+  /** Sorted by route. */
+  readonly entries: readonly Entry[];
+  /**
+   * By route, op or further address; a leading `@`, as in `@notes://…`, is ignored. Entries that are not `allowed`
+   * take no part.
+   */
+  find(address: string, allowed?: (entry: Entry) => boolean): Entry | undefined;
+  /** The version of a catalog that has only these. */
+  versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
+}
+
+/** Everything in a catalog. */
+type CatalogContent = Pick<SourceContent, "domains" | "errors"> & { readonly drafts: readonly Draft[] };
+
+const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;
+
+/**
+ * Builds a snapshot of what sources yield.
+ *
+ * @throws `CATALOG_INVALID` with every error in the definitions
+ */
+export function buildCatalog(content: CatalogContent): Catalog {
+  const domains = new Map(content.domains.map((domain) => [domain.name, Object.freeze(domain)]));
+  const scopes = new Map(content.domains.map((domain) => [domain.name, JSON.stringify(domain.scopes)]));
+  const completed = content.drafts.map((draft) =>
+    toEntry(draft, domains.get(draft.domain), scopes.get(draft.domain) ?? ""),
+  );
+  const entries = completed.filter((entry) => typeof entry !== "string").sort(byRoute);
+  const errors = [
+    ...(content.errors ?? []),
+    ...completed.filter((entry) => typeof entry === "string"),
+    ...catalogErrors(content.domains, entries),
+  ];
+  if (errors.length > 0) throw catalogInvalid(errors);
+
+  // An entry without references stays the same object, and keeps what was computed for it.
+  const linked = entries.map((entry) =>
+    entry.related.length === 0
+      ? Object.freeze(entry)
+      : Object.freeze({
+          ...entry,
+          related: entry.related.flatMap((name) => routeOfName(name, entry.domain, entries) ?? []),
+        }),
+  );
+  const byOp = lazy(() => new Map(linked.map((entry) => [entry.op, entry])));
+  const byFurther = new Map<string, Entry[]>();
+  for (const entry of linked) {
+    for (const address of entry.addresses ?? []) {
+      byFurther.set(address, [...(byFurther.get(address) ?? []), entry]);
+    }
+  }
+  const find: Catalog["find"] = (given, allowed = () => true) => {
+    const address = MENTION.test(given) ? given.slice(1) : given;
+    const entry = atRoute(linked, address) ?? byOp().get(address);
+    return entry && allowed(entry) ? entry : byFurther.get(address)?.find(allowed);
+  };
+
+  return Object.freeze({
+    version: versionOf(content.domains, linked),
+    domains,
+    entries: Object.freeze(linked),
+    find,
+    versionOf,
+  });
+}
+
+const known = new WeakMap<Draft, { readonly scopes: string; readonly entry: Entry | string }>();
+
+/** Entries of unchanged drafts are reused, because a change of one source leaves the drafts of all other sources alone. */
+function toEntry(draft: Draft, domain: Domain | undefined, scopes: string): Entry | string {
+  const made = known.get(draft);
+  if (made && made.scopes === scopes) return made.entry;
+  const entry = "read" in draft ? toKeptEntry(draft, domain) : toWholeEntry(draft, domain);
+  known.set(draft, { scopes, entry });
+  return entry;
+}
+
+function toWholeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
+  const completed = completeEntry(draft, domain);
+  return typeof completed === "string" ? completed : ingestEntry(completed);
+}
+
+/** The part of {@link LazyEntry} that all tools of a domain share. */
+const sharedIn = memoizeByObject((domain: Domain) => ({
+  scopes: Object.freeze([...new Set(domain.scopes)].sort()),
+  complete: (read: EntryDraft) => toWholeEntry(read, domain) as ToolEntry,
+}));
+
+function toKeptEntry(draft: LazyDraft, domain: Domain | undefined): Entry | string {
+  const op = domain && plainToolOp(draft.route, domain.name);
+  if (!domain || op === undefined) return toWholeEntry(draft.read(), domain);
+  return new LazyEntry({ draft, op, ...sharedIn(domain) });
+}
+
+/** Searches the sorted entries, because a table of a large catalog takes long to make. */
+function atRoute(entries: readonly Entry[], route: string): Entry | undefined {
+  let from = 0;
+  let to = entries.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (entries[middle]!.route < route) from = middle + 1;
+    else to = middle;
+  }
+  return entries[from]?.route === route ? entries[from] : undefined;
+}
+
+function byRoute(left: Entry, right: Entry): number {
+  return left.route < right.route ? -1 : left.route > right.route ? 1 : 0;
+}
+
+/** Ignores functions: canonical JSON leaves them out. */
+function versionOf(domains: readonly Domain[], entries: readonly Entry[]): string {
+  const sortedDomains = [...domains].sort((left, right) => (left.name < right.name ? -1 : 1));
+  const lines = [contentHash(JSON.parse(JSON.stringify(sortedDomains))), ...entries.map(hashOf)];
+  return hash("sha256", lines.join("\n")).slice(0, 16);
+}
+
+function hashOf(entry: Entry): string {
+  return entry.kept ? `${entry.route} ${entry.kept.digest}` : hashOfWhole(entry);
+}
+
+const hashOfWhole = memoizeByObject((entry: Entry) =>
+  contentHash(JSON.parse(JSON.stringify(toHashed(entry)))).slice(0, 16),
+);
+
+/** The origin's hash covers its whole definition, whose largest parts need not be read again. */
+function toHashed(entry: Entry): object {
+  if (!entry.origin) return entry;
+  const { inputSchema: _, presentation: __, origin, ...rest } = entry;
+  return { ...rest, origin: origin.hash };
+}
+
+/** Gives a draft its address, lane and merged scopes. Returns a sentence if it cannot have an address. */
+function completeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
+  const address = toAddress(draft);
+  if (typeof address === "string") return address;
+  const scopes = [...new Set([...(domain?.scopes ?? []), ...draft.scopes])].sort();
+  if (draft.kind !== "tool") return { ...draft, ...address, scopes, lane: "read" };
+  const { defaultLane, ...tool } = draft;
+  const lane = deriveLane({ ...tool, name: tellingName(tool.name, address.op) }, defaultLane);
+  return { ...tool, ...address, scopes, lane };
+}
+
+function toAddress(draft: EntryDraft): { route: string; op: string } | string {
+  const where = `domain ${draft.domain}, ${draft.kind} ${draft.name}`;
+  const declaredOp = draft.kind === "tool" ? draft.op : undefined;
+  if (draft.route !== undefined) {
+    const route = parseRoute(draft.route);
+    if (!route) return `${where}: ${draft.route} is not a route; write ${draft.domain}://${draft.kind}s/path`;
+    if (route.kind !== draft.kind)
+      return `${where}: is a ${draft.kind}, so its route goes under ${draft.kind}s/`;
+    if (route.domain !== draft.domain) return `${where}: its route must begin with ${draft.domain}://`;
+    const op = routeToOp(route);
+    if (declaredOp !== undefined && declaredOp !== op) {
+      return `${where}: its route spells the op ${op}, not ${declaredOp}; give one of the two`;
+    }
+    return { route: draft.route, op };
+  }
+  const op = declaredOp ?? opFromName(draft.name, draft.domain);
+  const route = op && opToRoute(op, draft.domain);
+  if (!op || !route || !parseRoute(route)) {
+    return `${where}: no address can be made of this name; give a route, or an op that begins with "${draft.domain}."`;
+  }
+  return { route, op };
+}
+
+/** The last part of the address says more about the lane than a title such as "SQL Query". */
+function tellingName(name: string, op: string): string {
+  return /\s/.test(name) ? (op.split(".").at(-1) ?? name) : name;
+}

@@ -1,0 +1,58 @@
+import type { z } from "zod";
+import type { PlainObject } from "../../base/util/plain-object.ts";
+
+/** The fields of an input that its schema has, and the names of those that it lacks. */
+export interface InputFields {
+  readonly fields: Record<string, unknown>;
+  readonly unknown: readonly string[];
+}
+
+const MOST_REASONS = 5;
+
+/**
+ * Reads fields as clients and models send them: `null` counts as absent, and so does an empty text where the schema
+ * refuses it. A field that is missing is taken from its other spellings, the first of `aliases` before the next.
+ */
+export function readFields(
+  given: PlainObject,
+  shape: Readonly<Record<string, z.ZodType>>,
+  aliases: Readonly<Record<string, string>> = {},
+): InputFields {
+  const fields: Record<string, unknown> = {};
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(shape, name) && !isAbsent(given[name], shape[name]!)) fields[name] = given[name];
+  }
+  const taken = new Set<string>();
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (!Object.hasOwn(given, alias) || Object.hasOwn(shape, alias)) continue;
+    if ((given[name] ?? fields[name] ?? null) !== null) continue;
+    if (given[alias] !== null) fields[name] = given[alias];
+    taken.add(alias);
+  }
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape, name) && !taken.has(name));
+  return { fields, unknown };
+}
+
+function isAbsent(value: unknown, schema: z.ZodType): boolean {
+  return value === null || (value === "" && !schema.safeParse("").success);
+}
+
+/** Why an input does not fit its schema, in one line. */
+export function reasonsOf({ issues }: z.ZodError): string {
+  return issues.slice(0, MOST_REASONS).map(toReason).join("; ");
+}
+
+function toReason({ path, message }: z.core.$ZodIssue): string {
+  if (path.length === 0) return message;
+  const field = path.join(".");
+  return message.endsWith("received undefined") ? `${field} is required` : `${field}: ${message}`;
+}
+
+/** The value that a JSON text stands for, or the text itself if it is not JSON. */
+export function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,281 @@
+import type { MessageTemplate } from "../../base/problems/format-message.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { addressOf } from "../../base/util/address-of.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import { nearest } from "../../base/util/nearest.ts";
+import { startsUnspaced } from "../../search/analysis/split-compounds.ts";
+import { needsIn, takeTurns, withAlike } from "../../search/arrange.ts";
+import { nameTableOf } from "../../search/lexical/names.ts";
+import { PAGE } from "../../search/ranking/tuning.ts";
+import type { View } from "../access/view.ts";
+import { type Hit, hitLine, ruleId, ruleText, toDiscover } from "../answers/hit.ts";
+import { toAge } from "../answers/to-age.ts";
+import { conversationOf } from "../calls/call-environment.ts";
+import type { Entry, Rule } from "../nouns/entry.ts";
+import { deliverRules, discover } from "../sessions/working-memory.ts";
+import { alikeHits } from "./alike-hits.ts";
+import { listNames } from "./describe-directory.ts";
+import {
+  type AskInput,
+  type AskOutput,
+  askInput,
+  askOutput,
+  type FoundEntries,
+  fitAsk,
+  leftOutText,
+} from "./fit-ask.ts";
+import { resultTypeOf } from "./help.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
+import { countWanted, type RankedEntries, rank, withRelated } from "./rank.ts";
+
+const FEW_HITS = 3;
+const LEARNED_CHARS = 200;
+const MOST_SUGGESTIONS = 5;
+const MOST_NEAR = 8;
+const RESULT_CHARS = 160;
+const STARTING_CHARS = 200;
+const MOST_LEFT_OUT = 3;
+const MOST_WARMED = 3;
+
+export const ask = defineOperation({
+  name: "ask",
+  title: "Find what can help",
+  purpose:
+    "Finds tools, skills, prompts and documents for a need. Each hit has its address and signature, so most can be called at once.",
+  introduction: "finds what fits a need",
+  names: { lanes: "ask", routes: "ask", commands: "tool_search", code: "ask" },
+  readOnly: true,
+  input: askInput,
+  output: askOutput,
+  command: { usage: "NEED…", toInput: (words) => ({ query: words.join(" ") }) },
+  // For people who debug a search. Listing it would cost models tokens on every request.
+  unlisted: ["explain"],
+  aliases: { q: "query", need: "query", text: "query", search: "query" },
+  calls: () => [],
+  run: findAll,
+  show: (found, room) => fitAsk(found, room, toText),
+  toText,
+  errors: () => [],
+  refuse: () => ({ queries: [], hits: [], domains: [], rules: [], suggestions: [], notes: [], omitted: 0 }),
+  noteShown: (output, context) => {
+    const found = output.hits.filter((hit) => !hit.entryPoint);
+    warmUp(found, context.view);
+    const seen = context.discovers === undefined ? output.hits : toDiscover(found, context.discovers);
+    const discovered = seen.filter((hit) => hit.kind !== "resource");
+    context.session?.update((memory) =>
+      deliverRules(discover(memory, discovered.map(addressOf)), output.rules.map(ruleId)),
+    );
+    for (const query of output.queries) {
+      context.services.learning?.note({
+        kind: "asked",
+        ...conversationOf(context),
+        query: cutText(query, LEARNED_CHARS),
+        shown: found.map((hit) => hit.route),
+      });
+    }
+  },
+  cause: "ask",
+  asides: ({ rules }) => rules.map((rule) => ({ cause: "rules", text: `${ruleText(rule)}\n` })),
+  targets: () => [],
+});
+
+async function findAll(input: AskInput, context: OperationContext): Promise<FoundEntries> {
+  const { view, discovers } = context;
+  if (input.domain && !view.domains.has(input.domain)) {
+    const near = nearest(input.domain, view.domains.keys());
+    throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
+  }
+  const queries = input.queries ?? needsIn(input.query ?? "", view.shown);
+  const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
+  const count = countWanted(input, rankings);
+  const ranked = rankings.flatMap(({ entries }) => entries);
+  const most = input.queries || rankings.length === 1 ? count : PAGE.maxOfNeed;
+  const worthy = rankings.map((ranking) => withoutRest(ranking, most));
+  const relevant = withAlike(takeTurns(worthy, count), ranked, count);
+  const hits = withRelated(isFree(input, rankings) ? relevant : takeTurns(rankings, count), input, context);
+  const seemsName = queries.some(isOneWord);
+  const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || ranked.length < FEW_HITS);
+  return {
+    input,
+    queries,
+    view,
+    hits,
+    relevant: new Set(relevant),
+    isSure: isFree(input, rankings) && rankings.every(isSure),
+    shownBefore: shownBefore(context),
+    rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
+    suggestions: unsure ? suggest(queries, hits, input, view) : [],
+    notes: [
+      ...stillStarting(input, view),
+      ...stillEmbedding(rankings),
+      ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
+    ],
+    alike: alikeHits(relevant),
+    asides: [...keptListings(hits, view), ...leftOut(input, view)],
+    returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
+    ...(input.explain && {
+      explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
+    }),
+  };
+}
+
+/** Whether the answer may stop where relevance falls off, because neither caller nor domain says how many hits to show. */
+function isFree({ limit, perDomain }: AskInput, rankings: readonly RankedEntries[]): boolean {
+  return limit === undefined && perDomain === undefined && !rankings.some(({ segmented }) => segmented);
+}
+
+/** Whether the query names what it is about, or few hits stand out. */
+function isSure({ named, keep, entries }: RankedEntries): boolean {
+  return keep > 0 && keep <= FEW_HITS && (named || keep < entries.length);
+}
+
+/** Sentences of Chinese, Japanese or Thai have no spaces and are not one word. */
+function isOneWord(query: string): boolean {
+  const text = query.trim();
+  return /^\S+$/u.test(text) && !startsUnspaced().test(text);
+}
+
+function withoutRest(ranking: RankedEntries, most: number): RankedEntries {
+  const keep = ranking.named ? ranking.keep : Math.min(ranking.keep, most);
+  return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, keep)) };
+}
+
+function toText(output: AskOutput): string {
+  const groups = output.domains.map(({ name, description }) => [
+    description ? `## ${name}: ${description}` : `## ${name}`,
+    ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name && !hit.shownBefore)).map(hitLine),
+  ]);
+  const repeated = output.hits.filter((hit) => hit.shownBefore).map(addressOf);
+  return [
+    ...output.notes,
+    ...groups.flat(),
+    ...(repeated.length > 0 ? [`Also fits, shown before in this session: ${repeated.join(", ")}`] : []),
+    ...output.rules.map(ruleText),
+    ...(output.suggestions.length > 0 ? [`Near names: ${output.suggestions.join(", ")}`] : []),
+    ...(output.leftOut ? [leftOutText(output.leftOut)] : []),
+    ...(output.omitted > 0 ? [`${output.omitted} more left out; raise maxTokens or name a domain.`] : []),
+    ...(output.session ? [`session: ${output.session}`] : []),
+  ].join("\n");
+}
+
+/** The way into a domain stands before its documents. */
+function entryPointsFirst(hits: readonly Hit[]): Hit[] {
+  const { points = [], found = [] } = Object.groupBy(hits, (hit) => (hit.entryPoint ? "points" : "found"));
+  const place = found.findIndex(({ kind }) => kind === "resource");
+  return place < 0 ? [...found, ...points] : found.toSpliced(place, 0, ...points);
+}
+
+/** Nothing is left out if found tools become tools of the model: every answer that finds them counts. */
+function shownBefore({ session, view, discovers }: OperationContext): ReadonlySet<Entry> {
+  const names = discovers === undefined ? (session?.memory.discoveredTools ?? []) : [];
+  return new Set(names.map((name) => view.find(name)).filter((entry) => entry !== undefined));
+}
+
+/** The rules of the domains and categories in the answer that this session has not received yet. */
+function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): Rule[] {
+  const categories = new Set(hits.map((entry) => `${entry.domain}/${entry.category ?? ""}`));
+  const domains = new Set(hits.map((entry) => entry.domain));
+  const delivered = new Set(session?.memory.rules);
+  return [...domains]
+    .flatMap((name) => view.domains.get(name)?.rules ?? [])
+    .filter((rule) => rule.category === undefined || categories.has(`${rule.domain}/${rule.category}`))
+    .filter((rule) => !delivered.has(ruleId(rule)));
+}
+
+/** Names close to the query, among entries that the caller may see. */
+function suggest(queries: readonly string[], hits: readonly Entry[], input: AskInput, view: View): string[] {
+  const names = spelledNames(view.shown);
+  const worded = queries.filter((query) => /[\p{L}\p{N}]/u.test(query));
+  const near = worded.flatMap((query) => nearest(cutText(query, 128), names, MOST_NEAR));
+  const entries = new Set(near.map((name) => nameTableOf(view.shown).named(name).at(-1)!));
+  return [...entries]
+    .filter((entry) => !hits.includes(entry) && (!input.domain || entry.domain === input.domain))
+    .slice(0, MOST_SUGGESTIONS)
+    .map((entry) => entry.route);
+}
+
+const spelledNames = memoizeByObject(
+  (shown: readonly Entry[]) => new Set(shown.flatMap(({ name, op, aliases }) => [name, op, ...aliases])),
+);
+
+/** Names the domains that are known only from an earlier start, and since when. */
+function keptListings(hits: readonly Entry[], view: View): string[] {
+  const kept = [...new Set(hits.map((entry) => entry.domain))].flatMap((name) => {
+    const since = view.domains.get(name)?.keptSince?.();
+    return since === undefined ? [] : `${name} from a listing of ${toAge(Date.now() - since)} ago`;
+  });
+  return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
+}
+
+/** Names what cannot be found because a server offers more than a listing holds. */
+function leftOut({ domain }: AskInput, { domains }: View): string[] {
+  return [...domains.values()]
+    .filter(({ name }) => domain === undefined || name === domain)
+    .flatMap(({ name, leftOut }) => (leftOut?.() ?? []).map((part) => `${name}: ${part} are left out.`))
+    .slice(0, MOST_LEFT_OUT);
+}
+
+/** Starts the servers of the first hits while the model decides which to call. */
+function warmUp(hits: readonly Hit[], { domains }: View): void {
+  const callable = hits.filter(({ kind, unavailable, weak }) => kind === "tool" && !unavailable && !weak);
+  const first = new Set(callable.map(({ domain }) => domain));
+  for (const name of [...first].slice(0, MOST_WARMED)) domains.get(name)?.warm?.();
+}
+
+/** Names the servers whose tools cannot be found yet. */
+function stillStarting({ domain }: AskInput, { starting }: View): MessageTemplate[] {
+  const names = [...starting].filter((name) => domain === undefined || name === domain);
+  if (names.length === 0) return [];
+  const sentences =
+    names.length === 1
+      ? ["{names} is still starting.", "To find its tools, call {ask} again in a moment."]
+      : ["{names} are still starting.", "To find their tools, call {ask} again in a moment."];
+  return [{ sentences, fills: { names: listNames(names, STARTING_CHARS) } }];
+}
+
+/** Says that entries which have none of the query's words cannot be found yet. */
+function stillEmbedding(rankings: readonly RankedEntries[]): MessageTemplate[] {
+  const waiting = Math.max(0, ...rankings.map((ranking) => ranking.waiting ?? 0));
+  if (waiting === 0 || rankings.every(({ named }) => named)) return [];
+  const sentences = [
+    "Only words were searched: {count} entries are still being indexed by meaning.",
+    "If nothing fits, call {ask} again in a moment.",
+  ];
+  return [{ sentences, fills: { count: String(waiting) } }];
+}
+
+function nothingFound(
+  queries: readonly string[],
+  rankings: readonly RankedEntries[],
+  view: View,
+): MessageTemplate[] {
+  if (view.entries.length === 0 && view.starting.size === 0)
+    return [
+      {
+        sentences: "The catalog is empty, so there is nothing to find. Tell the user to add a server to it.",
+      },
+    ];
+  const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
+  const other = rankings.find((ranking) => ranking.other)?.other;
+  const example = exampleNeed(view);
+  return [
+    {
+      sentences: [
+        view.starting.size === 0 ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
+        ...(other
+          ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."]
+          : []),
+        ...(example ? ['Try the action and the thing ("{example}").'] : []),
+        "The whole map is in {help}.",
+      ],
+      fills: { asked, example: example ?? "", ...other },
+    },
+  ];
+}
+
+/** An action and its thing that the caller may use, such as "create order". */
+function exampleNeed({ shown }: View): string | undefined {
+  const tool = shown.find(({ kind, op }) => kind === "tool" && op.split(".").length > 2);
+  return tool?.op.split(".").slice(-2).reverse().join(" ");
+}

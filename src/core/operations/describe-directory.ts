@@ -1,0 +1,194 @@
+import { z } from "zod";
+import { formatMessage } from "../../base/problems/format-message.ts";
+import { fitPieces } from "../../base/tokens/fit-pieces.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import { splitWords } from "../../base/util/split-words.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import type { View } from "../access/view.ts";
+import { type Entry, knownStatus } from "../nouns/entry.ts";
+import type { AnswerLimits } from "./answer-parts.ts";
+
+const SUMMARY_CHARS = 100;
+const CLOSING_TOKENS = 120;
+/** A longer directory lists bare names: complete, and still readable. */
+const MOST_SUMMARIES = 100;
+
+export const directorySchema = z.object({
+  kind: z.literal("directory"),
+  path: z.string(),
+  summary: z.string(),
+  version: z.string(),
+  usage: z.string(),
+  /** Sub-groups with the names of everything in them, so that one call shows all. */
+  groups: z.array(
+    z.object({
+      path: z.string(),
+      summary: z.string().optional(),
+      count: z.number(),
+      names: z.array(z.string()),
+    }),
+  ),
+  ops: z.array(z.object({ op: z.string(), lane: z.string(), summary: z.string().optional() })),
+  /** The handle to the rest of a directory that is too large to show. */
+  rest: z.string().optional(),
+});
+export type Directory = z.output<typeof directorySchema>;
+
+const USAGE = {
+  sentences: [
+    "Describe a path below by {help}.",
+    "Find by need with {ask}.",
+    "Read with {get}, run with {exec}: both take the addresses shown.",
+  ],
+};
+
+/** Lists everything below a path of the op taxonomy. `read` or `write` as the last segment filters by lane. */
+export function describeDirectory(segments: readonly string[], view: View): Directory | undefined {
+  const last = segments.at(-1);
+  const below = under(segments, view.shown);
+  if (below.length > 0) return toDirectory(segments, segments, below, view);
+  if (segments.length < 2 || (last !== "read" && last !== "write")) {
+    return segments.length === 0 ? toDirectory([], [], [], view) : undefined;
+  }
+  const base = segments.slice(0, -1);
+  const inLane = under(base, view.shown).filter((entry) => (entry.lane === "read") === (last === "read"));
+  return inLane.length > 0 ? toDirectory(segments, base, inLane, view) : undefined;
+}
+
+function toDirectory(
+  path: readonly string[],
+  base: readonly string[],
+  entries: readonly Entry[],
+  view: View,
+): Directory {
+  const byGroup = Map.groupBy(entries, (entry) =>
+    entry.op
+      .split(".")
+      .slice(0, base.length + 1)
+      .join("."),
+  );
+  const groups: Directory["groups"] = [];
+  const ops: Directory["ops"] = [];
+  for (const [group, members] of [...byGroup].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    for (const entry of members.filter(({ op }) => op === group)) ops.push(toLine(entry, byGroup.size));
+    const deeper = members.filter(({ op }) => op !== group);
+    if (deeper.length === 0) continue;
+    const description = base.length === 0 ? view.domains.get(group)?.description : undefined;
+    const names = base.length === 0 ? topNames(deeper) : deeper.map(({ op }) => op.slice(group.length + 1));
+    const summary = description && { summary: toSummary(description, SUMMARY_CHARS) };
+    groups.push({ path: group, ...summary, count: deeper.length, names });
+  }
+  return {
+    kind: "directory",
+    path: path.join("."),
+    summary:
+      base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description || "",
+    version: view.version,
+    usage: "",
+    groups,
+    ops,
+  };
+}
+
+/** At the root the names are those of each domain's groups: the domains themselves list the rest. */
+function topNames(entries: readonly Entry[]): string[] {
+  return [...new Set(entries.map(({ op }) => op.split(".")[1]!))];
+}
+
+function under(segments: readonly string[], entries: readonly Entry[]): Entry[] {
+  if (segments.length === 0) return [...entries];
+  const prefix = `${segments.join(".")}.`;
+  return entries.filter((entry) => entry.op.startsWith(prefix));
+}
+
+function toLine({ op, description, lane }: Entry, siblings: number): Directory["ops"][number] {
+  return { op, lane, ...(siblings <= MOST_SUMMARIES && { summary: toSummary(description, SUMMARY_CHARS) }) };
+}
+
+/** Puts a directory into the words of a surface. A long one lists bare names; beyond the budget it has a handle. */
+export function showDirectory(directory: Directory, room: AnswerLimits): Directory {
+  const { countTokens, resultTokens } = room;
+  const shown = { ...directory, usage: formatMessage(USAGE, room.words) };
+  const text = directoryText(shown);
+  if (text.length <= resultTokens || countTokens(text) <= resultTokens) return shown;
+  const bare = { ...shown, ops: shown.ops.map(({ op, lane }) => ({ op, lane })) };
+  if (countTokens(directoryText(bare)) <= resultTokens) return bare;
+  const value = JSON.parse(JSON.stringify(shown));
+  const handle = room.keep(value, directory.path || "root", { version: directory.version });
+  const pieces = [
+    ...bare.groups.map((group) => ({
+      forms: [groupLine(group), groupLine({ ...group, names: [] }), ""],
+      prices: [1, 3],
+    })),
+    ...bare.ops.map((op) => ({ forms: [opLine(op), ""], prices: [2] })),
+  ];
+  const forms = fitPieces(pieces, resultTokens - CLOSING_TOKENS, countTokens);
+  const groups = bare.groups.flatMap((group, index) =>
+    forms[index] === 0 ? [group] : forms[index] === 1 ? [{ ...group, names: [] }] : [],
+  );
+  const ops = bare.ops.filter((_, index) => forms[bare.groups.length + index] === 0);
+  // A group without its names counts too, so that none of them is unknown.
+  const left = forms.filter((form) => form !== 0).length;
+  return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
+}
+
+/** Writes a directory for a model. */
+export function directoryText({ path, summary, groups, ops, rest }: Directory): string {
+  const heading = `# ${path || "root"}${summary && `: ${summary}`}`;
+  return [heading, ...groups.map(groupLine), ...ops.map(opLine), ...(rest ? [`[${rest}]`] : [])].join("\n");
+}
+
+function groupLine({ path, count, summary, names }: Directory["groups"][number]): string {
+  return `- ${path} (${count})${summary ? `: ${summary}` : ""}${names.length > 0 ? ` [${names.join(", ")}]` : ""}`;
+}
+
+function opLine({ op, summary, lane }: Directory["ops"][number]): string {
+  return `- ${op}${lane === "read" ? "" : ` [${lane}]`}${summary ? `: ${summary}` : ""}`;
+}
+
+/** More names fit into no line. */
+const MOST_NAMED = 500;
+
+const byDomain = memoizeByObject((shown: readonly Entry[]) => Map.groupBy(shown, ({ domain }) => domain));
+
+/** One line about a domain: its description; without one, the names of its tools, or what its only tool does. */
+export function domainLine(name: string, view: View, maxChars: number): string {
+  const description = view.domains.get(name)?.description ?? "";
+  if (description !== "") return toSummary(description, maxChars);
+  const usable = (entriesByDomain(view).get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
+  const [only] = usable;
+  if (only && usable.length === 1) return toSummary(only.description, maxChars);
+  const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
+  const ordered = [...tools, ...others];
+  const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));
+  return listNames([...new Set(names)], maxChars, Math.max(0, ordered.length - MOST_NAMED));
+}
+
+/** The names of all domains, the largest first: the order does not depend on which server was the first to answer. */
+export function domainsBySize(view: View): string[] {
+  const groups = entriesByDomain(view);
+  const size = (name: string) => groups.get(name)?.length ?? 0;
+  return [...view.domains.keys()].sort((one, other) => size(other) - size(one) || (one < other ? -1 : 1));
+}
+
+/** The listed entries of each domain. */
+export function entriesByDomain({ shown }: Pick<View, "shown">): ReadonlyMap<string, readonly Entry[]> {
+  return byDomain(shown);
+}
+
+/** As many names as fit, and how many more there are. */
+export function listNames(names: readonly string[], maxChars: number, further = 0): string {
+  const kept: string[] = [];
+  let room = maxChars - " and 9999 more".length;
+  for (const name of names) {
+    room -= name.length + 2;
+    if (room < 0) break;
+    kept.push(name);
+  }
+  const left = names.length - kept.length + further;
+  return left === 0 ? kept.join(", ") : [kept.join(", "), `${left} more`].filter(Boolean).join(" and ");
+}
+
+function isTool({ kind }: Entry): boolean {
+  return kind === "tool";
+}

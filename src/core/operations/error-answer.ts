@@ -1,0 +1,224 @@
+import { z } from "zod";
+import type { FieldError } from "../../base/json-schema/field-error.ts";
+import { fieldsInError } from "../../base/json-schema/field-errors.ts";
+import { fitSchema } from "../../base/json-schema/fit-schema.ts";
+import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { compactSchema } from "../../base/json-schema/walk-schema.ts";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import type { Json } from "../../base/util/json.ts";
+import { nearest } from "../../base/util/nearest.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { toJson } from "../../base/util/to-json.ts";
+import type { View } from "../access/view.ts";
+import { domainOf } from "../nouns/entry.ts";
+import type { NeededEntry } from "../sessions/read-conditions.ts";
+import type { CallSession } from "../storage/session-store.ts";
+import {
+  type AnswerLimits,
+  checkOutside,
+  MOST_CHARS_PER_TOKEN,
+  markOutside,
+  type Outside,
+  outsideSchema,
+} from "./answer-parts.ts";
+
+export const errorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  next: z.string(),
+  details: z.record(z.string(), z.unknown()),
+  help_path: z.string(),
+  outside: outsideSchema.optional(),
+});
+
+/** A problem as every answer carries it. */
+export type ErrorAnswer = z.output<typeof errorSchema>;
+
+/** A problem on its way into an answer. */
+export interface FailedOperation {
+  readonly problem: Problem;
+  readonly helpPath: string;
+  /** Label of the server whose tool failed; undefined for the owner's own tools. */
+  readonly source?: string | undefined;
+  /** The entry that the details are about. */
+  readonly entry?: NeededEntry | undefined;
+}
+
+export const ROOT = "root";
+const MOST_SHARING = 10;
+const MOST_FIELD_ERRORS = 20;
+const REASON_CHARS = 1_000;
+const MESSAGE_CHARS = 2_000;
+/** Problems whose sentences quote a server. */
+const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGIN_NEEDED", "INTERNAL"]);
+
+/** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
+export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): ErrorAnswer {
+  const { problem: raised, helpPath, source } = failure;
+  const { code } = raised;
+  const { message, next } = raised.inWords?.(room.words) ?? raised;
+  const details = hideSecrets(fitDetails(failure, room));
+  const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
+  return {
+    code,
+    message: toVisibleText(hideSecrets(message), MESSAGE_CHARS),
+    next,
+    details,
+    help_path: helpPath,
+    ...(outside && { outside }),
+  };
+}
+
+/** Writes an error for a model. */
+export function errorText({ code, message, next, details, help_path, outside }: ErrorAnswer): string {
+  const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
+  const step = next === "" ? "" : ` ${next}`;
+  const help = `\nhelp: ${help_path}`;
+  if (outside) return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}${help}`;
+  return `${code}: ${sentence}${step}${detailsText(details)}${help}`;
+}
+
+function quoted(message: string, details: ErrorAnswer["details"]): string {
+  return `${message}${detailsText(details)}`;
+}
+
+/** Leaves out the server, which the sentence has named, and empty lists. */
+function detailsText({ server: _, ...details }: ErrorAnswer["details"]): string {
+  const told = Object.entries(details).filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return told.length > 0 ? `\n${JSON.stringify(Object.fromEntries(told))}` : "";
+}
+
+/** Turns anything thrown into a problem. A tool's own problem is kept. */
+export function toOperationProblem(error: unknown, name: string): Problem {
+  if (isProblem(error)) return error;
+  return problem("INTERNAL", {
+    name,
+    reason: toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given",
+  });
+}
+
+/** The help path of an address: the op itself, or its deepest existing group. */
+export function helpPathOf(address: string, view: View): string {
+  const entry = view.find(address);
+  if (entry) return entry.op;
+  const segments = address.replace("://tools/", ".").split(/[./]/).slice(0, 16);
+  for (let length = segments.length - 1; length > 0; length--) {
+    const group = segments.slice(0, length).join(".");
+    if (view.shown.some(({ op }) => op.startsWith(`${group}.`))) return group;
+  }
+  return ROOT;
+}
+
+/** The problem of an address that names nothing the caller may see, with the nearest visible names. */
+export function notFound(address: string, { view, session, refusal }: Lookup): Problem {
+  const refused = refusal(address);
+  if (refused) return refused;
+  const sharing = view.byName(address);
+  if (sharing.length > 1) {
+    const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
+    return problem("NOT_FOUND", { name: `A single entry named ${cutText(address, 128)}` }, { nearest: ops });
+  }
+  const domain = domainOf(address);
+  const [only, ...others] = view.shown.filter((entry) => entry.domain === domain);
+  // A server that could not be listed yet may have it.
+  if (only?.status && others.length === 0) {
+    return problem("UNAVAILABLE", { name: `The server ${domain}`, ...only.status });
+  }
+  const unveiled = (session?.memory.unveiled ?? []).flatMap((route) => view.find(route) ?? []);
+  const candidates = [...view.shown, ...unveiled].flatMap((entry) =>
+    address.includes("://") ? [entry.route] : [entry.op, entry.name],
+  );
+  const near = nearest(cutText(address, 256), new Set(candidates));
+  return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
+}
+
+/** The places that an address was looked for in. */
+interface Lookup {
+  readonly view: View;
+  readonly session?: CallSession;
+  /** The refusal of an address for want of a scope, if the owner lets callers know. */
+  refusal(address: string): Problem | undefined;
+}
+
+interface ParamDetails {
+  readonly field_errors: readonly FieldError[];
+  readonly schema: JsonSchema;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+function fitDetails(
+  { problem: { code, details: all }, entry }: FailedOperation,
+  room: AnswerLimits,
+): Record<string, unknown> {
+  const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
+  if (fits(details, room)) return { ...details };
+  const whole = toJson(details);
+  const value: Json = whole.ok ? whole.value : null;
+  const rest = { all_details: room.keep(value, code, entry) };
+  if (isParamDetails(details)) {
+    const shortened = { ...shortenParams(details, room), ...rest };
+    if (fits(shortened, room)) return shortened;
+  }
+  return rest;
+}
+
+function fits(details: object, { countTokens, helpTokens }: AnswerLimits): boolean {
+  const text = JSON.stringify(details);
+  return (
+    text.length <= helpTokens ||
+    (text.length <= helpTokens * MOST_CHARS_PER_TOKEN && countTokens(text) <= helpTokens)
+  );
+}
+
+function isParamDetails(details: object): details is ParamDetails {
+  return "field_errors" in details && "schema" in details && "example" in details;
+}
+
+/** The fields in error come first, then required ones; the rest is counted. */
+function shortenParams(
+  { field_errors, schema, example }: ParamDetails,
+  room: AnswerLimits,
+): Record<string, unknown> {
+  const errors = field_errors.slice(0, MOST_FIELD_ERRORS);
+  const first = fieldsInError(schema, errors);
+  const { countTokens } = room;
+  const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
+  const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));
+  const kept = Object.entries(example).filter(([name]) => shown.has(name));
+  return {
+    field_errors: errors,
+    ...(field_errors.length > errors.length && { more_errors: field_errors.length - errors.length }),
+    schema: fitted.schema,
+    ...(fitted.omitted > 0 && { fields_left_out: fitted.omitted }),
+    example: Object.fromEntries(kept),
+  };
+}
+
+/** The ways in which untrusted text in an answer tries to steer a model. */
+export function injectionOf(output: object, errors: readonly (ErrorAnswer | undefined)[]): readonly string[] {
+  const { meta, results = [] } = output as Answered & { readonly results?: readonly Answered[] };
+  const found = new Set<string>();
+  const add = (part: Marked | undefined) => {
+    for (const kind of part?.outside?.poison ?? []) found.add(kind);
+  };
+  errors.forEach(add);
+  add(meta);
+  for (const { data, exec } of results) {
+    add(data);
+    add(exec?.meta);
+  }
+  return [...found];
+}
+
+interface Marked {
+  readonly outside?: Outside | undefined;
+}
+
+interface Answered {
+  readonly meta?: Marked;
+  readonly data?: Marked;
+  readonly exec?: { readonly meta?: Marked };
+}

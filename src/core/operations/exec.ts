@@ -1,0 +1,182 @@
+import { z } from "zod";
+import type { ToolNames } from "../../base/problems/format-message.ts";
+import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import {
+  type AnswerLimits,
+  argsSchema,
+  guidanceSchema,
+  guidanceText,
+  outsideSchema,
+  sayWarnings,
+  sessionText,
+  warningsText,
+} from "./answer-parts.ts";
+import { type CallOutcome, callAddress } from "./call-address.ts";
+import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
+import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
+import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
+
+const MOST_ADDRESS = 2_000;
+
+export const execInput = z
+  .object({
+    op: z.string().min(1).max(MOST_ADDRESS).optional().describe("Op or route of a tool"),
+    route: z.string().min(1).max(MOST_ADDRESS).optional(),
+    args: argsSchema.optional(),
+    idempotency_key: z.string().min(1).max(256).optional(),
+    dry_run: z
+      .boolean()
+      .optional()
+      .describe("true: only say what would happen. Default for destructive tools"),
+    session: z.string().optional(),
+  })
+  .refine(({ op, route }) => (op === undefined) !== (route === undefined), "give either op or route");
+export type ExecInput = z.output<typeof execInput>;
+
+const metaSchema = z.object({
+  trace_id: z.string(),
+  latency_ms: z.number(),
+  warnings: z.array(z.string()),
+  dry_run: z.boolean().optional(),
+  stored: storedSchema.optional(),
+  outside: outsideSchema.optional(),
+});
+
+export const execOutput = z.union([
+  z.object({
+    op: z.string(),
+    ok: z.literal(true),
+    result: z.unknown(),
+    blocks: blocksSchema.optional(),
+    guidance: z.array(guidanceSchema).optional(),
+    meta: metaSchema,
+    session: z.string().optional(),
+  }),
+  z.object({
+    op: z.string(),
+    ok: z.literal(false),
+    error: errorSchema,
+    meta: metaSchema,
+    session: z.string().optional(),
+  }),
+]);
+export type ExecOutput = z.input<typeof execOutput>;
+type Succeeded = Extract<ExecOutput, { ok: true }>;
+
+/** An executed request, before it is shown. */
+export interface Executed {
+  readonly op: string;
+  readonly outcome: CallOutcome;
+  readonly traceId: string;
+  readonly latencyMs: number;
+}
+
+export const exec = defineOperation({
+  name: "exec",
+  title: "Run a tool",
+  purpose: "Runs one tool, also those that write. Destructive tools run dry unless dry_run is false.",
+  introduction: "runs it",
+  names: { lanes: "exec", commands: "tool_exec" },
+  readOnly: false,
+  input: execInput,
+  output: execOutput,
+  command: {
+    usage: "OP [name=value…]",
+    takesValues: true,
+    toInput: ([op, ...more], args) => ({ op: [op, ...more].join(" "), args }),
+  },
+  aliases: {
+    tool: "op",
+    name: "op",
+    path: "op",
+    arguments: "args",
+    params: "args",
+    parameters: "args",
+    input: "args",
+  },
+  isAlreadyValid,
+  calls: (input) => [plannedExec(input)],
+  run: execute,
+  show: (executed, room) => ({
+    ...showExecuted(executed, room),
+    ...(room.session && { session: room.session }),
+  }),
+  toText: execText,
+  errors: (output) => [output.ok ? undefined : output.error],
+  refuse: refuseExec,
+  cause: "results",
+  targets: ({ op, route }) => [op ?? route ?? ""],
+});
+
+/** Most calls have an op, args and perhaps `dry_run`. Parsing those by the schema costs more than deciding the call. */
+function isAlreadyValid(given: PlainObject): boolean {
+  for (const name in given) {
+    const value = given[name];
+    if (name === "op") {
+      if (typeof value !== "string" || value === "" || value.length > MOST_ADDRESS) return false;
+    } else if (name === "args") {
+      if (!isPlainObject(value)) return false;
+    } else if (name !== "dry_run" || typeof value !== "boolean") return false;
+  }
+  return given.op !== undefined;
+}
+
+/** Runs one request and times it. */
+export async function execute(input: ExecInput, context: OperationContext): Promise<Executed> {
+  const started = performance.now();
+  const { address, ...wanted } = plannedExec(input);
+  const outcome = await callAddress(address, { ...wanted, idempotencyKey: input.idempotency_key }, context);
+  return {
+    op: outcome.entry?.op ?? address,
+    outcome,
+    traceId: context.request.traceId,
+    latencyMs: Math.round(performance.now() - started),
+  };
+}
+
+export function plannedExec({ op, route, args, dry_run }: ExecInput): PlannedCall {
+  return { address: op ?? route ?? "", args, dryRun: dry_run };
+}
+
+/** The envelope of an executed request. */
+export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room: AnswerLimits): ExecOutput {
+  const meta = { trace_id: traceId, latency_ms: latencyMs };
+  if (!outcome.ok)
+    return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
+  const { reading, source, entry } = outcome;
+  const from = { reading, source, origin: entry };
+  const { content, stored, outside, blocks } = showResult(outcome.value, op, room, from);
+  const told: ExecOutput["meta"] = { ...meta, warnings: sayWarnings(outcome.warnings, room.words) };
+  if (outcome.dryRun) told.dry_run = true;
+  if (stored) told.stored = stored;
+  if (outside) told.outside = outside;
+  const shown: Partial<Succeeded> = { op, ok: true, result: content };
+  if (blocks) shown.blocks = blocks;
+  if (outcome.guidance.length > 0) shown.guidance = [...outcome.guidance];
+  shown.meta = told;
+  return shown as Succeeded;
+}
+
+/** Writes an answer for a model. A model that called the tool by its own name does not need the op again. */
+export function execText(output: ExecOutput, words: ToolNames): string {
+  const { meta } = output;
+  const session = sessionText(output.session);
+  if (!output.ok) {
+    // Only a failure of the gateway is worth a look into its logs.
+    const trace = output.error.code === "INTERNAL" ? `\ntrace: ${meta.trace_id}` : "";
+    return `${errorText(output.error)}${trace}${session}`;
+  }
+  const heading = words.exec === undefined ? "" : `${output.op}: `;
+  const { stored, outside, dry_run } = meta;
+  const content = resultText({ content: output.result, stored, outside, dry_run });
+  const rest = `${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
+  return `${heading}${content}${rest}${session}`;
+}
+
+/** A request that could not be read is answered in the same envelope. */
+export function refuseExec(error: ErrorAnswer, input: unknown, traceId: string): ExecOutput {
+  const { op, route } = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
+  const address = [op, route].find((given) => typeof given === "string") as string | undefined;
+  const meta = { trace_id: traceId, latency_ms: 0, warnings: [] };
+  return { op: address ?? "", ok: false, error, meta };
+}

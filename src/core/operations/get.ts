@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { problem } from "../../base/problems/problem.ts";
+import { addressOf } from "../../base/util/address-of.ts";
+import { mapLimit } from "../../base/util/map-limit.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import { readFields } from "../nouns/input-fields.ts";
+import {
+  type AnswerLimits,
+  argsSchema,
+  guidanceSchema,
+  guidanceText,
+  outsideSchema,
+  sayWarnings,
+  sessionText,
+  warningsText,
+} from "./answer-parts.ts";
+import { type CallOutcome, callAddress } from "./call-address.ts";
+import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
+import { defineOperation } from "./operation.ts";
+import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
+
+const REQUEST_ALIASES = { op: "route", path: "route", uri: "route", args: "params", arguments: "params" };
+
+const plainRequest = z.object({
+  route: z.string().min(1).max(2_000).describe("Route, op, result:// or session:// handle"),
+  params: argsSchema.optional(),
+});
+const requestSchema = z.preprocess(toRequest, plainRequest);
+
+const resultSchema = z.union([
+  z.object({
+    route: z.string(),
+    success: z.literal(true),
+    data: z.object({
+      content: z.unknown(),
+      guidance: z.array(guidanceSchema),
+      stored: storedSchema.optional(),
+      outside: outsideSchema.optional(),
+      blocks: blocksSchema.optional(),
+      warnings: z.array(z.string()).optional(),
+      dry_run: z.boolean().optional(),
+    }),
+  }),
+  z.object({ route: z.string(), success: z.literal(false), error: errorSchema }),
+]);
+type GetResult = z.input<typeof resultSchema>;
+
+export const get = defineOperation({
+  name: "get",
+  title: "Read or load",
+  purpose:
+    "Runs reading tools and loads documents, skills and prompts by address, several at once. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
+  introduction: "reads and loads",
+  names: { lanes: "get", routes: "get" },
+  readOnly: true,
+  input: z.object({
+    routes: z.preprocess(toList, z.array(requestSchema).min(1)),
+    dry_run: z
+      .boolean()
+      .optional()
+      .describe("true: only say what would happen. Default for destructive tools"),
+    session: z.string().optional(),
+  }),
+  output: z.object({
+    results: z.array(resultSchema),
+    summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
+    session: z.string().optional(),
+  }),
+  command: {
+    usage: "ADDRESS… [name=value…]",
+    takesValues: true,
+    toInput: (words, params) => ({ routes: words.map((route) => ({ route, params })) }),
+  },
+  aliases: { route: "routes", path: "routes", op: "routes" },
+  // Only a surface where get runs writing tools lists this field.
+  unlisted: ["dry_run"],
+  calls: ({ routes, dry_run }) =>
+    routes.map(({ route, params }) => ({ address: route, args: params, dryRun: dry_run })),
+  run: async ({ routes, dry_run }, context) => {
+    const limit = context.limits.batchSize;
+    if (routes.length > limit) {
+      throw problem("LIMIT_EXCEEDED", { what: "The number of routes", actual: routes.length, limit });
+    }
+    return mapLimit(routes, context.limits.concurrency, ({ route, params }) =>
+      callAddress(route, { args: params, dryRun: dry_run }, context),
+    );
+  },
+  show: (outcomes, room) => {
+    const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
+    const results = outcomes.map((outcome) => toResult(outcome, share));
+    const success = results.filter((result) => result.success).length;
+    return {
+      results,
+      summary: { total: results.length, success, failed: results.length - success },
+      ...(room.session && { session: room.session }),
+    };
+  },
+  toText: ({ results, session }) => `${results.map(routeText).join("\n\n")}${sessionText(session)}`,
+  errors: ({ results }) => results.map((result) => (result.success ? undefined : result.error)),
+  refuse: () => ({ results: [], summary: { total: 0, success: 0, failed: 0 } }),
+  cause: "results",
+  asides: ({ results }, { view }) =>
+    results
+      .filter(({ route }) => view.find(route)?.kind === "skill")
+      .map((result) => ({ cause: "skills", text: routeText(result) })),
+  targets: ({ routes }) => routes.map(({ route }) => route),
+});
+
+function toResult(outcome: CallOutcome, room: AnswerLimits): GetResult {
+  const { address, entry } = outcome;
+  if (!outcome.ok) return { route: address, success: false, error: toErrorAnswer(outcome.failure, room) };
+  const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
+  const wide = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
+  const name = entry ? addressOf(entry) : address;
+  const { reading, source } = outcome;
+  const { content, ...kept } = showResult(outcome.value, name, wide, { reading, source, origin: entry });
+  const warnings = sayWarnings(outcome.warnings, room.words);
+  return {
+    route: entry?.route ?? address,
+    success: true,
+    data: {
+      content,
+      guidance: [...outcome.guidance],
+      ...kept,
+      ...(warnings.length > 0 && { warnings }),
+      ...(outcome.dryRun && { dry_run: true }),
+    },
+  };
+}
+
+function routeText(result: GetResult): string {
+  if (!result.success) return `# ${result.route}\n${errorText(result.error)}`;
+  const { guidance, warnings } = result.data;
+  return `# ${result.route}\n${resultText(result.data)}${warningsText(warnings)}${guidanceText(guidance)}`;
+}
+
+/** Models send a bare route, the field names of other tools, or the params beside the route. */
+function toRequest(given: unknown): unknown {
+  if (typeof given === "string") return { route: given };
+  if (!isPlainObject(given)) return given;
+  const { fields, unknown } = readFields(given, plainRequest.shape, REQUEST_ALIASES);
+  const beside = unknown.filter((name) => given[name] !== null).map((name) => [name, given[name]]);
+  return fields.params === undefined && beside.length > 0
+    ? { ...fields, params: Object.fromEntries(beside) }
+    : fields;
+}
+
+/** Models send one route instead of a list. */
+function toList(value: unknown): unknown {
+  return typeof value === "string" || isPlainObject(value) ? [value] : value;
+}

@@ -1,0 +1,288 @@
+import { z } from "zod";
+import { type Arg, fitArgs, toArgs } from "../../base/json-schema/args.ts";
+import { toExampleArgs } from "../../base/json-schema/example-args.ts";
+import { toResultType, toSignature } from "../../base/json-schema/signature.ts";
+import { formatMessage, type MessageTemplate } from "../../base/problems/format-message.ts";
+import { addressOf } from "../../base/util/address-of.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import { KINDS } from "../../search/port/search-index.ts";
+import type { View } from "../access/view.ts";
+import { type Entry, LANES, type Policy } from "../nouns/entry.ts";
+import { discover } from "../sessions/working-memory.ts";
+import type { AnswerLimits } from "./answer-parts.ts";
+import { describeDirectory, directorySchema, directoryText, showDirectory } from "./describe-directory.ts";
+import { notFound, ROOT } from "./error-answer.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
+
+/** Longer descriptions are cut before they reach a model. */
+const DESCRIPTION_CHARS = 2_048;
+const USAGE_CHARS = 400;
+const SHORT_POLICY = 3;
+
+const words = z.array(z.string()).readonly();
+
+const entryHelpSchema = z.object({
+  kind: z.enum(KINDS),
+  path: z.string(),
+  route: z.string(),
+  summary: z.string(),
+  usage: z.string(),
+  lane: z.enum(LANES),
+  /** The type of the result: declared, or as observed so far. */
+  returns: z.string().optional(),
+  args: z.array(
+    z.object({
+      name: z.string(),
+      type: z.string(),
+      required: z.boolean(),
+      default: z.unknown().optional(),
+      description: z.string().optional(),
+    }),
+  ),
+  notes: z.array(z.string()),
+  examples: z
+    .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
+    .optional(),
+  policy: z.object({ do: words.optional(), dont: words.optional(), edge_cases: words.optional() }).optional(),
+  description: z.string().optional(),
+  related: z.array(z.string()).optional(),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  /** The script of a recipe. */
+  code: z.string().optional(),
+  unavailable: z.string().optional(),
+  version: z.string(),
+});
+type EntryHelp = z.output<typeof entryHelpSchema>;
+
+/** The help of an entry before it is put into the words of a surface. */
+type EntryDescription = Omit<EntryHelp, "notes"> & {
+  readonly notes: readonly (string | MessageTemplate)[];
+};
+
+interface DescribeOptions {
+  readonly format: "short" | "full";
+  readonly include_examples: boolean;
+  readonly include_schemas: boolean;
+}
+
+/** Everything a model needs to call one entry correctly. */
+function describeEntry(entry: Entry, wanted: DescribeOptions, view: View): EntryDescription {
+  const { kind, op, route, lane, inputSchema, status } = entry;
+  const policy = entry.kind === "tool" && entry.policy ? policyIn(wanted.format, entry.policy) : undefined;
+  const related = entry.related.filter((other) => {
+    const found = view.find(other);
+    return found !== undefined && found.visibility !== "hidden";
+  });
+  return {
+    kind,
+    path: op,
+    route,
+    summary: toSummary(entry.description),
+    usage: `${op}${toSignature(inputSchema, { maxChars: USAGE_CHARS })}`,
+    lane,
+    args: toArgs(inputSchema),
+    notes: notesOf(entry),
+    ...(wanted.include_examples && { examples: examplesOf(entry) }),
+    ...(policy && { policy }),
+    ...(wanted.format === "full" && {
+      description: cutText(entry.description, DESCRIPTION_CHARS),
+      related,
+    }),
+    ...(wanted.include_schemas && { schema: { ...inputSchema } }),
+    ...(entry.kind === "tool" && entry.code !== undefined && { code: entry.code }),
+    ...(status && { unavailable: `${status.state}: ${status.reason}` }),
+    version: view.version,
+  };
+}
+
+/** The short format keeps the most important lines of each part. */
+function policyIn(format: DescribeOptions["format"], policy: Policy): Policy {
+  if (format === "full") return policy;
+  const parts = Object.entries(policy).map(([part, lines]) => [part, lines?.slice(0, SHORT_POLICY)]);
+  return Object.fromEntries(parts) as Policy;
+}
+
+function notesOf(entry: Entry): (string | MessageTemplate)[] {
+  const notes: (string | MessageTemplate)[] = [...entry.notes];
+  if (entry.lane !== "read")
+    notes.push({ sentences: ["Runs by {exec} only.", "The caller must be allowed to write."] });
+  if (entry.lane === "destructive") notes.push({ sentences: "Runs dry unless {dry_run} is false." });
+  if (entry.kind === "tool" && entry.requiresConfirmation)
+    notes.push("A person must approve the exact call.");
+  return notes;
+}
+
+function examplesOf({ examples, inputSchema }: Entry): { args: Record<string, unknown>; note?: string }[] {
+  if (examples.length === 0) return [{ args: toExampleArgs(inputSchema), note: "made from the schema" }];
+  return examples.map((example) => ({ ...example, args: { ...example.args } }));
+}
+
+function entryHelpText(help: EntryHelp): string {
+  const list = (title: string, items: readonly string[] | undefined) =>
+    items && items.length > 0 ? [`${title}:`, ...items.map((item) => `- ${item}`)] : [];
+  const args = help.args.map(({ name, type, required, default: preset, description }) => {
+    const fallback = preset === undefined ? "" : ` = ${JSON.stringify(preset)}`;
+    return `${name}${required ? "" : "?"}: ${type}${fallback}${description ? ` (${description})` : ""}`;
+  });
+  return [
+    `# ${help.usage}${help.lane === "read" ? "" : ` [${help.lane}]`}`,
+    ...(help.unavailable ? [`Unavailable, ${help.unavailable}`] : []),
+    help.description ?? help.summary,
+    ...(help.returns ? [`Returns ${help.returns}`] : []),
+    ...list("Args", args),
+    ...list("Do", help.policy?.do),
+    ...list("Do not", help.policy?.dont),
+    ...list("Edge cases", help.policy?.edge_cases),
+    ...list("Notes", help.notes),
+    ...list(
+      "Examples",
+      help.examples?.map(({ args: given, note }) => `${JSON.stringify(given)}${note ? ` (${note})` : ""}`),
+    ),
+    ...list("Related", help.related),
+    ...(help.schema ? [`Schema: ${JSON.stringify(help.schema)}`] : []),
+    ...(help.code === undefined ? [] : [`Code:\n${help.code}`]),
+  ].join("\n");
+}
+
+/** Puts the help of an entry into the words of a surface, within its budget. The rest is read by a handle. */
+function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHelp {
+  const { countTokens, helpTokens } = room;
+  const notes = described.notes
+    .map((note) => (typeof note === "string" ? note : formatMessage(note, room.words)))
+    .filter((note) => note !== "");
+  const whole = { ...described, notes };
+  const fits = (help: EntryHelp) => {
+    const text = entryHelpText(help);
+    return text.length <= helpTokens || countTokens(text) <= helpTokens;
+  };
+  if (fits(whole)) return whole;
+  const value = JSON.parse(JSON.stringify(whole));
+  const told = [described.route, ...(described.related ?? [])].map((route) => ({ route }));
+  const handle = room.keep(value, described.path, told);
+  const { schema: _, code: __, ...withoutSchema } = whole;
+  for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
+    const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });
+    const rest = `${omitted > 0 ? `${omitted} more args` : "The rest"} at ${handle}.`;
+    const examples = exampleOf(whole, args);
+    const shortened = {
+      ...withoutSchema,
+      args: [...args],
+      notes: [...notes, rest],
+      ...(examples && { examples }),
+    };
+    if (fits(shortened)) return shortened;
+  }
+  return {
+    ...withoutSchema,
+    args: [],
+    usage: described.path,
+    notes: [`All of it is at ${handle}.`],
+    examples: [],
+  };
+}
+
+/** The first example, with the shown args only. */
+function exampleOf({ examples }: EntryHelp, args: readonly Arg[]): EntryHelp["examples"] {
+  const shown = new Set(args.map(({ name }) => name));
+  return examples?.slice(0, 1).map(({ args: given, ...example }) => ({
+    ...example,
+    args: Object.fromEntries(Object.entries(given).filter(([name]) => shown.has(name))),
+  }));
+}
+
+export const helpInput = z.object({
+  path: z.string().max(600).default("").describe('Domain, group, op or route; "" for the map'),
+  format: z.enum(["short", "full"]).default("short"),
+  include_examples: z.boolean().default(true),
+  include_schemas: z.boolean().default(false),
+  session: z.string().optional(),
+});
+export type HelpInput = z.output<typeof helpInput>;
+
+const RESULT_CHARS = 600;
+
+export const helpOutput = z.union([directorySchema, entryHelpSchema]);
+export type HelpOutput = z.input<typeof helpOutput>;
+
+/** A description before it is shown. */
+export type Described = ReturnType<typeof describeEntry> | NonNullable<ReturnType<typeof describeDirectory>>;
+
+export const help = defineOperation({
+  name: "help",
+  title: "Describe",
+  purpose:
+    "Describes a domain, a group or one tool: args, examples, policy. Use it when a signature is not enough.",
+  introduction: "describes it",
+  names: { lanes: "help", commands: "tool_help" },
+  readOnly: true,
+  input: helpInput,
+  output: helpOutput,
+  command: { usage: "[PATH]", toInput: (words) => ({ path: words.join(" ") }) },
+  aliases: { op: "path", route: "path", name: "path", tool: "path" },
+  calls: () => [],
+  run: async (input, context) => describe(input, context),
+  show: showHelp,
+  toText: helpText,
+  errors: () => [],
+  refuse: (): HelpOutput => ({
+    kind: "directory",
+    path: "",
+    summary: "",
+    version: "",
+    usage: "",
+    groups: [],
+    ops: [],
+  }),
+  cause: "help",
+  targets: ({ path }) => [path || ROOT],
+});
+
+export function helpText(output: HelpOutput): string {
+  return output.kind === "directory" ? directoryText(output) : entryHelpText(output);
+}
+
+export function showHelp(described: Described, room: AnswerLimits): HelpOutput {
+  return described.kind === "directory" ? showDirectory(described, room) : showEntryHelp(described, room);
+}
+
+/** Describes a path. Answers are cached, because they depend only on the catalog and the input. */
+export function describe(input: HelpInput, context: OperationContext): Described {
+  const { path, format, include_examples, include_schemas } = input;
+  const { view, session } = context;
+  const key = JSON.stringify([view.version, view.scopeKey, path, format, include_examples, include_schemas]);
+  const entry = view.find(path);
+  const isAddress = entry && (entry.op === path || entry.route === path);
+  const described = context.remember(key, (): Described => {
+    // A domain or group wins over an entry that only shares its plain name.
+    const directory = isAddress ? undefined : describeDirectory(toSegments(path), view);
+    if (directory) return directory;
+    if (!entry) throw notFound(path, context);
+    return describeEntry(entry, input, view);
+  });
+  if (!entry || described.kind === "directory") return described;
+  session?.update((memory) => discover(memory, [addressOf(entry)]));
+  // Observations are newer than the cached description.
+  const returns = resultTypeOf(entry, context, RESULT_CHARS);
+  return returns === undefined ? described : { ...described, returns };
+}
+
+function toSegments(path: string): string[] {
+  if (path === "" || path === ROOT) return [];
+  return path
+    .replace("://", ".")
+    .split(/[./]/)
+    .filter((segment) => segment !== "" && segment !== "tools");
+}
+
+/** The type of an entry's results: as it declares, else as observed so far and marked so, else unknown. */
+export function resultTypeOf(
+  entry: Entry,
+  { view, services }: Pick<OperationContext, "view" | "services">,
+  maxChars: number,
+): string | undefined {
+  const declared = entry.presentation?.outputSchema;
+  if (declared) return toResultType(declared, maxChars);
+  const observed = services.shapes.of(view, entry);
+  return observed && `${toResultType(observed, maxChars)} (observed)`;
+}

@@ -1,0 +1,32 @@
+import { ask } from "./ask.ts";
+import { batch } from "./batch.ts";
+import { exec } from "./exec.ts";
+import { get } from "./get.ts";
+import { help } from "./help.ts";
+import { run } from "./run.ts";
+
+/** Every operation, by name, in the order in which tools are listed. */
+export const OPERATIONS = { ask, help, get, exec, batch, run } as const;
+
+export type OperationName = keyof typeof OPERATIONS;
+
+/** Further spellings of operations, with a dot as programs write them. */
+const OPERATION_ALIASES = {
+  "tool.search": "ask",
+  "tool.help": "help",
+  "tool.exec": "exec",
+  "tool.batch": "batch",
+} as const satisfies Record<string, OperationName>;
+
+export type OperationSpelling = OperationName | keyof typeof OPERATION_ALIASES;
+/** The operation that a spelling means. */
+export type SpeltOperation<S extends OperationSpelling> = S extends keyof typeof OPERATION_ALIASES
+  ? (typeof OPERATION_ALIASES)[S]
+  : Extract<S, OperationName>;
+
+/** The operation of a further spelling. Undefined for any other name. */
+export function operationByAlias(name: string): OperationName | undefined {
+  return Object.hasOwn(OPERATION_ALIASES, name)
+    ? OPERATION_ALIASES[name as keyof typeof OPERATION_ALIASES]
+    : undefined;
+}

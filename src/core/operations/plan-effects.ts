@@ -1,0 +1,140 @@
+import { z } from "zod";
+import { cutText } from "../../base/util/cut-text.ts";
+import type { Json } from "../../base/util/json.ts";
+import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
+import { undoingVerbs } from "../../search/analysis/tool-verbs.ts";
+import type { View } from "../access/view.ts";
+import { toContentText } from "../answers/content-text.ts";
+import { type Entry, LANES, type UndoStep } from "../nouns/entry.ts";
+import type { Effect } from "./plan.ts";
+import type { RunResult } from "./run-plan.ts";
+
+const args = z.record(z.string(), z.unknown());
+
+export const effectSchema = z.object({
+  op: z.string(),
+  lane: z.enum(LANES),
+  args,
+  state: z.enum(["done", "failed", "unknown", "planned", "not_done"]),
+  /** The result of the dry run, or the problem. */
+  says: z.unknown().optional(),
+  undo: z.object({ op: z.string(), args }).optional(),
+});
+export type ShownEffect = z.output<typeof effectSchema>;
+
+const SAYS_CHARS = 300;
+const ARGS_CHARS = 600;
+const MOST_LINES = 40;
+
+/** The effects of a run as its answer has them: what was done, with the way back, and what was not. */
+export function toShownEffects(
+  { performance, left = [] }: RunResult,
+  view: View,
+): { effects: ShownEffect[]; notDone: ShownEffect[] } {
+  const effects = (performance?.effects ?? []).map((effect): ShownEffect => {
+    const { op, lane, args: given, state, value } = effect;
+    const undo = state === "done" ? findUndo(effect, value, view) : undefined;
+    return {
+      ...{ op, lane, args: { ...given }, state },
+      ...(state !== "done" && { says: value }),
+      ...(undo && { undo: { op: undo.op, args: { ...undo.args } } }),
+    };
+  });
+  const notDone = left.map(
+    ({ op, lane, args: given }): ShownEffect => ({ op, lane, args: { ...given }, state: "not_done" }),
+  );
+  return { effects, notDone };
+}
+
+/** Writes the effects for a model: those of a success in one line, those of a plan or a failure one by one. */
+export function effectsText(
+  effects: readonly ShownEffect[],
+  notDone: readonly ShownEffect[],
+  failed: boolean,
+): string[] {
+  const isPlan = effects.some(({ state }) => state === "planned");
+  if (effects.length + notDone.length === 0) return failed ? ["Nothing was changed."] : [];
+  if (!failed && !isPlan) return [`Done: ${countOps(effects)}.`];
+  const all = [...effects, ...notDone];
+  const lines = all.slice(0, MOST_LINES).map(effectLine);
+  const more =
+    all.length > lines.length
+      ? [`and ${all.length - lines.length} more: ${countOps(all.slice(MOST_LINES))}`]
+      : [];
+  return ["Effects:", ...lines, ...more];
+}
+
+function effectLine({ op, args: given, state, lane, says, undo }: ShownEffect, index: number): string {
+  const mark = lane === "destructive" ? " [destructive]" : "";
+  const told = says === undefined ? "" : `: ${cutText(saysText(state, says), SAYS_CHARS)}`;
+  const back = undo ? ` (undo: ${undo.op} ${cutText(JSON.stringify(undo.args), SAYS_CHARS)})` : "";
+  const name = state === "not_done" ? "not done" : state;
+  return `${index + 1}. ${name} ${op} ${cutText(JSON.stringify(given), ARGS_CHARS)}${mark}${told}${back}`;
+}
+
+/** The problem of a call without its details, which its error has in full. */
+function saysText(state: ShownEffect["state"], says: unknown): string {
+  const { code, message } = fieldsOf(says);
+  return state === "failed" && code !== undefined ? `${code}: ${message}` : toContentText(says as Json);
+}
+
+function countOps(effects: readonly ShownEffect[]): string {
+  const counts = Map.groupBy(effects, ({ op, state }) => (state === "done" ? op : `${op} (${state})`));
+  return [...counts].map(([op, { length }]) => (length > 1 ? `${op} ×${length}` : op)).join(", ");
+}
+
+/** Finds the tool that undoes an effect: the one that its author names, or the counterpart of its verb. */
+function findUndo(effect: Effect, result: Json, view: View): UndoStep | undefined {
+  const entry = view.find(effect.op);
+  if (entry?.kind === "tool" && entry.undo) return declared(entry.undo, effect, result, view);
+  const names = effect.op.split(".");
+  const verb = names.at(-1) ?? "";
+  const group = names.slice(0, -1).join(".");
+  const counterpart = undoingVerbs(verb)
+    .map((name) => view.find(`${group}.${name}`))
+    .find((found) => found?.kind === "tool");
+  return (
+    counterpart && { op: counterpart.op, args: fillArgs(counterpart, effect, result, names.at(-2) ?? "") }
+  );
+}
+
+/** An author's undo runs on whatever the tool returned, so it may fail. */
+function declared(
+  undo: (params: Record<string, unknown>, result: unknown) => UndoStep | undefined,
+  { args }: Effect,
+  result: Json,
+  view: View,
+): UndoStep | undefined {
+  try {
+    const step = undo({ ...args }, result);
+    return step && view.find(step.op) ? step : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes each required argument from the result or from the arguments of the effect, by its name. */
+function fillArgs(
+  { inputSchema }: Entry,
+  effect: Effect,
+  result: Json,
+  entity: string,
+): Record<string, unknown> {
+  const required = Array.isArray(inputSchema.required) ? inputSchema.required.map(String) : [];
+  const fields: Readonly<Record<string, unknown>> = isPlainObject(result) ? result : {};
+  const inner = fields[entity];
+  const places = [isPlainObject(inner) ? { ...fields, ...inner } : fields, effect.args];
+  return Object.fromEntries(
+    required.flatMap((name) => {
+      const spellings = isIdOf(name, entity) ? [name, "id", `${entity}_id`, `${entity}Id`] : [name];
+      const found = places.flatMap((place) =>
+        spellings.filter((key) => Object.hasOwn(place, key)).map((key) => place[key]),
+      );
+      return found.length > 0 ? [[name, found[0]]] : [];
+    }),
+  );
+}
+
+function isIdOf(name: string, entity: string): boolean {
+  return ["id", `${entity}id`, `${entity}_id`].includes(name.toLowerCase());
+}

@@ -1,0 +1,201 @@
+import { cutText } from "../../base/util/cut-text.ts";
+import { type OtherLanguage, otherLanguage } from "../../search/analysis/language-of.ts";
+import { arrangePage, limitPerDomain, namedEntries } from "../../search/arrange.ts";
+import type { Explanation, SearchHit, SearchNote } from "../../search/port/search-index.ts";
+import { cutWhereRelevanceFalls, rankByQuality, refineHits } from "../../search/rank.ts";
+import { CUT, PAGE, QUERY } from "../../search/ranking/tuning.ts";
+import type { View } from "../access/view.ts";
+import { conversationOf } from "../calls/call-environment.ts";
+import type { Entry } from "../nouns/entry.ts";
+import { readSegmentFilter, type SearchConfig, segmentTag } from "../nouns/search-config.ts";
+import type { AskInput } from "./fit-ask.ts";
+import type { OperationContext } from "./operation.ts";
+
+export interface RankedEntries {
+  /** Best first. */
+  readonly entries: readonly Entry[];
+  /** How many of them are worth showing. */
+  readonly keep: number;
+  /** Whether the query names at least one of them. */
+  readonly named: boolean;
+  /** Whether a domain's own segments decide how many there are. */
+  readonly segmented: boolean;
+  /** Entries that cannot be found by meaning yet; absent if that changed nothing. */
+  readonly waiting?: number;
+  /** Set if nothing was found and the catalog is written in another script. */
+  readonly other?: OtherLanguage;
+  /** Why each was found, by route, if requested. */
+  readonly explanations: ReadonlyMap<string, Explanation>;
+}
+
+/**
+ * Ranks entries of all kinds together for one query. Entries that the query names come first. `search/rank.ts` lists
+ * the stages; this function hands them the caller's View.
+ */
+export async function rank(
+  query: string,
+  input: AskInput,
+  context: OperationContext,
+): Promise<RankedEntries> {
+  const { view } = context;
+  const { limit = PAGE.defaultLimit, perDomain } = input;
+  const asked = cutText(query, QUERY.maxLength);
+  const isWanted = (entry: Entry) =>
+    (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
+  const { hits, how, waiting } = await searchFor(asked, input, context);
+  const segments = await segmentsOf(toEntries(hits, view), view, async (domain, tags, most) => {
+    const members = { query: asked, limit: most, filter: { ...filterOf(input, view), domain, tags } };
+    return toEntries(rankByQuality(await context.search.search(members), qualityIn(view)), view);
+  });
+  const names = namedEntries(asked, view.shown);
+  const page = arrangePage({
+    query: asked,
+    hits,
+    toEntries: (some) => toEntries(some, view),
+    named: names,
+    segments,
+    limit,
+    perDomain,
+  });
+  const named = page.named.filter(isWanted);
+  const entries = [...new Set([...named, ...page.others])].filter(isWanted);
+  context.services.discovery.searched({
+    conversation: conversationOf(context).conversation,
+    routes: entries.map(({ route }) => route),
+    ...how,
+  });
+  const descriptions = view.shown.values().map(({ description }) => description);
+  const other = entries.length > 0 ? undefined : otherLanguage(asked, descriptions);
+  const cut = context.discovers === undefined ? {} : { share: CUT.discoveredShare };
+  return {
+    ...(other && { other }),
+    ...(waiting !== undefined && { waiting }),
+    entries: limitPerDomain(entries, perDomain),
+    // Entries that the query names are all shown.
+    keep: names.some(({ entry, meant }) => meant && isWanted(entry))
+      ? named.length
+      : Math.max(named.length, cutWhereRelevanceFalls(hits, cut)),
+    named: named.length > 0,
+    segmented: segments.size > 0,
+    explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
+  };
+}
+
+interface Searched {
+  /** Best first, by search, quality, phrases and past use. */
+  readonly hits: readonly SearchHit[];
+  /** How the search was made; empty if the index does not say. */
+  readonly how: Partial<Omit<SearchNote, "waiting">>;
+  readonly waiting?: number | undefined;
+}
+
+async function searchFor(asked: string, input: AskInput, context: OperationContext): Promise<Searched> {
+  const { view, search, services } = context;
+  let note: SearchNote | undefined;
+  const found = await search.search({
+    query: asked,
+    note: (noted) => {
+      note = noted;
+    },
+    limit: searchDepth(input, view),
+    filter: filterOf(input, view),
+    ...(input.explain && { explain: true }),
+  });
+  const { learning } = services;
+  const hits = await refineHits(asked, found, {
+    qualityOf: qualityIn(view),
+    phrased: view.shown,
+    ...(learning && { lift: (text, some) => learning.lift(conversationOf(context), text, some) }),
+  });
+  const { waiting, ...how }: Partial<SearchNote> = note ?? {};
+  return { hits, how, waiting };
+}
+
+function filterOf({ domain, kinds }: AskInput, { principal }: View) {
+  return { scopes: principal.scopes, ...(domain && { domain }), ...(kinds && { kinds }) };
+}
+
+function qualityIn({ find }: View): (id: string) => unknown {
+  return (id) => find(id)?.metadata.quality_score;
+}
+
+function toEntries(hits: readonly SearchHit[], { find }: View): Entry[] {
+  return hits
+    .map(({ id }) => find(id))
+    .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
+}
+
+function searchDepth(
+  { limit = PAGE.defaultLimit, perDomain = 0, domain }: AskInput,
+  { domains }: View,
+): number {
+  return Math.min(PAGE.maxSearched, 2 * Math.max(limit, perDomain * (domain ? 1 : domains.size)));
+}
+
+/** The hits of each found domain that has segments, in the order of those. */
+async function segmentsOf(
+  ranked: readonly Entry[],
+  { domains }: View,
+  search: SearchTagged,
+): Promise<ReadonlyMap<string, readonly Entry[]>> {
+  const lists = [...Map.groupBy(ranked, ({ domain }) => domain)].map(async ([name, found]) => {
+    const config = domains.get(name)?.searchConfig;
+    return config?.segments ? [[name, await rankSegments(name, config, found, search)] as const] : [];
+  });
+  return new Map((await Promise.all(lists)).flat());
+}
+
+/** How many hits to show: as many as the caller says, or its domains by their segments, or the default. */
+export function countWanted({ limit, perDomain }: AskInput, rankings: readonly RankedEntries[]): number {
+  const domainsDecide = perDomain !== undefined || rankings.some(({ segmented }) => segmented);
+  return limit ?? (domainsDecide ? PAGE.maxHits : PAGE.defaultLimit);
+}
+
+/** Fills the remaining room with entries that are often used together with those found. */
+export function withRelated(
+  entries: readonly Entry[],
+  { limit = PAGE.defaultLimit, perDomain }: AskInput,
+  { view }: OperationContext,
+): readonly Entry[] {
+  const expanded = new Set(entries);
+  for (const route of entries.flatMap((entry) => entry.related)) {
+    if (expanded.size >= limit) break;
+    const related = view.find(route);
+    if (related && related.visibility !== "hidden") expanded.add(related);
+  }
+  return limitPerDomain([...expanded], perDomain);
+}
+
+/** Searches the entries of one domain that have all of these tags. */
+type SearchTagged = (domain: string, tags: readonly string[], limit: number) => Promise<Entry[]>;
+
+/**
+ * The hits of a domain in the order of its search config: first what runs, then segment by segment, each searched
+ * for itself up to its limit, then documents that are in no segment.
+ */
+async function rankSegments(
+  domain: string,
+  { segments = [] }: SearchConfig,
+  found: readonly Entry[],
+  search: SearchTagged,
+): Promise<Entry[]> {
+  const ordered = segments
+    .toSorted((left, right) => left.priority - right.priority)
+    .flatMap(({ filter, limit }) => {
+      const read = readSegmentFilter(filter);
+      return read ? [{ ...read, limit }] : [];
+    });
+  const members = await Promise.all(
+    ordered.map(({ key, value, limit }) => search(domain, [segmentTag(key, value)], limit)),
+  );
+  const isMember = ({ metadata }: Entry) =>
+    ordered.some(({ key, value }) => Object.hasOwn(metadata, key) && String(metadata[key]) === value);
+  const others = found.filter((entry) => !isMember(entry));
+  return [
+    ...new Set([
+      ...others.filter(({ kind }) => kind !== "resource"),
+      ...members.flat(),
+      ...others.filter(({ kind }) => kind === "resource"),
+    ]),
+  ];
+}

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { problem } from "../../base/problems/problem.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import { readFields, reasonsOf } from "../nouns/input-fields.ts";
+import type { Operation } from "./operation.ts";
+
+export interface ReadInput<T> {
+  readonly input: T;
+  /** Fields that were sent and are unknown. */
+  readonly ignored: readonly string[];
+}
+
+/** Gemini CLI offers this field beside those of every tool and forwards it. */
+const ADDED_BY_CLIENTS = "wait_for_previous";
+const NOTHING: readonly string[] = [];
+
+/**
+ * Reads an input as clients and models send it. Unknown fields are ignored and reported, unless a client added them
+ * by itself.
+ *
+ * @throws INVALID_INPUT if the rest does not fit the operation's schema.
+ */
+export function readInput<I extends z.ZodType>(
+  operation: Pick<Operation<I, unknown, z.ZodType>, "name" | "input" | "aliases" | "isAlreadyValid">,
+  given: unknown,
+): ReadInput<z.output<I>> {
+  if (isPlainObject(given) && operation.isAlreadyValid?.(given))
+    return { input: given as z.output<I>, ignored: NOTHING };
+  const shape = operation.input instanceof z.ZodObject ? operation.input.shape : {};
+  const { fields, unknown } = isPlainObject(given)
+    ? readFields(given, shape, operation.aliases)
+    : { fields: given ?? {}, unknown: NOTHING };
+  const parsed = operation.input.safeParse(fields);
+  if (parsed.success)
+    return { input: parsed.data, ignored: unknown.filter((name) => name !== ADDED_BY_CLIENTS) };
+  throw problem("INVALID_INPUT", { operation: operation.name, reason: reasonsOf(parsed.error) });
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { customProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import type { Json } from "../../base/util/json.ts";
+import { toJson } from "../../base/util/to-json.ts";
+import { type BoundScript, type Entry, LANES } from "../nouns/entry.ts";
+import {
+  paramsOf,
+  RECIPES,
+  type Recipe,
+  recipeDescription,
+  recipeName,
+  recipeParams,
+} from "../nouns/recipe.ts";
+import { argsSchema } from "./answer-parts.ts";
+import type { OperationContext } from "./operation.ts";
+import { type PlanScript, toPlan } from "./plan.ts";
+import { toShownEffects } from "./plan-effects.ts";
+import { newScript, type Performance, perform, scriptFailure, scriptLimits } from "./run-plan.ts";
+
+/**
+ * Runs the script of a recipe for the caller of the recipe. Resolves to its value; a dry run resolves to its effects.
+ *
+ * @throws the problem of a script that fails, with what it has changed.
+ */
+export async function runRecipe(
+  { code, params, dryRun, bounds }: BoundScript,
+  signal: AbortSignal,
+  outer: OperationContext,
+): Promise<Json> {
+  const { runScript: _, ...rest } = outer;
+  // The recipe was the caller's choice; the calls in it teach nothing about what the caller needs.
+  const { learning: __, ...services } = outer.services;
+  const context = {
+    ...rest,
+    services,
+    request: { ...outer.request, signal },
+    policy: { ...outer.policy, within: bounds },
+  };
+  const plan = toPlan([{ at: "script", script: newScript(code, params as Json) }]);
+  const performance = await perform(plan, dryRun, scriptLimits({}, context), context);
+  const { effects } = toShownEffects({ performance }, outer.view);
+  const failed =
+    performance.refused ??
+    scriptFailure(performance)?.problem ??
+    (performance.dry === "approval" ? problem("APPROVAL_REQUIRED", { name: "The recipe" }) : undefined);
+  if (failed) throw customProblem(failed.code, failed.message, failed.next, { ...failed.details, effects });
+  const { end } = performance.outcome;
+  const returned = toJson(end.end === "returned" ? JSON.parse(end.json) : null);
+  if (!returned.ok) throw problem("RESULT_INVALID", { name: "The recipe", reason: returned.reason });
+  return dryRun ? ({ result: returned.value, effects } as unknown as Json) : returned.value;
+}
+
+export const keepInput = z.object({
+  name: recipeName,
+  description: recipeDescription,
+  params: argsSchema.optional().describe("Type or JSON Schema of each param"),
+});
+export type KeepInput = z.output<typeof keepInput>;
+
+export const keptSchema = z.object({ op: z.string(), lane: z.enum(LANES), file: z.string() });
+export type NewRecipe = z.output<typeof keptSchema>;
+
+/**
+ * Refuses a recipe that could not be kept, before its script runs.
+ *
+ * @throws INVALID_INPUT, PERMISSION_DENIED or CONFLICT.
+ */
+export async function checkKeep(
+  keep: KeepInput,
+  code: string | undefined,
+  { scripts: { recipes }, view }: OperationContext,
+): Promise<void> {
+  if (!recipes) throw wrongKeep("this gateway keeps no recipes");
+  if (!view.principal.allowWrite)
+    throw problem("PERMISSION_DENIED", { name: `${RECIPES}.${keep.name}`, lane: "write" });
+  if (view.entries.some(({ domain, origin }) => domain === RECIPES && origin?.source !== RECIPES))
+    throw wrongKeep(`another domain is called ${RECIPES}`);
+  const params = recipeParams.safeParse(keep.params ?? {});
+  if (!params.success) {
+    const [{ path, message }] = params.error.issues as [z.core.$ZodIssue];
+    throw wrongKeep(`keep.params.${path.join(".")}: ${message}`);
+  }
+  if (code !== undefined) await recipes.check({ name: keep.name, code });
+}
+
+/** Keeps the script of a run that went well. Its lane is the strictest of the calls it made. */
+export async function keepRecipe(
+  { name, description, params }: KeepInput,
+  script: PlanScript,
+  { called }: Performance,
+  { scripts: { recipes } }: OperationContext,
+): Promise<NewRecipe | { readonly refused: string }> {
+  if (called.some(({ domain }) => domain === RECIPES)) return { refused: "it runs another recipe" };
+  const types = params ? recipeParams.parse(params) : paramsOf(script.params);
+  if (!types) return { refused: "name the types of its params" };
+  const lane = LANES[Math.max(0, ...called.map((entry) => LANES.indexOf(entry.lane)))]!;
+  const recipe: Recipe = {
+    name,
+    description,
+    params: types,
+    lane,
+    confirmation: called.some(needsConfirmation),
+    calls: called.map(({ op }) => op).sort(),
+    scopes: [...new Set(called.flatMap(({ scopes }) => scopes))].sort(),
+    code: script.code,
+  };
+  return { op: `${RECIPES}.${name}`, lane, file: await recipes!.keep(recipe) };
+}
+
+function needsConfirmation(entry: Entry): boolean {
+  return entry.kind === "tool" && entry.requiresConfirmation;
+}
+
+function wrongKeep(reason: string): Problem {
+  return problem("INVALID_INPUT", { operation: "run", reason });
+}

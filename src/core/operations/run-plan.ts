@@ -1,0 +1,314 @@
+import { randomBytes } from "node:crypto";
+import { Problem, problem } from "../../base/problems/problem.ts";
+import { UNAPPROVED_PLAN } from "../../base/problems/script-problems.ts";
+import { cutText } from "../../base/util/cut-text.ts";
+import type { Json } from "../../base/util/json.ts";
+import { nearest } from "../../base/util/nearest.ts";
+import { type ApprovalRequest, decideCall } from "../calls/decide-call.ts";
+import { askFirst } from "../calls/make-call.ts";
+import type { Entry } from "../nouns/entry.ts";
+import type { ScriptAnswer, ScriptLimits, ScriptOutcome, StopReason } from "../sandbox/sandbox.ts";
+import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
+import type { OperationContext } from "./operation.ts";
+import {
+  type Effect,
+  type Plan,
+  type PlanEvent,
+  type PlanScript,
+  planQuestion,
+  readPlan,
+  toPlan,
+} from "./plan.ts";
+import { type DryReason, type PerformedEffect, ScriptCalls } from "./script-calls.ts";
+
+export interface RunRequest {
+  readonly code?: string | undefined;
+  readonly params?: Json | undefined;
+  /** Handle of a plan to perform. */
+  readonly plan?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface RunResult {
+  /** Absent if a person has to approve the plan before anything runs. */
+  readonly performance?: Performance;
+  /** The script that ran. */
+  readonly script?: PlanScript;
+  /** The plan for what is left to do. */
+  readonly plan?: Plan;
+  /** Planned effects that the script has not made. */
+  readonly left?: readonly Effect[];
+  readonly problem?: Problem;
+}
+
+const TIME_MS = 60_000;
+const COMPUTE_MS = 10_000;
+const STACK_BYTES = 512 * 1024;
+const CHARS = 8 * 1024 * 1024;
+/** Each round performs at least one more effect, or asks a person. */
+const MOST_ROUNDS = 20;
+
+/**
+ * Runs a script, or performs a plan. Where effects need a person, the rest of the script runs dry, and one question
+ * is asked about all of it; with the approval, the run goes on.
+ */
+export async function runPlan(request: RunRequest, context: OperationContext): Promise<RunResult> {
+  let plan = await openPlan(request, context);
+  for (let round = 1; ; round++) {
+    const approved = request.dryRun ? plan : await approve(plan, context);
+    if ("problem" in approved) return { plan, problem: approved.problem, left: leftOf(plan, []) };
+    const performance = await perform(approved, request.dryRun, scriptLimits(request, context), context);
+    if (performance.refused) return { performance, problem: performance.refused };
+    if (!performance.dry)
+      return { performance, script: plan.script, left: leftOf(approved, performance.effects) };
+    plan = await savePlan(approved, performance, context);
+    if (performance.dry === "requested" || performance.dry === "destructive") return { performance, plan };
+    if (!whyAsk(plan, context) || round === MOST_ROUNDS)
+      return { performance, plan, problem: differs(performance, plan) };
+    const answer = await approve(plan, context);
+    if ("problem" in answer) return { performance, plan, problem: answer.problem };
+    plan = answer;
+  }
+}
+
+async function openPlan({ code, params, plan: given }: RunRequest, context: OperationContext): Promise<Plan> {
+  const handle = given ?? context.scripts.resume;
+  if (handle === undefined) {
+    if (code === undefined) throw problem("INVALID_INPUT", { operation: "run", reason: "give code or plan" });
+    return toPlan([{ at: "script", script: newScript(code, params) }]);
+  }
+  const plan = await readPlan(handle, context.view.principal.id, context.scripts.plans);
+  if (code !== undefined && code !== plan.script.code)
+    throw problem("INVALID_INPUT", {
+      operation: "run",
+      reason: "the plan belongs to other code: give one of them",
+    });
+  return plan;
+}
+
+/** A script that begins now, with random numbers of its own. */
+export function newScript(code: string, params: Json | undefined): PlanScript {
+  const seed = new Uint32Array(new Uint8Array(randomBytes(16)).buffer);
+  const [a, b, c, d] = seed as unknown as [number, number, number, number];
+  return { code, params: params ?? null, now: Date.now(), seed: [a, b, c, d] };
+}
+
+/** Asks about the whole plan, if one of its effects needs an approval and the plan has none. */
+async function approve(plan: Plan, context: OperationContext): Promise<Plan | { readonly problem: Problem }> {
+  const why = plan.approvedBy === undefined ? whyAsk(plan, context) : undefined;
+  if (!why) return plan;
+  const question = planQuestion(plan, { principal: context.view.principal, why });
+  try {
+    const by = await askFirst(question, context);
+    return await keep(plan, { at: "approved", hash: plan.hash, by }, context);
+  } catch (error) {
+    const raised = toOperationProblem(error, question.op);
+    if (raised.code !== "APPROVAL_REQUIRED") return { problem: raised };
+    return { problem: new Problem(raised.code, { name: question.op }, raised.details, UNAPPROVED_PLAN) };
+  }
+}
+
+/** Why a person has to approve the remaining effects; undefined if none needs an approval. */
+function whyAsk(
+  { planned = [], begun }: Plan,
+  { view, policy }: OperationContext,
+): ApprovalRequest["why"] | undefined {
+  for (const { op, args } of planned.slice(begun)) {
+    const entry = view.find(op);
+    const decision = entry && decideCall(entry, view.principal, { args, dryRun: false }, policy);
+    if (decision?.do === "ask") return decision.question.why;
+  }
+  return undefined;
+}
+
+/** Planned effects without those that were made. */
+function leftOf({ planned = [], begun }: Plan, made: readonly Effect[]): readonly Effect[] {
+  const hashes = made.map(({ hash }) => hash);
+  return planned.slice(made.length > 0 ? 0 : begun).filter(({ hash }) => {
+    const at = hashes.indexOf(hash);
+    if (at >= 0) hashes.splice(at, 1);
+    return at < 0;
+  });
+}
+
+async function savePlan(plan: Plan, performance: Performance, context: OperationContext): Promise<Plan> {
+  const effects = performance.effects.flatMap(({ state, op, lane, args, hash }): Effect[] =>
+    state === "planned" ? [{ op, lane, args, hash }] : [],
+  );
+  const performed = toPlan(performance.events, plan.handle);
+  return keep(performed, { at: "planned", effects }, context);
+}
+
+/** Adds an event to a plan, which gets its handle with the first one. */
+async function keep(
+  plan: Plan,
+  event: PlanEvent,
+  { scripts: { plans }, view }: OperationContext,
+): Promise<Plan> {
+  const events = [...plan.events, event];
+  const id = view.principal.id;
+  if (plan.handle === undefined) return toPlan(events, await plans.open(id, events as unknown as Json[]));
+  await plans.append(plan.handle, id, plan.events.length, event as unknown as Json);
+  return toPlan(events, plan.handle);
+}
+
+function differs({ effects }: Performance, { handle }: Plan): Problem {
+  const name = effects.find(({ state }) => state === "planned")?.op ?? "The next call";
+  return problem("PLAN_DIFFERS", { name, plan: handle ?? "" });
+}
+
+export function scriptLimits(
+  { timeoutMs = TIME_MS }: Pick<RunRequest, "timeoutMs">,
+  { limits }: Pick<OperationContext, "limits">,
+): ScriptLimits {
+  const timeMs = Math.min(timeoutMs, limits.scriptMs);
+  return {
+    timeMs,
+    computeMs: Math.min(COMPUTE_MS, timeMs),
+    memoryBytes: limits.scriptBytes,
+    stackBytes: STACK_BYTES,
+    requests: limits.scriptCalls,
+    chars: CHARS,
+  };
+}
+
+/** One run of a script: how it ended, and what it changed or would change. */
+export interface Performance {
+  readonly outcome: ScriptOutcome;
+  /** In the order in which the script made them. */
+  readonly effects: readonly PerformedEffect[];
+  readonly dry?: DryReason;
+  readonly events: readonly PlanEvent[];
+  readonly requests: number;
+  /** The entries that the script called. */
+  readonly called: readonly Entry[];
+  /** Servers that produced results which the script read (untrusted text). */
+  readonly sources: readonly string[];
+  /** The failed calls by the JSON that the script got of them. */
+  readonly failures: ReadonlyMap<string, FailedOperation>;
+  /** The run was given up: it made other calls than before, or another run performs the plan. */
+  readonly refused?: Problem;
+}
+
+/**
+ * Runs the script of a plan once. Calls that an earlier run has finished are answered from the plan. Effects run
+ * until one is not allowed to; from there on they run dry, so that the rest of the script shows what would follow.
+ */
+export async function perform(
+  plan: Plan,
+  dryRun: boolean | undefined,
+  limits: ScriptLimits,
+  outer: OperationContext,
+): Promise<Performance> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  // A signal made by AbortSignal.any would cost every call of the script more.
+  const cancel = () => stop.abort(outer.request.signal.reason);
+  if (outer.request.signal.aborted) cancel();
+  else outer.request.signal.addEventListener("abort", cancel, { once: true });
+  const context: OperationContext = { ...outer, request: { ...withListener(outer.request), signal } };
+  const calls = new ScriptCalls(plan, dryRun, context);
+  const running = new Set<Promise<void>>();
+  let refused: Problem | undefined;
+
+  function giveUp(error: unknown): void {
+    refused ??= toOperationProblem(error, "run");
+    stop.abort(refused);
+  }
+
+  const host = {
+    request: (request: unknown, number: number, answer: (answer: ScriptAnswer) => void) => {
+      const served = calls.serve(request, number, answer).catch(giveUp);
+      running.add(served);
+      void served.finally(() => running.delete(served));
+    },
+  };
+  const { code, params, now, seed } = plan.script;
+  const script = { code, now, seed, params: JSON.stringify(params), limits };
+  const outcome = await outer.scripts.sandbox
+    .run(script, host, { signal, owner: outer.view.principal.id })
+    .finally(() => outer.request.signal.removeEventListener("abort", cancel));
+  if (!calls.replay.isOver && outcome.end.end !== "stopped")
+    giveUp(problem("PLAN_CHANGED", { number: calls.requests + 1 }));
+  stop.abort();
+  await Promise.allSettled(running);
+  return {
+    outcome,
+    effects: [...calls.effects.values()].sort((one, other) => one.number - other.number),
+    ...(calls.dry && { dry: calls.dry }),
+    events: calls.recording.events,
+    requests: calls.requests,
+    called: [...calls.called],
+    failures: calls.failures,
+    sources: [...calls.sources],
+    ...(refused && { refused }),
+  };
+}
+
+/**
+ * A call inside a script tells the client its progress and logs. It cannot ask, because the client's answers belong
+ * to the script's own call. The steps of all calls are counted together, because progress has to grow.
+ */
+function withListener({ client, ...request }: OperationContext["request"]): OperationContext["request"] {
+  if (!client) return request;
+  const { log, logLevel } = client;
+  let steps = 0;
+  const progress: typeof client.progress = ({ message }) => {
+    steps += 1;
+    client.progress({ progress: steps, ...(message !== undefined && { message }) });
+  };
+  return { ...request, client: { progress, log, logLevel, capabilities: {}, responses: {} } };
+}
+
+const REASON_CHARS = 1_000;
+const SHOWN_FIELDS = 12;
+
+const DO_LESS = "Make it do less at once.";
+const STOPS = {
+  time: { reason: "its time was over", advice: DO_LESS },
+  compute: { reason: "it computed for too long", advice: DO_LESS },
+  memory: { reason: "it used too much memory", advice: DO_LESS },
+  stuck: {
+    reason: "it waited for something that never comes",
+    advice: "A script can wait only for tools, call, get, ask, help and sleep.",
+  },
+  crashed: { reason: "its engine failed", advice: DO_LESS },
+} satisfies Record<Exclude<StopReason, "cancelled">, object>;
+
+/** The failure of a script that did not return. The problem of a call that it did not catch is its own. */
+export function scriptFailure({
+  outcome: { end, misses },
+  failures,
+}: Pick<Performance, "outcome" | "failures">): FailedOperation | undefined {
+  if (end.end === "returned") return undefined;
+  if (end.end === "stopped") return inScript(stopProblem(end.why));
+  const { name, message, line, problem: given } = end.error;
+  const uncaught = given === undefined ? undefined : failures.get(given);
+  if (uncaught) return uncaught;
+  const where = line === undefined ? "" : ` near line ${line}`;
+  const said = `${name}: ${message}`;
+  // A field that is not there reads as undefined, and fails only where it is used.
+  const hint = name === "TypeError" ? missText(misses.at(-1)) : "";
+  const reason = cutText(`${/[.!?]$/.test(said) ? said : `${said}.`}${hint}`, REASON_CHARS);
+  return inScript(problem("SCRIPT_FAILED", { where, reason }));
+}
+
+function stopProblem(why: StopReason): Problem {
+  if (why === "cancelled") return problem("CANCELLED", { name: "The script" });
+  return problem("SCRIPT_STOPPED", STOPS[why]);
+}
+
+function inScript(failed: Problem): FailedOperation {
+  return { problem: failed, helpPath: ROOT };
+}
+
+/** Says that a result has no field of that name, and which it has. */
+export function missText(miss: ScriptOutcome["misses"][number] | undefined): string {
+  if (!miss) return "";
+  const { field, fields, label } = miss;
+  const [near] = nearest(field, fields, 1);
+  const meant = near === undefined ? "" : ` Did you mean ${near}?`;
+  const shown = fields.slice(0, SHOWN_FIELDS).join(", ") + (fields.length > SHOWN_FIELDS ? ", …" : "");
+  return ` The result of ${label} has no field ${cutText(field, 80)}.${meant} Its fields: ${shown}.`;
+}

@@ -1,0 +1,246 @@
+import { z } from "zod";
+import { formatMessage, type MessageTemplate, type ToolNames } from "../../base/problems/format-message.ts";
+import { problem } from "../../base/problems/problem.ts";
+import type { Json } from "../../base/util/json.ts";
+import { toJson } from "../../base/util/to-json.ts";
+import { toContentText } from "../answers/content-text.ts";
+import {
+  type AnswerLimits,
+  argsSchema,
+  markOutside,
+  outsideSchema,
+  sessionText,
+  warningsText,
+} from "./answer-parts.ts";
+import {
+  errorSchema,
+  errorText,
+  type FailedOperation,
+  ROOT,
+  toErrorAnswer,
+  toOperationProblem,
+} from "./error-answer.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
+import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";
+import { checkKeep, type KeepInput, keepInput, keepRecipe, keptSchema, type NewRecipe } from "./recipes.ts";
+import { missText, type Performance, type RunResult, runPlan, scriptFailure } from "./run-plan.ts";
+import {
+  blocksSchema,
+  type ResultFrom,
+  type StoredResult,
+  showResult,
+  storedSchema,
+  storedText,
+} from "./show-result.ts";
+
+const runInput = z.object({
+  code: z.string().min(1).max(200_000).optional().describe("Body of an async function"),
+  params: argsSchema.optional().describe("The variable params of the script"),
+  dry_run: z.boolean().optional().describe("true: change nothing and return a plan"),
+  plan: z.string().optional().describe("Handle of a plan to perform, instead of code"),
+  timeoutMs: z.number().int().min(1).max(600_000).optional(),
+  keep: keepInput.optional().describe("Keeps the script as a tool if it goes well"),
+  session: z.string().optional(),
+});
+
+const runOutput = z.object({
+  /** The value that the script returned. */
+  result: z.unknown(),
+  stored: storedSchema.optional(),
+  /** Set if a server produced a part of the result (untrusted text). */
+  outside: outsideSchema.optional(),
+  /** Images, sounds, files and links of the result. */
+  blocks: blocksSchema.optional(),
+  logs: z.string().optional(),
+  /** Calls that write: done, failed, or planned, in their order. */
+  effects: z.array(effectSchema),
+  /** Planned effects that the script did not reach. */
+  not_done: z.array(effectSchema).optional(),
+  plan: z.object({ handle: z.string(), hash: z.string(), perform: z.string() }).optional(),
+  dry_run: z.boolean().optional(),
+  /** The tool that the script was kept as. */
+  kept: keptSchema.optional(),
+  calls: z.number(),
+  warnings: z.array(z.string()),
+  error: errorSchema.optional(),
+  session: z.string().optional(),
+});
+type RunOutput = z.input<typeof runOutput>;
+
+/** A run before it is shown. */
+export interface Ran extends Omit<RunResult, "problem"> {
+  readonly failure?: FailedOperation;
+  readonly mayWrite: boolean;
+  readonly effects: readonly ShownEffect[];
+  readonly notDone: readonly ShownEffect[];
+  readonly value: Json;
+  readonly kept?: NewRecipe;
+  /** Why the script was not kept. */
+  readonly notKept?: string;
+}
+
+const LOG_TOKENS_SHARE = 4;
+const MOST_WARNINGS = 3;
+const PERFORM: MessageTemplate = {
+  sentences: 'To perform exactly these effects, call {run} with plan: "{handle}".',
+};
+const IF_APPROVED: MessageTemplate = {
+  sentences: 'If a person approves these effects, {run} performs them with plan: "{handle}".',
+};
+const MAY_NOT: MessageTemplate = {
+  sentences: "This caller may not write: only the owner of the gateway can allow it.",
+};
+/** For surfaces that read stored results only in scripts. */
+const READ_INSIDE: MessageTemplate = {
+  sentences: "read on in {run} by get(handle, { path, offset, limit, grep, select, sort, group or count })",
+};
+const SHOWS_NOTHING = "The script returned nothing. Only what it returns or logs is shown.";
+const NOTHING: Omit<RunOutput, "error"> = { result: null, effects: [], calls: 0, warnings: [] };
+
+export const run = defineOperation({
+  name: "run",
+  title: "Run a script",
+  purpose:
+    "Runs JavaScript or TypeScript over the tools: many calls in one, and only what you return or log is shown. In it: await tools.<op>(args), call(address, args), get(address), ask(query), help(path), log(value), sleep(ms). dry_run: true lists what it would change as a plan, which plan then performs. Destructive calls always make a plan first, unless dry_run is false.",
+  introduction: "runs a script over many tools",
+  names: { lanes: "run", code: "run" },
+  readOnly: false,
+  input: runInput,
+  output: runOutput,
+  aliases: { script: "code", source: "code", javascript: "code", typescript: "code", args: "params" },
+  command: {
+    name: "script",
+    usage: "CODE [name=value…]",
+    takesValues: true,
+    toInput: (words, params) => ({ ...(words.length > 0 && { code: words.join(" ") }), params }),
+  },
+  calls: () => [],
+  resumes: true,
+  run: runAll,
+  show,
+  toText,
+  errors: ({ error }) => [error],
+  refuse: () => NOTHING,
+  cause: "results",
+  targets: () => [],
+});
+
+async function runAll(
+  { code, params, plan, dry_run, timeoutMs, keep }: z.output<typeof runInput>,
+  context: OperationContext,
+): Promise<Ran> {
+  if (keep) await checkKeep(keep, code, context);
+  const request = { code, params: params as Json | undefined, plan, dryRun: dry_run, timeoutMs };
+  const { problem: refused, ...result } = await runPlan(request, context);
+  const { performance } = result;
+  const end = performance?.outcome.end;
+  const returned = toJson(end?.end === "returned" ? JSON.parse(end.json) : null);
+  const unreadable = returned.ok
+    ? undefined
+    : problem("RESULT_INVALID", { name: "The script", reason: returned.reason });
+  const own = refused ?? unreadable;
+  const failure = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
+  return {
+    ...result,
+    ...toShownEffects(result, context.view),
+    ...(failure && { failure }),
+    mayWrite: context.view.principal.allowWrite === true,
+    value: returned.ok ? returned.value : null,
+    ...(keep && !failure && (await keepRan(keep, result, context))),
+  };
+}
+
+async function keepRan(
+  keep: KeepInput,
+  { performance, script }: RunResult,
+  context: OperationContext,
+): Promise<Pick<Ran, "kept" | "notKept">> {
+  if (!performance || !script) return { notKept: "it ran dry" };
+  try {
+    const kept = await keepRecipe(keep, script, performance, context);
+    return "refused" in kept ? { notKept: kept.refused } : { kept };
+  } catch (error) {
+    // The script itself went well.
+    return { notKept: toOperationProblem(error, "keep").message.replace(/\.$/, "") };
+  }
+}
+
+function show(
+  { performance, plan, failure, effects, notDone, value, mayWrite, kept: recipe, notKept }: Ran,
+  given: AnswerLimits,
+): RunOutput {
+  const room = { ...given, words: { run: "run", ...given.words } };
+  const source = performance && performance.sources.length > 0 ? performance.sources.join(", ") : undefined;
+  const from = { source, origin: performance?.called };
+  const { content, stored, ...kept } = showResult(value, "run", room, from);
+  const misses = failure ? [] : (performance?.outcome.misses ?? []);
+  const warnings = [
+    ...(notKept === undefined ? [] : [`Not kept: ${notKept}.`]),
+    ...(showsNothing(performance) && !failure ? [SHOWS_NOTHING] : []),
+    ...new Set(misses.map((miss) => missText(miss).trim())),
+  ];
+  return {
+    result: content,
+    ...kept,
+    ...(stored && { stored: readInside(stored, room.words) }),
+    ...showLogs(performance?.outcome.logs ?? [], room, from),
+    effects: [...effects],
+    ...(notDone.length > 0 && { not_done: [...notDone] }),
+    ...(plan?.handle && {
+      plan: toPlanNote(plan.handle, plan.hash, performing(mayWrite, failure), room.words),
+    }),
+    ...(performance?.dry && { dry_run: true }),
+    ...(recipe && { kept: recipe }),
+    calls: performance?.requests ?? 0,
+    warnings: warnings.slice(0, MOST_WARNINGS),
+    ...(failure && { error: toErrorAnswer(failure, room) }),
+    ...(room.session && { session: room.session }),
+  };
+}
+
+function showsNothing(performance: Performance | undefined): boolean {
+  if (!performance) return false;
+  const { outcome, effects } = performance;
+  const { end, logs, misses } = outcome;
+  if (end.end !== "returned" || !end.nothing) return false;
+  return logs.length + misses.length + effects.length === 0;
+}
+
+function toPlanNote(handle: string, hash: string, saying: MessageTemplate, words: ToolNames) {
+  return { handle, hash, perform: formatMessage({ ...saying, fills: { handle } }, words) };
+}
+
+/** How the plan of an answer can be performed. */
+function performing(mayWrite: boolean, failure: FailedOperation | undefined): MessageTemplate {
+  if (!mayWrite) return MAY_NOT;
+  const code = failure?.problem.code;
+  return code === "APPROVAL_REQUIRED" || code === "APPROVAL_DECLINED" ? IF_APPROVED : PERFORM;
+}
+
+function readInside(stored: StoredResult, words: ToolNames): StoredResult {
+  return words.get === undefined ? { ...stored, read: formatMessage(READ_INSIDE, words) } : stored;
+}
+
+/** Logs get a part of the room. What does not fit is read by a handle. */
+function showLogs(logs: readonly string[], room: AnswerLimits, from: ResultFrom): { logs?: string } {
+  if (logs.length === 0) return {};
+  const share = { ...room, resultTokens: Math.ceil(room.resultTokens / LOG_TOKENS_SHARE) };
+  const { content, stored, outside } = showResult(logs.join("\n"), "logs", share, from);
+  const where = storedText(stored && readInside(stored, room.words));
+  return { logs: `${where}${markOutside(toContentText(content), outside)}` };
+}
+
+function toText(output: RunOutput): string {
+  const { result, stored, outside, logs, effects, not_done, plan, kept, warnings, error, session } = output;
+  const shown = markOutside(toContentText((result ?? null) as Json), outside);
+  const content = error ? errorText(error) : `${storedText(stored)}${shown}`;
+  return [
+    content,
+    ...(logs === undefined ? [] : [`Log:\n${logs}`]),
+    ...effectsText(effects, not_done ?? [], error !== undefined),
+    ...(plan ? [plan.perform] : []),
+    ...(kept ? [`Kept as ${kept.op} [${kept.lane}].`] : []),
+  ]
+    .join("\n")
+    .concat(warningsText(warnings), sessionText(session));
+}

@@ -1,0 +1,365 @@
+import { setTimeout } from "node:timers/promises";
+import { z } from "zod";
+import { problem } from "../../base/problems/problem.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import type { Json } from "../../base/util/json.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import { toJson } from "../../base/util/to-json.ts";
+import { toPage } from "../answers/page.ts";
+import type { Approve } from "../calls/call-environment.ts";
+import { callHash } from "../calls/decide-call.ts";
+import { type Addressed, resolveAddress } from "../calls/resolve-address.ts";
+import type { Entry } from "../nouns/entry.ts";
+import { reasonsOf } from "../nouns/input-fields.ts";
+import type { ScriptAnswer } from "../sandbox/sandbox.ts";
+import { mayStillRead, needsAll, needsEntry } from "../sessions/read-conditions.ts";
+import { keeperOf } from "../storage/result-keeper.ts";
+import type { AnswerLimits } from "./answer-parts.ts";
+import { ask } from "./ask.ts";
+import { type CallOutcome, callAddress } from "./call-address.ts";
+import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
+import { help } from "./help.ts";
+import type { OperationContext } from "./operation.ts";
+import {
+  createRecording,
+  createReplay,
+  type Effect,
+  type Ended,
+  type Plan,
+  type Recording,
+  type Replay,
+} from "./plan.ts";
+import { readInput } from "./read-input.ts";
+
+/** Why effects run dry from some point of a script on. */
+export type DryReason = "requested" | "destructive" | "approval" | "differs";
+
+/** An effect with what became of it. */
+export interface PerformedEffect extends Effect {
+  readonly number: number;
+  /** `unknown`: it was begun by a run that ended before it was finished. */
+  readonly state: "done" | "failed" | "unknown" | "planned";
+  /** The result, the result of the dry run, or the problem. */
+  readonly value: Json;
+}
+
+/** An answer to the script, with the server that produced it (untrusted text). */
+type CallAnswer = ScriptAnswer & { readonly source?: string };
+
+/** A call of the script that changes something. */
+interface EffectCall {
+  readonly entry: Entry;
+  readonly effect: Effect;
+  readonly number: number;
+  /** Stands for the exact request. */
+  readonly key: string;
+  /** An earlier run began it and ended before its outcome was recorded. */
+  readonly inDoubt: boolean;
+}
+
+/** The calls of one running script: answered from its plan, made, or run dry, and noted. */
+export class ScriptCalls {
+  /** By the number of the request. */
+  readonly effects: Map<number, PerformedEffect> = new Map();
+  /** The failed calls by the JSON that the script got of them. */
+  readonly failures: Map<string, FailedOperation> = new Map();
+  /** Servers that produced results which the script read (untrusted text). */
+  readonly sources: Set<string> = new Set();
+  readonly called: Set<Entry> = new Set();
+  readonly recording: Recording;
+  readonly replay: Replay;
+  /** Why effects run dry by now. */
+  dry: DryReason | undefined;
+  requests = 0;
+  readonly #plan: Plan;
+  readonly #dryRun: boolean | undefined;
+  readonly #context: OperationContext;
+  readonly #reading: OperationContext;
+  readonly #inSlot: ReturnType<typeof createLimiter>;
+  /** Effects with an unknown outcome, by hash. The script may repeat them after it has checked. */
+  readonly #doubtful: string[] = [];
+  /** The place of the next effect in the plan. */
+  #expected: number;
+
+  constructor(plan: Plan, dryRun: boolean | undefined, context: OperationContext) {
+    this.#plan = plan;
+    this.#dryRun = dryRun;
+    this.#context = context;
+    this.#reading = { ...context, policy: { ...context.policy, reach: "read" } };
+    this.#inSlot = createLimiter(context.limits.concurrency);
+    this.#expected = plan.begun;
+    this.recording = createRecording(plan, context.scripts.plans, context.view.principal.id);
+    this.replay = createReplay(this.recording.earlier);
+    this.dry = dryRun ? "requested" : undefined;
+  }
+
+  /** @throws PLAN_CHANGED or UNKNOWN_HANDLE if the script cannot go on. */
+  async serve(given: unknown, number: number, answer: (answer: ScriptAnswer) => void): Promise<void> {
+    this.requests = Math.max(this.requests, number);
+    const request = readSafely(given);
+    if ("failure" in request) return answer(this.#fail(request.failure));
+    const { view } = this.#context;
+    const addressed = "address" in request ? resolveAddress(request.address, view.find) : undefined;
+    if (addressed) this.called.add(addressed.entry);
+    const key = requestKey(request);
+    const known = this.recording.known(number);
+    if (known && known.key !== key) throw problem("PLAN_CHANGED", { number });
+    const ended = known?.ended && this.recording.earlier.find((one) => one.number === number);
+    if (ended) {
+      this.#recall(ended);
+      this.replay.offer(number, () => answer(ended));
+      return;
+    }
+    const inDoubt = known?.effect !== undefined;
+    const made = await this.#inSlot(() => this.#make(request, addressed, number, key, inDoubt));
+    await this.replay.over;
+    answer(made);
+  }
+
+  /** Notes a call that an earlier run has finished. */
+  #recall({ number, ok, value, needs, source, effect, again, unknown }: Ended): void {
+    // Answers that the caller may no longer see close the plan as if it did not exist.
+    if (!mayStillRead(this.#context.view, needs))
+      throw problem("UNKNOWN_HANDLE", { handle: this.#plan.handle ?? "of this plan" });
+    if (source !== undefined) this.sources.add(source);
+    if (!effect) return;
+    this.#note(effect, number, unknown ? "unknown" : ok ? "done" : "failed", value);
+    if (unknown) this.#doubtful.push(effect.hash);
+    if (again) takeOut(this.#doubtful, effect.hash);
+  }
+
+  async #make(
+    request: Request,
+    addressed: Addressed | undefined,
+    number: number,
+    key: string,
+    inDoubt: boolean,
+  ): Promise<CallAnswer> {
+    if (addressed && "address" in request) {
+      const { entry, params } = addressed;
+      const isRefused = request.kind === "get" && entry.lane !== "read";
+      // An effect is shown and approved with all its arguments, also those in its address.
+      if (isEffect(entry) && !isRefused) {
+        const effect = toEffect(entry, { ...params, ...request.args });
+        return this.#makeEffect({ entry, effect, number, key, inDoubt });
+      }
+    }
+    const made = await this.#makeRead(request);
+    const needs = addressed ? needsEntry(addressed.entry) : needsAll(this.#context.view.principal, []);
+    // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
+    if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...kept(made) });
+    return made;
+  }
+
+  async #makeRead(request: Request): Promise<CallAnswer> {
+    const context = this.#context;
+    try {
+      if (request.kind === "ask") return { ok: true, value: await askInside(request.query, context) };
+      if (request.kind === "help") return { ok: true, value: await helpInside(request.path ?? "", context) };
+      if (request.kind === "sleep")
+        return { ok: true, value: await setTimeout(request.ms, null, { signal: context.request.signal }) };
+      const { address, args } = request;
+      return this.#toAnswer(await callAddress(address, { args: args ?? {} }, this.#reading));
+    } catch (error) {
+      return this.#fail({ problem: toOperationProblem(error, request.kind), helpPath: ROOT });
+    }
+  }
+
+  async #makeEffect(call: EffectCall): Promise<CallAnswer> {
+    const { entry, effect, number, inDoubt } = call;
+    if (inDoubt && !isRepeatable(entry)) return this.#leaveUnknown(call);
+    const again = inDoubt || takeOut(this.#doubtful, effect.hash);
+    this.dry ??= this.#whyDry(effect, again);
+    const made = this.dry ? undefined : await this.#performEffect(call, again);
+    if (made) return made;
+    const dryRun = { args: effect.args, dryRun: true };
+    const shown = this.#toAnswer(await callAddress(entry.op, dryRun, this.#context));
+    if (shown.ok) this.#note(effect, number, "planned", shown.value as Json);
+    return shown;
+  }
+
+  /** Fails the call with EFFECT_UNKNOWN: the script has to find out whether the effect took place. */
+  async #leaveUnknown({ entry, effect, number, key }: EffectCall): Promise<CallAnswer> {
+    const failure = { problem: problem("EFFECT_UNKNOWN", { name: entry.op }), helpPath: entry.op };
+    const unknown = this.#fail(failure);
+    const needs = needsEntry(entry);
+    await this.recording.add({ at: "ended", number, key, needs, effect, ...kept(unknown), unknown: true });
+    this.#note(effect, number, "unknown", unknown.value as Json);
+    this.#doubtful.push(effect.hash);
+    return unknown;
+  }
+
+  #whyDry({ hash, lane }: Effect, again: boolean): DryReason | undefined {
+    const { planned } = this.#plan;
+    if (planned) return again || planned[this.#expected]?.hash === hash ? undefined : "differs";
+    return lane === "destructive" && this.#dryRun !== false ? "destructive" : undefined;
+  }
+
+  /** Performs an effect. Returns undefined if a person has to approve it first: then effects run dry from here on. */
+  async #performEffect(
+    { entry, effect, number, key, inDoubt }: EffectCall,
+    again: boolean,
+  ): Promise<CallAnswer | undefined> {
+    if (this.#plan.planned && !again) this.#expected += 1;
+    if (!inDoubt) await this.recording.add({ at: "began", number, key, effect, ...(again && { again }) });
+    const context = { ...this.#context, approve: this.#approval() };
+    const made = await callAddress(entry.op, { args: effect.args, dryRun: false }, context);
+    if (!made.ok && made.failure.problem.code === "APPROVAL_REQUIRED") {
+      await this.recording.add({ at: "withdrawn", number });
+      this.dry = "approval";
+      this.#note(effect, number, "planned", null);
+      return undefined;
+    }
+    const answer = this.#toAnswer(made);
+    const ended = { number, key, needs: needsEntry(entry), effect, ...kept(answer) };
+    await this.recording.add({ at: "ended", ...ended, ...(again && { again }) });
+    this.#note(effect, number, made.ok ? "done" : "failed", answer.value as Json);
+    return answer;
+  }
+
+  /** An approved plan covers its effects. Without one, each is asked about. */
+  #approval(): Approve {
+    const { approvedBy: by } = this.#plan;
+    if (by !== undefined) return () => ({ by });
+    return (question) => this.#context.approve({ ...question, inScript: true });
+  }
+
+  #toAnswer(made: CallOutcome): CallAnswer {
+    if (!made.ok) return this.#fail(made.failure);
+    const { entry, source, reading } = made;
+    const value = reading ? toPage(made.value, Number.POSITIVE_INFINITY, reading.how).content : made.value;
+    if (source !== undefined) this.sources.add(source);
+    return { ok: true, value, ...(entry && { label: entry.op }), ...(source && { source }) };
+  }
+
+  #fail(failure: FailedOperation): CallAnswer {
+    const { code, message, next, details } = failure.problem;
+    const value = { code, message, next, details };
+    this.failures.set(JSON.stringify(value), failure);
+    return { ok: false, value };
+  }
+
+  #note(effect: Effect, number: number, state: PerformedEffect["state"], value: Json): void {
+    this.effects.set(number, { ...effect, number, state, value });
+  }
+}
+
+function readSafely(given: unknown): Request | { readonly failure: FailedOperation } {
+  try {
+    return readRequest(given);
+  } catch (error) {
+    return { failure: { problem: toOperationProblem(error, "run"), helpPath: ROOT } };
+  }
+}
+
+/** Removes one of several equal items. */
+function takeOut(items: string[], item: string): boolean {
+  const at = items.indexOf(item);
+  if (at >= 0) items.splice(at, 1);
+  return at >= 0;
+}
+
+function kept({ ok, value, label, source }: CallAnswer): Pick<Ended, "ok" | "value" | "label" | "source"> {
+  return { ok, value: value as Json, ...(label !== undefined && { label }), ...(source && { source }) };
+}
+
+function toEffect(entry: Entry, args: Record<string, unknown>): Effect {
+  return { op: entry.op, lane: entry.lane, args: args as Effect["args"], hash: callHash(entry, args) };
+}
+
+/** Whether a call is listed and approved as one that changes something. */
+function isEffect(entry: Entry): boolean {
+  return entry.kind === "tool" && (entry.lane !== "read" || entry.requiresConfirmation);
+}
+
+/** Whether running it twice does the same as running it once. */
+function isRepeatable({ presentation }: Entry): boolean {
+  return presentation?.annotations?.idempotentHint === true;
+}
+
+/** The words of the functions that a script has. */
+const WORDS = { ask: "ask", help: "help", get: "get", exec: "call", run: "run", params: "args" } as const;
+
+/** Searches for a script. The answer has the fields of `ask`. */
+async function askInside(query: string, context: OperationContext): Promise<Json> {
+  const { input } = readInput(ask, { query });
+  return ask.show(await ask.run(input, context), roomInside(context)) as unknown as Json;
+}
+
+/** Describes a path for a script. The answer has the fields of `help`. */
+async function helpInside(path: string, context: OperationContext): Promise<Json> {
+  const { input } = readInput(help, { path });
+  return help.show(await help.run(input, context), roomInside(context)) as unknown as Json;
+}
+
+/** Scripts get whole answers: nothing that they read takes tokens. */
+function roomInside({ countTokens, limits, results, view }: OperationContext): AnswerLimits {
+  return {
+    words: WORDS,
+    countTokens,
+    askTokens: limits.resultTokens,
+    tokensLeft: Number.POSITIVE_INFINITY,
+    resultTokens: Number.POSITIVE_INFINITY,
+    helpTokens: Number.POSITIVE_INFINITY,
+    answerBytes: Number.POSITIVE_INFINITY,
+    keep: (value, _name, origin) => {
+      const { handle, stored } = keeperOf(results).keep(value, view.principal, origin);
+      // A handle that could not be stored is unknown when it is read.
+      stored.catch(() => {});
+      return handle;
+    },
+  };
+}
+
+/** Runs at most `most` tasks at a time. Further tasks start in their order. */
+function createLimiter(most: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (task) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  };
+}
+
+const requestSchema = lazy(() => {
+  const address = z.string().min(1).max(2_000);
+  const args = z.record(z.string(), z.unknown()).nullish();
+  return z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("call"), address, args }),
+    z.object({ kind: z.literal("get"), address, args }),
+    z.object({ kind: z.literal("ask"), query: z.string().min(1).max(2_000) }),
+    z.object({ kind: z.literal("help"), path: z.string().max(600).optional() }),
+    z.object({ kind: z.literal("sleep"), ms: z.number().min(0).max(600_000) }),
+  ]);
+});
+
+/** A request that a script may make of its host. */
+type Request = z.output<ReturnType<typeof requestSchema>>;
+
+/**
+ * Reads a request as the script sent it.
+ *
+ * @throws INVALID_INPUT if it is not one.
+ */
+function readRequest(given: unknown): Request {
+  const json = toJson(given);
+  const read = requestSchema().safeParse(json.ok ? json.value : undefined);
+  if (read.success) return read.data;
+  const reason = json.ok ? reasonsOf(read.error) : json.reason;
+  throw problem("INVALID_INPUT", { operation: "the call in the script", reason });
+}
+
+const LONGEST_KEY = 200;
+
+/** Stands for the exact request: its JSON, or a hash where that is long. */
+function requestKey(request: Request): string {
+  const json = JSON.stringify(request);
+  return json.length <= LONGEST_KEY ? json : contentHash(request);
+}

@@ -1,0 +1,266 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { MessageChannel, Worker } from "node:worker_threads";
+import { problem } from "../../base/problems/problem.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import {
+  type FromWorker,
+  type Miss,
+  type Sandbox,
+  type Script,
+  type ScriptAnswer,
+  type ScriptEnd,
+  type ScriptHost,
+  type ScriptOutcome,
+  SHARED_BYTES,
+  type StopReason,
+  sharedState,
+  type ToWorker,
+} from "./sandbox.ts";
+
+/** Most scripts wait for tools, so there are more threads than cores. */
+const THREADS_PER_CORE = 4;
+const MOST_THREADS = 32;
+const MOST_WAITING = 1_000;
+/** Threads that are kept ready for the next scripts. */
+const KEPT = 4;
+
+interface WaitingScript {
+  readonly owner: string;
+  readonly begin: (thread: WorkerThread) => void;
+  readonly refuse: (error: Error) => void;
+}
+
+/** Creates a sandbox. Its threads start with the first scripts, and some are kept for the next ones. */
+export function createSandbox(): Sandbox {
+  const most = Math.min(MOST_THREADS, availableParallelism() * THREADS_PER_CORE);
+  const mostOfOne = Math.max(1, most - 1);
+  const idle: WorkerThread[] = [];
+  const running = new Map<string, number>();
+  const waiting: WaitingScript[] = [];
+  const threads = new Set<WorkerThread>();
+  let closed = false;
+
+  /** Takes the thread that has been idle for longest: it has its machine ready. One more is kept for the next script. */
+  function take(): WorkerThread {
+    const ready = idle.shift() ?? add();
+    if (idle.length === 0 && threads.size < KEPT) idle.push(add());
+    return ready;
+  }
+
+  function add(): WorkerThread {
+    const thread = createWorkerThread();
+    threads.add(thread);
+    return thread;
+  }
+
+  function total(): number {
+    return running.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  function startNext(): void {
+    while (total() < most) {
+      const index = waiting.findIndex(({ owner }) => (running.get(owner) ?? 0) < mostOfOne);
+      if (index < 0) return;
+      const [next] = waiting.splice(index, 1);
+      running.set(next!.owner, (running.get(next!.owner) ?? 0) + 1);
+      next!.begin(take());
+    }
+  }
+
+  function giveBack(thread: WorkerThread, owner: string): void {
+    const left = (running.get(owner) ?? 1) - 1;
+    if (left === 0) running.delete(owner);
+    else running.set(owner, left);
+    if (thread.alive && idle.length < KEPT && !closed) idle.push(thread);
+    else {
+      threads.delete(thread);
+      void thread.end();
+    }
+    startNext();
+  }
+
+  return {
+    run: async (script, host, { signal, owner }): Promise<ScriptOutcome> => {
+      if (closed) throw problem("CLOSED");
+      if (waiting.length >= MOST_WAITING)
+        throw problem("LIMIT_EXCEEDED", {
+          what: "The number of scripts",
+          actual: waiting.length,
+          limit: MOST_WAITING,
+        });
+      const { promise, resolve, reject } = Promise.withResolvers<WorkerThread>();
+      waiting.push({ owner, begin: resolve, refuse: reject });
+      startNext();
+      const thread = await promise;
+      try {
+        return await thread.run(script, host, signal);
+      } finally {
+        giveBack(thread, owner);
+      }
+    },
+    close: async () => {
+      closed = true;
+      for (const { refuse } of waiting.splice(0)) refuse(problem("CLOSED"));
+      await Promise.all([...threads].map((thread) => thread.end()));
+    },
+  };
+}
+
+/** A thread that runs one script after another. */
+interface WorkerThread {
+  run(script: Script, host: ScriptHost, signal: AbortSignal): Promise<ScriptOutcome>;
+  /** Whether it can run another script. */
+  readonly alive: boolean;
+  end(): Promise<void>;
+}
+
+const HEAP_MB = 128;
+const CHECK_MS = 50;
+/** The machine ends a script that computes for too long by itself, except inside one long step of the engine. */
+const GRACE_MS = 250;
+/** As in the machine. */
+const CLOCK = 2 ** 30;
+
+/** The worker's file: beside this one in the source tree, in a folder of its own in the built package. */
+const workerFile = lazy(() => {
+  const places = ["./worker.ts", "../core/sandbox/worker.js", "./core/sandbox/worker.js", "./worker.js"];
+  const files = places.map((place) => new URL(place, import.meta.url));
+  return files.find((file) => existsSync(file)) ?? files[0]!;
+});
+
+function createWorkerThread(): WorkerThread {
+  const { port1: port, port2 } = new MessageChannel();
+  const worker = new Worker(workerFile(), {
+    workerData: { port: port2 },
+    transferList: [port2],
+    // Scripts see none of these, but neither should a break-out.
+    env: {},
+    argv: [],
+    execArgv: [],
+    stdin: false,
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+  });
+  let alive = true;
+  let running: RunningScript | undefined;
+  port.on("message", (message: FromWorker) => {
+    try {
+      running?.onMessage(message);
+    } catch {
+      // A script may make its thread send anything; only that script ends.
+      running?.stop("crashed");
+    }
+  });
+  keepsProcess(false);
+  worker.on("error", () => running?.stop("crashed"));
+  worker.on("exit", () => {
+    alive = false;
+    running?.stop("crashed");
+  });
+
+  /** An idle thread does not keep the process alive. */
+  function keepsProcess(keeps: boolean): void {
+    for (const part of [worker, port]) keeps ? part.ref() : part.unref();
+  }
+
+  async function end(): Promise<void> {
+    alive = false;
+    await worker.terminate();
+  }
+
+  return {
+    get alive() {
+      return alive;
+    },
+    end,
+    run: async (script, host, signal) => {
+      keepsProcess(true);
+      const post = (message: ToWorker) => port.postMessage(message);
+      running = startScript(script, host, signal, post, () => void end());
+      const outcome = await running.ended;
+      running = undefined;
+      keepsProcess(false);
+      return outcome;
+    },
+  };
+}
+
+interface RunningScript {
+  readonly ended: Promise<ScriptOutcome>;
+  onMessage(message: FromWorker): void;
+  stop(why: StopReason): void;
+}
+
+/** Starts a script and serves it until it ends. `endThread` is called if it had to be stopped. */
+function startScript(
+  script: Script,
+  host: ScriptHost,
+  signal: AbortSignal,
+  post: (message: ToWorker) => void,
+  endThread: () => void,
+): RunningScript {
+  const { promise: ended, resolve } = Promise.withResolvers<ScriptOutcome>();
+  const logs: string[] = [];
+  const misses: Miss[] = [];
+  const state = new SharedArrayBuffer(SHARED_BYTES);
+  const { clock, answers } = sharedState(state);
+  const { timeMs, computeMs } = script.limits;
+  let requests = 0;
+  let isOver = false;
+  const timer = setTimeout(() => stop("time"), timeMs);
+  const watch = setInterval(() => {
+    const since = Atomics.load(clock, 0);
+    const busy = since === 0 ? 0 : ((Date.now() % CLOCK) + 1 - since + CLOCK) % CLOCK;
+    if (busy > computeMs + GRACE_MS) stop("compute");
+  }, CHECK_MS);
+  const cancel = () => stop("cancelled");
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  else post({ script, state });
+
+  function finish(end: ScriptEnd): void {
+    isOver = true;
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal.removeEventListener("abort", cancel);
+    resolve({ end, logs, misses });
+  }
+
+  /** A thread whose script was not at its end cannot be used again. */
+  function stop(why: StopReason): void {
+    if (isOver) return;
+    endThread();
+    finish({ end: "stopped", why });
+  }
+
+  function serve(json: string): void {
+    const number = ++requests;
+    host.request(JSON.parse(json), number, (answer) => {
+      // A call may outlive its script; the thread then has another one.
+      if (isOver) return;
+      post(toText(number, answer));
+      Atomics.add(answers, 0, 1);
+      Atomics.notify(answers, 0);
+    });
+  }
+
+  return {
+    ended,
+    stop,
+    onMessage: (message) => {
+      if (isOver) return;
+      if (typeof message === "string") serve(message);
+      else if (message.type === "log") logs.push(message.text);
+      else if (message.type === "miss") misses.push(message.miss);
+      else if (message.type === "end") finish(message.outcome);
+    },
+  };
+}
+
+/** An answer as the prelude takes it. The text of a problem stays as it is, because the host knows problems by it. */
+function toText(number: number, { ok, value, label = "" }: ScriptAnswer): string {
+  const json = JSON.stringify(value) ?? "null";
+  return ok ? `[${number},${JSON.stringify(label)},${json}]` : `[${number},null,${JSON.stringify(json)}]`;
+}

@@ -1,0 +1,276 @@
+import { problem } from "../../base/problems/problem.ts";
+import {
+  type EngineMemory,
+  loadQuickJs,
+  type Pointer,
+  type QuickJsModule,
+  takeMemoryImage,
+} from "./load-quickjs.ts";
+import { PRELUDE } from "./prelude.ts";
+
+/** The functions that the prelude calls. Their arguments come from the script. */
+export interface EngineHost {
+  send(json: string): void;
+  log(text: string): void;
+  miss(label: string, field: string, fields: string): void;
+  /** The script came to its end. Empty if it returned nothing. */
+  returned(json: string): void;
+  failed(json: string): void;
+  /** Asked now and then while the script computes: whether to end it. */
+  isOver(): boolean;
+}
+
+/** A script as the engine takes it: `params` is JSON, `numbers` are the time and the seed. */
+export interface EngineScript {
+  readonly code: string;
+  readonly file: string;
+  readonly params: string;
+  readonly numbers: readonly number[];
+}
+
+/** One WebAssembly instance with a context in which the prelude has run. It runs one script at a time. */
+export interface Engine {
+  /** Takes the functions and the bounds of the next script. */
+  serve(host: EngineHost, memoryBytes: number, stackBytes: number): void;
+  begin(script: EngineScript): Thrown | undefined;
+  /** Answers a request of the script. */
+  answer(text: string): Thrown | undefined;
+  readonly runJobs: QuickJs["runJobs"];
+  /**
+   * Makes the engine what it was before its first script; false if that cannot be done. Besides its memory, only the
+   * pointer to the top of its stack changes, which is back in its place after every call that returned.
+   */
+  reset(): boolean;
+}
+
+export async function createEngine(): Promise<Engine> {
+  let served: EngineHost | undefined;
+  const quickjs = await createQuickJs(() => served?.isOver() ?? false);
+  const functions = [
+    quickjs.newFunction("send", (json) => served!.send(json!)),
+    quickjs.newFunction("log", (text) => served!.log(text!)),
+    quickjs.newFunction("miss", (label, field, fields) => served!.miss(label!, field!, fields!)),
+    quickjs.newFunction("returned", (json) => served!.returned(json!)),
+    quickjs.newFunction("failed", (json) => served!.failed(json!)),
+  ];
+  const prelude = quickjs.evaluate(PRELUDE, "prelude.js") as Value;
+  const exposed = quickjs.call(prelude, functions) as Value;
+  const begin = quickjs.field(exposed, "begin");
+  const run = quickjs.field(exposed, "run");
+  const answer = quickjs.field(exposed, "answer");
+  const image = takeMemoryImage(quickjs.memory);
+
+  /** Calls a function of the prelude. None of them returns anything. */
+  function call(callee: Value, args: readonly Value[]): Thrown | undefined {
+    const value = quickjs.call(callee, args);
+    if (typeof value === "object") return value;
+    quickjs.free(value);
+    return undefined;
+  }
+
+  return {
+    serve: (host, memoryBytes, stackBytes) => {
+      served = host;
+      quickjs.setLimits(memoryBytes, stackBytes);
+    },
+    begin: ({ code, file, params, numbers }) => {
+      const refused = call(begin, [quickjs.newText(params), ...numbers.map(quickjs.newNumber)]);
+      if (refused) return refused;
+      const main = quickjs.evaluate(code, file);
+      return typeof main === "object" ? main : call(run, [main]);
+    },
+    answer: (text) => call(answer, [quickjs.newText(text)]),
+    runJobs: quickjs.runJobs,
+    reset: () => {
+      served = undefined;
+      return image.restore();
+    },
+  };
+}
+
+/** A value of the engine. It lives until it is freed, or until the engine's memory is put back. */
+type Value = Pointer;
+
+/** A function that code in the engine can call. It gets every argument as text. */
+type HostFunction = (...texts: string[]) => void;
+
+/** An error that code in the engine threw. Hostile code may leave out any field. */
+export type Thrown = Readonly<Partial<Record<"name" | "message" | "stack", unknown>>>;
+
+/** One instance of QuickJS, with one context. */
+interface QuickJs {
+  readonly memory: EngineMemory;
+  setLimits(memoryBytes: number, stackBytes: number): void;
+  newText(text: string): Value;
+  newNumber(number: number): Value;
+  newFunction(name: string, body: HostFunction): Value;
+  field(object: Value, name: string): Value;
+  evaluate(code: string, file: string): Value | Thrown;
+  /** Calls a function and frees its arguments. */
+  call(callee: Value, args: readonly Value[]): Value | Thrown;
+  free(value: Value): void;
+  /** Runs jobs of promises, `most` of them at a time. Returns how many there were. */
+  runJobs(most: number): number | Thrown;
+}
+
+const MOST_ARGS = 8;
+/** The first letter of "number", and of no other type. */
+const LETTER_N = 110;
+
+/**
+ * Calls QuickJS by its C functions, because every call of a script passes here. `isOver` is asked now and then while
+ * code runs, and ends it.
+ */
+async function createQuickJs(isOver: () => boolean): Promise<QuickJs> {
+  const functions: HostFunction[] = [];
+  const module = await loadQuickJs({
+    callFunction: (_, __, ___, count, args, id) => callHost(functions[id]!, count, args),
+    shouldInterrupt: () => (isOver() ? 1 : 0),
+    freeHostRef: () => {},
+  });
+  const { c, memory, malloc, free: freeBytes } = module;
+  const texts = createCTexts(module);
+  const runtime = c.QTS_NewRuntime();
+  const context = c.QTS_NewContext(runtime, 0);
+  c.QTS_RuntimeEnableInterruptHandler(runtime);
+  const nothing = c.QTS_GetUndefined();
+  const argsAt = malloc(MOST_ARGS * POINTER_BYTES);
+  const lastContext = malloc(POINTER_BYTES);
+
+  const free = (value: Value) => c.QTS_FreeValuePointer(context, value);
+  const newText = (text: string) => texts.write(text, (at) => c.QTS_NewString(context, at));
+
+  function takeText(at: Pointer): string {
+    const text = texts.read(at);
+    c.QTS_FreeCString(context, at);
+    return text;
+  }
+
+  function callHost(body: HostFunction, count: number, args: Pointer): Value {
+    try {
+      const given: string[] = [];
+      for (let index = 0; index < count; index++) {
+        const value = c.QTS_ArgvGetJSValueConstPointer(args, index);
+        given.push(takeText(c.QTS_GetString(context, value)));
+      }
+      body(...given);
+      return 0;
+    } catch (error) {
+      return throwInside(error as Error);
+    }
+  }
+
+  function throwInside({ name, message }: Error): Value {
+    const error = c.QTS_NewError(context);
+    for (const [field, text] of Object.entries({ name, message })) {
+      const [key, value] = [newText(field), newText(text)];
+      c.QTS_SetProp(context, error, key, value);
+      free(key);
+      free(value);
+    }
+    const thrown = c.QTS_Throw(context, error);
+    free(error);
+    return thrown;
+  }
+
+  function toThrown(error: Value): Thrown {
+    const text = takeText(c.QTS_Dump(context, error));
+    free(error);
+    try {
+      const fields: unknown = JSON.parse(text);
+      if (typeof fields === "object" && fields !== null) return fields;
+    } catch {
+      // The text is all there is.
+    }
+    return { message: text };
+  }
+
+  function toOutcome(value: Value): Value | Thrown {
+    const error = c.QTS_ResolveException(context, value);
+    if (error === 0) return value;
+    free(value);
+    return toThrown(error);
+  }
+
+  return {
+    memory,
+    setLimits: (memoryBytes, stackBytes) => {
+      c.QTS_RuntimeSetMemoryLimit(runtime, memoryBytes);
+      c.QTS_RuntimeSetMaxStackSize(runtime, stackBytes);
+    },
+    newText,
+    newNumber: (number) => c.QTS_NewFloat64(context, number),
+    newFunction: (name, body) =>
+      c.QTS_NewFunction(context, name, body.length, false, functions.push(body) - 1),
+    field: (object, name) => {
+      const key = newText(name);
+      const value = c.QTS_GetProp(context, object, key);
+      free(key);
+      return value;
+    },
+    evaluate: (code, file) =>
+      toOutcome(texts.write(code, (at, length) => c.QTS_Eval(context, at, length, file, 0, 0))),
+    call: (callee, args) => {
+      texts.writePointers(argsAt, args);
+      const value = c.QTS_Call(context, callee, nothing, args.length, argsAt);
+      args.forEach(free);
+      return toOutcome(value);
+    },
+    free,
+    runJobs: (most) => {
+      const value = c.QTS_ExecutePendingJob(runtime, most, lastContext);
+      const type = c.QTS_Typeof(context, value);
+      const isNumber = texts.firstByte(type) === LETTER_N;
+      freeBytes(type);
+      if (!isNumber) return toThrown(value);
+      const done = c.QTS_GetFloat64(context, value);
+      free(value);
+      return done;
+    },
+  };
+}
+
+/** Texts in the memory of an engine, as C has them: UTF-8 that ends with a zero. */
+interface CTexts {
+  /** Writes a text for as long as it is in use. */
+  write<T>(text: string, use: (at: Pointer, length: number) => T): T;
+  read(at: Pointer): string;
+  /** The first byte of a text. */
+  firstByte(at: Pointer): number;
+  /** Writes pointers one after the other. */
+  writePointers(at: Pointer, pointers: readonly Pointer[]): void;
+}
+
+const POINTER_BYTES = 4;
+
+function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">): CTexts {
+  let bytes = Buffer.from(memory.buffer);
+
+  /** A memory that has grown has another buffer. */
+  function current(): Buffer {
+    if (bytes.buffer !== memory.buffer) bytes = Buffer.from(memory.buffer);
+    return bytes;
+  }
+
+  return {
+    write: (text, use) => {
+      const length = Buffer.byteLength(text);
+      const at = malloc(length + 1);
+      if (at === 0) throw problem("INTERNAL", { name: "The engine", reason: "no memory is left" });
+      current().write(text, at, length);
+      bytes[at + length] = 0;
+      try {
+        return use(at, length);
+      } finally {
+        free(at);
+      }
+    },
+    read: (at) => (at === 0 ? "" : current().toString("utf8", at, bytes.indexOf(0, at))),
+    firstByte: (at) => current()[at]!,
+    writePointers: (at, pointers) => {
+      const target = current();
+      for (let index = 0; index < pointers.length; index++)
+        target.writeUInt32LE(pointers[index]! >>> 0, at + index * POINTER_BYTES);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// The thread of one script at a time. The main thread ends it whenever a limit is passed and it does not answer.
+import { type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { createMachine } from "./machine.ts";
+import type { StartMessage, ToWorker } from "./sandbox.ts";
+import { sharedState } from "./sandbox.ts";
+
+const { port } = workerData as { readonly port: MessagePort };
+const machine = await createMachine((message) => port.postMessage(message));
+
+port.on("message", (message: ToWorker) => {
+  // An answer that arrives here is one of a script that has ended.
+  if (typeof message === "object") void run(message);
+});
+
+async function run({ script, state }: StartMessage): Promise<void> {
+  const { clock, answers } = sharedState(state);
+  await machine.start(script, clock);
+  // A thread that sleeps until an answer is there wakes up faster than an event loop.
+  while (machine.isWaiting) {
+    const seen = Atomics.load(answers, 0);
+    const received = receiveMessageOnPort(port);
+    if (received) machine.answer(received.message);
+    else Atomics.wait(answers, 0, seen);
+  }
+}

@@ -1,0 +1,141 @@
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Entity, ExtractionSchema, ToolEntry } from "../nouns/entry.ts";
+
+const MOST_REPORTED = 1_000;
+
+/** How often entities were looked for and found. */
+interface ExtractionCounts {
+  /** Results of tools that have an extraction schema or extractor. */
+  readonly results: number;
+  readonly processed: number;
+  readonly failed: number;
+  readonly entities: number;
+}
+
+/** Finds entities in results and counts them. Must not throw: extraction never fails a call. */
+export interface Extractor {
+  extract(tool: ToolEntry, result: unknown, now: Date): Entity[];
+  readonly counts: ExtractionCounts;
+  /** Set if results came and none was processed. */
+  readonly warning: string | undefined;
+}
+
+/** `onFailed` is called once for each tool whose extraction fails. */
+export function createExtractor(onFailed: (detail: string) => void): Extractor {
+  const counts = { results: 0, processed: 0, failed: 0, entities: 0 };
+  const reported = new Set<string>();
+
+  function fail(op: string, error: unknown): void {
+    counts.failed += 1;
+    if (reported.has(op) || reported.size >= MOST_REPORTED) return;
+    reported.add(op);
+    onFailed(`${op}: ${reasonOf(error)}`);
+  }
+
+  return {
+    extract: (tool, result, now) => {
+      if (!extracts(tool)) return [];
+      counts.results += 1;
+      try {
+        const entities = extractEntities(tool, result, now);
+        counts.processed += 1;
+        counts.entities += entities.length;
+        return entities;
+      } catch (error) {
+        fail(tool.op, error);
+        return [];
+      }
+    },
+    counts,
+    get warning() {
+      const { results, processed } = counts;
+      return results > 0 && processed === 0
+        ? `${results} tool results received but 0 processed. Entity extraction may be broken.`
+        : undefined;
+    },
+  };
+}
+
+function extracts({ extraction, extractEntities: own }: ToolEntry): boolean {
+  return extraction !== null || own !== undefined;
+}
+
+/** How a tool finds the entities in its results. Its own extractor takes precedence over its schema. */
+export type Extraction = Pick<ToolEntry, "extraction" | "extractEntities">;
+
+export const MOST_FROM_ONE_RESULT = 5;
+const MOST_LOOKED_AT = 100;
+const MOST_STEPS = 32;
+const ROOT = "$root";
+const TYPE_CHARS = 64;
+const ID_CHARS = 256;
+const NAME_CHARS = 160;
+
+/** Finds at most five entities in a result. Throws what the tool's own extractor throws. */
+export function extractEntities(tool: Extraction, result: unknown, now = new Date()): Entity[] {
+  const { extraction: schema, extractEntities: extract } = tool;
+  if (extract) return collect(extract(result), (candidate) => toEntity(candidate, now));
+  if (!schema) return [];
+  const found = schema.path === ROOT ? result : follow(result, schema.path);
+  const candidates = schema.isArray ? found : [found];
+  return collect(candidates, (candidate) => toEntity(read(candidate, schema), now));
+}
+
+function collect(candidates: unknown, entityOf: (candidate: unknown) => Entity | undefined): Entity[] {
+  if (!Array.isArray(candidates)) return [];
+  const entities: Entity[] = [];
+  const most = Math.min(candidates.length, MOST_LOOKED_AT);
+  for (let index = 0; index < most && entities.length < MOST_FROM_ONE_RESULT; index += 1) {
+    const entity = entityOf(candidates[index]);
+    if (entity) entities.push(entity);
+  }
+  return entities;
+}
+
+function read(candidate: unknown, { type, nameField, idField = "id" }: ExtractionSchema): unknown {
+  return { type, id: follow(candidate, idField), name: follow(candidate, nameField) };
+}
+
+/** An entity needs a type, an id and a name. */
+function toEntity(candidate: unknown, now: Date): Entity | undefined {
+  const type = wordsOf(own(candidate, "type"), TYPE_CHARS);
+  const id = idOf(own(candidate, "id"));
+  const name = wordsOf(own(candidate, "name"), NAME_CHARS);
+  if (type === "" || id === "" || name === "") return undefined;
+  return { type, id, name, timestamp: timeOf(own(candidate, "timestamp"), now) };
+}
+
+/** A changed id is useless, so an id that would have to be cut or cleaned is refused. */
+function idOf(value: unknown): string {
+  const id = wordsOf(value, ID_CHARS);
+  return typeof value === "number" || id === value ? id : "";
+}
+
+function wordsOf(value: unknown, maxChars: number): string {
+  if (typeof value !== "string" && !(typeof value === "number" && Number.isFinite(value))) return "";
+  // Names from outside have any length; read no more than is kept.
+  const text = String(value).slice(0, maxChars * 4);
+  return toVisibleText(text.replace(/\s/g, " "), maxChars).trim();
+}
+
+/** Future timestamps would never expire. */
+function timeOf(value: unknown, now: Date): Date {
+  return value instanceof Date && value <= now ? value : now;
+}
+
+/** Follows a dotted path. A field with exactly that name takes precedence. */
+function follow(value: unknown, path: string): unknown {
+  if (has(value, path)) return value[path];
+  let found = value;
+  for (const step of path.split(".", MOST_STEPS)) found = own(found, step);
+  return found;
+}
+
+function own(value: unknown, key: string): unknown {
+  return has(value, key) ? value[key] : undefined;
+}
+
+function has(value: unknown, key: string): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key);
+}

@@ -1,0 +1,139 @@
+import { RE2JS } from "re2js";
+import { escapePart } from "../../base/json-schema/walk-schema.ts";
+import { codePointBoundary } from "../../base/util/cut-text.ts";
+import type { Json } from "../../base/util/json.ts";
+import { toPlainText } from "../nouns/plain-text.ts";
+import { itemPointers, type Selected } from "./read-params.ts";
+
+/** Larger items and longer lines are shown by the surroundings of the match. */
+const WHOLE_CHARS = 1_000;
+const AROUND_CHARS = 200;
+const MOST_MATCHES = 10_000;
+
+interface GrepMatch {
+  readonly start: number;
+  readonly end: number;
+}
+type Find = (text: string) => GrepMatch[];
+
+/**
+ * Keeps what matches, in any case: lines of a text after their number, items of a list, fields of a record. In a
+ * long line or a large item, only the surroundings of each match, after the place to read on from.
+ */
+export function grepResult(selected: Selected, pattern: string): Selected {
+  const find = finder(pattern);
+  const { value, pointer } = selected;
+  if (typeof value === "string") return { value: grepLines(value, find).join("\n") };
+  if (value === null || typeof value !== "object")
+    return { value: find(toPlainText(value)).length > 0 ? value : null };
+  if (Array.isArray(value)) {
+    const pointers = itemPointers(selected);
+    const kept = value.flatMap((item, at) => grepItem(item, pointers[at], find));
+    return { value: kept.map((one) => one.value), pointers: kept.map((one) => one.pointer) };
+  }
+  const fields = Object.entries(value).filter(([key, field]) => find(key).length > 0 || matches(field, find));
+  if (fields.every(([, field]) => toPlainText(field).length <= WHOLE_CHARS))
+    return { value: Object.fromEntries(fields) };
+  const kept = fields.flatMap(([key, field]) => {
+    const at = pointer === undefined ? undefined : `${pointer}/${escapePart(key)}`;
+    return toPlainText(field).length <= WHOLE_CHARS
+      ? [{ value: { [key]: field }, pointer: undefined }]
+      : grepItem(field, at, find);
+  });
+  return { value: kept.map((one) => one.value), pointers: kept.map((one) => one.pointer) };
+}
+
+function grepLines(text: string, find: Find): string[] {
+  const found: string[] = [];
+  let start = 0;
+  for (const [number, line] of text.split("\n").entries()) {
+    if (found.length >= MOST_MATCHES) break;
+    const hits = find(line);
+    if (hits.length > 0 && line.length <= WHOLE_CHARS) found.push(`${number}: ${line}`);
+    else
+      found.push(
+        ...excerpts(line, hits).map(
+          ({ at, part }) => `${number} (unit chars, offset ${start + at}): ${part}`,
+        ),
+      );
+    start += line.length + 1;
+  }
+  return found;
+}
+
+interface GrepWindow {
+  readonly value: Json;
+  readonly pointer: string | undefined;
+}
+
+function grepItem(item: Json, pointer: string | undefined, find: Find): GrepWindow[] {
+  const text = toPlainText(item);
+  if (find(text).length === 0) return [];
+  if (text.length <= WHOLE_CHARS) return [{ value: item, pointer }];
+  const inside = textsIn(item, pointer ?? "").flatMap(({ path, text: part }) =>
+    excerpts(part, find(part)).map(
+      (excerpt): GrepWindow => ({
+        value: {
+          ...(pointer !== undefined && { path }),
+          unit: "chars",
+          offset: excerpt.at,
+          match: excerpt.part,
+        },
+        pointer: undefined,
+      }),
+    ),
+  );
+  return inside.length > 0 ? inside : [{ value: item, pointer }];
+}
+
+function matches(value: Json, find: Find): boolean {
+  return find(toPlainText(value)).length > 0;
+}
+
+/** The surroundings of matches; those that overlap become one. */
+function excerpts(text: string, hits: readonly GrepMatch[]): { at: number; part: string }[] {
+  const parts: { at: number; end: number }[] = [];
+  for (const { start, end } of hits.slice(0, MOST_MATCHES)) {
+    const at = codePointBoundary(text, Math.max(0, start - AROUND_CHARS));
+    const until = codePointBoundary(
+      text,
+      Math.min(text.length, Math.min(end, start + WHOLE_CHARS) + AROUND_CHARS),
+    );
+    const last = parts.at(-1);
+    if (last && at <= last.end && until - last.at <= WHOLE_CHARS) last.end = until;
+    else parts.push({ at, end: until });
+  }
+  return parts.map(({ at, end }) => ({ at, part: text.slice(at, end) }));
+}
+
+/** The texts of a value with their JSON pointers. */
+function textsIn(value: Json, path: string): { path: string; text: string }[] {
+  if (typeof value === "string") return [{ path, text: value }];
+  if (value === null || typeof value !== "object") return [{ path, text: String(value) }];
+  return Object.entries(value).flatMap(([key, field]) => textsIn(field, `${path}/${escapePart(key)}`));
+}
+
+/** Compiles a linear-time regular expression. Text that is no pattern matches literally. */
+function finder(pattern: string): Find {
+  try {
+    const compiled = RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
+    return (text) => {
+      const matcher = compiled.matcher(text);
+      const found: GrepMatch[] = [];
+      while (found.length < MOST_MATCHES && matcher.find())
+        found.push({ start: matcher.start(), end: matcher.end() });
+      return found;
+    };
+  } catch {
+    const words = pattern.toLowerCase();
+    return (text) => {
+      const lower = text.toLowerCase();
+      const found: GrepMatch[] = [];
+      for (let at = lower.indexOf(words); at >= 0 && found.length < MOST_MATCHES; ) {
+        found.push({ start: at, end: at + words.length });
+        at = lower.indexOf(words, at + words.length);
+      }
+      return found;
+    };
+  }
+}

@@ -1,0 +1,154 @@
+import { cutText } from "../../base/util/cut-text.ts";
+import type { Entity } from "../nouns/entry.ts";
+import type { ReadConditions } from "./read-conditions.ts";
+import { NO_TOKENS, type Tokens } from "./tokens-by-cause.ts";
+
+/** How often an entry was run in a session, and its last outcome. */
+export interface ToolUse {
+  /** Tools by op, everything else by route. */
+  readonly name: string;
+  readonly count: number;
+  /** ISO timestamp. */
+  readonly lastUsed: string;
+  readonly lastResult: "success" | "error";
+}
+
+/** A result too large to show, which stays readable by its handle. */
+export interface KeptResult {
+  readonly handle: string;
+  /** The entry that returned it: tools by op, everything else by route. */
+  readonly name: string;
+  readonly needs: ReadConditions;
+}
+
+/** An entity that a result named. One that the application adds has no needs. */
+export interface MetEntity extends Entity {
+  readonly needs?: ReadConditions;
+}
+
+/** Immutable record of what one conversation has discovered, used and been given. */
+export interface WorkingMemory {
+  /** In order of discovery: tools by op, skills and prompts by route. */
+  readonly discoveredTools: readonly string[];
+  /** Most recently used last. */
+  readonly usedTools: readonly ToolUse[];
+  /** Newest first. */
+  readonly entities: readonly MetEntity[];
+  /** Ids of the rules already delivered. */
+  readonly rules: readonly string[];
+  /** Routes that guidance has unveiled. */
+  readonly unveiled: readonly string[];
+  readonly results: readonly KeptResult[];
+  /** Things that the conversation has read or made: their ids, long ones as hashes. */
+  readonly read: readonly string[];
+  /** Questions about calls that the application was asked to approve, as hashes. */
+  readonly asked: readonly string[];
+  /** Subjects of the conversation, for condensing it. */
+  readonly summary?: string;
+  /** Tokens that Keyhole put into the conversation, by cause. */
+  readonly tokens: Tokens;
+}
+
+/** A pure change of a memory: a store may apply it to a newer memory than the caller has seen. */
+export type MemoryChange = (memory: WorkingMemory) => WorkingMemory;
+
+export const EMPTY_MEMORY: WorkingMemory = {
+  discoveredTools: [],
+  usedTools: [],
+  entities: [],
+  rules: [],
+  unveiled: [],
+  results: [],
+  read: [],
+  asked: [],
+  tokens: NO_TOKENS,
+};
+
+export const MOST_ENTITIES = 10;
+/** Bound on tools, rules and routes each. The oldest are forgotten first. */
+export const MOST_NAMES = 128;
+export const MOST_RESULTS = 32;
+const MOST_READ = 512;
+const MOST_ASKED = 128;
+export const SUMMARY_CHARS = 4_000;
+
+export function discover(memory: WorkingMemory, names: readonly string[]): WorkingMemory {
+  return { ...memory, discoveredTools: appendNew(memory.discoveredTools, names) };
+}
+
+export function use(
+  memory: WorkingMemory,
+  { name, result, at }: { readonly name: string; readonly result: ToolUse["lastResult"]; readonly at: Date },
+): WorkingMemory {
+  const known = memory.usedTools.find((tool) => tool.name === name);
+  const others = memory.usedTools.filter((tool) => tool !== known);
+  const used = { name, count: (known?.count ?? 0) + 1, lastUsed: at.toISOString(), lastResult: result };
+  return { ...memory, usedTools: [...others, used].slice(-MOST_NAMES) };
+}
+
+/** Keeps the newest of each type and id, ten in all. */
+export function meet(memory: WorkingMemory, entities: readonly MetEntity[]): WorkingMemory {
+  const newest = new Map<string, MetEntity>();
+  for (const entity of [...entities, ...memory.entities]) {
+    if (Number.isNaN(+entity.timestamp)) continue;
+    const key = `${entity.type.length} ${entity.type}${entity.id}`;
+    const known = newest.get(key);
+    if (!known || entity.timestamp > known.timestamp) newest.set(key, entity);
+  }
+  const window = [...newest.values()].sort((left, right) => +right.timestamp - +left.timestamp);
+  return { ...memory, entities: window.slice(0, MOST_ENTITIES) };
+}
+
+export function deliverRules(memory: WorkingMemory, ids: readonly string[]): WorkingMemory {
+  return { ...memory, rules: appendNew(memory.rules, ids) };
+}
+
+export function unveil(memory: WorkingMemory, routes: readonly string[]): WorkingMemory {
+  return { ...memory, unveiled: appendNew(memory.unveiled, routes) };
+}
+
+/** Remembers things that were read or made. */
+export function noteRead(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
+  if (marks.length === 0) return memory;
+  const fresh = new Set(marks);
+  const known = memory.read.filter((mark) => !fresh.has(mark));
+  for (const mark of fresh) known.push(mark);
+  return { ...memory, read: newest(known, MOST_READ) };
+}
+
+/** Remembers questions about calls. */
+export function noteAsked(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
+  const fresh = new Set(marks).difference(new Set(memory.asked));
+  return fresh.size === 0 ? memory : { ...memory, asked: newest([...memory.asked, ...fresh], MOST_ASKED) };
+}
+
+export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMemory {
+  const others = memory.results.filter(({ handle }) => handle !== result.handle);
+  return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
+}
+
+/** Cuts a memory to its bounds. */
+export function bounded(memory: WorkingMemory): WorkingMemory {
+  const { discoveredTools, usedTools, entities, rules, unveiled, results, read, asked, summary } = memory;
+  return {
+    ...memory,
+    discoveredTools: newest(discoveredTools, MOST_NAMES),
+    usedTools: newest(usedTools, MOST_NAMES),
+    entities: meet(EMPTY_MEMORY, entities).entities,
+    rules: newest(rules, MOST_NAMES),
+    unveiled: newest(unveiled, MOST_NAMES),
+    results: newest(results, MOST_RESULTS),
+    read: newest(read, MOST_READ),
+    asked: newest(asked, MOST_ASKED),
+    ...(summary !== undefined && { summary: cutText(summary, SUMMARY_CHARS) }),
+  };
+}
+
+function newest<T>(list: readonly T[], most: number): readonly T[] {
+  return list.length > most ? list.slice(-most) : list;
+}
+
+function appendNew(known: readonly string[], names: readonly string[]): readonly string[] {
+  const fresh = new Set(names).difference(new Set(known));
+  return fresh.size === 0 ? known : [...known, ...fresh].slice(-MOST_NAMES);
+}

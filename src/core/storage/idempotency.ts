@@ -1,0 +1,294 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { z } from "zod";
+import { customProblem, isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { PROBLEMS, type ProblemCode } from "../../base/problems/problems.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import type { Json } from "../../base/util/json.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { NeededEntry, ResultReader } from "../sessions/read-conditions.ts";
+import { heapBytes } from "./heap-bytes.ts";
+import { openMemoryStorage } from "./memory-storage.ts";
+import { keeperOf } from "./result-keeper.ts";
+import type { ResultStore } from "./result-store.ts";
+import type { Bounds, OpenStorage } from "./storage.ts";
+
+/** A call with an idempotency key. */
+export interface KeyedCall {
+  /** The view of the caller. */
+  readonly view: ResultReader;
+  readonly entry: NeededEntry;
+  readonly key: string;
+  readonly name: string;
+  /** Stands for the tool as it is defined, the program behind it, and the exact args. */
+  readonly hash: string;
+}
+
+interface KeyedAnswer {
+  readonly value: Json;
+}
+
+/** Remembers the answers to calls that carry an idempotency key. */
+export interface Idempotency {
+  /**
+   * Runs a call once for each key of a principal. The same key with the same call gives the first answer, also while
+   * the call is running. A failure is kept too, since it may have had an effect, unless `neverRan` says that the
+   * call was refused before it ran. A key is kept for its whole time: if there is no room, the call does not run.
+   *
+   * @throws `CONFLICT` if the key was used for another call, or its answer is no longer kept; `KEYS_EXHAUSTED`;
+   * `OUTCOME_UNKNOWN` if the gateway that ran it has ended.
+   */
+  once<T extends KeyedAnswer>(
+    call: KeyedCall,
+    run: () => Promise<T>,
+    neverRan: (error: unknown) => boolean,
+  ): Promise<T>;
+}
+
+/** Gateways that share keys. */
+export interface GatewayGroup {
+  /** This gateway. */
+  readonly id: string;
+  /** Whether a gateway was seen lately. */
+  isRunning(id: string): Promise<boolean>;
+}
+
+export interface IdempotencyOptions {
+  /** Default: keys in memory. */
+  readonly open?: OpenStorage;
+  readonly all?: Bounds;
+  readonly perPrincipal?: Bounds;
+  /** Gateways that share the keys. Default: this one alone. */
+  readonly gateways?: GatewayGroup;
+  /** Removes secrets from answers that are written. Default: answers stay as they are. */
+  readonly redact?: <T>(value: T) => T;
+}
+
+const HOUR_MS = 60 * 60_000;
+const KEEP_HOURS = 24;
+const MIB = 1024 * 1024;
+const ALL: Bounds = { entries: 50_000, size: 128 * MIB };
+const PER_PRINCIPAL: Bounds = { entries: 10_000, size: 32 * MIB };
+/** Bytes of a key beside its content. */
+const KEY_BYTES = 512;
+const MAX_ANSWER_BYTES = 16 * 1_024;
+/** A call that runs for longer elsewhere is waited for again by the next call with its key. */
+const WAIT_MS = 60_000;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+const SETTLE_TRIES = 8;
+const ALONE: GatewayGroup = { id: "", isRunning: async () => true };
+
+/**
+ * Runs calls once over all gateways that share the storage. A call runs only after its key was stored, and a key is
+ * never taken from another gateway: if that one has ended, the outcome is unknown for as long as the key is kept.
+ * Large answers are kept among the results.
+ */
+export function createIdempotency(results: ResultStore, options: IdempotencyOptions = {}): Idempotency {
+  const { open = openMemoryStorage, gateways = ALONE, redact = asItIs } = options;
+  const keys = open<StoredKey>("key", {
+    all: options.all ?? ALL,
+    perOwner: options.perPrincipal ?? PER_PRINCIPAL,
+    ttlMs: KEEP_HOURS * HOUR_MS,
+    lasting: true,
+    overhead: KEY_BYTES,
+    fromText: toStoredKey,
+    cached: 1_024,
+  });
+  /** Calls that run in this process. */
+  const running = new Map<string, { readonly hash: string; readonly answer: Promise<KeyedAnswer> }>();
+
+  /** Waits for the outcome of a call that another gateway runs, or has run. */
+  async function follow(id: string, { view, name, hash }: KeyedCall): Promise<KeyedAnswer | undefined> {
+    const until = performance.now() + WAIT_MS;
+    let hasEnded = false;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      const key = await keys.get(id, view.principal.id);
+      if (!key) return undefined;
+      if (key.hash !== hash) throw otherCall();
+      if (key.outcome || key.claim === undefined) return toAnswer(key.outcome, view, results);
+      // A key of this process whose call does not run here was taken by a statement that seemed to fail.
+      if (hasEnded || key.claim.gateway === gateways.id) throw problem("OUTCOME_UNKNOWN", { name });
+      // A gateway may write the outcome and end at once, so the key is read again.
+      hasEnded = !(await gateways.isRunning(key.claim.gateway));
+      if (hasEnded) continue;
+      if (performance.now() > until) {
+        throw problem("CONFLICT", {
+          reason:
+            "The call with this idempotency key still runs. Call again with the same key for its answer.",
+        });
+      }
+      await setTimeout(pause);
+    }
+  }
+
+  /** Keeps the outcome, or only the fact that the call ran if there is no room for more. */
+  async function settle(id: string, { view, hash }: KeyedCall, claim: string, outcomes: KeyOutcome[]) {
+    const small = outcomes.filter((outcome) => heapBytes(outcome, MAX_ANSWER_BYTES) <= MAX_ANSWER_BYTES);
+    for (const key of [...small.map((outcome): StoredKey => ({ hash, outcome })), { hash }]) {
+      const kept = await keys.update(id, view.principal.id, (now) => (now.claim?.id === claim ? key : now));
+      if (kept?.claim?.id !== claim) return;
+    }
+  }
+
+  async function release(id: string, { view }: KeyedCall, claim: string): Promise<void> {
+    await keys.update(id, view.principal.id, (now) => (now.claim?.id === claim ? undefined : now));
+  }
+
+  async function toOutcomes(
+    { value, ...others }: KeyedAnswer,
+    { view, entry }: KeyedCall,
+  ): Promise<KeyOutcome[]> {
+    const whole: KeyOutcome = { kind: "answer", answer: redact({ ...others, value }) };
+    if (heapBytes(whole, MAX_ANSWER_BYTES) <= MAX_ANSWER_BYTES) return [whole];
+    const { handle, stored } = keeperOf(results).keep(value, view.principal, entry);
+    await stored;
+    return [{ kind: "large", rest: redact(others), handle }];
+  }
+
+  async function runClaimed<T extends KeyedAnswer>(
+    id: string,
+    call: KeyedCall,
+    claim: string,
+    run: () => Promise<T>,
+    neverRan: (error: unknown) => boolean,
+  ): Promise<T> {
+    let answer: T;
+    try {
+      answer = await run();
+    } catch (error) {
+      const outcomes = await orNone(async () => [toFailure(error)]);
+      await persist(() => (neverRan(error) ? release(id, call, claim) : settle(id, call, claim, outcomes)));
+      throw error;
+    }
+    // The call has run, so an answer that cannot be stored must not fail it.
+    const outcomes = await orNone(() => toOutcomes(answer, call));
+    await persist(() => settle(id, call, claim, outcomes));
+    return answer;
+  }
+
+  async function claimAndRun<T extends KeyedAnswer>(
+    id: string,
+    call: KeyedCall,
+    run: () => Promise<T>,
+    neverRan: (error: unknown) => boolean,
+  ): Promise<T> {
+    const claim = { id: randomUUID(), gateway: gateways.id };
+    const take = () => keys.put(id, call.view.principal.id, { hash: call.hash, claim });
+    const isTaken = await take().catch(async (error: unknown) => {
+      // The key may have been inserted although the statement seemed to fail.
+      await persist(() => release(id, call, claim.id));
+      throw error;
+    });
+    if (isTaken) return runClaimed(id, call, claim.id, run, neverRan);
+    const answer = await follow(id, call);
+    if (answer) return answer as T;
+    // Released or expired meanwhile, or never there because there is no room.
+    if (await take()) return runClaimed(id, call, claim.id, run, neverRan);
+    throw problem("KEYS_EXHAUSTED", { name: call.name, hours: KEEP_HOURS });
+  }
+
+  return {
+    once: async (call, run, neverRan) => {
+      const id = contentHash({ principalId: call.view.principal.id, key: call.key });
+      const here = running.get(id);
+      if (here && here.hash !== call.hash) throw otherCall();
+      if (here) return here.answer as ReturnType<typeof run>;
+      const answer = claimAndRun(id, call, run, neverRan);
+      running.set(id, { hash: call.hash, answer });
+      try {
+        return await answer;
+      } finally {
+        running.delete(id);
+      }
+    },
+  };
+}
+
+function orNone(make: () => Promise<KeyOutcome[]>): Promise<KeyOutcome[]> {
+  return make().catch(() => []);
+}
+
+/** Tries once at once and then in the background: the caller has its answer, whether it can be kept or not. */
+async function persist(write: () => Promise<void>, tries = SETTLE_TRIES): Promise<void> {
+  try {
+    await write();
+  } catch {
+    if (tries === 1) return;
+    void setTimeout(LONGEST_PAUSE_MS * 2 ** (SETTLE_TRIES - tries), undefined, { ref: false }).then(() =>
+      persist(write, tries - 1),
+    );
+  }
+}
+
+const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]];
+
+const outcomeSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("answer"), answer: z.record(z.string(), z.json()) }),
+  /** The value is stored with the large results. */
+  z.object({ kind: z.literal("large"), rest: z.record(z.string(), z.json()), handle: z.string() }),
+  z.object({
+    kind: z.literal("problem"),
+    code: z.enum(CODES),
+    message: z.string(),
+    next: z.string(),
+    details: z.record(z.string(), z.json()),
+  }),
+  z.object({ kind: z.literal("error"), message: z.string() }),
+]);
+
+/** The outcome of a call as other gateways read it. */
+type KeyOutcome = z.infer<typeof outcomeSchema>;
+
+const keySchema = z.object({
+  hash: z.string(),
+  claim: z.object({ id: z.string(), gateway: z.string() }).exactOptional(),
+  outcome: outcomeSchema.exactOptional().catch(undefined as never),
+});
+
+/** A key with the claim of a call that runs, or with an outcome. With neither, the call ran and its answer is not kept. */
+type StoredKey = z.infer<typeof keySchema>;
+
+function toStoredKey(text: string): StoredKey {
+  return keySchema.parse(JSON.parse(text));
+}
+
+function asItIs<T>(value: T): T {
+  return value;
+}
+
+function otherCall(): Problem {
+  return problem("CONFLICT", {
+    reason:
+      "This idempotency key was already used for another call: with other args, or of the tool before it changed.",
+  });
+}
+
+async function toAnswer(
+  outcome: KeyOutcome | undefined,
+  view: ResultReader,
+  results: ResultStore,
+): Promise<KeyedAnswer> {
+  if (outcome?.kind === "answer") return outcome.answer as unknown as KeyedAnswer;
+  if (outcome?.kind === "error" || outcome?.kind === "problem") throw fromFailure(outcome);
+  const value =
+    outcome &&
+    (await keeperOf(results)
+      .read(outcome.handle, view)
+      .catch(() => undefined));
+  if (outcome && value !== undefined) return { ...outcome.rest, value };
+  throw problem("CONFLICT", {
+    reason: "The call with this idempotency key has run, and its answer is no longer kept.",
+  });
+}
+
+function toFailure(error: unknown): KeyOutcome {
+  if (!isProblem(error)) return { kind: "error", message: reasonOf(error) };
+  const { code, message, next, details } = error.toJSON();
+  return { kind: "problem", code, message, next, details: JSON.parse(JSON.stringify(details)) };
+}
+
+function fromFailure(outcome: KeyOutcome & { kind: "problem" | "error" }): Error {
+  if (outcome.kind === "error") return new Error(outcome.message);
+  return customProblem(outcome.code, outcome.message, outcome.next, outcome.details);
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { CAUSES } from "../sessions/tokens-by-cause.ts";
+import type { WorkingMemory } from "../sessions/working-memory.ts";
+
+const FORMAT = 1;
+const names = z.array(z.string()).readonly();
+const needs = z.object({ scopes: names, routes: names, version: z.string().exactOptional() });
+
+const storedSchema = z.object({
+  format: z.literal(FORMAT),
+  discoveredTools: names,
+  usedTools: z
+    .array(
+      z.object({
+        name: z.string(),
+        count: z.number(),
+        lastUsed: z.string(),
+        lastResult: z.enum(["success", "error"]),
+      }),
+    )
+    .readonly(),
+  entities: z
+    .array(
+      z.object({
+        type: z.string(),
+        id: z.string(),
+        name: z.string(),
+        timestamp: z.string().transform((time) => new Date(time)),
+        needs: needs.exactOptional(),
+      }),
+    )
+    .readonly(),
+  rules: names,
+  unveiled: names,
+  results: z.array(z.object({ handle: z.string(), name: z.string(), needs })).readonly(),
+  read: names,
+  asked: names,
+  summary: z.string().exactOptional(),
+  tokens: z.record(z.enum(CAUSES), z.number()).readonly(),
+});
+
+/** Writes a memory for a store. */
+export function toStored(memory: WorkingMemory): string {
+  return JSON.stringify({ format: FORMAT, ...memory });
+}
+
+/** Reads a memory. Throws if the text cannot be read: the session then counts as unknown. */
+export function fromStored(text: string): WorkingMemory {
+  const { format: _, ...memory } = storedSchema.parse(JSON.parse(text));
+  return memory;
+}

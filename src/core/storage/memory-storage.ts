@@ -1,0 +1,76 @@
+import { createFairCache } from "./fair-cache.ts";
+import { heapBytes } from "./heap-bytes.ts";
+import type { OpenStorage, Storage, StorageOptions } from "./storage.ts";
+
+/** A value, or a list that grows. */
+interface MemoryItem<V> {
+  readonly values: V[];
+  readonly size: number;
+}
+
+/** {@link Storage} in memory. */
+export interface MemoryStorage<V> extends Storage<V> {
+  /** Estimated size of all values. */
+  readonly size: number;
+}
+
+export const openMemoryStorage: OpenStorage = (_, options) => createMemoryStorage(options);
+
+/** Keeps values in memory. `now` is for tests. */
+export function createMemoryStorage<V>(
+  { all, perOwner, ttlMs, lasting = false, overhead = 0 }: StorageOptions<V>,
+  now?: () => number,
+): MemoryStorage<V> {
+  const items = createFairCache<MemoryItem<V>>({ all, perOwner, ttlMs, ...(now && { now }) });
+  const sizeOf = (values: readonly V[]) => values.reduce((size, value) => size + heapBytes(value), overhead);
+
+  function set(id: string, owner: string, values: V[], size = sizeOf(values)): void {
+    items.set(id, owner, { values, size }, size);
+  }
+
+  return {
+    get size() {
+      return items.size;
+    },
+    get: async (key, owner) => {
+      const id = idOf(key, owner);
+      return (lasting ? items.get(id, owner) : items.renew(id, owner))?.values[0];
+    },
+    has: async (key, owner) => items.get(idOf(key, owner), owner) !== undefined,
+    put: async (key, owner, ...values) => {
+      const id = idOf(key, owner);
+      const isThere = lasting ? items.get(id, owner) : items.renew(id, owner);
+      if (isThere || (lasting && !items.hasRoom(owner, sizeOf(values)))) return false;
+      set(id, owner, [...values]);
+      return true;
+    },
+    update: async (key, owner, change) => {
+      const id = idOf(key, owner);
+      const item = items.get(id, owner);
+      if (!item) return undefined;
+      // No await in between: two changes must not start from the same value.
+      const value = change(item.values[0]!);
+      items.delete(id);
+      if (value === undefined) return undefined;
+      const size = sizeOf([value]);
+      const fits = !lasting || size <= item.size || items.hasRoom(owner, size);
+      set(id, owner, fits ? [value] : item.values, fits ? size : item.size);
+      return fits ? value : item.values[0];
+    },
+    append: async (key, owner, position, value) => {
+      const id = idOf(key, owner);
+      const item = items.get(id, owner);
+      if (item?.values.length !== position) return false;
+      item.values.push(value);
+      // Counting all values again would make a long list slow.
+      set(id, owner, item.values, item.size + heapBytes(value));
+      return true;
+    },
+    list: async (key, owner) => [...(items.get(idOf(key, owner), owner)?.values ?? [])],
+  };
+}
+
+/** Owners share no keys. */
+function idOf(key: string, owner: string): string {
+  return `${owner.length} ${owner}${key}`;
+}

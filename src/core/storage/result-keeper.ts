@@ -1,0 +1,86 @@
+import { problem } from "../../base/problems/problem.ts";
+import type { Json } from "../../base/util/json.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import type { Principal } from "../nouns/principal.ts";
+import {
+  mayStillRead,
+  type NeededEntry,
+  needsAll,
+  needsEntry,
+  needsView,
+  type ReadConditions,
+  type ResultReader,
+} from "../sessions/read-conditions.ts";
+import { mintResultHandle, type ResultStore } from "./result-store.ts";
+
+/** The origin of a value: one entry, all that its caller saw and called, or the view of this version as a listing. */
+export type ResultOrigin = NeededEntry | readonly Pick<NeededEntry, "route">[] | { readonly version: string };
+
+/**
+ * Gives large values their handles at once and stores them meanwhile. A value is kept with what its reader has to
+ * see: the entry that it came from, or everything that its caller saw. A reader who no longer does is refused as if
+ * the handle were unknown.
+ */
+export interface ResultKeeper {
+  /** The same object of the same principal gets the same handle. It can be read when `stored` has resolved. */
+  keep(
+    value: Json,
+    principal: Principal,
+    origin?: ResultOrigin,
+  ): { readonly handle: string; readonly needs: ReadConditions; readonly stored: Promise<void> };
+  /** Reads a value. Keeping it again gives the same handle. */
+  read(handle: string, sight: ResultReader): Promise<Json>;
+}
+
+/** The one keeper of a store. */
+export const keeperOf: (results: ResultStore) => ResultKeeper = memoizeByObject(createKeeper);
+
+function createKeeper(results: ResultStore): ResultKeeper {
+  const handles = new WeakMap<object, { readonly handle: string; readonly key: string }>();
+
+  function handleOf(value: Json, key: string): string {
+    const known = isObject(value) ? handles.get(value) : undefined;
+    if (known?.key === key) return known.handle;
+    const handle = mintResultHandle();
+    if (isObject(value)) handles.set(value, { handle, key });
+    return handle;
+  }
+
+  return {
+    keep: (value, principal, origin = []) => {
+      const { id } = principal;
+      const needs = needsOf(principal, origin);
+      const handle = handleOf(value, keyOf(id, needs));
+      const kept = { needs: { ...needs, scopes: [...needs.scopes], routes: [...needs.routes] }, value };
+      return { handle, needs, stored: results.put(handle, kept, id) };
+    },
+    read: async (handle, sight) => {
+      const { id } = sight.principal;
+      const kept = await results.get(handle, id);
+      if (!isKept(kept) || !mayStillRead(sight, kept.needs)) throw problem("UNKNOWN_HANDLE", { handle });
+      const { value, needs } = kept;
+      if (isObject(value)) handles.set(value, { handle, key: keyOf(id, needs) });
+      return value;
+    },
+  };
+}
+
+function needsOf(principal: Principal, origin: ResultOrigin): ReadConditions {
+  if ("version" in origin) return needsView(principal, origin.version);
+  return "route" in origin ? needsEntry(origin) : needsAll(principal, origin);
+}
+
+function keyOf(principalId: string, { scopes, routes, version }: ReadConditions): string {
+  return JSON.stringify([principalId, scopes, routes, version]);
+}
+
+type StoredValue = Json & { readonly needs: ReadConditions; readonly value: Json };
+
+/** Values that earlier versions stored do not say what they came from, so nobody may read them. */
+function isKept(kept: Json): kept is StoredValue {
+  return isObject(kept) && Object.hasOwn(kept, "needs") && Object.hasOwn(kept, "value");
+}
+
+function isObject(value: Json): value is Json & object {
+  return typeof value === "object" && value !== null;
+}

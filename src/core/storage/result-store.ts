@@ -1,0 +1,43 @@
+import { problem } from "../../base/problems/problem.ts";
+import type { Json } from "../../base/util/json.ts";
+import { mintHandle } from "../sessions/mint-handle.ts";
+import { openMemoryStorage } from "./memory-storage.ts";
+import type { OpenStorage, StorageOptions } from "./storage.ts";
+
+/** Keeps results that are too large to show, each for its principal. */
+export interface ResultStore {
+  /** Keeps a value under a handle that the caller minted. A handle that is kept already stays longer. */
+  put(handle: string, value: Json, principalId: string): Promise<void>;
+  /** Unknown, expired and foreign handles are refused alike. */
+  get(handle: string, principalId: string): Promise<Json>;
+  has(handle: string, principalId: string): Promise<boolean>;
+}
+
+export const RESULT_SCHEME = "result://";
+
+export function mintResultHandle(): string {
+  return mintHandle(RESULT_SCHEME);
+}
+
+const MIB = 1024 * 1024;
+const MEMORY: StorageOptions<Json> = {
+  all: { entries: 1_000, size: 512 * MIB },
+  perOwner: { entries: 500, size: 256 * MIB },
+  ttlMs: 30 * 60_000,
+};
+
+/** Keeps results, by default in memory. A principal over its bound loses its own oldest results. */
+export function createResultStore(open: OpenStorage = openMemoryStorage, options = MEMORY): ResultStore {
+  const results = open("result", options);
+  return {
+    put: async (handle, value, principalId) => {
+      await results.put(handle, principalId, value);
+    },
+    get: async (handle, principalId) => {
+      const value = await results.get(handle, principalId);
+      if (value === undefined) throw problem("UNKNOWN_HANDLE", { handle });
+      return value;
+    },
+    has: (handle, principalId) => results.has(handle, principalId),
+  };
+}

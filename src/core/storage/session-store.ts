@@ -1,0 +1,212 @@
+import { problem } from "../../base/problems/problem.ts";
+import { mintHandle } from "../sessions/mint-handle.ts";
+import { bounded, EMPTY_MEMORY, type MemoryChange, type WorkingMemory } from "../sessions/working-memory.ts";
+import { fromStored, toStored } from "./memory-codec.ts";
+import { openMemoryStorage } from "./memory-storage.ts";
+import { createPlanStore, type PlanStore } from "./plan-store.ts";
+import type { OpenStorage, StorageOptions } from "./storage.ts";
+
+/** Keeps the memory of sessions, each for the principal that opened it. */
+export interface SessionStore {
+  /** Opens an empty session and resolves to its handle. */
+  open(principalId: string): Promise<string>;
+  /** Unknown, expired and foreign handles are refused alike, here and below. */
+  read(handle: string, principalId: string): Promise<WorkingMemory>;
+  /** Applies the change to the current memory, so that no other change is lost. It may be applied more than once. */
+  update(handle: string, principalId: string, change: MemoryChange): Promise<WorkingMemory>;
+  /** Forgets the session. */
+  end(handle: string, principalId: string): Promise<void>;
+  /** Keeps the plans of scripts beside the sessions. Default: plans are kept in memory. */
+  readonly plans?: PlanStore;
+  /** Closes the file, if the store has one. */
+  close(): void;
+}
+
+/** Options of {@link createSqliteSessionStore}. */
+export interface SessionStoreOptions {
+  /**
+   * Beyond this many the least recently used sessions are forgotten, first of the principal that has most. One
+   * principal keeps at most half of them. Default: 10,000.
+   */
+  readonly maxSessions?: number;
+  /** Milliseconds without a call after which a session is forgotten. */
+  readonly idleMs?: number;
+  /** Called if the file was damaged and renamed, so that all its sessions are gone. */
+  readonly onDamage?: (detail: string) => void;
+}
+
+export const SESSION_PREFIX = "ses_";
+const SESSION_SCHEME = "session://";
+/** The session of the call itself, for callers that do not know their handle. */
+export const CURRENT_SESSION = `${SESSION_SCHEME}current`;
+
+/** Whether an address names a session rather than an entry of a domain called `session`. */
+export function isSessionAddress(address: string): boolean {
+  return address === CURRENT_SESSION || address.startsWith(SESSION_SCHEME + SESSION_PREFIX);
+}
+
+export function handleOf(address: string): string {
+  return address.slice(SESSION_SCHEME.length);
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const MIB = 1024 * 1024;
+const MAX_SESSIONS = 10_000;
+const MEMORY_IDLE_MS = 30 * 60_000;
+const DATABASE_IDLE_MS = 7 * DAY_MS;
+/** A database bounds the number of sessions, and each session is bounded itself. */
+const UNBOUNDED = Number.MAX_SAFE_INTEGER;
+
+/** Keeps sessions in memory. They are forgotten after half an hour without a call. */
+export function createMemorySessionStore(options: SessionStoreOptions = {}): SessionStore {
+  const { maxSessions = MAX_SESSIONS, idleMs = MEMORY_IDLE_MS } = options;
+  return createSessionStore(openMemoryStorage, {
+    all: { entries: maxSessions, size: 256 * MIB },
+    perOwner: { entries: Math.ceil(maxSessions / 2), size: 128 * MIB },
+    ttlMs: idleMs,
+  });
+}
+
+/** Keeps sessions in a database. They are forgotten after a week without a call. */
+export function createDatabaseSessionStore(
+  open: OpenStorage,
+  { maxSessions = MAX_SESSIONS, idleMs = DATABASE_IDLE_MS }: SessionStoreOptions = {},
+): SessionStore {
+  return createSessionStore(open, {
+    all: { entries: maxSessions, size: UNBOUNDED },
+    perOwner: { entries: Math.ceil(maxSessions / 2), size: UNBOUNDED },
+    ttlMs: idleMs,
+    cached: 1_024,
+  });
+}
+
+/**
+ * Opens a store that keeps sessions, and the plans of scripts, in a SQLite file, which several processes may share.
+ * Sessions are forgotten after a week without a call, plans after a day. Loads the database on first use. See {@link GatewayOptions}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, createSqliteSessionStore } from "keyhole";
+ *
+ * const sessions = await createSqliteSessionStore("sessions.db");
+ * const gateway = createGateway({ domains: [], sessions });
+ * console.log(await gateway.openSession());
+ * await gateway.close();
+ * sessions.close();
+ * ```
+ */
+export async function createSqliteSessionStore(
+  path: string,
+  options: SessionStoreOptions = {},
+): Promise<SessionStore> {
+  const { openSqliteStorage } = await import("./sqlite-storage.ts");
+  const { open, damage, close } = openSqliteStorage(path);
+  if (damage) options.onDamage?.(damage);
+  return { ...createDatabaseSessionStore(open, options), plans: createPlanStore(open), close };
+}
+
+function createSessionStore(open: OpenStorage, options: StorageOptions<WorkingMemory>): SessionStore {
+  const sessions = open("session", { ...options, toText: toStored, fromText: fromStored });
+  return {
+    open: async (principalId) => {
+      const handle = mintHandle(SESSION_PREFIX);
+      await sessions.put(handle, principalId, EMPTY_MEMORY);
+      return handle;
+    },
+    read: async (handle, principalId) => {
+      const memory = await sessions.get(handle, principalId);
+      if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
+      return memory;
+    },
+    update: async (handle, principalId, change) => {
+      const memory = await sessions.update(handle, principalId, change);
+      if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
+      return memory;
+    },
+    end: async (handle, principalId) => {
+      let isKnown = false;
+      await sessions.update(handle, principalId, () => {
+        isKnown = true;
+        return undefined;
+      });
+      if (!isKnown) throw problem("UNKNOWN_HANDLE", { handle });
+    },
+    close: () => {},
+  };
+}
+
+/** One conversation, as its principal sees it. */
+export interface Session {
+  readonly handle: string;
+  /** Its memory as last read or changed through this object. */
+  readonly memory: WorkingMemory;
+  update(change: MemoryChange): Promise<void>;
+  /** Forgets the session. */
+  end(): Promise<void>;
+}
+
+/** The session of one call. Changes count for the call at once; `save` writes them together. */
+export interface CallSession {
+  readonly handle: string;
+  readonly memory: WorkingMemory;
+  /** The change must keep to the bounds itself. */
+  update(change: MemoryChange): void;
+  /** Never rejects, since a tool may have had its effect by then. */
+  save(): Promise<void>;
+}
+
+/** Whether the principal has that session. */
+export function isKnown(store: SessionStore, handle: string, principalId: string): Promise<boolean> {
+  return store.read(handle, principalId).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Opens a session for callers in code. Brings their changes within bounds. */
+export async function toSession(store: SessionStore, handle: string, principalId: string): Promise<Session> {
+  let memory = await store.read(handle, principalId);
+  return {
+    handle,
+    get memory() {
+      return memory;
+    },
+    update: async (change) => {
+      memory = await store.update(handle, principalId, (known) => bounded(change(known)));
+    },
+    end: () => store.end(handle, principalId),
+  };
+}
+
+/** Opens the session of a call. `onFailed` hears of changes that could not be saved. */
+export async function toCallSession(
+  store: SessionStore,
+  handle: string,
+  principalId: string,
+  onFailed: (error: unknown) => void,
+): Promise<CallSession> {
+  let memory = await store.read(handle, principalId);
+  let changes: MemoryChange[] = [];
+  return {
+    handle,
+    get memory() {
+      return memory;
+    },
+    update: (change) => {
+      memory = change(memory);
+      changes.push(change);
+    },
+    save: async () => {
+      const unsaved = changes;
+      if (unsaved.length === 0) return;
+      changes = [];
+      try {
+        await store.update(handle, principalId, (known) =>
+          unsaved.reduce((now, change) => change(now), known),
+        );
+      } catch (error) {
+        onFailed(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+import { openMemoryStorage } from "./memory-storage.ts";
+import type { OpenStorage } from "./storage.ts";
+
+/** Makes sure that an approval of a call counts once. Gateways that serve the same clients share it. */
+export interface SpentApprovals {
+  /** Seals the approvals that clients carry between rounds. */
+  readonly secret: Uint8Array;
+  /** True once for each nonce. A principal with too many in an hour gets false. */
+  spend(nonce: string, principalId: string): Promise<boolean>;
+}
+
+/** No approval may be valid for longer, because its nonce is forgotten then. */
+export const APPROVAL_MS = 60 * 60_000;
+const MOST_IN_MEMORY = 100_000;
+const MOST_OF_PRINCIPAL = 10_000;
+export const SECRET_BYTES = 32;
+
+/** Keeps spent approvals, by default in memory under a random secret: approvals then end with the process. */
+export function createSpentApprovals(
+  open: OpenStorage = openMemoryStorage,
+  { secret = randomBytes(SECRET_BYTES) as Uint8Array, most = MOST_IN_MEMORY } = {},
+): SpentApprovals {
+  const spent = open<true>("approval", {
+    all: { entries: most, size: Number.MAX_SAFE_INTEGER },
+    perOwner: { entries: MOST_OF_PRINCIPAL, size: Number.MAX_SAFE_INTEGER },
+    ttlMs: APPROVAL_MS,
+    lasting: true,
+  });
+  return { secret, spend: (nonce, principalId) => spent.put(nonce, principalId, true) };
+}

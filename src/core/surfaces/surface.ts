@@ -1,0 +1,97 @@
+import type { Role, ToolNames } from "../../base/problems/format-message.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import { OPERATIONS, type OperationName } from "../operations/operations.ts";
+import type { Surface } from "./surface-names.ts";
+
+/** One tool of a surface, and the operation behind it. */
+export interface SurfaceTool {
+  readonly name: string;
+  readonly operation: OperationName;
+  /** Replaces the operation's own purpose. */
+  readonly purpose?: string;
+  /** Runs tools that write, although the operation itself only reads. */
+  readonly mayWrite?: true;
+  /** Fields that the operation leaves unlisted and this tool lists. */
+  readonly lists?: readonly string[];
+}
+
+export interface SurfaceOptions {
+  readonly surface?: Surface;
+  /** Adds `tool_search` to the `commands` surface. */
+  readonly toolSearch?: boolean;
+  /** Adds `run` to the `lanes` surface. */
+  readonly run?: boolean;
+}
+
+interface SurfaceRow {
+  /** The tool for each role that this surface has no separate tool for. */
+  readonly instead: Readonly<Partial<Record<Role, OperationName>>>;
+  /** The field that carries arguments, and the one that asks for a dry run. */
+  readonly fields: Pick<ToolNames, "params" | "dry_run">;
+  readonly changes?: Readonly<Partial<Record<OperationName, Omit<SurfaceTool, "name" | "operation">>>>;
+  /** Operations that are shown only with the option of that name. */
+  readonly optional?: Readonly<Partial<Record<OperationName, "toolSearch" | "run">>>;
+}
+
+/** The differences between surfaces, apart from tool names. `native` lists the entries themselves. */
+const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
+  lanes: {
+    instead: {},
+    fields: { params: "params", dry_run: "dry_run" },
+    optional: { run: "run" },
+  },
+  routes: {
+    instead: { help: "ask", exec: "get" },
+    fields: { params: "params", dry_run: "dry_run" },
+    changes: {
+      get: {
+        mayWrite: true,
+        lists: ["dry_run"],
+        purpose:
+          "Runs tools and loads documents, skills and prompts by address, several at once. Destructive tools run dry unless dry_run is false. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
+      },
+    },
+  },
+  commands: {
+    instead: { ask: "help", get: "exec" },
+    fields: { params: "args", dry_run: "dry_run" },
+    optional: { ask: "toolSearch" },
+    changes: {
+      exec: {
+        purpose:
+          "Runs one tool, also those that write; loads documents and reads stored results by their address. Destructive tools run dry unless dry_run is false.",
+      },
+    },
+  },
+  code: {
+    instead: { help: "ask", exec: "run" },
+    fields: { params: "params", dry_run: "dry_run" },
+  },
+  native: { instead: {}, fields: {} },
+};
+
+/** The tools of a surface, in the order in which they are listed. Each call needs them: `bench overhead`. */
+export const surfaceTools: (options: SurfaceOptions) => readonly SurfaceTool[] = memoizeByObject(
+  (options) => {
+    const { surface = "lanes" } = options;
+    const { optional = {}, changes = {} } = TABLE[surface];
+    const named = Object.values(OPERATIONS).flatMap(({ name, names }): SurfaceTool[] => {
+      const operation = name as OperationName;
+      const tool = (names as Readonly<Record<string, string>>)[surface];
+      const option = optional[operation];
+      if (tool === undefined || (option && !options[option])) return [];
+      return [{ name: tool, operation, ...changes[operation] }];
+    });
+    // Optional tools come last, so that the usual tools keep their places in prompt caches.
+    const isAdded = ({ operation }: SurfaceTool) => optional[operation] !== undefined;
+    return [...named.filter((tool) => !isAdded(tool)), ...named.filter(isAdded)];
+  },
+);
+
+/** How a surface names its tools in sentences. */
+export const wordsOf: (options: SurfaceOptions) => ToolNames = memoizeByObject((options) => {
+  const { instead, fields } = TABLE[options.surface ?? "lanes"];
+  const names = new Map(surfaceTools(options).map(({ name, operation }) => [operation, name]));
+  const standing = Object.entries(instead).map(([role, operation]) => [role, names.get(operation)]);
+  return { ...Object.fromEntries(standing), ...Object.fromEntries(names), ...fields };
+});

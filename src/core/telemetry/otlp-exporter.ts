@@ -1,0 +1,166 @@
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { type Clock, systemClock } from "../../base/util/clock.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import {
+  type Attributes,
+  createHistograms,
+  type FinishedSpan,
+  type MetricName,
+  toOtlpAttributes,
+  toOtlpSpan,
+} from "./otlp.ts";
+
+/** Records spans and metrics. Never fails, waits or grows without bound. */
+export interface Recorder {
+  span(span: FinishedSpan): void;
+  metric(name: MetricName, value: number, attributes: Attributes): void;
+}
+
+export interface ExporterStatus {
+  readonly sent: number;
+  readonly waiting: number;
+  readonly dropped: number;
+  /** Why the last attempt failed. */
+  readonly failure?: string;
+}
+
+export interface OtlpExporter extends Recorder {
+  status(): ExporterStatus;
+  /** Sends everything that waits. Never fails. */
+  flush(): Promise<void>;
+  /** Sends everything that waits, within `closeMs`. Later records are dropped. */
+  close(): Promise<void>;
+}
+
+export interface ExporterOptions {
+  /** The collector, without `/v1/traces`. */
+  readonly endpoint: string;
+  /** Posts JSON. Only the status of the answer is read. */
+  readonly post: (url: string, body: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
+  readonly resource: Attributes;
+  readonly version: string;
+  /** Removes secrets from everything that is sent. */
+  readonly redact?: <T>(value: T) => T;
+  readonly clock?: Clock;
+  readonly intervalMs?: number;
+  readonly timeoutMs?: number;
+  readonly closeMs?: number;
+  /** Most spans that may wait. More are dropped. */
+  readonly maxWaiting?: number;
+}
+
+const BATCH = 512;
+const MAX_PAUSE_MS = 60_000;
+const AGAIN = new Set([429, 502, 503, 504]);
+
+/** Sends spans and metrics to a collector by OTLP over HTTP, in JSON. */
+export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
+  const { endpoint, post, resource, version, clock = systemClock, redact = (value) => value } = options;
+  const { intervalMs = 5_000, timeoutMs = 10_000, closeMs = 3_000, maxWaiting = 4 * BATCH } = options;
+  const about = { attributes: toOtlpAttributes(resource) };
+  const scope = { name: "keyhole", version };
+  const histograms = createHistograms(clock.now());
+  let waiting: FinishedSpan[] = [];
+  let sent = 0;
+  let dropped = 0;
+  let failures = 0;
+  let failure: string | undefined;
+  let isClosed = false;
+  let callOff: (() => void) | undefined;
+  let flushing: Promise<void> | undefined;
+  const stopping = new AbortController();
+
+  function schedule(): void {
+    if (isClosed || callOff) return;
+    const pause = Math.min(intervalMs * 2 ** failures, Math.max(intervalMs, MAX_PAUSE_MS));
+    callOff = clock.after(pause, () => {
+      callOff = undefined;
+      void flush();
+    });
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= sendAll().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  }
+
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH);
+      waiting = waiting.slice(BATCH);
+      const resourceSpans = [{ resource: about, scopeSpans: [{ scope, spans: batch.map(toOtlpSpan) }] }];
+      const outcome = await send("/v1/traces", { resourceSpans });
+      if (outcome === "sent") sent += batch.length;
+      if (outcome === "refused") dropped += batch.length;
+      if (outcome === "later") {
+        putBack(batch);
+        return schedule();
+      }
+    }
+    const metrics = histograms.take(clock.now());
+    // Metrics are cumulative: values that do not arrive now are part of the next report.
+    if (metrics)
+      await send("/v1/metrics", {
+        resourceMetrics: [{ resource: about, scopeMetrics: [{ scope, metrics }] }],
+      });
+  }
+
+  async function send(path: string, content: object): Promise<"sent" | "refused" | "later"> {
+    try {
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+      const { status } = await post(
+        endpoint.replace(/\/$/, "") + path,
+        JSON.stringify(hideSecrets(redact(content))),
+        signal,
+      );
+      if (status >= 200 && status < 300) {
+        failures = 0;
+        failure = undefined;
+        return "sent";
+      }
+      failure = `the collector answered ${status}`;
+      if (!AGAIN.has(status)) return "refused";
+    } catch (error) {
+      failure = reasonOf(error);
+    }
+    failures = Math.min(failures + 1, 8);
+    return "later";
+  }
+
+  function putBack(batch: readonly FinishedSpan[]): void {
+    const all = [...batch, ...waiting];
+    waiting = all.slice(0, maxWaiting);
+    dropped += all.length - waiting.length;
+  }
+
+  return {
+    span: (span) => {
+      if (isClosed || waiting.length >= maxWaiting) {
+        dropped += 1;
+        return;
+      }
+      waiting.push(span);
+      if (waiting.length === BATCH && failures === 0) void flush();
+      else schedule();
+    },
+    metric: (name, value, attributes) => {
+      histograms.note(name, value, attributes);
+      schedule();
+    },
+    status: () => ({ sent, waiting: waiting.length, dropped, ...(failure !== undefined && { failure }) }),
+    flush,
+    close: async () => {
+      isClosed = true;
+      callOff?.();
+      const stop = clock.after(closeMs, () => stopping.abort(), true);
+      await flushing;
+      await flush();
+      stop();
+      stopping.abort();
+      dropped += waiting.length;
+      waiting = [];
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { jsonSchema } from "ai";
+import { LRUCache } from "lru-cache";
+import { compactSchema } from "../../base/json-schema/walk-schema.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import type { View } from "../../core/access/view.ts";
+import type { Entry } from "../../core/nouns/entry.ts";
+import {
+  type MenuTool,
+  type NativeNames,
+  nativeTools,
+  toNativeTool,
+  vendorsRefuse,
+} from "../../core/surfaces/native-tools.ts";
+import type { SdkDefinition } from "./sdk-tool.ts";
+import { TOOL_SEARCH } from "./tool-search.ts";
+
+/** The entries of a view that can be called by their own names. */
+export interface NamedTools {
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly sdkDefinitions: ReadonlyMap<string, SdkDefinition>;
+  /** Names by route. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Names of the tools that are there from the start. */
+  readonly hands: readonly string[];
+  /** A tool as a model sees it. */
+  definition(name: string): NamedToolDefinition | undefined;
+}
+
+export type NamedToolDefinition = Pick<MenuTool, "name" | "title" | "description" | "inputSchema">;
+
+export const GET = "get";
+/** Names of Keyhole's own tools, which no entry may take. */
+export const FOUND_NAMES = [TOOL_SEARCH, GET];
+
+const MOST_SETS = 8;
+const setsOf = memoizeByObject(
+  (_entries: readonly Entry[]): LRUCache<string, NamedTools> => new LRUCache({ max: MOST_SETS }),
+);
+
+/** Names that entries may not take, and the domains whose entries choose their names first. */
+export interface Naming {
+  readonly names: NativeNames;
+  readonly taken: ReadonlySet<string>;
+  readonly hands: readonly string[];
+}
+
+/**
+ * Names the tools and skills of a view with names that every vendor accepts and no application tool has. The result
+ * is cached for the same entries, because catalogs are large and conversations have many turns.
+ */
+export function nameTools(view: View, naming: Naming): NamedTools {
+  const sets = setsOf(view.entries);
+  const { names, taken, hands } = naming;
+  const key = JSON.stringify([names, hands, [...taken].sort()]);
+  const named = sets.get(key) ?? create(view, naming);
+  sets.set(key, named);
+  return named;
+}
+
+function create(view: View, { names, taken, hands }: Naming): NamedTools {
+  const isHand = ({ domain }: Entry) => hands.includes(domain);
+  const first = nativeTools(
+    view.entries.filter(isHand),
+    names,
+    (name) => taken.has(name) || vendorsRefuse(name),
+  );
+  const others = nativeTools(
+    view.entries.filter((entry) => !isHand(entry)),
+    names,
+    (name) => taken.has(name) || first.has(name) || vendorsRefuse(name),
+  );
+  const entries = new Map([...first, ...others]);
+  const tools = new Map([...entries].map(([name, entry]) => [name, toNativeTool(name, entry)]));
+  const definitions = new Map<string, NamedToolDefinition>();
+  const definition = (name: string) => {
+    const tool = tools.get(name);
+    if (!tool) return undefined;
+    const shown = definitions.get(name) ?? toShown(tool);
+    definitions.set(name, shown);
+    return shown;
+  };
+  return {
+    entries,
+    sdkDefinitions: new Map(
+      [...tools].map(([name, { title, description }]) => [
+        name,
+        { title, description, inputSchema: jsonSchema(() => definition(name)!.inputSchema) },
+      ]),
+    ),
+    names: new Map([...entries].map(([name, { route }]) => [route, name])),
+    hands: [...first.keys()],
+    definition,
+  };
+}
+
+/** The gateway checks the input, so the model reads a compact schema. */
+function toShown({ name, title, description, inputSchema }: MenuTool): NamedToolDefinition {
+  return { name, title, description, inputSchema: compactSchema(inputSchema) };
+}

@@ -1,0 +1,147 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { LRUCache } from "lru-cache";
+import type { Principal } from "../../core/nouns/principal.ts";
+import type { Exchange, HttpRoute, Receive } from "../mcp/http-routes.ts";
+
+/** Half of a session that the page sends with each request, so that no other page or port can. */
+export const HALF_HEADER = "x-keyhole-console";
+const COOKIE = "keyhole_console";
+const MAX_SESSIONS = 64;
+const MAX_CODES = 16;
+const SESSION_MS = 12 * 3_600_000;
+const CODE_MS = 24 * 3_600_000;
+
+/** A session as its page gets it. */
+export interface OpenedSession {
+  /** For the page's own storage. */
+  readonly half: string;
+  /** The value of Set-Cookie, with the half that no script can read. */
+  readonly cookie: string;
+}
+
+/**
+ * The sessions of people at the console. A session has two halves: a cookie that no script can read, and a value that
+ * the page keeps. Browsers send cookies to all ports of a host, so the cookie alone opens nothing.
+ */
+export interface ConsoleSessions {
+  /** A code that opens one session, once. */
+  createCode(): string;
+  /** Undefined for a code that is unknown, used or old. */
+  open(code: string, host: string): OpenedSession | undefined;
+  /** The principal of a request that carries both halves and comes from the console's own page. */
+  find(request: Pick<IncomingMessage, "headers">): Principal | undefined;
+  /** Ends the session of a request. Returns the value of Set-Cookie. */
+  end(request: Pick<IncomingMessage, "headers">): string;
+}
+
+export function createConsoleSessions(principal: Principal): ConsoleSessions {
+  const codes = new LRUCache<string, true>({ max: MAX_CODES, ttl: CODE_MS });
+  const sessions = new LRUCache<string, true>({ max: MAX_SESSIONS, ttl: SESSION_MS, updateAgeOnGet: true });
+
+  return {
+    createCode: () => {
+      const code = secret();
+      codes.set(digest(code), true);
+      return code;
+    },
+    open: (code, host) => {
+      if (!codes.delete(digest(code))) return undefined;
+      const [half, other] = [secret(), secret()];
+      sessions.set(digest(half + other), true);
+      return { half, cookie: toCookie(host, other) };
+    },
+    find: (request) => {
+      const key = isOwnPage(request) ? keyOf(request) : undefined;
+      return key !== undefined && sessions.get(key) ? principal : undefined;
+    },
+    end: (request) => {
+      const key = keyOf(request);
+      if (key !== undefined) sessions.delete(key);
+      return `${toCookie(request.headers.host ?? "", "")}; Max-Age=0`;
+    },
+  };
+}
+
+/** Whether a request comes from a page of the very address that it is sent to. */
+function isOwnPage({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  const { origin, host = "", "sec-fetch-site": site } = headers;
+  if (site !== undefined && site !== "same-origin") return false;
+  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+}
+
+/** Lookups by digest: timing reveals nothing about the secrets. */
+function keyOf({ headers }: Pick<IncomingMessage, "headers">): string | undefined {
+  const half = headers[HALF_HEADER];
+  const other = readCookie(headers.cookie, cookieName(headers.host ?? ""));
+  return typeof half === "string" && other ? digest(half + other) : undefined;
+}
+
+function toCookie(host: string, value: string): string {
+  return `${cookieName(host)}=${value}; Path=/; HttpOnly; SameSite=Strict`;
+}
+
+/** Gateways on other ports of the same host must not overwrite it. */
+function cookieName(host: string): string {
+  const port = /:(\d+)$/.exec(host)?.[1];
+  return port === undefined ? COOKIE : `${COOKIE}_${port}`;
+}
+
+function readCookie(header: string | undefined, name: string): string | undefined {
+  const pairs = (header ?? "").split(";").map((pair) => pair.trim().split("=", 2));
+  return pairs.find(([key]) => key === name)?.[1];
+}
+
+function secret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+const MAX_BYTES = 1_024;
+const STRANGER = "console";
+
+/** Exchanges the code of a one-time link for a session, and ends sessions. A page of another origin can do neither. */
+export function sessionRoutes(
+  sessions: ConsoleSessions,
+  receive: Receive,
+  onOpened: () => void,
+): HttpRoute[] {
+  async function open(exchange: Exchange): Promise<Response> {
+    const { request } = exchange;
+    if (request.headers.origin === undefined || !isOwnPage(request))
+      return refuse(403, "Not from this page.");
+    const body = await receive(exchange, { caller: STRANGER, maxBytes: MAX_BYTES });
+    if (body instanceof Response) return body;
+    const opened = sessions.open(readCode(body), request.headers.host ?? "");
+    if (!opened) return refuse(401, "The link was used before, or is too old.");
+    onOpened();
+    const headers = { "set-cookie": opened.cookie, "cache-control": "no-store" };
+    return Response.json({ half: opened.half }, { headers });
+  }
+
+  return [
+    { method: "POST", path: "/console/session", open: true, handle: open },
+    {
+      method: "DELETE",
+      path: "/console/session",
+      handle: ({ request }) =>
+        Response.json({ ok: true }, { headers: { "set-cookie": sessions.end(request) } }),
+    },
+  ];
+}
+
+function readCode(body: Buffer): string {
+  try {
+    const { code } = JSON.parse(body.toString()) as { code?: unknown };
+    return typeof code === "string" ? code : "";
+  } catch {
+    return "";
+  }
+}
+
+function refuse(status: number, message: string): Response {
+  return Response.json({ ok: false, error: { message } }, { status });
+}

@@ -1,0 +1,240 @@
+import type { DefinitionChange } from "../../../core/access/diff-definitions.ts";
+import type { Principal } from "../../../core/nouns/principal.ts";
+import type { Freshness } from "../../../core/nouns/source.ts";
+import type { SearchStatus } from "../../../search/port/search-index.ts";
+
+// Answers of the JSON API, for the endpoints that give them and the console that shows them. The console is compiled
+// for browsers, so nothing here may import types of Node.
+
+export const TOPICS = ["calls", "catalog", "sources", "approvals", "notices"] as const;
+/** A part of the console that has news. */
+export type LiveTopic = (typeof TOPICS)[number];
+
+/** A source with the age of its content. */
+export type SourceShown = Freshness & { readonly id: string };
+
+/** Something that happened to the gateway. */
+export interface Notice {
+  readonly at: number;
+  readonly what: string;
+  readonly detail: string;
+}
+
+/** The events of one minute. */
+export interface Minute {
+  /** Its beginning, in milliseconds since 1970. */
+  readonly at: number;
+  readonly calls: number;
+  readonly failed: number;
+  /** Tokens of answers. */
+  readonly answers: number;
+  /** Tokens of menus. */
+  readonly menus: number;
+  /** Tokens that the same lists would have cost with every tool in them. */
+  readonly everything: number;
+}
+
+export interface OverviewAnswer {
+  readonly version: string;
+  readonly catalog: string;
+  readonly startedAt: number;
+  readonly domains: number;
+  /** Entries by kind. */
+  readonly entries: Readonly<Record<string, number>>;
+  readonly search: SearchStatus;
+  readonly sources: readonly Pick<SourceShown, "id" | "isFresh" | "lastError">[];
+  readonly waiting: { readonly definitions: number; readonly calls: number };
+  readonly tokens: Readonly<Record<string, number>>;
+  /** Tokens of a menu with every tool in it. */
+  readonly everything: number;
+  readonly totals: Omit<Minute, "at">;
+  readonly minutes: readonly Minute[];
+  readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
+  readonly notices: readonly Notice[];
+}
+
+/** One call of a conversation. Arguments and results are not kept. */
+export interface ConversationStep {
+  readonly at: number;
+  readonly operation: string;
+  /** Needs that were searched for. */
+  readonly queries: readonly string[];
+  /** Addresses that were described or run. */
+  readonly targets: readonly string[];
+  /** Routes that a search found, best first. */
+  readonly found: readonly string[];
+  /** Routes that the guidance of an answer named. */
+  readonly unveiled: readonly string[];
+  readonly dryRun: boolean;
+  readonly outcome: string;
+  readonly tokens: number;
+  readonly latencyMs: number;
+  readonly traceId: string;
+}
+
+/** The calls of one agent, in order. */
+export interface Conversation {
+  readonly id: string;
+  readonly principal: string;
+  readonly startedAt: number;
+  readonly lastAt: number;
+  readonly calls: number;
+  readonly failed: number;
+  readonly tokens: number;
+  /** The newest calls, oldest first. */
+  readonly steps: readonly ConversationStep[];
+}
+
+export interface SessionsAnswer {
+  readonly sessions: readonly (Omit<Conversation, "steps"> & { readonly queries: readonly string[] })[];
+}
+
+export type SessionAnswer = Conversation & Pick<OverviewAnswer, "everything">;
+
+export interface ApprovalsAnswer {
+  readonly definitions: readonly WaitingDefinition[];
+  /** Definitions that wait and are not listed. */
+  readonly more: number;
+  readonly calls: readonly WaitingCall[];
+}
+
+export interface WaitingDefinition {
+  readonly route: string;
+  readonly source: string;
+  readonly state: string;
+  readonly hash: string;
+  readonly program: string;
+  readonly poison: readonly string[];
+  readonly changes: readonly DefinitionChange[];
+}
+
+/** A call that waits for a person at the console. */
+export interface WaitingCall {
+  readonly id: string;
+  readonly op: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly why: "confirmation" | "destroys" | "writes";
+  readonly principal: string;
+  readonly askedAt: number;
+  /** When nobody having answered counts as a no. */
+  readonly until: number;
+}
+
+export interface UnmetAnswer {
+  readonly unmet: readonly {
+    readonly query: string;
+    readonly times: number;
+    readonly empty: boolean;
+    readonly shown: readonly string[];
+    readonly lastAsked: number;
+  }[];
+  readonly discovery: OverviewAnswer["discovery"];
+}
+
+export interface KnowledgeAnswer {
+  readonly sources: readonly SourceShown[];
+  readonly domains: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly entries: Readonly<Record<string, number>>;
+  }[];
+  readonly search: SearchStatus;
+}
+
+/** The program of a server, without values that may be secret. */
+export interface ShownProgram {
+  readonly hash: string;
+  readonly command?: string;
+  readonly cwd?: string | undefined;
+  readonly env?: readonly string[];
+  readonly url?: string;
+  readonly headers?: readonly string[];
+}
+
+export interface UpstreamsAnswer {
+  readonly upstreams: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly state: string;
+    readonly reason: string | undefined;
+    readonly protocol: "modern" | "legacy" | undefined;
+    readonly pid: number | undefined;
+    readonly starts: number;
+    readonly running: number;
+    readonly waiting: number;
+    readonly entries: number;
+    readonly listedAt: number | undefined;
+    readonly fromCache: boolean;
+    readonly warnings: readonly string[];
+    readonly runs: ShownProgram;
+    readonly tools: number;
+    readonly tokens: number;
+    readonly isHttp: boolean;
+    readonly needsConsent: boolean;
+    readonly stderr: string;
+  }[];
+}
+
+/** A record of the audit log, with the fields of every kind of record. */
+export interface ShownRecord {
+  readonly seq: number;
+  readonly at: string;
+  readonly hash: string;
+  readonly kind: string;
+  readonly principal?: string;
+  readonly op?: string;
+  readonly route?: string;
+  readonly name?: string;
+  readonly what?: string;
+  readonly lane?: string;
+  readonly decided?: string;
+  readonly approvedBy?: string;
+  readonly outcome?: string;
+  readonly ms?: number;
+  readonly args?: Readonly<Record<string, string>>;
+  readonly traceId?: string;
+}
+
+export interface AuditAnswer {
+  /** False if the gateway keeps no audit log. */
+  readonly kept: boolean;
+  readonly records: readonly ShownRecord[];
+  readonly damaged: number;
+}
+
+export interface AuditReport {
+  readonly chains: readonly {
+    readonly name: string;
+    readonly records: number;
+    readonly notes: readonly string[];
+    readonly head: { readonly seq: number; readonly hash: string } | undefined;
+    readonly bad: { readonly place: string; readonly reason: string } | undefined;
+  }[];
+}
+
+export type MeAnswer = Principal & { readonly admin: boolean };
+
+export interface PrincipalsAnswer {
+  readonly principals: readonly (Principal & {
+    readonly entries: number;
+    /** Tokens of the menu. */
+    readonly menu: number;
+    readonly everything: number;
+  })[];
+}
+
+/** A setting as people see it. Secrets are never among them. */
+export interface ShownSetting {
+  readonly name: string;
+  readonly value: unknown;
+  /** The file, variable or option that it comes from. */
+  readonly from: string;
+}
+
+export interface SettingsAnswer {
+  readonly version: string;
+  readonly node: string;
+  readonly search: SearchStatus;
+  readonly principals: readonly Principal[];
+  readonly settings: readonly ShownSetting[];
+}

@@ -1,0 +1,35 @@
+import type { Entry } from "../../../core/nouns/entry.ts";
+import type { Principal } from "../../../core/nouns/principal.ts";
+import type { ServerProgram } from "../../../core/nouns/server-program.ts";
+import type { Gateway } from "../../../gateway/gateway-api.ts";
+import type { ShownSetting } from "./api-types.ts";
+import type { EndpointCall } from "./endpoint.ts";
+import type { ApprovalQueue } from "./live-events.ts";
+import type { CallRecorder } from "./recorder.ts";
+
+/** Decides which servers may start. */
+export interface StartConsents {
+  isGiven(program: ServerProgram): boolean | Promise<boolean>;
+  give(programs: readonly ServerProgram[]): Promise<void>;
+}
+
+/** Everything that the endpoints work with. */
+export interface ConsoleParts {
+  readonly gateway: Gateway;
+  readonly recorder: CallRecorder;
+  readonly approvals: ApprovalQueue;
+  /** The principals that a person may search as, the gateway's own first. */
+  principals(): Promise<readonly Principal[]>;
+  readonly consents?: StartConsents | undefined;
+  readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;
+  /** Whether a person at the console makes the request, and no program. */
+  isPerson(call: Pick<EndpointCall, "request">): boolean;
+  /** A link that opens the console once. */
+  createLink(): string;
+}
+
+/** How many entries there are of each kind. */
+export function countKinds(entries: readonly Pick<Entry, "kind">[]): Record<string, number> {
+  const kinds = Object.entries(Object.groupBy(entries, ({ kind }) => kind));
+  return Object.fromEntries(kinds.map(([kind, list]) => [kind, list.length]));
+}

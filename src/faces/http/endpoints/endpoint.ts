@@ -1,0 +1,137 @@
+import type { IncomingMessage } from "node:http";
+import { z } from "zod";
+import { isProblem, problem } from "../../../base/problems/problem.ts";
+import { reasonOf } from "../../../base/util/reason-of.ts";
+import type { Principal } from "../../../core/nouns/principal.ts";
+import type { Exchange, HttpRoute, Receive } from "../../mcp/http-routes.ts";
+
+/** One row of the JSON API. Its route and its part of the OpenAPI document are made from it. */
+export interface Endpoint {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly title: string;
+  /** Only principals with the admin scope may call it. */
+  readonly admin?: true;
+  /** The fields of the query string, or of the JSON body. */
+  readonly input?: z.ZodType;
+  /** The handler reads the input itself: the schema only describes it. */
+  readonly readsInput?: true;
+  /** The answer, where it is described. */
+  readonly output?: z.ZodType;
+  /** The answer is a stream of events. */
+  readonly isStream?: true;
+  /** Returns what becomes the JSON of the answer. */
+  handle(call: EndpointCall): Promise<unknown>;
+}
+
+export interface EndpointCall {
+  readonly input: unknown;
+  readonly principal: Principal;
+  readonly request: IncomingMessage;
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Types the input that a row's handler gets. */
+export function defineEndpoint<I extends z.ZodType>(
+  row: Omit<Endpoint, "input" | "handle"> & {
+    readonly input: I;
+    handle(call: EndpointCall & { readonly input: z.output<I> }): Promise<unknown>;
+  },
+): Endpoint {
+  return row as Endpoint;
+}
+
+export interface RouteParts {
+  readonly receive: Receive;
+  readonly maxBytes: number;
+  /** The principal of callers that are known by no other name. */
+  owner(): Promise<Principal>;
+}
+
+/** Nothing that the API answers may be kept, framed or read as something else. */
+const HEADERS = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** The HTTP status of problems that callers of the API meet. Any other is a 400. */
+const STATUS: Readonly<Record<string, number>> = {
+  ADMIN_NEEDED: 403,
+  NOT_FOUND: 404,
+  UNAVAILABLE: 503,
+  CLOSED: 503,
+  CONFLICT: 409,
+};
+
+/** The route of an endpoint: reads the input, checks the scope, answers with JSON. */
+export function toRoute(endpoint: Endpoint, parts: RouteParts): HttpRoute {
+  return {
+    method: endpoint.method,
+    path: endpoint.path,
+    handle: (exchange) => answer(endpoint, exchange, parts),
+  };
+}
+
+async function answer(endpoint: Endpoint, exchange: Exchange, parts: RouteParts): Promise<Response> {
+  const { request, response } = exchange;
+  const { maxBytes, receive, owner } = parts;
+  const principal = exchange.principal ?? (await owner());
+  const isStream = endpoint.isStream ?? false;
+  const body = await receive(exchange, { caller: principal.id, isStream, maxBytes });
+  if (body instanceof Response) return body;
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  try {
+    if (endpoint.admin && !isAdmin(principal))
+      throw problem("ADMIN_NEEDED", { name: endpoint.path, scope: ADMIN_SCOPE });
+    const given = endpoint.method === "GET" ? fromQuery(request) : fromBody(request, body);
+    const input = endpoint.input && !endpoint.readsInput ? read(endpoint.input, given) : given;
+    const result = await endpoint.handle({ input, principal, request, signal: gone.signal });
+    return result instanceof Response ? result : Response.json(result ?? {}, { headers: HEADERS });
+  } catch (error) {
+    return toRefusal(error);
+  }
+}
+
+function toRefusal(error: unknown): Response {
+  if (!isProblem(error)) {
+    const failed = { code: "INTERNAL", message: reasonOf(error), next: "Look into the log of the gateway." };
+    return Response.json({ ok: false, error: failed }, { status: 500, headers: HEADERS });
+  }
+  const { code, message, next } = error;
+  const status = STATUS[code] ?? 400;
+  return Response.json({ ok: false, error: { code, message, next } }, { status, headers: HEADERS });
+}
+
+function fromQuery({ url = "" }: IncomingMessage): Readonly<Record<string, string>> {
+  return Object.fromEntries(new URLSearchParams(url.split("?", 2)[1] ?? ""));
+}
+
+/** Other content types need no preflight in browsers, so only JSON is read. */
+function fromBody({ headers }: IncomingMessage, body: Buffer): unknown {
+  if (!/^application\/json\b/i.test(headers["content-type"] ?? "")) throw wrongInput("the body is not JSON");
+  try {
+    return body.length === 0 ? {} : JSON.parse(body.toString());
+  } catch {
+    throw wrongInput("the body is not JSON");
+  }
+}
+
+function read(schema: z.ZodType, given: unknown): unknown {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw wrongInput(z.prettifyError(parsed.error));
+}
+
+function wrongInput(reason: string) {
+  return problem("INVALID_INPUT", { operation: "The API", reason });
+}
+
+/** The scope of people who run the gateway: they see all callers, approve, start and refresh. */
+export const ADMIN_SCOPE = "keyhole:admin";
+
+export function isAdmin({ scopes }: Principal): boolean {
+  return scopes.includes(ADMIN_SCOPE);
+}

@@ -1,0 +1,248 @@
+import { z } from "zod";
+import { problem } from "../../../base/problems/problem.ts";
+import { hideSecrets } from "../../../base/safety/known-secrets.ts";
+import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
+import { PROGRAM_VERSION } from "../../../base/util/program-version.ts";
+import { waits } from "../../../core/access/pins.ts";
+import type { View } from "../../../core/access/view.ts";
+import type { Principal } from "../../../core/nouns/principal.ts";
+import { OPERATIONS, type OperationName } from "../../../core/operations/operations.ts";
+import { countMenu } from "../../../core/surfaces/menu.ts";
+import { callOperation } from "../../../gateway/toolbox.ts";
+import type {
+  Conversation,
+  ConversationStep,
+  MeAnswer,
+  OverviewAnswer,
+  PrincipalsAnswer,
+  SessionAnswer,
+  SessionsAnswer,
+  SettingsAnswer,
+  UnmetAnswer,
+} from "./api-types.ts";
+import { type ConsoleParts, countKinds } from "./console-parts.ts";
+import { defineEndpoint, type Endpoint, type EndpointCall, isAdmin } from "./endpoint.ts";
+
+/** The gateway itself: its operations, its callers and their conversations, its figures and settings. */
+export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
+  return [
+    ...operationEndpoints(parts),
+    ...peopleEndpoints(parts),
+    overviewEndpoint(parts),
+    ...sessionEndpoints(parts),
+    unmetEndpoint(parts),
+    ...settingsEndpoints(parts),
+  ];
+}
+
+/** One endpoint for each operation. Answers are those of the gateway, with the tokens of their text. */
+function operationEndpoints(parts: ConsoleParts): Endpoint[] {
+  return Object.entries(OPERATIONS).map(
+    ([name, { title, input, output }]): Endpoint => ({
+      method: "POST",
+      path: `/api/${name}`,
+      title: `${title}. The query string may name the principal to speak for: \`as\`.`,
+      input: input as z.ZodType,
+      output: output as z.ZodType,
+      readsInput: true,
+      handle: (call) => run(name as OperationName, call, parts),
+    }),
+  );
+}
+
+async function run(operation: OperationName, call: EndpointCall, parts: ConsoleParts): Promise<object> {
+  const { request, input, signal } = call;
+  const as = new URLSearchParams(request.url?.split("?", 2)[1] ?? "").get("as") ?? undefined;
+  const principal = await speaksFor(parts, call.principal, as);
+  const { text, data } = await callOperation(
+    parts.gateway,
+    { operation, input },
+    { principal, signal, ...(parts.isPerson(call) && { forPerson: true }) },
+  );
+  const countTokens = await loadTokenCounter();
+  return { ...(data as object), text, tokens: countTokens(text) };
+}
+
+/**
+ * The principal that a request speaks for: the caller, or the one that `as` names.
+ *
+ * @throws ADMIN_NEEDED, NOT_FOUND
+ */
+async function speaksFor(
+  { principals }: Pick<ConsoleParts, "principals">,
+  caller: Principal,
+  as: string | undefined,
+): Promise<Principal> {
+  if (as === undefined || as === caller.id) return caller;
+  if (!isAdmin(caller)) throw problem("ADMIN_NEEDED", { name: "as", scope: "keyhole:admin" });
+  const principal = (await principals()).find(({ id }) => id === as);
+  if (!principal) throw problem("NOT_FOUND", { name: `principal ${as}` });
+  return principal;
+}
+
+/** Tells which addresses a viewer may see: entries of its View, and the domains and groups above them. */
+function addressesIn(view: View): (address: string) => boolean {
+  const known = new Map<string, boolean>();
+  const isGroup = (address: string) =>
+    view.domains.has(address) || view.entries.some(({ op }) => op.startsWith(`${address}.`));
+  return (address) => {
+    const isSeen = known.get(address) ?? (view.find(address) !== undefined || isGroup(address));
+    known.set(address, isSeen);
+    return isSeen || address === "" || address === "root";
+  };
+}
+
+function overviewEndpoint(parts: ConsoleParts): Endpoint {
+  const { gateway, recorder, approvals } = parts;
+  return {
+    method: "GET",
+    path: "/api/overview",
+    title: "Health, calls by minute, and the tokens put into contexts.",
+    admin: true,
+    handle: async ({ principal }): Promise<OverviewAnswer> => {
+      const [view, search, sources, ledger] = await Promise.all([
+        gateway.view({ principal }),
+        gateway.searchStatus(),
+        gateway.sources.status(),
+        gateway.ledger({ principal }),
+      ]);
+      return {
+        version: PROGRAM_VERSION,
+        catalog: view.version.slice(0, 12),
+        startedAt: recorder.startedAt,
+        domains: view.domains.size,
+        entries: countKinds(view.entries),
+        search,
+        sources: sources.map(({ id, isFresh, lastError }) => ({ id, isFresh, lastError })),
+        waiting: {
+          definitions: gateway.pins.list().filter(waits).length,
+          calls: approvals.waiting().length,
+        },
+        tokens: { ...ledger.tokens },
+        everything: ledger.everything,
+        totals: recorder.series.totals(),
+        minutes: recorder.series.minutes(),
+        discovery: gateway.discovery(),
+        notices: recorder.notices().slice(0, 8),
+      };
+    },
+  };
+}
+
+/** The caller itself, and the principals that a person may search as. */
+function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/me",
+      title: "The caller, as the gateway knows it.",
+      handle: async ({ principal }): Promise<MeAnswer> => ({
+        id: principal.id,
+        scopes: principal.scopes,
+        allowWrite: principal.allowWrite,
+        admin: isAdmin(principal),
+      }),
+    },
+    {
+      method: "GET",
+      path: "/api/principals",
+      title: "The principals that a search may speak for, with what their menus cost.",
+      admin: true,
+      handle: async (): Promise<PrincipalsAnswer> => {
+        const countTokens = await loadTokenCounter();
+        const rows = (await principals()).map(async (principal) => {
+          const [view, menu, { everything }] = await Promise.all([
+            gateway.view({ principal }),
+            gateway.menu({ principal }),
+            gateway.ledger({ principal }),
+          ]);
+          const { id, scopes, allowWrite } = principal;
+          const entries = view.shown.length;
+          return { id, scopes, allowWrite, entries, menu: await countMenu(menu, countTokens), everything };
+        });
+        return { principals: await Promise.all(rows) };
+      },
+    },
+  ];
+}
+
+/** Conversations of agents. Callers without the admin scope see their own. */
+function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts): Endpoint[] {
+  const maySee = (principal: Principal) => (conversation: Conversation) =>
+    isAdmin(principal) || conversation.principal === principal.id;
+  return [
+    {
+      method: "GET",
+      path: "/api/sessions",
+      title: "Conversations, the newest first.",
+      handle: async ({ principal }): Promise<SessionsAnswer> => ({
+        sessions: conversations
+          .list()
+          .filter(maySee(principal))
+          .map(({ steps, ...rest }) => ({
+            ...rest,
+            queries: steps.flatMap(({ queries }) => queries).slice(0, 3),
+          })),
+      }),
+    },
+    defineEndpoint({
+      method: "GET",
+      path: "/api/session",
+      title: "One conversation, call by call.",
+      input: z.object({ id: z.string() }),
+      handle: async ({ input, principal }): Promise<SessionAnswer> => {
+        const found = conversations.find(input.id);
+        if (!found || !maySee(principal)(found)) throw problem("NOT_FOUND", { name: "The session" });
+        const isSeen = addressesIn(await gateway.view({ principal }));
+        const { everything } = await gateway.ledger({ principal });
+        return { ...found, everything, steps: found.steps.map((step) => seenBy(step, isSeen)) };
+      },
+    }),
+  ];
+}
+
+/** Leaves out addresses that the viewer may not see. A name that led nowhere is only text. */
+function seenBy(step: ConversationStep, isSeen: (address: string) => boolean): ConversationStep {
+  const targets = step.outcome === "NOT_FOUND" ? step.targets : step.targets.filter(isSeen);
+  return { ...step, targets, found: step.found.filter(isSeen), unveiled: step.unveiled.filter(isSeen) };
+}
+
+/** Settings in effect, and links for other browsers. */
+function settingsEndpoints({ gateway, settings, principals, createLink }: ConsoleParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/settings",
+      title: "The settings in effect and where each comes from. Never secrets.",
+      admin: true,
+      handle: async (): Promise<SettingsAnswer> => ({
+        version: PROGRAM_VERSION,
+        node: process.version,
+        search: await gateway.searchStatus(),
+        principals: (await principals()).map(({ id, scopes, allowWrite }) => ({ id, scopes, allowWrite })),
+        settings: hideSecrets((await settings?.()) ?? []),
+      }),
+    },
+    {
+      method: "POST",
+      path: "/api/console/link",
+      title: "A link that opens the console once, in another browser.",
+      admin: true,
+      handle: async () => ({ url: createLink() }),
+    },
+  ];
+}
+
+function unmetEndpoint({ gateway }: ConsoleParts): Endpoint {
+  return {
+    method: "GET",
+    path: "/api/unmet",
+    title: "Needs that led to no call, the most frequent first.",
+    admin: true,
+    handle: async ({ principal }): Promise<UnmetAnswer> => {
+      const isSeen = addressesIn(await gateway.view({ principal }));
+      const unmet = gateway.unmet().map((query) => ({ ...query, shown: query.shown.filter(isSeen) }));
+      return { unmet, discovery: gateway.discovery() };
+    },
+  };
+}

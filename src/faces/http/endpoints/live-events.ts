@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import type { Approval, Approve } from "../../../core/calls/call-environment.ts";
+import type { Principal } from "../../../core/nouns/principal.ts";
+import type { Gateway } from "../../../gateway/gateway-api.ts";
+import type { LiveTopic, WaitingCall } from "./api-types.ts";
+import { type Endpoint, isAdmin } from "./endpoint.ts";
+import type { CallRecorder, News } from "./recorder.ts";
+
+/** News that come close together are sent as one event. */
+const GATHER_MS = 150;
+/** Proxies close streams that stay silent. */
+const BEAT_MS = 20_000;
+
+/** The stream of changes, and whether somebody with the admin scope reads it. */
+export interface LiveEvents {
+  readonly endpoint: Endpoint;
+  isAttended(): boolean;
+}
+
+/** Tells each reader what has changed for it. People who run the gateway hear of everything, others of their own. */
+export function createLiveEvents(gateway: Gateway, recorder: CallRecorder): LiveEvents {
+  const attending = new Set<object>();
+
+  async function open(principal: Principal, signal: AbortSignal): Promise<Response> {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const encoder = new TextEncoder();
+    const send = (text: string) => void writer.write(encoder.encode(text)).catch(() => {});
+    const topics = new Set<LiveTopic>();
+    let timer: NodeJS.Timeout | undefined;
+    let version = (await gateway.view({ principal })).version;
+
+    async function flush(): Promise<void> {
+      timer = undefined;
+      const now = (await gateway.view({ principal })).version;
+      // A change outside the reader's View did not happen for it.
+      if (now === version && !isAdmin(principal)) topics.delete("catalog");
+      version = now;
+      if (topics.size > 0) send(`event: change\ndata: ${JSON.stringify({ topics: [...topics] })}\n\n`);
+      topics.clear();
+    }
+
+    const stop = recorder.onNews((news) => {
+      if (!mayHear(principal, news)) return;
+      topics.add(news.topic);
+      timer ??= setTimeout(() => void flush().catch(() => {}), GATHER_MS);
+    });
+    const beat = setInterval(() => send(": still here\n\n"), BEAT_MS);
+    beat.unref();
+    if (isAdmin(principal)) attending.add(signal);
+    signal.addEventListener("abort", () => {
+      stop();
+      clearTimeout(timer);
+      clearInterval(beat);
+      attending.delete(signal);
+      void writer.close().catch(() => {});
+    });
+    send("retry: 1000\nevent: open\ndata: {}\n\n");
+    return new Response(readable, {
+      headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+    });
+  }
+
+  return {
+    endpoint: {
+      method: "GET",
+      path: "/api/events",
+      title: "Live changes, as server-sent events.",
+      isStream: true,
+      handle: ({ principal, signal }) => open(principal, signal),
+    },
+    isAttended: () => attending.size > 0,
+  };
+}
+
+function mayHear(principal: Principal, { topic, principal: about }: News): boolean {
+  if (isAdmin(principal)) return true;
+  return topic === "catalog" || (topic === "calls" && about === principal.id);
+}
+
+/** Lets people at the console answer questions about calls that nobody else answers. */
+export interface ApprovalQueue {
+  readonly approve: Approve;
+  waiting(): readonly WaitingCall[];
+  /** False if the call no longer waits. */
+  answer(id: string, approved: boolean, by: string): boolean;
+  close(): void;
+}
+
+/** Clients wait about a minute for an answer. */
+const ANSWER_MS = 50_000;
+const MOST_WAITING = 100;
+/** Questions of one principal: more of them would keep those of others out. */
+const MOST_OF_ONE = 10;
+/** How long nobody may look, such as while a page is loaded again. */
+const AWAY_MS = 5_000;
+const LOOK_MS = 1_000;
+
+/** `isAttended` says whether somebody looks: otherwise a question is answered at once, as without a console. */
+export function createApprovalQueue(isAttended: () => boolean, onChange: () => void): ApprovalQueue {
+  const waiting = new Map<
+    string,
+    { readonly call: WaitingCall; readonly settle: (answer: Approval) => void }
+  >();
+
+  return {
+    approve: ({ op, args, why, principal, inScript }) => {
+      // A script asks about all its effects at once, by its plan.
+      if (inScript || !isAttended() || waiting.size >= MOST_WAITING) return false;
+      const questions = waiting.values().filter(({ call }) => call.principal === principal.id);
+      if ([...questions].length >= MOST_OF_ONE) return false;
+      const id = randomUUID();
+      const askedAt = Date.now();
+      const { promise, resolve } = Promise.withResolvers<Approval>();
+      const timer = setTimeout(() => settle(false), ANSWER_MS);
+      timer.unref();
+      let seenAt = askedAt;
+      const look = setInterval(() => {
+        if (isAttended()) seenAt = Date.now();
+        else if (Date.now() - seenAt > AWAY_MS) settle(false);
+      }, LOOK_MS);
+      look.unref();
+      const settle = (answer: Approval) => {
+        clearTimeout(timer);
+        clearInterval(look);
+        waiting.delete(id);
+        resolve(answer);
+        onChange();
+      };
+      const call = { id, op, args, why, principal: principal.id, askedAt, until: askedAt + ANSWER_MS };
+      waiting.set(id, { call, settle });
+      onChange();
+      return promise;
+    },
+    waiting: () => [...waiting.values()].map(({ call }) => call),
+    answer: (id, approved, by) => {
+      const question = waiting.get(id);
+      question?.settle(approved ? { by } : "declined");
+      return question !== undefined;
+    },
+    close: () => {
+      for (const { settle } of waiting.values()) settle(false);
+    },
+  };
+}

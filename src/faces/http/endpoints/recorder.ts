@@ -1,0 +1,244 @@
+import { LRUCache } from "lru-cache";
+import { hideSecrets } from "../../../base/safety/known-secrets.ts";
+import { replaceSecrets } from "../../../base/safety/secret-patterns.ts";
+import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
+import { contentHash } from "../../../base/util/content-hash.ts";
+import { cutText } from "../../../base/util/cut-text.ts";
+import type { Principal } from "../../../core/nouns/principal.ts";
+import { countMenu } from "../../../core/surfaces/menu.ts";
+import { type NoticeEvent, onNotice, type SourceEvent } from "../../../core/telemetry/events.ts";
+import { type FinishedCall, faceApiOf } from "../../../gateway/face-api.ts";
+import type { Gateway } from "../../../gateway/gateway-api.ts";
+import type { Conversation, ConversationStep, LiveTopic, Minute, Notice } from "./api-types.ts";
+
+export interface News {
+  readonly topic: LiveTopic;
+  /** The caller that it is about; the others need not know. */
+  readonly principal?: string;
+}
+
+/** Calls of one operation that ended in one way. */
+export interface CallCount {
+  readonly operation: string;
+  readonly outcome: string;
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+/** Remembers what the gateway does, for the people who run it: bounded, in memory, gone with the process. */
+export interface CallRecorder {
+  readonly startedAt: number;
+  readonly series: CallSeries;
+  readonly conversations: Conversations;
+  counts(): readonly CallCount[];
+  /** Newest first. */
+  notices(): readonly Notice[];
+  tell(news: News): void;
+  /** Returns unsubscribe. */
+  onNews(listener: (news: News) => void): () => void;
+  close(): void;
+}
+
+const MOST_NOTICES = 50;
+/** More combinations than operations and problems make. */
+const MOST_COUNTS = 500;
+
+export function createRecorder(gateway: Gateway): CallRecorder {
+  const core = faceApiOf(gateway);
+  const series = createCallSeries();
+  const conversations = createConversations();
+  const counts = new Map<string, CallCount>();
+  const listeners = new Set<(news: News) => void>();
+  let notices: readonly Notice[] = [];
+
+  function tell(news: News): void {
+    for (const listener of listeners) listener(news);
+  }
+
+  function count({ operation, outcome, latencyMs }: FinishedCall): void {
+    const key = `${operation} ${outcome}`;
+    const { calls, seconds } = counts.get(key) ?? { calls: 0, seconds: 0 };
+    if (!counts.has(key) && counts.size >= MOST_COUNTS) return;
+    counts.set(key, { operation, outcome, calls: calls + 1, seconds: seconds + latencyMs / 1000 });
+  }
+
+  /** The same list with every tool in it is counted once for each view. */
+  async function noteMenu(tools: readonly object[], principal: Principal): Promise<void> {
+    const at = core.clock.now();
+    const [countTokens, { everything }] = await Promise.all([
+      loadTokenCounter(),
+      gateway.ledger({ principal }),
+    ]);
+    series.add(at, { menus: await countMenu(tools, countTokens), everything });
+    tell({ topic: "calls", principal: principal.id });
+  }
+
+  function hear(event: NoticeEvent | SourceEvent): void {
+    if (event.type === "source") {
+      tell({ topic: "sources" });
+      if (event.state !== "failed") return;
+    }
+    const what = event.type === "source" ? `source ${event.source}` : event.notice;
+    notices = [{ at: core.clock.now(), what, detail: event.detail ?? "" }, ...notices].slice(0, MOST_NOTICES);
+    tell({ topic: "notices" });
+  }
+
+  const stops = [
+    core.observe({
+      called: (call) => {
+        series.add(call.startedAt, {
+          calls: 1,
+          failed: call.outcome === "ok" ? 0 : 1,
+          answers: call.tokens,
+        });
+        conversations.note(call);
+        count(call);
+        tell({ topic: "calls", principal: call.principal.id });
+      },
+      listed: (tools, principal) => void noteMenu(tools, principal).catch(() => {}),
+    }),
+    gateway.onChange(() => tell({ topic: "catalog" })),
+    gateway.pins.onChange(async () => tell({ topic: "approvals" })),
+    onNotice(hear),
+  ];
+  return {
+    startedAt: core.clock.now(),
+    series,
+    conversations,
+    counts: () => [...counts.values()],
+    notices: () => notices,
+    tell,
+    onNews: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close: () => {
+      for (const stop of stops) stop();
+      listeners.clear();
+    },
+  };
+}
+
+/** Counts by minute, for the last two hours. */
+interface CallSeries {
+  add(at: number, counts: Partial<Omit<Minute, "at">>): void;
+  /** Minutes with something in them, oldest first. */
+  minutes(): readonly Minute[];
+  totals(): Omit<Minute, "at">;
+}
+
+const MINUTE_MS = 60_000;
+const MOST_MINUTES = 120;
+const NOTHING = { calls: 0, failed: 0, answers: 0, menus: 0, everything: 0 };
+
+function createCallSeries(): CallSeries {
+  const minutes = new Map<number, Minute>();
+  let totals = NOTHING;
+
+  return {
+    add: (time, counts) => {
+      const at = time - (time % MINUTE_MS);
+      minutes.set(at, { ...plus(minutes.get(at) ?? NOTHING, counts), at });
+      totals = plus(totals, counts);
+      if (minutes.size > MOST_MINUTES) minutes.delete(Math.min(...minutes.keys()));
+    },
+    minutes: () => [...minutes.values()].sort((one, other) => one.at - other.at),
+    totals: () => totals,
+  };
+}
+
+function plus(one: typeof NOTHING, other: Partial<typeof NOTHING>): typeof NOTHING {
+  const { calls = 0, failed = 0, answers = 0, menus = 0, everything = 0 } = other;
+  return {
+    calls: one.calls + calls,
+    failed: one.failed + failed,
+    answers: one.answers + answers,
+    menus: one.menus + menus,
+    everything: one.everything + everything,
+  };
+}
+
+/** The newest conversations of a gateway, in memory only. */
+interface Conversations {
+  note(call: FinishedCall): void;
+  /** Newest first. */
+  list(): readonly Conversation[];
+  find(id: string): Conversation | undefined;
+}
+
+const MOST = 200;
+const MOST_STEPS = 200;
+/** Calls of a caller that names no session belong together until there is a pause. */
+const PAUSE_MS = 10 * 60_000;
+
+function createConversations(): Conversations {
+  const conversations = new LRUCache<string, Conversation>({ max: MOST });
+  /** The conversations of callers without a session, by principal. */
+  const current = new LRUCache<string, string>({ max: MOST });
+
+  function idOf({ conversation, principal, startedAt }: FinishedCall): string {
+    if (conversation !== undefined) return contentHash([principal.id, conversation]).slice(0, 16);
+    const open = conversations.peek(current.get(principal.id) ?? "");
+    const isOpen = open !== undefined && startedAt - open.lastAt <= PAUSE_MS;
+    const id = isOpen ? open.id : contentHash([principal.id, startedAt]).slice(0, 16);
+    current.set(principal.id, id);
+    return id;
+  }
+
+  return {
+    note: (call) => {
+      const id = idOf(call);
+      const { principal, startedAt, outcome, tokens } = call;
+      const before = conversations.get(id);
+      conversations.set(id, {
+        id,
+        principal: principal.id,
+        startedAt: before?.startedAt ?? startedAt,
+        lastAt: startedAt,
+        calls: (before?.calls ?? 0) + 1,
+        failed: (before?.failed ?? 0) + (outcome === "ok" ? 0 : 1),
+        tokens: (before?.tokens ?? 0) + tokens,
+        steps: [...(before?.steps ?? []), toStep(call)].slice(-MOST_STEPS),
+      });
+    },
+    list: () => [...conversations.values()].sort((one, other) => other.lastAt - one.lastAt),
+    find: (id) => conversations.peek(id),
+  };
+}
+
+const QUERY_CHARS = 200;
+const MOST_ROUTES = 20;
+const SECRET = "[secret]";
+
+interface AnsweredCall {
+  readonly queries?: readonly string[];
+  readonly hits?: readonly { readonly route: string; readonly entryPoint?: true }[];
+  readonly guidance?: readonly { readonly route: string }[];
+  readonly results?: readonly { readonly data?: AnsweredCall; readonly exec?: AnsweredCall }[];
+  readonly dry_run?: boolean;
+  readonly meta?: { readonly dry_run?: boolean };
+}
+
+function toStep(call: FinishedCall): ConversationStep {
+  const answer = call.answer as AnsweredCall;
+  const parts = [answer, ...(answer.results ?? []).flatMap(({ data, exec }) => [data ?? {}, exec ?? {}])];
+  const found = (answer.hits ?? []).filter(({ entryPoint }) => !entryPoint);
+  return {
+    at: call.startedAt,
+    operation: call.operation,
+    queries: (answer.queries ?? []).map((query) =>
+      cutText(replaceSecrets(hideSecrets(query), SECRET), QUERY_CHARS),
+    ),
+    targets: call.targets.slice(0, MOST_ROUTES),
+    found: found.slice(0, MOST_ROUTES).map(({ route }) => route),
+    unveiled: parts
+      .flatMap(({ guidance = [] }) => guidance)
+      .slice(0, MOST_ROUTES)
+      .map(({ route }) => route),
+    dryRun: parts.some(({ dry_run, meta }) => dry_run === true || meta?.dry_run === true),
+    outcome: call.outcome,
+    tokens: call.tokens,
+    latencyMs: Math.round(call.latencyMs),
+    traceId: call.traceId,
+  };
+}

@@ -1,0 +1,181 @@
+import { z } from "zod";
+import { problem } from "../../../base/problems/problem.ts";
+import { hideSecrets } from "../../../base/safety/known-secrets.ts";
+import { createRedact } from "../../../base/safety/redact.ts";
+import { replaceSecrets } from "../../../base/safety/secret-patterns.ts";
+import { secretsInArgs } from "../../../base/safety/secret-values.ts";
+import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
+import { reasonOf } from "../../../base/util/reason-of.ts";
+import type { ServerProgram } from "../../../core/nouns/server-program.ts";
+import type { Source } from "../../../core/nouns/source.ts";
+import { countMenu } from "../../../core/surfaces/menu.ts";
+import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
+import { faceApiOf } from "../../../gateway/face-api.ts";
+import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
+import type { KnowledgeAnswer, ShownProgram, UpstreamsAnswer } from "./api-types.ts";
+import { type ConsoleParts, countKinds } from "./console-parts.ts";
+import { defineEndpoint, type Endpoint } from "./endpoint.ts";
+import type { CallRecorder } from "./recorder.ts";
+
+const STDERR_LINES = 40;
+const LOGIN_URL_MS = 20_000;
+const named = z.object({ id: z.string() });
+
+/** The state of upstream servers, and what a person may do about it. */
+export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts): Endpoint[] {
+  const upstreams = () => faceApiOf(gateway).sources().filter(isUpstream);
+
+  function find(id: string): McpSource {
+    const source = upstreams().find((one) => one.id === id);
+    if (!source) throw problem("NOT_FOUND", { name: "The server" });
+    return source;
+  }
+
+  const restart = (source: McpSource) => attempted(() => source.restart(), recorder);
+
+  return [
+    {
+      method: "GET",
+      path: "/api/upstreams",
+      title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
+      admin: true,
+      handle: async ({ principal }): Promise<UpstreamsAnswer> => {
+        const [view, countTokens] = await Promise.all([gateway.view({ principal }), loadTokenCounter()]);
+        const rows = upstreams().map(async (source) => {
+          const { stderr, status, label, ...facts } = source.diagnostics();
+          const entries = view.shown.filter(({ domain }) => domain === label);
+          const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
+          const program = source.program();
+          return {
+            id: source.id,
+            label,
+            ...facts,
+            state: status?.state ?? (facts.connected ? "connected" : "idle"),
+            reason: status?.reason,
+            runs: toShown(program),
+            tools: tools.length,
+            tokens: await countMenu(tools, countTokens),
+            isHttp: "url" in program.runs,
+            needsConsent:
+              status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
+            stderr: stderr.trimEnd().split("\n").slice(-STDERR_LINES).join("\n"),
+          };
+        });
+        return { upstreams: await Promise.all(rows) };
+      },
+    },
+    defineEndpoint({
+      method: "POST",
+      path: "/api/upstreams/restart",
+      title: "Ends a server and starts it again.",
+      admin: true,
+      input: named,
+      handle: async ({ input }) => restart(find(input.id)),
+    }),
+    defineEndpoint({
+      method: "POST",
+      path: "/api/upstreams/start",
+      title: "Consents to exactly the program of a server, and starts it.",
+      admin: true,
+      input: named.extend({ hash: z.string() }),
+      handle: async ({ input }) => {
+        const source = find(input.id);
+        const program = source.program();
+        if (program.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
+        await consents?.give([program]);
+        return restart(source);
+      },
+    }),
+    defineEndpoint({
+      method: "POST",
+      path: "/api/upstreams/login",
+      title: "Begins a login to a server over HTTP. Returns the address that the person opens.",
+      admin: true,
+      input: named,
+      handle: async ({ input }) => {
+        const address = Promise.withResolvers<string | undefined>();
+        const login = find(input.id).logIn({ onUrl: (url) => address.resolve(url.href) });
+        // The person logs in after this answer.
+        login
+          .then(
+            () => address.resolve(undefined),
+            (error: unknown) => address.reject(error),
+          )
+          .finally(() => recorder.tell({ topic: "sources" }));
+        const timer = setTimeout(() => address.resolve(undefined), LOGIN_URL_MS);
+        const url = await address.promise.finally(() => clearTimeout(timer));
+        return url === undefined ? { needed: false } : { needed: true, url };
+      },
+    }),
+  ];
+}
+
+function isUpstream(source: Source): source is McpSource {
+  return "diagnostics" in source && "restart" in source;
+}
+
+function toShown({ hash, runs }: ServerProgram): ShownProgram {
+  if ("url" in runs) {
+    const headers = Object.keys(runs.headers);
+    // Paths and queries may hold secrets.
+    const { origin, pathname } = new URL(runs.url);
+    return { hash, url: `${withoutSecrets(origin)}${pathname === "/" ? "" : "/…"}`, headers };
+  }
+  const { command, args, cwd, env } = runs;
+  const redact = createRedact(secretsInArgs(args));
+  const shown = [command, ...args].map((word) => redact(withoutSecrets(word)));
+  return { hash, command: shown.join(" "), cwd, env: Object.keys(env) };
+}
+
+function withoutSecrets(text: string): string {
+  return replaceSecrets(hideSecrets(text), "…");
+}
+
+/** Documents, skills and prompts: how old they are, and reading them again. */
+export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoint[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/knowledge",
+      title: "Sources of documents, skills, prompts and APIs, with their freshness.",
+      admin: true,
+      handle: async ({ principal }): Promise<KnowledgeAnswer> => {
+        const view = await gateway.view({ principal });
+        const servers = new Set(
+          faceApiOf(gateway)
+            .sources()
+            .flatMap((source) => ("diagnostics" in source ? source.id : [])),
+        );
+        const domains = [...view.domains.values()].map(({ name, description }) => {
+          const entries = view.entries.filter(({ domain }) => domain === name);
+          return { name, description, entries: countKinds(entries) };
+        });
+        return {
+          sources: (await gateway.sources.status()).filter(({ id }) => !servers.has(id)),
+          domains,
+          search: await gateway.searchStatus(),
+        };
+      },
+    },
+    defineEndpoint({
+      method: "POST",
+      path: "/api/knowledge/refresh",
+      title: "Reads a source again. Its earlier content stays in use if that fails.",
+      admin: true,
+      input: z.object({ id: z.string() }),
+      handle: ({ input }) => attempted(() => gateway.sources.refresh(input.id), recorder),
+    }),
+  ];
+}
+
+/** Answers with the reason of a failure: the person at the console reads it. */
+async function attempted(work: () => Promise<void>, recorder: CallRecorder): Promise<object> {
+  try {
+    await work();
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, reason: hideSecrets(reasonOf(error)) };
+  } finally {
+    recorder.tell({ topic: "sources" });
+  }
+}

@@ -1,0 +1,162 @@
+import type { Principal } from "../../core/nouns/principal.ts";
+import { faceApiOf } from "../../gateway/face-api.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { HttpRoute, Mount, Receive } from "../mcp/http-routes.ts";
+import type { McpServer } from "../mcp/mcp-server.ts";
+import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
+import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
+import { createConsoleSessions, HALF_HEADER, sessionRoutes } from "./console-sessions.ts";
+import type { ShownSetting } from "./endpoints/api-types.ts";
+import { approvalEndpoints } from "./endpoints/approvals.ts";
+import { auditEndpoints } from "./endpoints/audit.ts";
+import type { ConsoleParts, StartConsents } from "./endpoints/console-parts.ts";
+import { ADMIN_SCOPE, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
+import { gatewayEndpoints } from "./endpoints/gateway.ts";
+import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
+import { createRecorder } from "./endpoints/recorder.ts";
+import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
+import { toMetrics } from "./metrics.ts";
+import { toOpenApi } from "./openapi-document.ts";
+
+/** Options of {@link serveConsole}. */
+export interface ConsoleOptions extends HttpOptions {
+  /** The callers that a person may search as, in addition to the gateway's own principal. */
+  readonly principals?: () => readonly Principal[] | Promise<readonly Principal[]>;
+  /** Shows settings with their origin. Secrets must not be among them. */
+  readonly settings?: () => Promise<readonly ShownSetting[]>;
+  /** Lets people consent to servers that wait for it. */
+  readonly consents?: StartConsents;
+  /** Called when a one-time link was used, with the next one. */
+  readonly onOpened?: (nextLink: string) => void;
+}
+
+/** A server that {@link serveConsole} started. */
+export interface ConsoleServer extends HttpServer {
+  /** Opens the console in a browser, once. */
+  readonly consoleLink: string;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/**
+ * Serves MCP over HTTP like {@link serveHttp}, and beside it a JSON API of the operations and the console for the
+ * people who run the gateway. The console opens by a link that works once.
+ *
+ * @throws INVALID_INPUT if `oauth` has no keys, a webhook has no secret, or two endpoints share a path
+ * @example
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { serveConsole } from "keyhole/http";
+ * import { createMcpServer } from "keyhole/mcp";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const http = await serveConsole(gateway, createMcpServer(gateway));
+ * console.log(`Console, once: ${http.consoleLink}`);
+ * await http.close();
+ * await gateway.close();
+ * ```
+ */
+export async function serveConsole(
+  gateway: Gateway,
+  server: McpServer,
+  { principals, settings, consents, onOpened, ...http }: ConsoleOptions = {},
+): Promise<ConsoleServer> {
+  const owner = async () => http.principal ?? (await gateway.view()).principal;
+  const ownPrincipal = await owner();
+  const person: Principal = { ...ownPrincipal, scopes: [...ownPrincipal.scopes, ADMIN_SCOPE] };
+  const sessions = createConsoleSessions(person);
+  const recorder = createRecorder(gateway);
+  const live = createLiveEvents(gateway, recorder);
+  const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
+  const stopAnswering = faceApiOf(gateway).answerQuestions(approvals.approve);
+  const files = await consoleFileRoutes();
+  let base = "";
+  const createLink = () => `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
+
+  const endpoints = allEndpoints({
+    gateway,
+    recorder,
+    approvals,
+    principals: async () => unique([ownPrincipal, ...((await principals?.()) ?? [])]),
+    settings,
+    consents,
+    isPerson: ({ request }) => sessions.find(request) !== undefined,
+    createLink,
+  });
+  const mount: Mount = {
+    authenticate: (request) => {
+      if (request.headers[HALF_HEADER] === undefined) return undefined;
+      return sessions.find(request) ?? Response.json({ ok: false }, { status: 401 });
+    },
+    routes: (receive: Receive): HttpRoute[] => [
+      ...healthRoutes(gateway),
+      ...files,
+      ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
+      ...[...endpoints, live.endpoint].map((endpoint) =>
+        toRoute(endpoint, { receive, owner, maxBytes: MAX_BODY_BYTES }),
+      ),
+    ],
+  };
+  const listening = await listen(server, http, mount);
+  base = new URL(listening.url).origin;
+  return {
+    ...listening,
+    consoleLink: createLink(),
+    close: async () => {
+      stopAnswering();
+      approvals.close();
+      recorder.close();
+      await listening.close();
+    },
+  };
+}
+
+/** Every endpoint of the JSON API but the stream of changes. */
+function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
+  const { gateway, recorder } = parts;
+  const endpoints: Endpoint[] = [
+    ...gatewayEndpoints(parts),
+    ...approvalEndpoints(parts),
+    ...upstreamEndpoints(parts),
+    ...knowledgeEndpoints(parts),
+    ...auditEndpoints(parts),
+    {
+      method: "GET",
+      path: "/metrics",
+      title: "Figures in the text format of Prometheus.",
+      handle: async () =>
+        new Response(await toMetrics(gateway, recorder), {
+          headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+        }),
+    },
+    {
+      method: "GET",
+      path: "/api/openapi.json",
+      title: "This description.",
+      handle: async () => toOpenApi(endpoints),
+    },
+  ];
+  return endpoints;
+}
+
+function unique(principals: readonly Principal[]): readonly Principal[] {
+  return [...new Map(principals.map((principal) => [principal.id, principal])).values()];
+}
+
+/** Answers probes: they tell nothing but yes or no, so they need no token. */
+function healthRoutes(gateway: Gateway): HttpRoute[] {
+  let isReady = false;
+  gateway.ready().then(
+    () => {
+      isReady = true;
+    },
+    () => {},
+  );
+  const probe = (path: string, isFine: () => boolean): HttpRoute => ({
+    method: "GET",
+    path,
+    open: true,
+    handle: () => new Response(isFine() ? "ok\n" : "not ready\n", { status: isFine() ? 200 : 503 }),
+  });
+  return [probe("/healthz", () => true), probe("/readyz", () => isReady)];
+}

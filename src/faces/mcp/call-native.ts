@@ -1,0 +1,213 @@
+import {
+  type CallToolResult,
+  type GetPromptResult,
+  type InputRequests,
+  type InputRequiredResult,
+  inputRequired,
+  isCallToolResult,
+  type ReadResourceResult,
+} from "@modelcontextprotocol/server";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { Json } from "../../base/util/json.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import { callHash } from "../../core/calls/decide-call.ts";
+import type { Entry, RpcError } from "../../core/nouns/entry.ts";
+import { toPlainText } from "../../core/nouns/plain-text.ts";
+import {
+  checkOutside,
+  guidanceText,
+  type Outside,
+  poisonWarning,
+} from "../../core/operations/answer-parts.ts";
+import { type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { toEntryCall } from "../../gateway/toolbox.ts";
+import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
+import type { RequestContext } from "./request.ts";
+import type { SealedStates } from "./sealed-state.ts";
+
+/** The client has no way to read the rest by a handle, so results go out whole. */
+const NATIVE = {
+  surface: { surface: "native" },
+  limits: { resultTokens: Number.POSITIVE_INFINITY },
+} as const;
+
+/** The answer to a call: its result, or a question to the client. */
+export type ToolResult = CallToolResult | InputRequiredResult;
+
+interface NativeCaller {
+  readonly gateway: Gateway;
+  readonly states: SealedStates;
+}
+
+/** Runs an entry listed as a tool. A result in the protocol's shape is passed on with its text made visible. */
+export async function callNative(
+  caller: NativeCaller,
+  entry: Entry,
+  args: Readonly<Record<string, unknown>>,
+  options: FaceOptions,
+  context: RequestContext,
+): Promise<ToolResult> {
+  if (entry.kind !== "tool") return load(caller, entry, args, context, toResult);
+  checkState(entry, args, context);
+  const { passing, passed, failed } = passingOn(options);
+  const { input } = toEntryCall(entry, args);
+  const output = await faceApiOf(caller.gateway).run("exec", input, { ...passing, ...NATIVE });
+  const whole = passed();
+  // The SDK checks the result on its way out; here only its shape matters.
+  if (hasContent(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR"))
+    return visibleResult(whole, entry.domain, output.ok ? output.meta.outside : output.error.outside);
+  if (!output.ok) {
+    throwFailed(failed(), output.error.code);
+    const { code, message, next, details } = output.error;
+    return {
+      content: [{ type: "text", text: output.text }],
+      structuredContent: { error: { code, message, next, details } },
+      isError: true,
+    };
+  }
+  const value = output.result as Json;
+  if (isInputRequired(value)) return toInputRequired(caller, entry, args, value, context);
+  return toResult(value, guidanceText(output.guidance ?? []));
+}
+
+/** Loads a document, skill or prompt whole, or asks the client for the input that loading needs. */
+export async function load<T>(
+  { gateway, states }: NativeCaller,
+  entry: Entry,
+  params: Readonly<Record<string, unknown>>,
+  context: RequestContext,
+  show: (value: Json) => T,
+): Promise<T | InputRequiredResult> {
+  checkState(entry, params, context);
+  const { passing, passed, failed } = passingOn(context.options);
+  const input = { routes: [{ route: entry.route, params: { ...params } }] };
+  const answer = await faceApiOf(gateway).run("get", input, { ...passing, ...NATIVE });
+  if (!answer.ok) {
+    throwFailed(failed(), answer.error.code);
+    throw failedRequest(answer.error);
+  }
+  const result = answer.results[0]!;
+  if (!result.success) throw failedRequest(result.error);
+  const value = (passed() ?? result.data.content) as Json;
+  return isInputRequired(value) ? toInputRequired({ states }, entry, params, value, context) : show(value);
+}
+
+/** Options of a call that may pass on an upstream server's result unchanged. */
+function passingOn(options: FaceOptions): {
+  passing: FaceOptions;
+  passed(): unknown;
+  failed(): RpcError | undefined;
+} {
+  let given: unknown;
+  let error: RpcError | undefined;
+  const passOn = (result: unknown) => {
+    given = result;
+  };
+  const passError = (failure: RpcError) => {
+    error = failure;
+  };
+  const client = options.client && { ...options.client, passOn, passError };
+  return { passing: client ? { ...options, client } : options, passed: () => given, failed: () => error };
+}
+
+function hasContent(value: unknown): value is CallToolResult {
+  return isObject(value) && Array.isArray(value.content);
+}
+
+/** Passes on the upstream server's protocol error, if that made the call fail. */
+function throwFailed(error: RpcError | undefined, code: string): void {
+  if (error && code === "UPSTREAM_ERROR") throw passedError(error);
+}
+
+interface InputRequired {
+  readonly resultType: "input_required";
+  readonly inputRequests?: InputRequests;
+  readonly requestState?: string;
+}
+
+function isInputRequired(value: unknown): value is InputRequired {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "resultType" in value &&
+    value.resultType === "input_required"
+  );
+}
+
+/** Seals the state that a tool leaves with the client, so that only the same call and principal can return it. */
+function toInputRequired(
+  { states }: Pick<NativeCaller, "states">,
+  entry: Entry,
+  args: Readonly<Record<string, unknown>>,
+  { inputRequests, requestState }: InputRequired,
+  { principal }: RequestContext,
+): InputRequiredResult {
+  return inputRequired({
+    ...(inputRequests && { inputRequests }),
+    ...(requestState !== undefined && {
+      requestState: states.toolState(callHash(entry, args), requestState, principal),
+    }),
+  });
+}
+
+function checkState(entry: Entry, args: unknown, { state }: RequestContext): void {
+  if (state?.kind === "tool" && state.call !== callHash(entry, args)) throw refusedState();
+}
+
+function toResult(value: Json, guidance = ""): ToolResult {
+  if (isCallToolResult(value) && isObject(value) && "content" in value) return value as unknown as ToolResult;
+  return {
+    content: [{ type: "text", text: toVisibleText(toPlainText(value)) + guidance }],
+    ...(isObject(value) && { structuredContent: value }),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, Json> {
+  return isPlainObject(value);
+}
+
+type ContentBlock = CallToolResult["content"][number];
+type Contents = ReadResourceResult["contents"][number];
+
+/**
+ * Prepares the result of an upstream server's tool: text is made visible, and a warning stands before text that tries
+ * to steer a model. Structured content, pictures and bytes are data for programs and stay as they are.
+ */
+function visibleResult(result: CallToolResult, source: string, known?: Outside): CallToolResult {
+  const outside = known ?? checkOutside(textOf(result.content), source);
+  const warning = outside ? poisonWarning(outside).trimEnd() : "";
+  const content = result.content.map(visibleBlock);
+  return { ...result, content: warning === "" ? content : [{ type: "text", text: warning }, ...content] };
+}
+
+export function visiblePrompt({ description, messages, ...rest }: GetPromptResult): GetPromptResult {
+  return {
+    ...rest,
+    ...(description !== undefined && { description: toVisibleText(description) }),
+    messages: messages.map((message) => ({ ...message, content: visibleBlock(message.content) })),
+  };
+}
+
+export function visibleContents<T extends Contents>(contents: T): T {
+  return "text" in contents && typeof contents.text === "string"
+    ? { ...contents, text: toVisibleText(contents.text) }
+    : contents;
+}
+
+function visibleBlock(block: ContentBlock): ContentBlock {
+  if (block.type === "text") return { ...block, text: toVisibleText(block.text) };
+  if (block.type === "resource") return { ...block, resource: visibleContents(block.resource) };
+  if (block.type !== "resource_link") return block;
+  const { name, title, description } = block;
+  return {
+    ...block,
+    name: toVisibleText(name),
+    ...(title !== undefined && { title: toVisibleText(title) }),
+    ...(description !== undefined && { description: toVisibleText(description) }),
+  };
+}
+
+function textOf(content: readonly ContentBlock[]): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+}

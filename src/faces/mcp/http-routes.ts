@@ -1,0 +1,223 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { LRUCache } from "lru-cache";
+import { problem } from "../../base/problems/problem.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
+import type { OAuthGuard } from "./bearer.ts";
+import { toWebRequest } from "./http-messages.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { jsonRpcError } from "./protocol-errors.ts";
+
+/** The parts that {@link createHttpRoutes} builds endpoints from. */
+export interface HttpRouteParts {
+  readonly server: McpServer;
+  /** The path of the MCP endpoint. */
+  readonly path: string;
+  readonly oauth?: OAuthGuard | undefined;
+  readonly webhooks?: Readonly<Record<string, Webhook>> | undefined;
+  readonly receive: Receive;
+}
+
+/** Returns the table of HTTP endpoints: the metadata of OAuth, the webhooks, and MCP itself. */
+export function createHttpRoutes({
+  server,
+  path,
+  oauth,
+  webhooks = {},
+  receive,
+}: HttpRouteParts): HttpRoute[] {
+  const metadata = [...(oauth?.metadata ?? [])].map(
+    ([path, document]): HttpRoute => ({
+      method: "GET",
+      path,
+      open: true,
+      handle: () => Response.json(document),
+    }),
+  );
+  const hooks = [...createWebhooks(webhooks, server.refreshSource)].map(
+    ([path, handle]): HttpRoute => ({
+      method: "POST",
+      path,
+      // The sender signs the body instead.
+      open: true,
+      handle: (exchange) =>
+        handle(exchange.request.headers, (maxBytes) =>
+          receive(exchange, { caller: `webhook ${path}`, maxBytes }),
+        ),
+    }),
+  );
+  const handle = (exchange: Exchange) => answer(server, receive, exchange);
+  return [
+    ...metadata,
+    ...hooks,
+    { method: "POST", path, handle },
+    { method: "GET", path, handle },
+    { method: "DELETE", path, handle },
+  ];
+}
+
+function listens({ method, headers }: IncomingMessage): boolean {
+  return method === "GET" || (method === "POST" && headers["mcp-method"] === "subscriptions/listen");
+}
+
+/** Lets the MCP server answer. A client that hangs up cancels its call. */
+async function answer(server: McpServer, receive: Receive, exchange: Exchange): Promise<Response> {
+  const { request, response, principal } = exchange;
+  const body = await receive(exchange, {
+    caller: principal?.id,
+    isStream: listens(request),
+    maxBytes: server.maxBodyBytes,
+  });
+  if (body instanceof Response) return body;
+  const gone = new AbortController();
+  response.once("close", () => response.writableFinished || gone.abort());
+  const text = body.toString();
+  return server.fetch(toWebRequest(request, gone.signal), { body: text, ...(principal && { principal }) });
+}
+
+/** One row of the table of HTTP endpoints. A row without `open` needs an authenticated caller. */
+export interface HttpRoute {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  /** Answers without authentication. */
+  readonly open?: true;
+  handle(exchange: Exchange): Response | Promise<Response>;
+}
+
+/** One request on its way through a route. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Undefined on an open route, and where the server's own principal calls. */
+  readonly principal: Principal | undefined;
+}
+
+/** Further endpoints of the server, with their own way to know a caller. */
+export interface Mount {
+  routes(receive: Receive): readonly HttpRoute[];
+  /** The caller that only this mount knows. Undefined: the server's own authentication decides. */
+  authenticate(request: IncomingMessage): Principal | Response | undefined;
+}
+
+/** Returns the caller of a request, or the refusal. */
+type Authenticate = (
+  request: IncomingMessage,
+) => Promise<{ readonly principal: Principal | undefined } | Response>;
+
+/** Reads the body of a request and counts the request until it is answered, or returns the refusal. */
+export type Receive = (
+  exchange: Pick<Exchange, "request" | "response">,
+  options: {
+    readonly caller: string | undefined;
+    /** Whether the answer is a stream that waits for news. Default: no. */
+    readonly isStream?: boolean;
+    readonly maxBytes: number;
+  },
+) => Promise<Buffer | Response>;
+
+/**
+ * Creates the function that answers requests by the table.
+ *
+ * @throws `INVALID_INPUT` if two rows have the same method and path.
+ */
+export function createRouter(
+  routes: readonly HttpRoute[],
+  authenticate: Authenticate,
+): (request: IncomingMessage, response: ServerResponse) => Promise<Response> {
+  const paths = new Map<string, Map<string, HttpRoute>>();
+  for (const route of routes) {
+    const methods = paths.get(route.path) ?? new Map<string, HttpRoute>();
+    if (methods.has(route.method)) {
+      const reason = `two endpoints have the path ${route.path} (${route.method})`;
+      throw problem("INVALID_INPUT", { operation: "serveHttp", reason });
+    }
+    paths.set(route.path, methods.set(route.method, route));
+  }
+
+  const notFound = `Not found. The endpoint is ${routes.find(({ open }) => !open)?.path}.`;
+
+  return async (request, response) => {
+    const methods = paths.get(request.url?.split("?", 1)[0] ?? "");
+    if (!methods) return jsonRpcError(404, -32000, notFound);
+    const route = methods.get(request.method ?? "");
+    if (!route) {
+      return jsonRpcError(405, -32000, "Method not allowed.", { allow: [...methods.keys()].join(", ") });
+    }
+    if (route.open) return route.handle({ request, response, principal: undefined });
+    const caller = await authenticate(request);
+    if (caller instanceof Response) return caller;
+    return route.handle({ request, response, principal: caller.principal });
+  };
+}
+
+/** A source that signed requests to one path refresh. */
+export interface Webhook {
+  /** The secret that the sender signs bodies with: HMAC SHA-256 in `X-Hub-Signature-256`. */
+  readonly secret: string;
+  /** The id of the source to refresh. */
+  readonly source: string;
+}
+
+type WebhookHandler = (
+  headers: IncomingHttpHeaders,
+  receive: (maxBytes: number) => Promise<Buffer | Response>,
+) => Promise<Response>;
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const REMEMBERED = 1_000;
+const REMEMBERED_MS = 24 * 60 * 60_000;
+
+/**
+ * Creates the handlers of webhooks, by path. A body with the right signature starts a refresh and gets 202 at once.
+ * A repeated body gets the same answer and starts nothing, so a recorded request is worthless.
+ *
+ * @throws `INVALID_INPUT` if a webhook has no secret.
+ */
+function createWebhooks(
+  webhooks: Readonly<Record<string, Webhook>>,
+  refresh: (source: string) => Promise<void>,
+): ReadonlyMap<string, WebhookHandler> {
+  const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
+
+  async function handle(
+    { secret, source }: Webhook,
+    ...[headers, receive]: Parameters<WebhookHandler>
+  ): Promise<Response> {
+    const signature = headers["x-hub-signature-256"];
+    if (typeof signature !== "string") return plain(401, "X-Hub-Signature-256 is missing.");
+    const body = await receive(MAX_BODY_BYTES);
+    if (body instanceof Response) return body;
+    if (!isSigned(body, secret, signature)) return plain(401, "The signature is wrong.");
+    // GitHub's delivery id is in an unsigned header, so only the signature identifies a body.
+    const key = `${source} ${signature}`;
+    if (!seen.has(key)) {
+      seen.set(key, true);
+      // The gateway reports a failure as a notice and in the source's status; the sender can do nothing.
+      void refresh(source).catch(() => seen.delete(key));
+    }
+    return plain(202, "Accepted.");
+  }
+
+  return new Map(
+    Object.entries(webhooks).map(([path, webhook]): [string, WebhookHandler] => {
+      if (webhook.secret === "") {
+        throw problem("INVALID_INPUT", {
+          operation: "serveHttp",
+          reason: `the webhook ${path} has no secret`,
+        });
+      }
+      return [path, (headers, receive) => handle(webhook, headers, receive)];
+    }),
+  );
+}
+
+/** Compares digests, which have one length, in constant time: timing reveals nothing. */
+function isSigned(body: Buffer, secret: string, signature: string): boolean {
+  const right = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(right), digest(signature));
+}
+
+function plain(status: number, text: string): Response {
+  return new Response(text, { status });
+}

@@ -1,0 +1,155 @@
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
+import type { Skill } from "@modelcontextprotocol/server/ext/skills";
+import { LRUCache } from "lru-cache";
+import { cutText } from "../../base/util/cut-text.ts";
+import type { View } from "../../core/access/view.ts";
+import type { ReadableEntry } from "../../core/nouns/entry.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
+import { domainLine, domainsBySize, listNames } from "../../core/operations/describe-directory.ts";
+import { OPERATIONS } from "../../core/operations/operations.ts";
+import type { MenuOptions } from "../../core/surfaces/menu.ts";
+import type { MenuTool } from "../../core/surfaces/native-tools.ts";
+import { type SurfaceOptions, surfaceTools } from "../../core/surfaces/surface.ts";
+import { faceApiOf } from "../../gateway/face-api.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { createFaceToolbox, type FaceToolbox } from "../../gateway/toolbox.ts";
+import { LARGEST_RESULT } from "./client-limits.ts";
+import { listPrompts, listSkills } from "./prompts.ts";
+import { listResources } from "./resources.ts";
+
+/** The lists for clients with the same view, made once for each catalog. */
+export interface ToolListing {
+  readonly version: string;
+  readonly tools: readonly Tool[];
+  readonly toolbox: FaceToolbox;
+  readonly prompts: readonly Prompt[];
+  readonly promptEntries: ReadonlyMap<string, ReadableEntry>;
+  readonly resources: readonly Resource[];
+  readonly resourceEntries: ReadonlyMap<string, ReadableEntry>;
+  readonly templates: readonly ResourceTemplateType[];
+  readonly templateEntries: ReadonlyMap<string, ReadableEntry>;
+  readonly skills: readonly Skill[];
+  readonly instructions: string;
+}
+
+/** A client's lists, with the view that they were made from. */
+interface ClientListing {
+  readonly listing: ToolListing;
+  readonly view: View;
+  readonly principal: Principal;
+}
+
+export interface Listings {
+  /** Waits for no server that is starting. */
+  for(principal: Principal | undefined): Promise<ClientListing>;
+}
+
+export interface ListingOptions extends MenuOptions {
+  readonly instructions?: InstructionsOption;
+}
+
+const MAX_LISTINGS = 64;
+
+export function createListings(gateway: Gateway, options: ListingOptions): Listings {
+  const listings = new LRUCache<string, { readonly version: string; readonly listing: Promise<ToolListing> }>(
+    {
+      max: MAX_LISTINGS,
+    },
+  );
+
+  async function listingFor(given: Principal | undefined): Promise<ClientListing> {
+    const view = await faceApiOf(gateway).shown(given);
+    const { principal } = view;
+    const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
+    const cached = listings.get(key);
+    if (cached?.version === view.version) return { listing: await cached.listing, view, principal };
+    const listing = createListing(gateway, view, options);
+    listings.set(key, { version: view.version, listing });
+    listing.catch(() => listings.delete(key));
+    return { listing: await listing, view, principal };
+  }
+
+  return { for: listingFor };
+}
+
+async function createListing(gateway: Gateway, view: View, options: ListingOptions): Promise<ToolListing> {
+  const toolbox = await createFaceToolbox(gateway, { ...options, view });
+  return {
+    version: view.version,
+    tools: toolbox.entries.size > 0 ? (toolbox.tools as readonly Tool[]) : toolbox.tools.map(alwaysLoaded),
+    toolbox,
+    ...listPrompts(view),
+    ...listResources(view),
+    skills: listSkills(view),
+    instructions: toInstructions(view, options),
+  };
+}
+
+/**
+ * Keeps the few tools out of the tool search that some clients put in front of every server, and their answers out
+ * of files.
+ */
+function alwaysLoaded(tool: MenuTool): Tool {
+  const meta = { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": LARGEST_RESULT };
+  return { ...(tool as Tool), _meta: { ...tool._meta, ...meta } };
+}
+
+/** The facts that instructions are made of, as far as the caller may see them. */
+interface InstructionContext {
+  readonly domainCount: number;
+  /** Number of tools, skills and prompts. */
+  readonly routeCount: number;
+  readonly resourceCount: number;
+  readonly domains: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** The instructions, or a function that writes them. Default: Keyhole writes its own. */
+export type InstructionsOption = string | ((context: InstructionContext) => string);
+
+/** Clients cut longer instructions. */
+const MAX_CHARS = 2_000;
+const SUMMARY_CHARS = 100;
+const NAMES_CHARS = 120;
+
+function toInstructions(
+  view: View,
+  { instructions, ...surface }: SurfaceOptions & { readonly instructions?: InstructionsOption },
+): string {
+  if (typeof instructions === "string") return instructions;
+  const resourceCount = view.shown.filter((entry) => entry.kind === "resource").length;
+  const context: InstructionContext = {
+    domainCount: view.domains.size,
+    routeCount: view.shown.length - resourceCount,
+    resourceCount,
+    domains: [...view.domains.values()].map(({ name, description }) => ({ name, description })),
+  };
+  return instructions ? instructions(context) : ownInstructions(view, surface);
+}
+
+function ownInstructions(view: View, surface: SurfaceOptions): string {
+  const names = domainsBySize(view);
+  const tools = surfaceTools(surface);
+  const uses = tools.map(({ name, operation }) => `${name} ${OPERATIONS[operation].introduction}`);
+  const head = [
+    // Some clients show a model only the beginning, so the domains come first.
+    `Tools and documents of ${listNames(names, NAMES_CHARS) || "no domain yet"}.`,
+    ...(uses.length > 0 ? [`${uses.join(", ")}.`] : []),
+    "Look here before you say that something cannot be done.",
+  ].join(" ");
+  const lines = names.map((name) => {
+    const line = domainLine(name, view, SUMMARY_CHARS);
+    return `- ${name}${line === "" ? "" : `: ${line}`}`;
+  });
+  const shown: string[] = [];
+  let room = MAX_CHARS - head.length - 40;
+  for (const line of lines) {
+    room -= line.length + 1;
+    if (room < 0) break;
+    shown.push(line);
+  }
+  const hidden = lines.length - shown.length;
+  return cutText(
+    [head, ...shown, ...(hidden > 0 ? [`and ${hidden} more domains`] : [])].join("\n"),
+    MAX_CHARS,
+  );
+}

@@ -1,0 +1,271 @@
+import {
+  type AuthInfo,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Clock } from "../../base/util/clock.ts";
+import type { PlainObject } from "../../base/util/plain-object.ts";
+import type { CallingClient } from "../../core/nouns/entry.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
+import type { CallTrace, SpanContext } from "../../core/nouns/span-context.ts";
+import { publish } from "../../core/telemetry/events.ts";
+import { beginSpan, traceOf } from "../../core/telemetry/trace-context.ts";
+import type { FaceOptions } from "../../gateway/face-api.ts";
+import { limitsOf, readsBytes } from "./client-limits.ts";
+import { asProtocolError } from "./protocol-errors.ts";
+import type { SealedState } from "./sealed-state.ts";
+
+/** 2025-11-25 and older, or 2026-07-28. */
+export type ProtocolRevision = "legacy" | "modern";
+
+type SdkRequest = ServerContext["mcpReq"];
+
+/** A request as Keyhole reads it, through the SDK or past it. */
+export interface ClientRequest
+  extends Pick<SdkRequest, "id" | "method" | "_meta" | "envelope" | "inputResponses" | "requestState"> {
+  readonly signal: AbortSignal;
+  readonly overHttp: boolean;
+  /** Sends a notification that belongs to the request. */
+  notify(notification: { method: string; params: Record<string, unknown> }): Promise<void>;
+  log: SdkRequest["log"];
+}
+
+/** A request that the SDK has read. */
+export function fromContext({ mcpReq, http }: ServerContext): ClientRequest {
+  const { id, method, _meta, envelope, inputResponses, requestState, signal, notify, log } = mcpReq;
+  return {
+    id,
+    method,
+    _meta,
+    envelope,
+    inputResponses,
+    requestState,
+    signal,
+    overHttp: http !== undefined,
+    notify,
+    log,
+  };
+}
+
+/**
+ * One request of a client, as the tools behind it see it. A call that asks its client for input takes several
+ * requests ("rounds"): each repeats the call and brings the answers, and the state that the round before has sealed.
+ */
+export interface RequestContext {
+  readonly principal: Principal;
+  readonly responses: PlainObject;
+  readonly state?: SealedState;
+  /** Whether the client can put a question to its user. */
+  readonly canAsk: boolean;
+  /** The name that the client gives of itself. */
+  readonly client: string | undefined;
+  /** The request asks for structured content. */
+  readonly structured: boolean;
+  /** The client would show a model the bytes of pictures as text. */
+  readonly readsBytes: boolean;
+  readonly options: FaceOptions;
+}
+
+/** Programs set this in the `_meta` of a call to get structured content beside the text. */
+const STRUCTURED_META_KEY = "keyhole/structured";
+
+type ClientCapabilities = PlainObject & {
+  readonly elicitation?: { readonly form?: unknown; readonly url?: unknown };
+};
+
+/** Facts about the client that its connection knows; a request may have its own. */
+export interface KnownClient {
+  readonly capabilities?: ClientCapabilities | undefined;
+  /** The name that the client gives of itself. */
+  readonly client?: string | undefined;
+  readonly session?: string | undefined;
+}
+
+/**
+ * Answers one request: within the trace that its client sent, with reports of progress meanwhile. Problems become
+ * protocol errors, which keep their codes on the wire.
+ */
+export function answerRequest<C extends { readonly principal: Principal }, T extends object>(
+  request: ClientRequest,
+  /** The name that the request is about, for its trace. */
+  target: string | undefined,
+  server: {
+    readonly clock: Clock;
+    findCaller(): Promise<C>;
+    knownClient(): KnownClient | Promise<KnownClient>;
+  },
+  work: (caller: C, context: RequestContext) => Promise<T>,
+): Promise<T> {
+  return traced(request, target, async (trace) => {
+    const { progress, stop } = startHeartbeat(request, server.clock);
+    try {
+      const caller = await server.findCaller();
+      const connection = await server.knownClient();
+      return await work(caller, toContext(request, caller.principal, connection, progress, trace));
+    } catch (error) {
+      throw asProtocolError(error);
+    } finally {
+      stop();
+    }
+  });
+}
+
+function toContext(
+  request: ClientRequest,
+  principal: Principal,
+  connection: KnownClient,
+  progress: CallingClient["progress"],
+  trace?: CallTrace,
+): RequestContext {
+  const state = request.requestState<SealedState>();
+  const envelope = request.envelope as PlainObject | undefined;
+  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const capabilities = declared ?? connection.capabilities ?? {};
+  const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
+  const client = info?.name ?? connection.client;
+  return {
+    principal,
+    client,
+    responses: request.inputResponses ?? {},
+    ...(state && { state }),
+    canAsk: takesForms(capabilities),
+    structured: request._meta?.[STRUCTURED_META_KEY] === true,
+    readsBytes: readsBytes(client),
+    options: {
+      principal,
+      signal: request.signal,
+      ...(connection.session && { session: connection.session }),
+      client: toClient(request, capabilities, state, progress),
+      limits: limitsOf(client),
+      ...(state?.kind === "approval" && state.resume && { resume: state.resume }),
+      ...(trace && { trace }),
+    },
+  };
+}
+
+/** A client that names no mode predates modes, when every form was allowed. */
+function takesForms({ elicitation }: ClientCapabilities): boolean {
+  if (!elicitation) return false;
+  return elicitation.form !== undefined || elicitation.url === undefined;
+}
+
+function toClient(
+  request: ClientRequest,
+  capabilities: ClientCapabilities,
+  state: SealedState | undefined,
+  progress: CallingClient["progress"],
+): CallingClient {
+  const envelope = request.envelope as PlainObject | undefined;
+  return {
+    capabilities,
+    responses: request.inputResponses ?? {},
+    ...(state?.kind === "tool" && { state: state.state }),
+    progress,
+    // A client of the older protocol listens to everything until it sets a level, which only the SDK knows.
+    logLevel: envelope ? (envelope[LOG_LEVEL_META_KEY] as CallingClient["logLevel"]) : "debug",
+    // It only informs: a client that has gone away must not fail the call.
+    log: (level, data, logger) => void request.log(level, data, logger).catch(() => {}),
+  };
+}
+
+type Progress = CallingClient["progress"];
+
+/** The progress of one call, which never pauses for long. */
+interface Heartbeat {
+  readonly progress: Progress;
+  stop(): void;
+}
+
+/** Some clients give up after 60 seconds without a word. */
+const SILENT_MS = 15_000;
+/** Progress has to grow with every report, and the tool's own next step must still be larger. */
+const STEP = 0.001;
+
+/**
+ * Passes the progress of a tool on to a client that has asked for it, and reports by itself while the tool is
+ * silent.
+ */
+function startHeartbeat({ _meta, notify }: ClientRequest, clock: Clock): Heartbeat {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return { progress: () => {}, stop: () => {} };
+  const began = clock.monotonic();
+  let last: Parameters<Progress>[0] = { progress: 0 };
+  let cancel = clock.after(SILENT_MS, beat);
+
+  function beat(): void {
+    const seconds = Math.round((clock.monotonic() - began) / 1_000);
+    const { total = Number.POSITIVE_INFINITY } = last;
+    const grown = last.progress + STEP;
+    progress({ ...(grown < total && last), progress: grown, message: `Still running after ${seconds} s.` });
+  }
+
+  function progress(update: Parameters<Progress>[0]): void {
+    last = update;
+    cancel();
+    cancel = clock.after(SILENT_MS, beat);
+    const params = { progressToken, ...update };
+    // It only informs: a client that has gone away must not fail the call.
+    notify({ method: "notifications/progress", params }).catch(() => {});
+  }
+
+  return { progress, stop: () => cancel() };
+}
+
+/** Answers a request within the trace that its client sent. */
+function traced<T extends object>(
+  request: ClientRequest,
+  target: string | undefined,
+  work: (trace: CallTrace | undefined) => Promise<T>,
+): Promise<T> {
+  const { span, trace } = beginSpan(traceOf(request._meta));
+  return span ? reported(request, target, span, () => work(trace)) : work(trace);
+}
+
+/** Answers a request and publishes its span. */
+async function reported<T extends object>(
+  request: ClientRequest,
+  target: string | undefined,
+  span: SpanContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = Date.now();
+  const started = performance.now();
+  const version = (request.envelope as PlainObject | undefined)?.[PROTOCOL_VERSION_META_KEY];
+  const report = (ending: { target?: string; error?: string; status?: string }) =>
+    publish({
+      type: "mcp",
+      side: "server",
+      method: request.method,
+      requestId: String(request.id),
+      ...(typeof version === "string" && { protocolVersion: version.slice(0, 32) }),
+      transport: request.overHttp ? "tcp" : "pipe",
+      span,
+      startedAt,
+      latencyMs: performance.now() - started,
+      ...ending,
+    });
+  try {
+    const result = await work();
+    const failed = "isError" in result && result.isError === true;
+    report({ ...(target !== undefined && { target }), ...(failed && { error: "tool_error" }) });
+    return result;
+  } catch (error) {
+    // Leaves the target out: an unknown name would be the caller's own text.
+    const { code } = error as { code?: unknown };
+    const status = typeof code === "number" ? { status: String(code) } : {};
+    report({ error: status.status ?? "_OTHER", ...status });
+    throw error;
+  }
+}
+
+/** Wraps the principal for the SDK. The token is dropped, because nothing behind this needs it. */
+export function toAuthInfo(principal: Principal): AuthInfo {
+  return { token: "", clientId: principal.id, scopes: [...principal.scopes], extra: { principal } };
+}
+
+export function fromAuthInfo(auth: AuthInfo | undefined): Principal | undefined {
+  return auth?.extra?.principal as Principal | undefined;
+}

@@ -1,0 +1,92 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
+import { mintHandle } from "../../core/sessions/mint-handle.ts";
+import { APPROVAL_MS, type SpentApprovals } from "../../core/storage/spent-approvals.ts";
+
+/** Seals state that travels through the client, and opens it only if it is unchanged. */
+interface Sealer<T> {
+  /** Seals a payload for `boundTo`, the only one who may bring it back. */
+  seal(payload: T, boundTo: string): string;
+  /** Undefined if the state was changed, forged, expired, or sealed for somebody else. */
+  open(sealed: string, boundTo: string): T | undefined;
+}
+
+interface SealerOptions {
+  /** Shared by processes that serve the same clients. */
+  readonly secret: string | Uint8Array;
+  readonly ttlMs: number;
+  readonly now?: () => number;
+}
+
+const VERSION = "v1.";
+const CIPHER = "aes-256-gcm";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const MAX_CHARS = 64 * 1024;
+
+/** Creates a sealer with authenticated encryption: the client can neither read nor change the state. */
+export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions): Sealer<T> {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "keyhole sealed state", 32));
+  return {
+    seal: (payload, boundTo) => {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(boundTo));
+      const text = JSON.stringify({ payload, expires: now() + ttlMs });
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return VERSION + Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url");
+    },
+    open: (sealed, boundTo) => {
+      if (!sealed.startsWith(VERSION) || sealed.length > MAX_CHARS) return undefined;
+      const encoded = sealed.slice(VERSION.length);
+      const bytes = Buffer.from(encoded, "base64url");
+      // Lenient decoding would accept many spellings of one state.
+      if (bytes.toString("base64url") !== encoded || bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
+      try {
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {
+          authTagLength: TAG_BYTES,
+        });
+        decipher.setAAD(Buffer.from(boundTo));
+        decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+        const body = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
+        const { payload, expires } = JSON.parse(Buffer.concat(body).toString("utf8"));
+        return now() < expires ? (payload as T) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** State that one request of a call leaves with the client for the next one. Both kinds are bound to the exact call. */
+export type SealedState =
+  | { readonly kind: "approval"; readonly call: string; readonly nonce: string; readonly resume?: string }
+  | { readonly kind: "tool"; readonly call: string; readonly nonce: string; readonly state: string };
+
+/** Seals the states of calls that take several requests. */
+export interface SealedStates extends Sealer<SealedState> {
+  approvalState(request: ApprovalRequest): string;
+  /** State of a tool that has begun. */
+  toolState(call: string, state: string, principal: Principal): string;
+  /** True once for each approval that was asked for. A principal with too many in a short time gets false. */
+  spend(nonce: string, principalId: string): Promise<boolean>;
+}
+
+const TTL_MS = 10 * 60_000;
+
+/** `ttlMs` is how long a person has to answer, at most an hour. */
+export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TTL_MS): SealedStates {
+  const sealer = createSealer<SealedState>({ secret, ttlMs: Math.min(ttlMs, APPROVAL_MS) });
+  return {
+    ...sealer,
+    approvalState: ({ hash, principal, resume }) =>
+      sealer.seal(
+        { kind: "approval", call: hash, nonce: mintHandle(""), ...(resume && { resume }) },
+        principal.id,
+      ),
+    toolState: (call, state, principal) =>
+      sealer.seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
+    spend,
+  };
+}

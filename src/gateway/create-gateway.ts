@@ -1,0 +1,294 @@
+import { loadTokenCounter } from "../base/tokens/tokens.ts";
+import { lazy } from "../base/util/lazy.ts";
+import { reasonOf } from "../base/util/reason-of.ts";
+import type { Pins } from "../core/access/pins.ts";
+import { auditPins } from "../core/calls/auditor.ts";
+import type { Approve } from "../core/calls/call-environment.ts";
+import { toRegistry } from "../core/catalog/registry.ts";
+import type { Principal } from "../core/nouns/principal.ts";
+import type { RecipeKeeper } from "../core/operations/operation.ts";
+import {
+  OPERATIONS,
+  type OperationName,
+  type OperationSpelling,
+  operationByAlias,
+} from "../core/operations/operations.ts";
+import { keepResult } from "../core/sessions/working-memory.ts";
+import { keeperOf } from "../core/storage/result-keeper.ts";
+import {
+  type CallSession,
+  isKnown,
+  type SessionStore,
+  toCallSession,
+  toSession,
+} from "../core/storage/session-store.ts";
+import { createMenu } from "../core/surfaces/menu.ts";
+import { publish } from "../core/telemetry/events.ts";
+import type { RepeatedCalls } from "../search/learning/follow-ups.ts";
+import type { SearchIndex, SearchRequest } from "../search/port/search-index.ts";
+import type { RecipeSource } from "../sources/recipes/recipe-source.ts";
+import {
+  type ConfiguredSources,
+  createDomainSources,
+  type GatewayParts,
+  gatewayDefaults,
+  notice,
+} from "./defaults.ts";
+import { type FaceApi, type Observer, withCore } from "./face-api.ts";
+import type {
+  CallOptions,
+  Gateway,
+  GatewayOptions,
+  GatewaySources,
+  LifecycleOptions,
+  OperationMethods,
+} from "./gateway-api.ts";
+import { createRunner, type Runner } from "./run-operation.ts";
+import { type CatalogStore, createCatalogStore } from "./start/catalog-store.ts";
+import { CODE, createSourceManager, type SourceManager } from "./start/source-manager.ts";
+import { type CurrentCatalog, createCurrentCatalog } from "./start/wait-for-catalog.ts";
+
+/** Everything that a gateway is made of. */
+interface Assembly {
+  readonly options: GatewayOptions;
+  readonly parts: GatewayParts;
+  readonly domains: ConfiguredSources;
+  readonly live: CatalogStore;
+  readonly sources: SourceManager;
+  readonly catalog: CurrentCatalog;
+  readonly runner: Runner;
+  readonly observers: Set<Observer>;
+  /** Answers questions if the options do not. */
+  readonly questions: { answer: Approve };
+}
+
+/**
+ * Builds a gateway: one catalog, one search, one way to run a call. See {@link defineDomain}.
+ *
+ * @throws CATALOG_INVALID with every error in the definitions
+ * @example
+ * ```ts
+ * import { createGateway, defineDomain, defineTool } from "keyhole";
+ *
+ * const clock = defineTool({ name: "get_time", description: "Tell the time.", execute: () => "12:00" });
+ * const office = defineDomain({ name: "office", description: "Office life.", tools: [clock] });
+ *
+ * const gateway = createGateway({ domains: [office] });
+ * const found = await gateway.ask({ query: "what time is it?" });
+ * console.log(found.text);
+ * const answer = await gateway.exec({ op: "office.time.get", args: {} });
+ * console.assert(answer.ok && answer.result === "12:00");
+ * await gateway.close();
+ * ```
+ */
+export function createGateway(options: GatewayOptions): Gateway {
+  const parts = gatewayDefaults(options);
+  const { index, pins, sessions, recipes } = parts;
+  const domains = createDomainSources(options, recipes ? [recipes] : []);
+  const live = createCatalogStore({ id: CODE, content: domains.content }, index, pins);
+  const sources = createSourceManager(live, domains.sources(), parts.calls);
+  const catalog = createCurrentCatalog(live, sources, pins);
+  const observers = new Set<Observer>();
+  const questions = { answer: nobodyAnswers };
+  const runner = createRunner({
+    ...parts,
+    recipes: recipes && recipeKeeper(recipes, pins),
+    search: searchOf(index, live),
+    approve: options.approve ?? ((request) => questions.answer(request)),
+    principal: parts.owner,
+    missingScope: options.missingScope,
+    observers,
+    ready: catalog.ready,
+    current: catalog.started,
+    openSession: (handle, principal) => openSession(sessions, handle, principal),
+  });
+  const assembly = { options, parts, domains, live, sources, catalog, runner, observers, questions };
+  const core = toCore(assembly);
+  return withCore(toGateway(assembly, core), core);
+}
+
+/** The gateway as applications use it. */
+function toGateway(
+  { parts, domains, live, sources, catalog, runner }: Assembly,
+  { noteMenu, menuOf, audit }: FaceApi,
+): Gateway {
+  const { owner, pins, index, sessions, ledger, services } = parts;
+  const { learning } = services;
+  const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
+  return {
+    ...operationMethods(runner),
+    run: ((first: OperationSpelling | object, second?: object, third?: CallOptions) => {
+      if (typeof first !== "string") return runner.run("run", first, second);
+      return runner.run(operationByAlias(first) ?? (first as OperationName), second, third);
+    }) as Gateway["run"],
+    get version() {
+      return live.current.catalog.version;
+    },
+    pins: services.audit ? auditPins(pins, services.audit, owner.id) : pins,
+    menu: async ({ principal = owner, session, ...menu } = {}) => {
+      const tools = await menuOf((await catalog.current()).viewFor(principal), menu);
+      if (session !== undefined) await noteMenu(tools, { principal, session });
+      return [...tools];
+    },
+    view: async ({ principal = owner } = {}) => (await catalog.current()).viewFor(principal),
+    openSession: async ({ principal = owner, resume } = {}) =>
+      resume !== undefined && (await isKnown(sessions, resume, principal.id))
+        ? resume
+        : sessions.open(principal.id),
+    session: (handle, { principal = owner } = {}) => toSession(sessions, handle, principal.id),
+    ledger: async ({ principal = owner, session } = {}) => {
+      const view = (await catalog.current()).viewFor(principal);
+      if (session === undefined) return ledger.report(view);
+      return ledger.report(view, async () => (await sessions.read(session, principal.id)).tokens);
+    },
+    onChange: live.onChange,
+    registry: () => toRegistry(live.current.catalog),
+    searchStatus,
+    discovery: services.discovery.figures,
+    unmet: () => learning?.unmet() ?? [],
+    repeated: () => (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) })),
+    setDomains: async (definitions) => {
+      await catalog.current();
+      await domains.setDomains(definitions, sources);
+    },
+    sources: toGatewaySources(sources, domains, catalog.current),
+    ready: async () => {
+      await catalog.current();
+      await live.searchable();
+      await index.ready?.();
+      return searchStatus();
+    },
+    // Closing twice does no harm.
+    close: lazy(async () => {
+      catalog.end();
+      await ledger.close();
+      if (services.extractor.warning) notice("extraction-idle", services.extractor.warning);
+      await Promise.all([learning?.close(), services.shapes.save()]);
+      await Promise.all([parts.sandbox.close(), parts.recipeSandbox.close()]);
+      await sources.close();
+      await live.close();
+      await audit?.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
+    }),
+  };
+}
+
+/** The rest of it, for faces. */
+function toCore({ options, parts, sources, catalog, runner, observers, questions }: Assembly): FaceApi {
+  const { owner, sessions } = parts;
+  return {
+    ...runner,
+    clock: parts.clock,
+    ready: catalog.ready,
+    shown: async (principal = owner) => (await catalog.shown()).viewFor(principal),
+    menuOf: (view, menu) => createMenu(view, loadTokenCounter, menu),
+    allStarted: catalog.allStarted,
+    approvals: parts.approvals,
+    audit: options.audit?.store,
+    sources: sources.inUse,
+    // A menu is counted later. If its session has ended by then, it counts only in the total.
+    noteMenu: async (tools, { principal = owner, session } = {}) => {
+      const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
+      parts.ledger.noteMenu(tools, shownTo);
+      for (const observer of observers) observer.listed(tools, principal);
+    },
+    keep: async (text, name, { principal = owner, session } = {}) => {
+      const { handle, needs, stored } = keeperOf(parts.results).keep(text, principal);
+      await stored;
+      if (session !== undefined) {
+        const { update } = await toSession(sessions, session, principal.id);
+        await update((memory) => keepResult(memory, { handle, name, needs }));
+      }
+      return handle;
+    },
+    observe: (observer) => {
+      observers.add(observer);
+      return () => void observers.delete(observer);
+    },
+    answerQuestions: (approve) => {
+      questions.answer = approve;
+      return () => {
+        if (questions.answer === approve) questions.answer = nobodyAnswers;
+      };
+    },
+  };
+}
+
+const nobodyAnswers: Approve = () => false;
+
+function operationMethods({ run }: Runner): OperationMethods {
+  const methods = Object.keys(OPERATIONS).map((name) => [
+    name,
+    (input: unknown, options?: object) => run(name as OperationName, input, options),
+  ]);
+  return Object.fromEntries(methods) as OperationMethods;
+}
+
+/** A recipe is approved as it is saved, and not as its file may be a moment later. */
+function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
+  return {
+    check: source.check,
+    keep: async (recipe) => {
+      const { file, route, hash } = await source.save(recipe);
+      await pins.approve({ pins: pins.list().filter((pin) => pin.route === route && pin.hash === hash) });
+      return file;
+    },
+  };
+}
+
+/** The beginning of a recipe for calls that are often made one after the other. */
+function toDraftCode({ routes }: RepeatedCalls): string {
+  const steps = routes.map(
+    (route, at) => `const step${at + 1} = await call(${JSON.stringify(route)}, params.step${at + 1});`,
+  );
+  return [...steps, `return step${routes.length};`].join("\n");
+}
+
+/** Searches wait until the catalog is in the index. */
+function searchOf(index: SearchIndex, live: Pick<CatalogStore, "searchable">): Pick<SearchIndex, "search"> {
+  return {
+    search: async (request: SearchRequest) => {
+      await live.searchable();
+      return index.search(request);
+    },
+  };
+}
+
+/** Opens or resumes a session. A failing store does not fail the call. */
+async function openSession(
+  sessions: SessionStore,
+  handle: string,
+  principal: Principal,
+): Promise<CallSession | undefined> {
+  const known = handle === "new" ? await sessions.open(principal.id) : handle;
+  return toCallSession(sessions, known, principal.id, (error) =>
+    publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
+  );
+}
+
+/** The sources as applications use them. Every call waits until the gateway is ready. */
+function toGatewaySources(
+  sources: SourceManager,
+  domains: ConfiguredSources,
+  ready: () => Promise<unknown>,
+): GatewaySources {
+  const refresh = async (target?: string | LifecycleOptions, options?: LifecycleOptions) => {
+    await ready();
+    if (typeof target === "string") return sources.refresh(target, options?.signal);
+    return sources.refreshStale(target?.signal);
+  };
+  return {
+    status: (async (id?: string) => {
+      await ready();
+      return id === undefined ? sources.list() : sources.status(id);
+    }) as GatewaySources["status"],
+    refresh: refresh as GatewaySources["refresh"],
+    set: async (next) => {
+      await ready();
+      await domains.setSources(next, sources);
+    },
+    rebuild: async ({ signal } = {}) => {
+      await ready();
+      return sources.rebuild(signal);
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { join } from "node:path";
+import { loadTokenCounter } from "../base/tokens/tokens.ts";
+import { systemClock } from "../base/util/clock.ts";
+import { lazy } from "../base/util/lazy.ts";
+import { createPins } from "../core/access/pins.ts";
+import { createAuditor } from "../core/calls/auditor.ts";
+import type { CallServices } from "../core/calls/call-environment.ts";
+import type { DomainDefinition } from "../core/nouns/definition.ts";
+import type { FetchContext } from "../core/nouns/pipeline.ts";
+import type { Principal } from "../core/nouns/principal.ts";
+import type { Source, SourceContent } from "../core/nouns/source.ts";
+import type { Limits } from "../core/operations/operation.ts";
+import type { Sandbox } from "../core/sandbox/sandbox.ts";
+import { createExtractor } from "../core/sessions/extractor.ts";
+import { createObservedShapes } from "../core/sessions/observed-shapes.ts";
+import { createIdempotency } from "../core/storage/idempotency.ts";
+import { createPlanStore } from "../core/storage/plan-store.ts";
+import { createResultStore } from "../core/storage/result-store.ts";
+import { createMemorySessionStore } from "../core/storage/session-store.ts";
+import { createSpentApprovals } from "../core/storage/spent-approvals.ts";
+import { createDiscovery } from "../core/telemetry/discovery.ts";
+import { isHeard, type NoticeEvent, publish } from "../core/telemetry/events.ts";
+import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
+import { createEmbeddedIndex } from "../search/embedded-index.ts";
+import { createLearning } from "../search/learning/learning.ts";
+import { createStaticEmbedder } from "../search/vectors/static-embedder.ts";
+import { fromDomains } from "../sources/code/from-domains.ts";
+import { createContentSources } from "../sources/content/content-source.ts";
+import { createContentStore } from "../sources/content/content-store.ts";
+import { createRecipeSource } from "../sources/recipes/recipe-source.ts";
+import type { GatewayOptions } from "./gateway-api.ts";
+import { createLedger } from "./ledger.ts";
+import { createInFlight } from "./start/in-flight.ts";
+import { CODE, type SourceManager } from "./start/source-manager.ts";
+
+const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
+
+const DEFAULT_LIMITS: Limits = {
+  askTokens: 700,
+  resultTokens: 4_000,
+  helpTokens: 1_500,
+  answerBytes: Number.POSITIVE_INFINITY,
+  callMs: 120_000,
+  batchSize: 100,
+  concurrency: 8,
+  sessionTokens: Number.POSITIVE_INFINITY,
+  scriptMs: 300_000,
+  scriptCalls: 1_000,
+  scriptBytes: 64 * 1024 * 1024,
+};
+
+/** The parts of a gateway that do not depend on its catalog. */
+export type GatewayParts = ReturnType<typeof gatewayDefaults>;
+
+/** Takes the parts that the options bring, and creates the missing ones. */
+export function gatewayDefaults(options: GatewayOptions) {
+  const { cacheDirectory } = options;
+  const results = options.results ?? createResultStore();
+  const sessions = options.sessions ?? createMemorySessionStore();
+  const clock = options.clock ?? systemClock;
+  const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
+  const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
+  const services: CallServices = {
+    extractor: createExtractor((detail) => notice("extraction-failed", detail)),
+    idempotency: options.idempotency ?? createIdempotency(results),
+    shapes: createObservedShapes(cacheDirectory && join(cacheDirectory, "shapes.json")),
+    discovery: createDiscovery(),
+    ...(learning && { learning }),
+    ...(audit && { audit }),
+  };
+  return {
+    owner: options.principal ?? NOBODY,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    clock,
+    index: options.index ?? createEmbeddedIndex({ embedder: createStaticEmbedder() }),
+    pins: options.pins ?? createPins(),
+    sessions,
+    results,
+    plans: sessions.plans ?? createPlanStore(),
+    approvals: options.approvals ?? createSpentApprovals(),
+    services,
+    ledger: createLedger(loadTokenCounter),
+    calls: createInFlight(),
+    sandbox: createLazySandbox(),
+    recipeSandbox: createLazySandbox(),
+    recipes: options.recipes === undefined ? undefined : createRecipeSource(options.recipes, clock),
+  };
+}
+
+export function notice(kind: NoticeEvent["notice"], detail: string): void {
+  publish({ type: "notice", notice: kind, detail });
+}
+
+/** Learning uses the same words of a query as search. */
+function termsOf(query: string): string[] {
+  return [...analyzeQuery(cutQuery(query)).terms.keys()];
+}
+
+/** A sandbox that loads with its first script. */
+function createLazySandbox(): Sandbox {
+  let used = false;
+  const load = lazy(async () => {
+    used = true;
+    const { createSandbox } = await import("../core/sandbox/create-sandbox.ts");
+    return createSandbox();
+  });
+  return {
+    run: async (script, host, options) => (await load()).run(script, host, options),
+    close: async () => {
+      if (used) await (await load()).close();
+    },
+  };
+}
+
+const PROGRESS_MS = 100;
+
+/** The definitions a gateway was given: domains in code with their content pipelines, and further sources. */
+export interface ConfiguredSources {
+  /** The content of the first domains. */
+  readonly content: SourceContent;
+  /** The pipelines of the domains now in use, then the further sources. */
+  sources(): readonly Source[];
+  /** Replaces the domains. Invalid ones change nothing. */
+  setDomains(domains: readonly DomainDefinition[], live: Pick<SourceManager, "replace">): Promise<void>;
+  /** Replaces the further sources. Invalid ones change nothing. */
+  setSources(sources: readonly Source[], live: Pick<SourceManager, "replace">): Promise<void>;
+}
+
+/** `own`: sources of the gateway itself, which always stay. */
+export function createDomainSources(
+  {
+    domains,
+    sources = [],
+    cacheDirectory,
+    clock = systemClock,
+  }: Pick<GatewayOptions, "domains" | "sources" | "cacheDirectory" | "clock">,
+  own: readonly Source[],
+): ConfiguredSources {
+  const environment = {
+    store: createContentStore(cacheDirectory && join(cacheDirectory, "content")),
+    clock,
+    random: Math.random,
+    onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
+    onProgress: createProgress(),
+  };
+  let pipelines = createContentSources(domains, environment);
+  let others = sources;
+  return {
+    content: fromDomains(domains),
+    sources: () => [...pipelines, ...others, ...own],
+    setDomains: async (definitions, live) => {
+      const content = fromDomains(definitions);
+      // The extractors of a wrong definition cannot be read.
+      const next = content.errors?.length === 0 ? createContentSources(definitions, environment) : pipelines;
+      await live.replace([...next, ...others, ...own], { [CODE]: content });
+      pipelines = next;
+    },
+    setSources: async (next, live) => {
+      await live.replace([...pipelines, ...next, ...own]);
+      others = next;
+    },
+  };
+}
+
+/** Publishes progress at most ten times a second, and always when it is complete. */
+function createProgress() {
+  let last = 0;
+  return (source: string, { done, total, message }: Parameters<FetchContext["progress"]>[0]) => {
+    if (!isHeard() || (done !== total && performance.now() - last < PROGRESS_MS)) return;
+    last = performance.now();
+    publish({
+      type: "source",
+      source,
+      state: "loading",
+      done,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { detail: message }),
+    });
+  };
+}

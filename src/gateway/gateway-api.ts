@@ -1,0 +1,196 @@
+import type { z } from "zod";
+import type { Clock } from "../base/util/clock.ts";
+import type { Pins } from "../core/access/pins.ts";
+import type { View } from "../core/access/view.ts";
+import type { AuditOptions } from "../core/calls/auditor.ts";
+import type { Approve } from "../core/calls/call-environment.ts";
+import type { Registry } from "../core/catalog/registry.ts";
+import type { DomainDefinition } from "../core/nouns/definition.ts";
+import type { Principal } from "../core/nouns/principal.ts";
+import type { Source } from "../core/nouns/source.ts";
+import type { CallTrace } from "../core/nouns/span-context.ts";
+import type { ErrorAnswer } from "../core/operations/error-answer.ts";
+import type { Limits, Operation } from "../core/operations/operation.ts";
+import type {
+  OPERATIONS,
+  OperationName,
+  OperationSpelling,
+  SpeltOperation,
+} from "../core/operations/operations.ts";
+import type { Idempotency } from "../core/storage/idempotency.ts";
+import type { ResultStore } from "../core/storage/result-store.ts";
+import type { Session, SessionStore } from "../core/storage/session-store.ts";
+import type { SpentApprovals } from "../core/storage/spent-approvals.ts";
+import type { MenuOptions } from "../core/surfaces/menu.ts";
+import type { MenuTool } from "../core/surfaces/native-tools.ts";
+import type { DiscoveryFigures } from "../core/telemetry/discovery.ts";
+import type { RepeatedCalls } from "../search/learning/follow-ups.ts";
+import type { LearningOptions } from "../search/learning/learning.ts";
+import type { UnmetQuery } from "../search/learning/learning-state.ts";
+import type { SearchIndex, SearchStatus } from "../search/port/search-index.ts";
+import type { LedgerReport } from "./ledger.ts";
+import type { LifecycleResult, SourceStatus } from "./start/source-manager.ts";
+
+/** Options of {@link createGateway}. */
+export interface GatewayOptions {
+  readonly domains: readonly DomainDefinition[];
+  /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
+  readonly principal?: Principal;
+  /**
+   * The code that answers the address of an entry whose scopes the caller lacks. `ACCESS_DENIED` reveals that the entry
+   * exists. An event names the missing scope in either case. Default: `NOT_FOUND`.
+   */
+  readonly missingScope?: "NOT_FOUND" | "ACCESS_DENIED";
+  /** Called before a tool that requires confirmation runs. Without it, such tools only run dry. */
+  readonly approve?: Approve;
+  readonly limits?: Partial<Limits>;
+  /** Learning from use. Default: on, in memory. Options keep it in a log; `false` switches it off. */
+  readonly learning?: LearningOptions | false;
+  /** Sources of further entries, in addition to the domains. */
+  readonly sources?: readonly Source[];
+  /** The search engine. Default: the embedded engine with the offline embedder. */
+  readonly index?: SearchIndex;
+  /** Store of approved outside definitions. Default: in memory, so approvals end with the process. */
+  readonly pins?: Pins;
+  /** Store of sessions. Default: in memory. The gateway does not close it. */
+  readonly sessions?: SessionStore;
+  /** Store of results that are too large to show. Default: in memory. */
+  readonly results?: ResultStore;
+  /** The audit log: a record before and after each call. Default: none. See {@link createFileAuditStore}. */
+  readonly audit?: AuditOptions;
+  /** Runs calls with an idempotency key once. Default: in memory. */
+  readonly idempotency?: Idempotency;
+  /** Makes sure that an approval counts once. Default: in memory. */
+  readonly approvals?: SpentApprovals;
+  /**
+   * Folder of recipes: scripts that `run` keeps as tools, one Markdown file each. Whoever may write may keep one; an
+   * edited file waits for approval like any other definition. Default: none are kept.
+   */
+  readonly recipes?: string;
+  /** Folder for files that make the next start faster. Default: none. */
+  readonly cacheDirectory?: string;
+  /** Clock, for tests. Default: the system's. */
+  readonly clock?: Clock;
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  readonly principal?: Principal;
+  readonly signal?: AbortSignal;
+  /** Replaces the gateway's own `approve` for this call. */
+  readonly approve?: Approve;
+  /** Session of calls that name none, from `openSession`; answers do not repeat it. */
+  readonly session?: string;
+  readonly limits?: Partial<Limits>;
+  /** Trace that the call belongs to; it is passed on to upstream servers. */
+  readonly trace?: CallTrace;
+}
+
+/** Callers that want the same work at the same time share it; it is cancelled when all of them have left. */
+export interface LifecycleOptions {
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The answer of an operation: its data, the text that a model reads, and whether it failed. Failures are answers
+ * too; only misuse of the library throws.
+ */
+export type Answer<Output> = Output & { readonly text: string } & (
+    | { readonly ok: true }
+    | { readonly ok: false; readonly error: ErrorAnswer }
+  );
+
+type InputOf<O> = O extends Operation<infer I, infer _Outcome, infer _O> ? z.input<I> : never;
+type OutputOf<O> = O extends Operation<infer _I, infer _Outcome, infer Out> ? z.input<Out> : never;
+
+export type OperationInput<N extends OperationName> = InputOf<(typeof OPERATIONS)[N]>;
+export type OperationAnswer<N extends OperationName> = Answer<OutputOf<(typeof OPERATIONS)[N]>>;
+
+/** One method for each operation: `ask`, `help`, `get`, `exec`, `batch`, `run`. */
+export type OperationMethods = {
+  readonly [N in OperationName]: (
+    input: OperationInput<N>,
+    options?: CallOptions,
+  ) => Promise<OperationAnswer<N>>;
+};
+
+/** The sources of a gateway, those of its domains' extractors included. */
+export interface GatewaySources {
+  /** Every source with its id and the age of its content. */
+  status(): Promise<readonly SourceStatus[]>;
+  /** @throws NOT_FOUND for an unknown id. */
+  status(id: string): Promise<SourceStatus>;
+  /**
+   * Reads one source again and resolves when its content can be found; if it fails, the old content stays.
+   * Without an id, reads every source that is not fresh: local content, content older than its TTL, failed ones.
+   */
+  refresh(id: string, options?: LifecycleOptions): Promise<void>;
+  refresh(options?: LifecycleOptions): Promise<LifecycleResult>;
+  /**
+   * Replaces the gateway's `sources`. Sources with the same id and digest keep running. Calls in flight finish on
+   * removed sources.
+   */
+  set(sources: readonly Source[]): Promise<void>;
+  /** Reads all sources again and indexes everything. The old content stays in use until then. */
+  rebuild(options?: LifecycleOptions): Promise<LifecycleResult>;
+}
+
+/** A {@link RepeatedCalls} with a script that makes them. */
+export interface RepeatedSequence extends RepeatedCalls {
+  readonly code: string;
+}
+
+/** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
+export interface Gateway extends Omit<OperationMethods, "run"> {
+  /** Runs a script, or performs a plan. */
+  run(input: OperationInput<"run">, options?: CallOptions): Promise<OperationAnswer<"run">>;
+  /** Runs an operation by its name, also spelt `tool.help`, `tool.exec`, `tool.batch` or `tool.search`. */
+  run<S extends OperationSpelling>(
+    name: S,
+    input: OperationInput<SpeltOperation<S>>,
+    options?: CallOptions,
+  ): Promise<OperationAnswer<SpeltOperation<S>>>;
+  /** Content hash of the catalog in use. */
+  readonly version: string;
+  /** Approves definitions of upstream servers, and shows how they changed. */
+  readonly pins: Pins;
+  /** The tools to show a model. The ledger counts them if a session is named. */
+  menu(options?: Pick<CallOptions, "principal" | "session"> & MenuOptions): Promise<MenuTool[]>;
+  /** The part of the catalog that a principal may see. */
+  view(options?: Pick<CallOptions, "principal">): Promise<View>;
+  /** Opens a session and resolves to its handle. `resume` gives that session's handle as long as it exists. */
+  openSession(
+    options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined },
+  ): Promise<string>;
+  /** @throws UNKNOWN_HANDLE for a handle that the principal does not have. */
+  session(handle: string, options?: Pick<CallOptions, "principal">): Promise<Session>;
+  /** The tokens put into the context of a session, or of all of them, by cause. */
+  ledger(options?: Pick<CallOptions, "principal" | "session">): Promise<LedgerReport>;
+  /** Called when the catalog changes. Returns unsubscribe. */
+  onChange(listener: () => void): () => void;
+  registry(): Registry;
+  /** Whether the catalog is searched by words alone, or by words and vectors. */
+  searchStatus(): Promise<SearchStatus>;
+  /** How well searches worked: how many found something, led to a call, and were answered by words or vectors. */
+  discovery(): DiscoveryFigures;
+  /** Queries that led to no call, the most frequent first. */
+  unmet(): readonly UnmetQuery[];
+  /**
+   * Calls that at least three conversations made one after the other, those that a script would save most first. `code`
+   * is the beginning of such a script, which `run` can keep as a recipe.
+   */
+  repeated(): readonly RepeatedSequence[];
+  /**
+   * Replaces the domains. Calls in flight finish on the old catalog.
+   *
+   * @throws CATALOG_INVALID with every wrong definition; the old domains stay.
+   */
+  setDomains(domains: readonly DomainDefinition[]): Promise<void>;
+  readonly sources: GatewaySources;
+  /**
+   * Resolves when search finds everything loaded at the start; calls wait for it automatically. The status says how
+   * many entries still wait for slow vectors: until then they are found by their words.
+   */
+  ready(): Promise<SearchStatus>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,64 @@
+import { problem } from "../../base/problems/problem.ts";
+import type { Pins } from "../../core/access/pins.ts";
+import { domainOf } from "../../core/nouns/entry.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
+import type { CatalogStore, Generation } from "./catalog-store.ts";
+import type { SourceManager } from "./source-manager.ts";
+
+/** How long a call waits for the server that it names. */
+const STARTING_MS = 10_000;
+
+/** The catalog as a call of this moment may use it: loaded, and with the approvals that still count. */
+export interface CurrentCatalog {
+  /** @throws CLOSED after the gateway was closed. */
+  ready(): Promise<void>;
+  /** @throws CLOSED after the gateway was closed. */
+  current(): Promise<Generation>;
+  /** The catalog without waiting for servers that are starting. @throws CLOSED after the gateway was closed. */
+  shown(): Promise<Generation>;
+  /** Waits a while for the servers that these addresses name. Call it after `ready`. */
+  started(addresses: readonly string[], principal: Principal): Promise<Generation>;
+  /** Waits a while for all servers of this principal. */
+  allStarted(principal: Principal): Promise<void>;
+  /** Refuses everything from now on. */
+  end(): void;
+}
+
+export function createCurrentCatalog(
+  live: Pick<CatalogStore, "current" | "until">,
+  sources: Pick<SourceManager, "ready" | "shown">,
+  pins: Pick<Pins, "refresh">,
+): CurrentCatalog {
+  let ended = false;
+
+  function ready(): Promise<void> {
+    return ended ? Promise.reject(problem("CLOSED")) : sources.ready();
+  }
+
+  async function after(loaded: Promise<void>): Promise<Generation> {
+    await loaded;
+    // Approvals that another gateway has revoked must not count from now on.
+    if (pins.refresh) await pins.refresh();
+    return live.current;
+  }
+
+  return {
+    ready,
+    current: () => after(ready()),
+    shown: () => after(ended ? ready() : sources.shown()),
+    started: async (addresses, principal) => {
+      const isStarted = ({ viewFor }: Generation) => {
+        const { starting } = viewFor(principal);
+        return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(address)));
+      };
+      if (!isStarted(live.current)) await live.until(isStarted, STARTING_MS);
+      if (pins.refresh) await pins.refresh();
+      return live.current;
+    },
+    allStarted: (principal) =>
+      live.until(({ viewFor }) => viewFor(principal).starting.size === 0, STARTING_MS),
+    end: () => {
+      ended = true;
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import type { ToolNames } from "../base/problems/format-message.ts";
+import { problem } from "../base/problems/problem.ts";
+import { cutText } from "../base/util/cut-text.ts";
+import { nearest } from "../base/util/nearest.ts";
+import type { View } from "../core/access/view.ts";
+import type { CallDecision } from "../core/calls/decide-call.ts";
+import type { Entry } from "../core/nouns/entry.ts";
+import { errorText } from "../core/operations/error-answer.ts";
+import { OPERATIONS, type OperationName, operationByAlias } from "../core/operations/operations.ts";
+import { readInput } from "../core/operations/read-input.ts";
+import { type MenuOptions, shortcutsOf } from "../core/surfaces/menu.ts";
+import { type MenuTool, nativeTools, toNativeTool, vendorsRefuse } from "../core/surfaces/native-tools.ts";
+import { surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
+import { type FaceOptions, faceApiOf } from "./face-api.ts";
+import type { CallOptions, Gateway } from "./gateway-api.ts";
+
+/** The tools of a surface with one way to call them. Every vendor's shape of tools is made from it. */
+export interface Toolbox {
+  readonly tools: readonly MenuTool[];
+  /** Runs a tool by its name. Failures are answers too, so that a model can act on them. */
+  call(name: string, args: unknown, options?: CallOptions): Promise<ToolAnswer>;
+}
+
+export interface ToolAnswer {
+  readonly ok: boolean;
+  /** For the model. */
+  readonly text: string;
+  /** For the application. */
+  readonly data: unknown;
+}
+
+/** Options of {@link createToolbox}: the surface, and who calls. */
+export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "session" | "approve">;
+
+/** An operation with its input, which every tool call becomes. */
+export interface ToolCall {
+  readonly operation: OperationName;
+  readonly input: unknown;
+}
+
+/** A toolbox as faces use it. */
+export interface FaceToolbox extends Toolbox {
+  /** Entries listed as tools, by name; only on `native`. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly words: ToolNames;
+  call(name: string, args: unknown, options?: FaceOptions): Promise<ToolAnswer>;
+  /** Decides about a call without making it. */
+  decide(name: string, args: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  /** The operation behind a tool with these arguments; undefined for an unknown name. */
+  toCall(name: string, args: unknown): ToolCall | undefined;
+}
+
+/**
+ * Creates the tools of a gateway for any model vendor. {@link toOpenAITools}, {@link toAnthropicTools} and
+ * {@link toLangChainTools} have them in a vendor's shape.
+ *
+ * @throws INVALID_INPUT for a gateway that {@link createGateway} did not make
+ * @example
+ * ```ts
+ * import { createGateway, createToolbox } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const toolbox = await createToolbox(gateway);
+ * console.log(toolbox.tools.map((tool) => tool.name));
+ * const answer = await toolbox.call("ask", { query: "refund" });
+ * console.assert(answer.ok);
+ * await gateway.close();
+ * ```
+ */
+export async function createToolbox(gateway: Gateway, options: ToolboxOptions = {}): Promise<Toolbox> {
+  const { surface, toolSearch, run, nativeNames, shortcuts, ...call } = options;
+  const { tools, ...toolbox } = await createFaceToolbox(gateway, { refuses: vendorsRefuse, ...options });
+  return { tools, call: (name, args, callOptions) => toolbox.call(name, args, { ...call, ...callOptions }) };
+}
+
+export interface FaceToolboxOptions extends MenuOptions, Pick<CallOptions, "principal"> {
+  readonly refuses?: (name: string) => boolean;
+  /** Default: the view of the principal, as soon as all servers have started. */
+  readonly view?: View;
+}
+
+export async function createFaceToolbox(
+  gateway: Gateway,
+  {
+    surface = "lanes",
+    toolSearch = false,
+    run = false,
+    nativeNames = "ops",
+    shortcuts = [],
+    principal: given,
+    refuses,
+    view: known,
+  }: FaceToolboxOptions,
+): Promise<FaceToolbox> {
+  const core = faceApiOf(gateway);
+  const view = known ?? (await gateway.view(given && { principal: given }));
+  const { principal } = view;
+  const entries =
+    surface === "native" ? nativeTools(view.shown, nativeNames, refuses) : new Map<string, Entry>();
+  const names = new Map(
+    surfaceTools({ surface, toolSearch, run }).map((tool) => [tool.name, tool.operation]),
+  );
+  const face = { surface: { surface, toolSearch, run } };
+  const words = wordsOf(face.surface);
+  const tools =
+    surface === "native"
+      ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
+      : await core.menuOf(view, { ...face.surface, shortcuts });
+  const listed = new Set(tools.map(({ name }) => name));
+  const short = new Map(
+    [...shortcutsOf(view, { ...face.surface, shortcuts })].filter(([name]) => listed.has(name)),
+  );
+
+  function toCall(name: string, args: unknown): ToolCall | undefined {
+    const entry = entries.get(name) ?? short.get(name);
+    if (entry) return toEntryCall(entry, args);
+    const operation = names.get(name) ?? operationByAlias(name);
+    const isShown = operation && [...names.values()].includes(operation);
+    return isShown ? { operation, input: args } : undefined;
+  }
+
+  return {
+    tools,
+    entries,
+    words,
+    toCall,
+    call: async (name, args, options = {}) => {
+      const call = toCall(name, args);
+      if (!call) return unknownTool(name, [...listed], words);
+      return callOperation(gateway, call, { principal, ...face, ...options });
+    },
+    decide: async (name, args, options = {}) => {
+      const call = toCall(name, args);
+      return call ? core.decide(call.operation, call.input, { principal, ...face, ...options }) : [];
+    },
+  };
+}
+
+/** The call of an entry listed as a tool. It never runs dry by default: the model chose the tool by its name. */
+export function toEntryCall(entry: Entry, args: unknown): ToolCall {
+  return entry.kind === "tool"
+    ? { operation: "exec", input: { op: entry.op, args: args ?? {}, dry_run: false } }
+    : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
+}
+
+/** Whether repeating an input after a question is safe: it makes exactly one call, or goes on where it stopped. */
+export function isRepeatable({ operation, input }: ToolCall): boolean {
+  try {
+    const definition: { readonly resumes?: true } & Pick<(typeof OPERATIONS)[OperationName], "calls"> =
+      OPERATIONS[operation];
+    if (definition.resumes) return true;
+    const calls = definition.calls as (input: unknown) => readonly unknown[];
+    return calls(readInput(definition as never, input).input).length === 1;
+  } catch {
+    return false;
+  }
+}
+
+export async function callOperation(
+  gateway: Gateway,
+  { operation, input }: ToolCall,
+  options: FaceOptions,
+): Promise<ToolAnswer> {
+  const { text, ...data } = await faceApiOf(gateway).run(operation, input, options);
+  return { ok: data.ok, text, data };
+}
+
+function unknownTool(name: string, known: readonly string[], words: ToolNames): ToolAnswer {
+  const missing = problem(
+    "NOT_FOUND",
+    { name: `Tool ${cutText(name, 80)}` },
+    { nearest: nearest(name, known) },
+  );
+  const { code, details } = missing;
+  const error = { code, ...missing.inWords(words), details: { ...details }, help_path: "root" };
+  return { ok: false, text: errorText(error), data: { ok: false, error } };
+}

@@ -1,0 +1,114 @@
+import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
+import type { QueryWords } from "../../search/analysis/analyze-query.ts";
+import { DOMAIN_SIGN, NAME_SIGN } from "../../search/lexical/names.ts";
+import type { NearTerm } from "../../search/lexical/near-terms.ts";
+import { type Dictionary, weighWords } from "../../search/lexical/weigh-query.ts";
+import { nearWords } from "./near-words.ts";
+import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import { type TermPostings, unpackPostings } from "./posting-blocks.ts";
+import type { TableNames } from "./table-names.ts";
+
+/** The dictionary of one caller. */
+export interface CallerDictionary extends Dictionary {
+  /** The caller may see every document. */
+  readonly seesAll: boolean;
+  /** Postings by term, also of documents that the caller may not see. */
+  readonly postings: ReadonlyMap<string, TermPostings>;
+}
+
+/**
+ * Fetches in advance everything that these queries need: statistics of the documents that the caller may see, and the
+ * postings of all terms that may count.
+ */
+export async function askDictionary(
+  client: PostgresClient,
+  names: TableNames,
+  queries: readonly QueryWords[],
+  scopes: readonly string[],
+): Promise<CallerDictionary> {
+  const wanted = new Set<string>();
+  const nothingKnown = { size: 0, near: () => [], mayHaveName: () => true, isSpeltSo: () => false };
+  weighAll(queries, {
+    ...nothingKnown,
+    frequencyOf: (term) => {
+      wanted.add(term);
+      return 0;
+    },
+  });
+  const known = await askTerms(client, names, [...wanted], scopes);
+  const unknown = new Set<string>();
+  weighAll(queries, {
+    ...known,
+    near: (word) => {
+      unknown.add(word);
+      return [];
+    },
+  });
+  if (unknown.size === 0) return { ...known, near: () => [] };
+  const near = new Map<string, readonly NearTerm[]>();
+  const frequencies = new Map<string, number>();
+  for (const word of unknown) {
+    const found = await nearWords(client, names, word, scopes);
+    near.set(word, found);
+    for (const { term, documents } of found) frequencies.set(term, documents);
+  }
+  const { postings } = await askTerms(client, names, [...frequencies.keys()], scopes);
+  return {
+    ...known,
+    near: (word) => near.get(word) ?? [],
+    frequencyOf: (term) => frequencies.get(term) ?? known.frequencyOf(term),
+    postings: new Map([...known.postings, ...postings]),
+  };
+}
+
+function weighAll(queries: readonly QueryWords[], dictionary: Dictionary): void {
+  for (const words of queries) weighWords(words, dictionary);
+}
+
+/** Fetches, in one round trip, how many documents have each term, its postings, and how names are spelt. */
+async function askTerms(
+  client: PostgresClient,
+  names: TableNames,
+  terms: readonly string[],
+  scopes: readonly string[],
+): Promise<Omit<CallerDictionary, "near">> {
+  const stored = terms.map(toStoredText);
+  const rows = await queryRows(
+    client,
+    `select * from ${names.askFunction}($1::text[], $2::text[], $3::text[])`,
+    [stored, stored.filter(isName), scopes.map(toStoredText)],
+  );
+  const frequencies = new Map<string, number>();
+  const postings = new Map<string, TermPostings>();
+  const spellings = new Set<string>();
+  let size = 0;
+  let all = 0;
+  for (const row of rows) {
+    if (typeof row.term !== "string") {
+      [size, all] = [Number(row.documents), Number(row.spelling)];
+      continue;
+    }
+    const term = fromStoredText(row.term);
+    if (row.packed !== null) postings.set(term, unpackPostings(row));
+    else if (row.spelling !== null) spellings.add(`${term} ${row.spelling}`);
+    else frequencies.set(term, Number(row.documents));
+  }
+  const seesAll = size === all;
+  return {
+    size,
+    seesAll,
+    postings,
+    frequencyOf: (term) => frequencies.get(term) ?? 0,
+    mayHaveName: () => true,
+    isSpeltSo: (key, print) => {
+      const term = NAME_SIGN + key;
+      return seesAll
+        ? (postings.get(term)?.impacts.includes(print) ?? false)
+        : spellings.has(`${term} ${print}`);
+    },
+  };
+}
+
+function isName(term: string): boolean {
+  return term.startsWith(NAME_SIGN) && !term.startsWith(DOMAIN_SIGN);
+}

@@ -1,0 +1,173 @@
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
+import { splitClauses } from "../../search/analysis/split-needs.ts";
+import type { SearchDocument, SearchFilter } from "../../search/port/search-index.ts";
+import { bestFirst, blendCosines, type Scored } from "../../search/ranking/fusion.ts";
+import { VECTORS } from "../../search/ranking/tuning.ts";
+import { quantize } from "../../search/vectors/dot-block.ts";
+import { type Embedder, vectorText } from "../../search/vectors/embedder.ts";
+import { createVectorTable } from "./create-tables.ts";
+import { filterSql } from "./filter-sql.ts";
+import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import type { TableNames } from "./table-names.ts";
+import { hashOf } from "./to-row.ts";
+
+const BATCH = 64;
+
+/** The vectors of documents in pgvector. An exact scan, which makes filters free. */
+export class VectorTable {
+  private readonly client: PostgresClient;
+  private readonly names: TableNames;
+  private readonly embedder: Embedder;
+  private ready = false;
+  private failure: string | undefined;
+
+  constructor(client: PostgresClient, names: TableNames, embedder: Embedder) {
+    this.client = client;
+    this.names = names;
+    this.embedder = embedder;
+  }
+
+  /** Returns why vectors are not used now, or undefined if they are. */
+  async missing(): Promise<string | undefined> {
+    if (!(await this.isThere())) return this.failure ?? "no writer has made vectors in this database";
+    if (this.failure !== undefined) return this.failure;
+    const sql = `select exists (select from ${this.names.vectors} where embedder = $1) as found`;
+    const [row] = await queryRows(this.client, sql, [toStoredText(this.embedder.id)]);
+    return row?.found === true ? undefined : "no writer has made vectors with this embedder";
+  }
+
+  /** Creates missing and outdated vectors of documents. Must not throw: search by words still works. */
+  async put(documents: readonly SearchDocument[]): Promise<void> {
+    try {
+      await this.create();
+      const newest = new Map(documents.map((document) => [document.id, document]));
+      const shown = [...newest.values()].filter(({ visibility }) => visibility !== "hidden");
+      for (let from = 0; from < shown.length; from += BATCH)
+        await this.putBatch(shown.slice(from, from + BATCH));
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = reasonOf(error);
+    }
+  }
+
+  /** The vectors of a query and its clauses. Empty if the embedder fails or does not read the query. */
+  async embedQuery(query: string): Promise<readonly Float32Array[]> {
+    try {
+      if (this.embedder.reads?.(query) === false || !(await this.isThere())) return [];
+      const clauses = splitClauses(query);
+      const [whole, ...others] = await this.embedder.embed(
+        clauses.length > 1 ? [query, ...clauses] : [query],
+      );
+      if (whole === undefined || isZero(whole)) return [];
+      return [whole, ...others.filter((vector) => !isZero(vector))];
+    } catch (error) {
+      this.failure = reasonOf(error);
+      return [];
+    }
+  }
+
+  /**
+   * Finds the documents nearest to a query, and how near those in `also` are, best first, ties by id. `queries` are
+   * the vectors of `embedQuery`. Empty if the server fails.
+   */
+  async search(
+    queries: readonly Float32Array[],
+    filter: SearchFilter,
+    also: readonly string[],
+  ): Promise<Scored[]> {
+    if (queries.length === 0) return [];
+    try {
+      const { condition, params } = filterSql(filter, 4);
+      // The inner product is the cosine, because vectors have length one.
+      const rows = await queryRows(
+        this.client,
+        `with asked as materialized (
+           select a.place, a.written::vector as embedding
+           from unnest($1::text[]) with ordinality as a(written, place)
+         ), allowed as not materialized (
+           select d.id, v.document, v.embedding
+           from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
+           where v.embedder = $2 and ${condition}
+         ), near as (
+           select n.document from asked cross join lateral (
+             select allowed.document from allowed
+             order by allowed.embedding <#> asked.embedding, allowed.id limit ${VECTORS.depth}
+           ) n
+           union
+           select allowed.document from allowed where allowed.id = any($3::text[])
+         )
+         select allowed.id, array_agg(-(allowed.embedding <#> asked.embedding) order by asked.place) as cosines
+         from near join allowed on allowed.document = near.document cross join asked
+         group by allowed.id`,
+        [queries.map(toVectorText), toStoredText(this.embedder.id), also.map(toStoredText), ...params],
+      );
+      this.failure = undefined;
+      const scores = blendCosines(
+        queries.map((_, at) => rows.map(({ cosines }) => Number((cosines as number[])[at]))),
+      );
+      return rows
+        .map(({ id }, at) => ({ id: fromStoredText(String(id)), score: scores[at]! }))
+        .filter(({ score }) => score > 0)
+        .sort(bestFirst);
+    } catch (error) {
+      this.failure = reasonOf(error);
+      return [];
+    }
+  }
+
+  private async isThere(): Promise<boolean> {
+    if (this.ready) return true;
+    const sql = "select to_regclass($1) is not null as there";
+    const [row] = await queryRows(this.client, sql, [this.names.vectors]);
+    this.ready = row?.there === true;
+    return this.ready;
+  }
+
+  private async create(): Promise<void> {
+    if (await this.isThere()) return;
+    await this.client.query("create extension if not exists vector");
+    await createVectorTable(this.client, this.names);
+    this.ready = true;
+  }
+
+  private async putBatch(documents: readonly SearchDocument[]): Promise<void> {
+    const texts = new Map(documents.map((document) => [toStoredText(document.id), vectorText(document)]));
+    const known = await queryRows(
+      this.client,
+      `select d.id, v.text_hash from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
+       where v.embedder = $1 and d.id = any($2::text[])`,
+      [toStoredText(this.embedder.id), [...texts.keys()]],
+    );
+    const hashes = new Map(known.map(({ id, text_hash }) => [id, text_hash]));
+    const missing = [...texts].filter(([id, text]) => hashes.get(id) !== hashOf(text));
+    if (missing.length === 0) return;
+    const wanted = missing.map(([, text]) => text);
+    const vectors = await (this.embedder.embedDocuments?.(wanted) ?? this.embedder.embed(wanted));
+    const made = missing.flatMap(([id, text], at) => {
+      const vector = vectors[at];
+      return vector === undefined || isZero(vector) ? [] : [{ id, hash: hashOf(text), vector }];
+    });
+    await this.client.query(
+      `select ${this.names.putVectorsFunction}($1::text, $2::text[], $3::text[], $4::text[])`,
+      [
+        toStoredText(this.embedder.id),
+        made.map(({ id }) => id),
+        made.map(({ hash }) => hash),
+        made.map(({ vector }) => toVectorText(vector)),
+      ],
+    );
+  }
+}
+
+/** The vector as the embedded engine compares it, so that both rank alike. PostgreSQL refuses what is no number. */
+function toVectorText(vector: Float32Array): string {
+  const levels = new Int8Array(vector.length);
+  const scale = quantize(vector, levels);
+  const components = scale === undefined ? Array.from(vector) : Array.from(levels, (level) => level * scale);
+  return `[${components.join(",")}]`;
+}
+
+function isZero(vector: Float32Array): boolean {
+  return vector.every((value) => value === 0);
+}

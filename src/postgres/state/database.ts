@@ -1,0 +1,56 @@
+import { problem } from "../../base/problems/problem.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { PostgresClient } from "../../core/storage/postgres-client.ts";
+import type { SqlDatabase, SqlRow } from "../../core/storage/sql-storage.ts";
+import { publish } from "../../core/telemetry/events.ts";
+
+/** The tables of the state. Safe to put into SQL. */
+export interface StateTables {
+  readonly versions: string;
+  readonly counters: string;
+  readonly gateways: string;
+  readonly values: string;
+  readonly records: string;
+  readonly learning: string;
+  readonly audit: string;
+  readonly chains: string;
+}
+
+/** `query` throws STATE_UNREACHABLE if the statement failed. It may have taken effect. */
+export interface Database extends SqlDatabase {
+  readonly tables: StateTables;
+}
+
+const NOW = "cast(extract(epoch from now()) * 1000 as bigint)";
+
+export function stateTables(nameOf: (suffix: string) => string): StateTables {
+  return {
+    versions: nameOf("_state_versions"),
+    counters: nameOf("_counters"),
+    gateways: nameOf("_gateways"),
+    values: nameOf("_values"),
+    records: nameOf("_records"),
+    learning: nameOf("_learning"),
+    audit: nameOf("_audit"),
+    chains: nameOf("_audit_chains"),
+  };
+}
+
+/** Serialization failure and deadlock: the statement had no effect. */
+const TRY_AGAIN = new Set(["40001", "40P01"]);
+const TRIES = 5;
+
+export function openDatabase(client: PostgresClient, tables: StateTables): Database {
+  async function query(sql: string, params: unknown[] = [], tries = TRIES): Promise<readonly SqlRow[]> {
+    try {
+      return (await client.query(sql, params)).rows as readonly SqlRow[];
+    } catch (error) {
+      const code = String((error as { code?: unknown }).code);
+      if (TRY_AGAIN.has(code) && tries > 1) return query(sql, params, tries - 1);
+      // The reason may name hosts, which callers must not read.
+      publish({ type: "notice", notice: "state-failed", detail: reasonOf(error) });
+      throw problem("STATE_UNREACHABLE");
+    }
+  }
+  return { tables, now: NOW, query: (sql, params) => query(sql, params) };
+}

@@ -1,0 +1,64 @@
+import { storageTable } from "../../core/storage/sql-storage.ts";
+import type { Database, StateTables } from "./database.ts";
+
+/** Migration n takes the tables from version n to n + 1. Never change one that was released; add another. */
+const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
+  ({ counters, gateways, values, records, learning, audit, chains }) => `
+    create table ${counters} (name text primary key, value bigint not null, secret bytea);
+    create table ${gateways} (id text primary key, seen_at timestamptz not null);
+    ${storageTable(values)};
+    create table ${records} (
+      part text not null,
+      key text not null,
+      value text not null,
+      primary key (part, key)
+    );
+    create table ${learning} (id bigint primary key, gateway text not null, event text not null);
+    create table ${chains} (
+      chain int generated always as identity primary key,
+      gateway text not null,
+      seq bigint not null,
+      hash text not null,
+      kept_from bigint not null
+    );
+    create table ${audit} (
+      chain int not null,
+      seq bigint not null,
+      line text not null,
+      primary key (chain, seq)
+    );`,
+];
+
+/**
+ * Brings the tables to the current version, in one statement and so in one transaction. Gateways that start together
+ * wait for each other. Tables of a later version stay as they are.
+ */
+export async function migrate(database: Database): Promise<void> {
+  const { tables, query } = database;
+  if ((await versionOf(database)) >= MIGRATIONS.length) return;
+  const steps = MIGRATIONS.map(
+    (migration, done) => `
+  if version <= ${done} then
+    ${migration(tables)}
+  end if;`,
+  );
+  await query(`do $migrate$
+declare
+  version int;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('${tables.versions}', 0));
+  create table if not exists ${tables.versions} (version int primary key);
+  version := (select coalesce(max(v.version), 0) from ${tables.versions} v);
+  ${steps.join("")}
+  insert into ${tables.versions} values (${MIGRATIONS.length}) on conflict do nothing;
+end
+$migrate$`);
+}
+
+/** Asked first: a role that may not create tables can use those that exist. */
+async function versionOf({ tables: { versions }, query }: Database): Promise<number> {
+  const [found] = await query("select to_regclass($1) is not null as there", [versions]);
+  if (!found?.there) return 0;
+  const [row] = await query(`select coalesce(max(version), 0)::int as version from ${versions}`);
+  return Number(row?.version);
+}

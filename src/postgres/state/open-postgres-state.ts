@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { problem } from "../../base/problems/problem.ts";
+import { createRedact } from "../../base/safety/redact.ts";
+import { type Consents, consentSchema, createConsentsOver } from "../../core/access/consents.ts";
+import { approvalSchema } from "../../core/access/pin-store.ts";
+import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import type { AuditStore } from "../../core/audit/audit-store.ts";
+import {
+  createIdempotency,
+  type Idempotency,
+  type IdempotencyOptions,
+} from "../../core/storage/idempotency.ts";
+import { createPlanStore } from "../../core/storage/plan-store.ts";
+import type { PostgresClient } from "../../core/storage/postgres-client.ts";
+import { createResultStore, type ResultStore } from "../../core/storage/result-store.ts";
+import {
+  createDatabaseSessionStore,
+  type SessionStore,
+  type SessionStoreOptions,
+} from "../../core/storage/session-store.ts";
+import {
+  createSpentApprovals,
+  SECRET_BYTES,
+  type SpentApprovals,
+} from "../../core/storage/spent-approvals.ts";
+import { createSqlDriver } from "../../core/storage/sql-storage.ts";
+import type { Bounds } from "../../core/storage/storage.ts";
+import type { LearningOptions } from "../../search/learning/learning.ts";
+import { quotedNames } from "../quoted-names.ts";
+import { type Database, openDatabase, stateTables } from "./database.ts";
+import { joinGateways } from "./gateways.ts";
+import { migrate } from "./migrate.ts";
+import { createPostgresAudit } from "./postgres-audit.ts";
+import { createPostgresLearning } from "./postgres-learning.ts";
+import { createPostgresRecords } from "./postgres-records.ts";
+
+/** Options of {@link createPostgresState}. */
+export interface PostgresStateOptions {
+  /** A pool of `pg` on the primary, or anything with its `query`. The state does not end it. */
+  readonly client: PostgresClient;
+  /** Prefix of all tables, with or without a schema. Gateways that use the same one share the state. Default: `keyhole`. */
+  readonly table?: string;
+  /** Texts that must not be written, beside those that look like secrets. */
+  readonly secrets?: readonly string[];
+  /** How long a gateway counts as alive after it was last seen. Default: 10 seconds. */
+  readonly leaseMs?: number;
+  readonly sessions?: Pick<SessionStoreOptions, "maxSessions" | "idleMs">;
+  readonly results?: { readonly all?: Bounds; readonly perPrincipal?: Bounds; readonly idleMs?: number };
+  readonly idempotency?: Pick<IdempotencyOptions, "all" | "perPrincipal">;
+}
+
+/** The state of a gateway in PostgreSQL. */
+export interface PostgresState {
+  /** Options for {@link createGateway}. */
+  readonly stores: {
+    readonly sessions: SessionStore;
+    readonly results: ResultStore;
+    readonly idempotency: Idempotency;
+    readonly approvals: SpentApprovals;
+    readonly pins: Pins;
+    readonly learning: LearningOptions;
+  };
+  /** Keeps the audit log: pass it as `audit: { store: state.audit }`. */
+  readonly audit: AuditStore;
+  /** Consents to start servers, for `mayStart` of their sources. */
+  readonly consents: Consents<Promise<boolean>>;
+  /** Leaves the other gateways. Close the gateway first. */
+  close(): Promise<void>;
+}
+
+const LEASE_MS = 10_000;
+const DAY_MS = 24 * 60 * 60_000;
+const MIB = 1024 * 1024;
+const ALL_RESULTS: Bounds = { entries: 20_000, size: 4_096 * MIB };
+const RESULTS_OF_PRINCIPAL: Bounds = { entries: 500, size: 256 * MIB };
+const ALL_KEYS: Bounds = { entries: 500_000, size: 1_024 * MIB };
+const ALL_PLANS: Bounds = { entries: 20_000, size: 4_096 * MIB };
+const MOST_APPROVALS = 1_000_000;
+
+/** Implements {@link createPostgresState}. */
+export async function openPostgresState(options: PostgresStateOptions): Promise<PostgresState> {
+  const { client, table = "keyhole", secrets = [], leaseMs = LEASE_MS } = options;
+  const database = openDatabase(client, stateTables(quotedNames(table, "createPostgresState")));
+  const [server] = await database.query("select pg_is_in_recovery() as behind");
+  if (server?.behind) throw problem("STATE_UNREACHABLE");
+  await migrate(database);
+  const gateway = await joinGateways(database, leaseMs);
+  const open = createSqlDriver(database, database.tables.values);
+  const redact = createRedact(secrets, { kinds: true });
+  const results = createResultStore(open, {
+    all: options.results?.all ?? ALL_RESULTS,
+    perOwner: options.results?.perPrincipal ?? RESULTS_OF_PRINCIPAL,
+    ttlMs: options.results?.idleMs ?? DAY_MS,
+    toText: (value) => JSON.stringify(redact(value)),
+  });
+  const [secret, approved, consented, log] = await Promise.all([
+    sharedSecret(database),
+    createPostgresRecords(database, "pins", approvalSchema),
+    createPostgresRecords(database, "consents", consentSchema),
+    createPostgresLearning(database, gateway.id),
+  ]);
+  const audit = createPostgresAudit(database, gateway);
+  return {
+    audit,
+    stores: {
+      sessions: {
+        ...createDatabaseSessionStore(open, options.sessions),
+        plans: createPlanStore(open, { all: ALL_PLANS }),
+      },
+      results,
+      idempotency: createIdempotency(results, {
+        all: ALL_KEYS,
+        ...options.idempotency,
+        ...{ open, redact, gateways: gateway },
+      }),
+      approvals: createSpentApprovals(open, { secret, most: MOST_APPROVALS }),
+      pins: createPinsOver(approved, { shared: true, strict: true }),
+      learning: { log },
+    },
+    consents: createConsentsOver(consented, async ({ hash }) => {
+      await consented.refresh();
+      return consented.get(hash) !== undefined;
+    }),
+    close: async () => {
+      // Events that cannot be written are lost with the process; the chain stays intact.
+      await audit.close().catch(() => {});
+      await log.close();
+      await gateway.close();
+    },
+  };
+}
+
+/** The first gateway makes the secret under which all seal approvals. */
+async function sharedSecret({ tables: { counters }, query }: Database): Promise<Uint8Array> {
+  const fresh = randomBytes(SECRET_BYTES).toString("hex");
+  await query(`insert into ${counters} values ('approvals', 0, decode($1, 'hex')) on conflict do nothing`, [
+    fresh,
+  ]);
+  const [row] = await query(
+    `select encode(secret, 'hex') as secret from ${counters} where name = 'approvals'`,
+  );
+  return Buffer.from(String(row?.secret), "hex");
+}

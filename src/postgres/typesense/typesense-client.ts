@@ -1,0 +1,87 @@
+import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
+import { readBytes } from "../../base/net/read-response.ts";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+
+/** Names a Typesense server and how to log in to it. */
+export interface TypesenseOptions {
+  /** The address of the server, such as `http://127.0.0.1:8108`. It may be private. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Milliseconds for one request; a write gets ten times as many. Default: 5,000. */
+  readonly timeoutMs?: number;
+}
+
+export interface TypesenseAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface TypesenseRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** The path from the root, with every part encoded. */
+  readonly path: string;
+  readonly body?: string;
+  readonly isWrite?: boolean;
+}
+
+export type SendRequest = (request: TypesenseRequest) => Promise<TypesenseAnswer>;
+
+const DEFAULT_TIMEOUT = 5_000;
+const WRITE_FACTOR = 10;
+const MAX_REASON = 200;
+const MAX_ANSWER_BYTES = 16 * 2 ** 20;
+
+/**
+ * Creates the function that sends requests to one server. The key goes out in a header only, to that server only.
+ *
+ * @throws `INVALID_INPUT` if the URL is not http or https.
+ */
+export function createTypesenseClient(options: TypesenseOptions): SendRequest {
+  const root = rootOf(options.url);
+  const guarded = createGuardedFetch({ ownUrl: root, redirects: "none" });
+  return async ({ method, path, body, isWrite = false }) => {
+    const timeout = (options.timeoutMs ?? DEFAULT_TIMEOUT) * (isWrite ? WRITE_FACTOR : 1);
+    const signal = AbortSignal.timeout(timeout);
+    try {
+      const response = await guarded(`${root}${path}`, {
+        method,
+        headers: { "X-TYPESENSE-API-KEY": options.apiKey, "Content-Type": "application/json" },
+        signal,
+        ...(body !== undefined && { body }),
+      });
+      const bytes = await readBytes(response, "Typesense", MAX_ANSWER_BYTES);
+      return { status: response.status, text: bytes.toString() };
+    } catch (error) {
+      if (signal.aborted) throw problem("TIMEOUT", { name: "Typesense", ms: timeout });
+      if (isProblem(error) && error.code === "LIMIT_EXCEEDED") throw error;
+      throw unavailable("server_down", withoutKey(reasonOf(error), options.apiKey));
+    }
+  };
+}
+
+/** Turns an unexpected answer into a problem. It quotes a part of the answer, never the key. */
+export function unexpected({ status, text }: TypesenseAnswer, apiKey: string): Problem {
+  if (status === 401 || status === 403) return unavailable("needs_login", "it does not accept the API key");
+  return unavailable("server_down", `status ${status}: ${withoutKey(text, apiKey)}`);
+}
+
+/** Cuts a text short and takes the key out of it. */
+export function withoutKey(text: string, apiKey: string): string {
+  return (apiKey === "" ? text : text.replaceAll(apiKey, "…")).slice(0, MAX_REASON);
+}
+
+function unavailable(state: string, reason: string): Problem {
+  return problem("UNAVAILABLE", { name: "Typesense", state, reason });
+}
+
+function rootOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === "http:" || parsed?.protocol === "https:") {
+    return `${parsed.origin}${parsed.pathname.replace(/\/$/, "")}`;
+  }
+  throw problem("INVALID_INPUT", {
+    operation: "createTypesenseIndex",
+    reason: "`url` must be http or https",
+  });
+}

@@ -1,0 +1,289 @@
+import { problem } from "../../base/problems/problem.ts";
+import { fromStoredText } from "../../core/storage/postgres-client.ts";
+import { nameKey } from "../../search/lexical/names.ts";
+import type {
+  SearchDocument,
+  SearchFilter,
+  SearchHit,
+  SearchIndex,
+  SearchRequest,
+} from "../../search/port/search-index.ts";
+import {
+  type ResourceDocument,
+  resourceId,
+  routeOf,
+  toFilterValue,
+  toResourceDocument,
+  WORD_FIELDS,
+} from "./resource-document.ts";
+import {
+  type FieldWeights,
+  MAX_PER_PAGE,
+  queryText,
+  type SearchPart,
+  searchParams,
+  searchParts,
+} from "./search-params.ts";
+import {
+  createTypesenseClient,
+  type TypesenseAnswer,
+  type TypesenseOptions,
+  unexpected,
+  withoutKey,
+} from "./typesense-client.ts";
+
+/** Options of {@link createTypesenseIndex}. */
+export interface TypesenseIndexOptions extends TypesenseOptions {
+  /** Default: `mcp_resources`. */
+  readonly collection?: string;
+}
+
+const BATCH = 200;
+/** Small, because the ids of a request go in its URL. */
+const DROP_BATCH = 20;
+const MAX_PAGES = 40;
+const MAX_LIMIT = 1_000;
+
+/**
+ * Opens a search index in a Typesense collection, which the first put creates. It searches by words only. See
+ * {@link SearchIndex}.
+ *
+ * @throws INVALID_INPUT if the URL or the collection name is malformed
+ * @example
+ * ```ts no-run
+ * import { createGateway } from "keyhole";
+ * import { createTypesenseIndex } from "keyhole/postgres";
+ *
+ * const index = createTypesenseIndex({ url: "http://127.0.0.1:8108", apiKey: process.env.TYPESENSE_KEY ?? "" });
+ * const gateway = createGateway({ domains: [], index });
+ * ```
+ */
+export function createTypesenseIndex(options: TypesenseIndexOptions): SearchIndex {
+  const { collection = "mcp_resources", apiKey } = options;
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(collection)) {
+    const reason = "`collection` must consist of letters, digits, - and _";
+    throw problem("INVALID_INPUT", { operation: "createTypesenseIndex", reason });
+  }
+  const send = createTypesenseClient(options);
+  const path = `/collections/${collection}`;
+  /** The weights of domains that have their own, from the documents that this index was given. */
+  const weightsOf = new Map<string, FieldWeights>();
+  let closed = false;
+  let isThere = false;
+
+  function checkOpen(): void {
+    if (closed) throw problem("CLOSED");
+  }
+
+  async function makeCollection(): Promise<void> {
+    if (isThere) return;
+    const found = await send({ method: "GET", path });
+    if (found.status === 404) {
+      const body = JSON.stringify(collectionSchema(collection));
+      const made = await send({ method: "POST", path: "/collections", body, isWrite: true });
+      // 409: another gateway created it first.
+      if (made.status !== 201 && made.status !== 200 && made.status !== 409) throw unexpected(made, apiKey);
+    } else if (found.status !== 200) throw unexpected(found, apiKey);
+    isThere = true;
+  }
+
+  async function writeBatch(documents: readonly SearchDocument[]): Promise<void> {
+    const body = documents.map((document) => JSON.stringify(toResourceDocument(document))).join("\n");
+    const request = {
+      method: "POST" as const,
+      path: `${path}/documents/import?action=upsert`,
+      body,
+      isWrite: true,
+    };
+    const answer = await send(request);
+    if (answer.status !== 200) throw unexpected(answer, apiKey);
+    const refused = answer.text.split("\n").filter((line) => line !== "" && !isTaken(line));
+    if (refused.length === 0) return;
+    const reason = `${refused.length} documents were refused: ${withoutKey(refused[0]!, apiKey)}`;
+    throw problem("INTERNAL", { name: "Typesense", reason });
+  }
+
+  async function drop(ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += DROP_BATCH) {
+      const listed = ids.slice(from, from + DROP_BATCH).map((id) => `\`${resourceId(id)}\``);
+      const filter = encodeURIComponent(`id:[${listed.join(",")}]`);
+      const request = {
+        method: "DELETE" as const,
+        path: `${path}/documents?filter_by=${filter}`,
+        isWrite: true,
+      };
+      const answer = await send(request);
+      if (answer.status === 404) return;
+      if (answer.status !== 200) throw unexpected(answer, apiKey);
+    }
+  }
+
+  async function searchPage(
+    words: string,
+    parts: readonly SearchPart[],
+    number: number,
+    size: number,
+  ): Promise<readonly FoundPage[]> {
+    const searches = parts.map((part) => searchParams(collection, words, part, { number, size }));
+    const body = JSON.stringify({ searches });
+    return pagesOf(await send({ method: "POST", path: "/multi_search", body }), apiKey);
+  }
+
+  /** Reads pages of every part until each has enough documents that pass. */
+  async function searchAll(
+    words: string,
+    filter: SearchFilter,
+    limit: number,
+  ): Promise<readonly FoundDocument[]> {
+    const size = Math.min(MAX_PER_PAGE, Math.max(50, 2 * limit));
+    const passing: FoundDocument[] = [];
+    let parts = searchParts(filter, weightsOf);
+    const counts = new Map(parts.map((part) => [part, 0]));
+    for (let number = 1; number <= MAX_PAGES && parts.length > 0; number++) {
+      const pages = await searchPage(words, parts, number, size);
+      parts = parts.filter((part, at) => {
+        const page = pages[at] ?? [];
+        const passed = page.filter((document) => passes(document, part.filter));
+        const count = counts.get(part)! + passed.length;
+        counts.set(part, count);
+        passing.push(...passed);
+        return page.length === size && count < limit;
+      });
+    }
+    return passing.sort((one, other) => other.match - one.match);
+  }
+
+  function noteWeights(documents: readonly SearchDocument[]): void {
+    for (const { domain, weights } of documents) {
+      if (weights && Object.keys(weights).length > 0) weightsOf.set(domain, weights);
+      else weightsOf.delete(domain);
+    }
+  }
+
+  return {
+    async put(documents) {
+      checkOpen();
+      await makeCollection();
+      noteWeights(documents);
+      const newest = [...new Map(documents.map((document) => [document.id, document])).values()];
+      await drop(newest.filter(({ visibility }) => visibility === "hidden").map(({ id }) => id));
+      const shown = newest.filter(({ visibility }) => visibility !== "hidden");
+      for (let from = 0; from < shown.length; from += BATCH)
+        await writeBatch(shown.slice(from, from + BATCH));
+    },
+
+    async drop(ids) {
+      checkOpen();
+      await drop(ids);
+    },
+
+    async search(request) {
+      checkOpen();
+      const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
+      const words = queryText(request.query);
+      if (limit === 0 || words === "") return [];
+      return toHits(await searchAll(words, request.filter, limit), request, limit);
+    },
+
+    async close() {
+      closed = true;
+    },
+  };
+}
+
+function isTaken(line: string): boolean {
+  return (parseJson(line) as { success?: unknown } | undefined)?.success === true;
+}
+
+type FoundDocument = Pick<
+  ResourceDocument,
+  "uri" | "name" | "domain" | "scopes" | "kind" | "category" | "tags"
+> & {
+  /** The engine's score. */
+  readonly match: number;
+};
+type FoundPage = readonly FoundDocument[];
+
+function pagesOf(answer: TypesenseAnswer, apiKey: string): FoundPage[] {
+  if (answer.status !== 200) throw unexpected(answer, apiKey);
+  const { results } = (parseJson(answer.text) as MultiSearchAnswer | undefined) ?? {};
+  if (results === undefined) throw unexpected(answer, apiKey);
+  return results.map(({ code, error, hits }) => {
+    // The collection does not exist before the first put.
+    if (code === 404) return [];
+    if (hits === undefined) {
+      throw unexpected({ status: code ?? answer.status, text: error ?? answer.text }, apiKey);
+    }
+    return hits.map(({ document, text_match = 0 }) => ({ ...document, match: text_match }));
+  });
+}
+
+/** Undefined if the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface MultiSearchAnswer {
+  readonly results?: readonly {
+    readonly code?: number;
+    readonly error?: string;
+    readonly hits?: readonly { readonly document: FoundDocument; readonly text_match?: number }[];
+  }[];
+}
+
+/** Checks every hit again: the engine accepts any one of the scopes where all are needed, and compares loosely. */
+function passes(document: FoundDocument, filter: SearchFilter): boolean {
+  const scopes = new Set(filter.scopes.map(toFilterValue));
+  const { domain, kinds, categories, tags = [] } = filter;
+  return (
+    document.scopes.every((scope) => scopes.has(scope)) &&
+    (domain === undefined || document.domain === toFilterValue(domain)) &&
+    (kinds === undefined || kinds.some((kind) => kind === document.kind)) &&
+    (categories === undefined || categories.map(toFilterValue).includes(document.category)) &&
+    tags.every((tag) => document.tags.includes(toFilterValue(tag)))
+  );
+}
+
+/** Puts documents whose name is the query first. Scores give the rank only: the engine's have no fixed scale. */
+function toHits(documents: readonly FoundDocument[], request: SearchRequest, limit: number): SearchHit[] {
+  const key = nameKey(request.query);
+  const isNamed = (document: FoundDocument): boolean => nameKey(fromStoredText(document.name)) === key;
+  const isWritten = (document: FoundDocument): boolean => fromStoredText(document.name) === request.query;
+  const rankOf = (document: FoundDocument): number => (isWritten(document) ? 0 : isNamed(document) ? 1 : 2);
+  const ordered = [...documents].sort((one, other) => rankOf(one) - rankOf(other));
+  return ordered.slice(0, limit).map(({ uri }, at) => ({ id: routeOf(uri), score: 1 / (at + 1) }));
+}
+
+/** The schema that the collection is created with. */
+function collectionSchema(name: string): object {
+  const text = (field: string, more: object = {}): object => ({ name: field, type: "string", ...more });
+  return {
+    name,
+    enable_nested_fields: false,
+    fields: [
+      // Sortable, so that ties go by id.
+      text("uri", { sort: true }),
+      text("domain", { facet: true }),
+      text("path", { index: false, optional: true }),
+      text("path_segment", { facet: true }),
+      text("name"),
+      text("description"),
+      text("content"),
+      { name: "scopes", type: "string[]", facet: true },
+      { name: "is_unrestricted", type: "bool", facet: true },
+      text("kind", { facet: true }),
+      text("resource_type", { facet: true }),
+      text("source_id", { facet: true, optional: true }),
+      { name: "quality_score", type: "int32", sort: true, optional: true },
+      { name: "indexed_at", type: "int64", sort: true, optional: true },
+      text("category", { facet: true, optional: true }),
+      { name: "tags", type: "string[]", facet: true },
+      { name: "name_keys", type: "string[]" },
+      ...WORD_FIELDS.map((field) => text(field.name)),
+    ],
+  };
+}

@@ -1,0 +1,140 @@
+import { INJECTION_KINDS } from "../../base/safety/detect-injection.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { type Pin, type PinSelection, type PinState, type Pins, waits } from "../../core/access/pins.ts";
+import { confirm, shortHash } from "../terminal/confirm.ts";
+import { invalid, notFound } from "../terminal/define-command.ts";
+import { hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
+
+type Action = (survey: Survey, target: string, yes: string | undefined) => Promise<void> | void;
+
+const ACTIONS: Readonly<Record<string, Action>> = { diff: showDiff, approve, revoke };
+const ALL = "--all";
+const ORDER: readonly PinState[] = ["flagged", "changed", "pending", "approved", "trusted"];
+
+export interface PinsInput {
+  readonly action: string;
+  /** The config of the list, or a source or route to show, approve or revoke. */
+  readonly words: readonly string[];
+  readonly config: string | undefined;
+  readonly refresh: boolean;
+  readonly all: boolean;
+  readonly yes: string | undefined;
+  readonly json: boolean;
+}
+
+/** `keyhole pins` */
+export async function managePins({ action: name, words, ...input }: PinsInput): Promise<void> {
+  const action = ACTIONS[name];
+  const [word] = words;
+  if (action && input.all === (word !== undefined))
+    throw invalid("pins", `${name} needs SOURCE, ROUTE or --all`);
+  const target = input.all ? ALL : word;
+  const survey = await surveyServers({
+    config: input.config ?? (action ? undefined : word),
+    source: action && target?.split("://")[0],
+    refresh: input.refresh,
+  });
+  try {
+    if (survey.pins.damage) console.error(survey.pins.damage);
+    for (const { sentence } of survey.unreached) console.error(toVisibleLine(sentence));
+    if (survey.unreached.length > 0) process.exitCode = 1;
+    if (action) await action(survey, target ?? "", input.yes);
+    else list(survey, input.json);
+  } finally {
+    await survey.close();
+  }
+}
+
+function list({ pins }: Survey, json: boolean): void {
+  const listed = pins
+    .list()
+    .toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
+  if (json) {
+    console.log(JSON.stringify(listed.map(toJson), null, 2));
+    return;
+  }
+  const width = (field: "route" | "source") =>
+    Math.max(0, ...listed.map((pin) => toVisibleLine(pin[field]).length));
+  const [routes, sources] = [width("route"), width("source")];
+  for (const { route, source, state, poison } of listed) {
+    const why = poison.length > 0 ? `  warning: ${poison.join(", ")}` : "";
+    const place = `${toVisibleLine(route).padEnd(routes)}  ${toVisibleLine(source).padEnd(sources)}`;
+    console.log(`${place}  ${state}${why}`);
+  }
+  const counts = ORDER.flatMap((state) => {
+    const count = listed.filter((pin) => pin.state === state).length;
+    return count === 0 ? [] : `${count} ${state}`;
+  });
+  console.log(
+    `${countOf(listed.length, "definition")}${counts.length === 0 ? "" : `: ${counts.join(", ")}`}.`,
+  );
+}
+
+function toJson({ route, source, state, hash, poison }: Pin) {
+  return { route, source, state, hash, poison };
+}
+
+function showDiff({ pins }: Survey, route: string): void {
+  const pin = pins.list().find((one) => one.route === route);
+  if (!pin) throw missing(route, pins.list());
+  showChanges(pins, pin);
+  if (pins.diff(route).length === 0) console.log("It has not changed since it was approved.");
+}
+
+/** Shows a definition whole: a person decides by it. */
+function showChanges(pins: Pins, { route, state, poison }: Pin): void {
+  console.log(`${toVisibleLine(route)}  ${state}`);
+  for (const kind of poison) console.log(`! It ${INJECTION_KINDS[kind]}.`);
+  for (const change of pins.diff(route)) {
+    console.log(toVisibleLine(change.path));
+    if ("before" in change) console.log(`- ${toVisibleLine(JSON.stringify(change.before))}`);
+    if ("after" in change) console.log(`+ ${toVisibleLine(JSON.stringify(change.after))}`);
+  }
+}
+
+async function approve({ pins }: Survey, target: string, yes: string | undefined): Promise<void> {
+  const chosen = choose(pins.list(), target).filter(waits);
+  if (chosen.length === 0) return console.log("Nothing waits for approval.");
+  for (const pin of chosen) showChanges(pins, pin);
+  const hash = hashOfPins(chosen);
+  console.log(`Hash: ${shortHash(hash)}`);
+  const question = `Approve ${chosen.length === 1 ? "this definition" : `these ${chosen.length} definitions`}?`;
+  const agreed = await confirm({
+    operation: "pins",
+    action: "Approving definitions",
+    question,
+    hash,
+    yes,
+  });
+  if (!agreed) {
+    process.exitCode = 1;
+    return console.log("Nothing is approved.");
+  }
+  console.log(`Approved: ${await pins.approve({ pins: chosen })}.`);
+}
+
+async function revoke({ pins }: Survey, target: string): Promise<void> {
+  const chosen = choose(pins.list(), target).filter(
+    ({ state }) => state === "approved" || state === "changed",
+  );
+  const count = await pins.revoke(selectionOf(target));
+  for (const { route } of chosen) console.log(toVisibleLine(route));
+  console.log(`Revoked: ${count}.`);
+}
+
+function choose(pins: readonly Pin[], target: string): readonly Pin[] {
+  const chosen = pins.filter(({ route, source }) => [ALL, route, source].includes(target));
+  if (chosen.length > 0 || target === ALL) return chosen;
+  throw missing(target, pins);
+}
+
+function selectionOf(target: string): PinSelection {
+  if (target === ALL) return "all";
+  return target.includes("://") ? { route: target } : { source: target };
+}
+
+function missing(target: string, pins: readonly Pin[]) {
+  const names = pins.flatMap(({ route, source }) => [route, source]);
+  return notFound("pins", ["definition", target], names, "keyhole pins lists all");
+}

@@ -1,0 +1,96 @@
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import type { Consents } from "../../core/access/consents.ts";
+import { showProgram } from "../../core/access/consents.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import { openConsents } from "../open/stores.ts";
+import { confirm, shortHash } from "../terminal/confirm.ts";
+import { checkNames, invalid } from "../terminal/define-command.ts";
+import { findServers } from "./survey-servers.ts";
+
+export interface ConsentsInput {
+  readonly action: string;
+  /** The config of the list, or the label of a server to allow or revoke. */
+  readonly words: readonly string[];
+  readonly config: string | undefined;
+  readonly all: boolean;
+  readonly yes: string | undefined;
+  readonly json: boolean;
+}
+
+/** `keyhole servers` */
+export async function manageConsents({
+  action,
+  words,
+  config,
+  all,
+  yes,
+  json,
+}: ConsentsInput): Promise<void> {
+  const [word] = words;
+  if (action && all === (word !== undefined)) throw invalid("servers", `${action} needs LABEL or --all`);
+  const { guarded, problems } = await findServers(config ?? (action ? undefined : word));
+  for (const reason of problems) console.error(toVisibleLine(reason));
+  const programs = guarded.map((source) => source.program());
+  const consents = openConsents();
+  if (!action) return list(programs, consents, json);
+  const chosen = all ? programs : choose(programs, word ?? "");
+  if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);
+  await allowServers(chosen, consents, yes);
+}
+
+function list(programs: readonly ServerProgram[], consents: Consents, json: boolean): void {
+  if (json) {
+    const rows = programs.map((one) => toJson(one, consents));
+    console.log(JSON.stringify(rows, null, 2));
+    return;
+  }
+  for (const program of programs) {
+    const state = consents.isGiven(program) ? "allowed" : "waits for consent";
+    console.log([`${toVisibleLine(program.label)}  ${state}`, ...showProgram(program)].join("\n  "));
+  }
+  const waiting = programs.filter((program) => !consents.isGiven(program));
+  console.log(`${countOf(programs.length, "server")}, ${waiting.length} waiting for consent.`);
+}
+
+/** The same lines as in the list, because values of variables and headers may be secret. */
+function toJson(program: ServerProgram, consents: Consents) {
+  const { label, hash } = program;
+  return { label, isAllowed: consents.isGiven(program), hash, shown: showProgram(program) };
+}
+
+/** Shows what servers run, asks, and lets them start. */
+export async function allowServers(
+  chosen: readonly ServerProgram[],
+  consents: Consents,
+  yes?: string,
+): Promise<void> {
+  const waiting = chosen.filter((program) => !consents.isGiven(program));
+  if (waiting.length === 0) return console.log("Nothing waits for consent.");
+  for (const program of waiting) {
+    console.log([toVisibleLine(program.label), ...showProgram(program)].join("\n  "));
+  }
+  const hash = contentHash(waiting.map((program) => [program.label, program.hash]));
+  console.log(`Hash: ${shortHash(hash)}`);
+  const question = waiting.length === 1 ? "Let it start?" : `Let these ${waiting.length} servers start?`;
+  const agreed = await confirm({
+    operation: "servers",
+    action: "Letting a server start",
+    question,
+    hash,
+    yes,
+  });
+  if (!agreed) {
+    process.exitCode = 1;
+    return console.log("Nothing is allowed.");
+  }
+  await consents.give(waiting);
+  console.log(`Allowed: ${waiting.length}.`);
+}
+
+function choose(programs: readonly ServerProgram[], target: string): readonly ServerProgram[] {
+  const labels = programs.map(({ label }) => label);
+  checkNames("servers", "server", [target], labels, "keyhole servers lists all");
+  return programs.filter(({ label }) => label === target);
+}

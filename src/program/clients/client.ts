@@ -1,0 +1,60 @@
+import type { PlainObject } from "../../base/util/plain-object.ts";
+import type { FormatName } from "./formats/format.ts";
+
+/** The computer of a person, as far as it decides where clients keep their configs. */
+export interface ClientMachine {
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that the person works in. */
+  readonly project: string;
+}
+
+/** A file of a client, and the path in it that leads to the servers. */
+export interface ConfigLocation {
+  /** Servers of the user are there in every folder; those of a project only in its folder. */
+  readonly scope: "user" | "project";
+  readonly path: string;
+  readonly format: FormatName;
+  /** `*` stands for every key; such a key is the folder of a project. */
+  readonly at: readonly string[];
+}
+
+/** An MCP client: where its servers stand, and how. A new client is a new row of `CLIENTS`. */
+export interface Client {
+  readonly name: string;
+  readonly title: string;
+  /** Its configs, those in use or not. The first is created if the client has none. */
+  places(machine: ClientMachine): readonly ConfigLocation[];
+  readonly dialect: Dialect;
+  /** Whether another part of the config switches a server off. */
+  isOff?(config: unknown, name: string): boolean;
+  /** Keyhole's entry, as the client wants it, with its switch that keeps the few tools loaded. */
+  entry(program: Program): PlainObject;
+}
+
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** How a client writes a server. */
+export interface Dialect {
+  /** Every field that the client knows. */
+  readonly fields: Readonly<Record<string, Meaning>>;
+  /** Whether the servers are a list of objects with a `name`, not an object. */
+  readonly isList?: boolean;
+  /** Rewrites the variables of a text into Keyhole's `${NAME}`. */
+  variables?(text: string): string;
+}
+
+/**
+ * The meaning of a client's field: the name of Keyhole's field, or a function to Keyhole's fields. `ignored` fields
+ * change nothing for Keyhole. Those that are `lost` are reported. A server that needs an `unknown` one stays where it is.
+ */
+export type Meaning =
+  | { readonly as: string }
+  | { readonly to: (value: unknown) => PlainObject }
+  | "ignored"
+  | "lost"
+  | "unknown";

@@ -1,0 +1,209 @@
+import { join } from "node:path";
+import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
+import type { Client, ClientMachine, ConfigLocation, Program } from "./client.ts";
+import { CLINE, CODEX, CONTINUE, GEMINI, GOOSE, OPENCODE, STANDARD, ZED } from "./dialects.ts";
+
+/** The clients whose servers Keyhole finds and moves. */
+export const CLIENTS: readonly Client[] = [
+  {
+    name: "claude-code",
+    title: "Claude Code",
+    places: ({ home, env, project }) => {
+      const path = join(env.CLAUDE_CONFIG_DIR || home, ".claude.json");
+      return [
+        user(path, ["mcpServers"]),
+        inProject(path, ["projects", "*", "mcpServers"]),
+        inProject(join(project, ".mcp.json"), ["mcpServers"]),
+      ];
+    },
+    dialect: STANDARD,
+    entry: (program) => ({ type: "stdio", ...plain(program), alwaysLoad: true }),
+  },
+  {
+    name: "claude-desktop",
+    title: "Claude Desktop",
+    places: (machine) => [
+      user(join(appFolder(machine), "Claude", "claude_desktop_config.json"), ["mcpServers"]),
+    ],
+    dialect: STANDARD,
+    entry: plain,
+  },
+  {
+    name: "vscode",
+    title: "VS Code",
+    places: (machine) => [
+      user(join(appFolder(machine), "Code", "User", "mcp.json"), ["servers"]),
+      inProject(join(machine.project, ".vscode", "mcp.json"), ["servers"]),
+    ],
+    dialect: STANDARD,
+    entry: (program) => ({ type: "stdio", ...plain(program) }),
+  },
+  {
+    name: "cursor",
+    title: "Cursor",
+    places: ({ home, project }) => [
+      user(join(home, ".cursor", "mcp.json"), ["mcpServers"]),
+      inProject(join(project, ".cursor", "mcp.json"), ["mcpServers"]),
+    ],
+    dialect: STANDARD,
+    entry: plain,
+  },
+  {
+    name: "codex",
+    title: "Codex",
+    places: ({ home, env, project }) => [
+      user(join(env.CODEX_HOME || join(home, ".codex"), "config.toml"), ["mcp_servers"], "toml"),
+      inProject(join(project, ".codex", "config.toml"), ["mcp_servers"], "toml"),
+    ],
+    dialect: CODEX,
+    // The first makes Codex list the tools from the start, the second makes it wait for the server.
+    entry: (program) => ({ ...plain(program), omit_tools_from: ["deferred"], required: true }),
+  },
+  {
+    name: "gemini",
+    title: "Gemini CLI",
+    places: ({ home, project }) => [
+      user(join(home, ".gemini", "settings.json"), ["mcpServers"]),
+      inProject(join(project, ".gemini", "settings.json"), ["mcpServers"]),
+    ],
+    dialect: GEMINI,
+    isOff: isExcluded,
+    entry: plain,
+  },
+  {
+    name: "qwen",
+    title: "Qwen Code",
+    places: ({ home, project }) => [
+      user(join(home, ".qwen", "settings.json"), ["mcpServers"]),
+      inProject(join(project, ".qwen", "settings.json"), ["mcpServers"]),
+    ],
+    dialect: GEMINI,
+    isOff: isExcluded,
+    entry: (program) => ({ ...plain(program), alwaysLoadTools: true }),
+  },
+  {
+    name: "opencode",
+    title: "opencode",
+    places: ({ home, env, project }) => {
+      const own = join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
+      return [
+        user(join(own, "opencode.json"), ["mcp"]),
+        user(join(own, "opencode.jsonc"), ["mcp"]),
+        inProject(join(project, "opencode.json"), ["mcp"]),
+        inProject(join(project, "opencode.jsonc"), ["mcp"]),
+      ];
+    },
+    dialect: OPENCODE,
+    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+  },
+  {
+    name: "copilot",
+    title: "Copilot CLI",
+    places: ({ home }) => [user(join(home, ".copilot", "mcp-config.json"), ["mcpServers"])],
+    dialect: STANDARD,
+    entry: (program) => ({ type: "local", ...plain(program), tools: ["*"], deferTools: "never" }),
+  },
+  {
+    name: "windsurf",
+    title: "Windsurf",
+    places: ({ home }) => [user(join(home, ".codeium", "windsurf", "mcp_config.json"), ["mcpServers"])],
+    dialect: STANDARD,
+    entry: plain,
+  },
+  {
+    name: "zed",
+    title: "Zed",
+    places: ({ home, env, platform, project }) => {
+      const own =
+        platform === "win32" ? join(roaming(home, env), "Zed") : join(configFolder(home, env), "zed");
+      return [
+        user(join(own, "settings.json"), ["context_servers"]),
+        inProject(join(project, ".zed", "settings.json"), ["context_servers"]),
+      ];
+    },
+    dialect: ZED,
+    entry: (program) => ({ ...plain(program), env: {} }),
+  },
+  {
+    name: "cline",
+    title: "Cline",
+    places: (machine) => {
+      const file = join("settings", "cline_mcp_settings.json");
+      const extension = join("Code", "User", "globalStorage", "saoudrizwan.claude-dev");
+      return [
+        user(join(appFolder(machine), extension, file), ["mcpServers"]),
+        user(join(machine.home, ".cline", "data", file), ["mcpServers"]),
+      ];
+    },
+    dialect: CLINE,
+    // Without it Cline gives a server less than three seconds to start.
+    entry: (program) => ({ ...plain(program), timeout: 300 }),
+  },
+  {
+    name: "continue",
+    title: "Continue",
+    places: ({ home }) => [user(join(home, ".continue", "config.yaml"), ["mcpServers"], "yaml")],
+    dialect: CONTINUE,
+    entry: plain,
+  },
+  {
+    name: "goose",
+    title: "Goose",
+    places: ({ home, env, platform }) => {
+      const own =
+        platform === "win32"
+          ? join(roaming(home, env), "Block", "goose", "config")
+          : join(configFolder(home, env), "goose");
+      return [user(join(own, "config.yaml"), ["extensions"], "yaml")];
+    },
+    dialect: GOOSE,
+    entry: ({ command, args }) => ({
+      type: "stdio",
+      name: "keyhole",
+      enabled: true,
+      cmd: command,
+      args,
+      timeout: 300,
+    }),
+  },
+];
+
+/** Gemini CLI and Qwen Code also have lists of allowed and excluded servers. */
+function isExcluded(config: unknown, name: string): boolean {
+  const { allowed, excluded } = fieldsOf(field(config, "mcp"));
+  return listOf(excluded).includes(name) || (Array.isArray(allowed) && !allowed.includes(name));
+}
+
+function plain({ command, args }: Program) {
+  return { command, args };
+}
+
+function user(
+  path: string,
+  at: ConfigLocation["at"],
+  format: ConfigLocation["format"] = "json",
+): ConfigLocation {
+  return { scope: "user", path, at, format };
+}
+
+function inProject(
+  path: string,
+  at: ConfigLocation["at"],
+  format: ConfigLocation["format"] = "json",
+): ConfigLocation {
+  return { scope: "project", path, at, format };
+}
+
+/** The folder in which desktop applications keep their settings. */
+function appFolder({ home, env, platform }: ClientMachine): string {
+  if (platform === "darwin") return join(home, "Library", "Application Support");
+  return platform === "win32" ? roaming(home, env) : configFolder(home, env);
+}
+
+function configFolder(home: string, env: ClientMachine["env"]): string {
+  return env.XDG_CONFIG_HOME || join(home, ".config");
+}
+
+function roaming(home: string, env: ClientMachine["env"]): string {
+  return env.APPDATA || join(home, "AppData", "Roaming");
+}

@@ -1,0 +1,166 @@
+import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
+import { FIELD_ALIASES } from "../../sources/mcp/config/server-config.ts";
+import type { Dialect, Meaning } from "./client.ts";
+
+type Meanings = Readonly<Record<string, Meaning>>;
+
+const SECOND_MS = 1_000;
+
+const common: Meanings = {
+  command: { as: "command" },
+  args: { as: "args" },
+  env: { as: "env" },
+  cwd: { as: "cwd" },
+  url: { as: "url" },
+  headers: { as: "headers" },
+  // Only the old transport has to be told apart.
+  type: { to: (type) => (type === "sse" ? { type } : {}) },
+  enabled: { to: (enabled) => (enabled === false ? { disabled: true } : {}) },
+  disabled: { to: (disabled) => (disabled === true ? { disabled } : {}) },
+};
+
+const seconds: Meaning = { to: (count) => toTimeout(count, SECOND_MS) };
+const milliseconds: Meaning = { to: (count) => toTimeout(count, 1) };
+
+/** The `mcpServers` block that most clients share. */
+export const STANDARD: Dialect = {
+  fields: {
+    ...common,
+    ...Object.fromEntries(Object.entries(FIELD_ALIASES).map(([alias, as]) => [alias, { as }])),
+    envFile: { as: "envFile" },
+    oauth: { as: "oauth" },
+    timeoutMs: { as: "timeoutMs" },
+    timeout: milliseconds,
+    includeTools: { as: "includeTools" },
+    excludeTools: { as: "excludeTools" },
+    // Copilot's `*` means all tools.
+    tools: { to: (tools) => (listOf(tools).includes("*") ? {} : { includeTools: tools }) },
+    trust: "lost",
+    autoApprove: "lost",
+    alwaysAllow: "lost",
+    sandbox: "lost",
+    headersHelper: "unknown",
+    alwaysLoad: "ignored",
+    alwaysLoadTools: "ignored",
+    deferTools: "ignored",
+    description: "ignored",
+    name: "ignored",
+    gallery: "ignored",
+    version: "ignored",
+    dev: "ignored",
+  },
+};
+
+/** Gemini CLI also writes `$NAME`. */
+export const GEMINI: Dialect = {
+  ...STANDARD,
+  variables: (text) => text.replace(/\$([A-Za-z_]\w*)/g, (_, name: string) => `\${${name}}`),
+};
+
+export const CLINE: Dialect = { fields: { ...STANDARD.fields, timeout: seconds } };
+
+export const OPENCODE: Dialect = {
+  fields: {
+    ...common,
+    command: { to: toCommand },
+    environment: { as: "env" },
+    timeout: "ignored",
+    oauth: "lost",
+  },
+  variables: (text) => text.replace(/\{env:([A-Za-z_]\w*)\}/g, (_, name: string) => `\${${name}}`),
+};
+
+export const CODEX: Dialect = {
+  fields: {
+    ...common,
+    env_vars: { to: (names) => ({ env: fromNames(names) }) },
+    http_headers: { as: "headers" },
+    env_http_headers: { to: (headers) => ({ headers: mapValues(headers, (name) => `\${${name}}`) }) },
+    bearer_token_env_var: { to: (name) => ({ headers: { Authorization: `Bearer \${${String(name)}}` } }) },
+    enabled_tools: { as: "includeTools" },
+    disabled_tools: { as: "excludeTools" },
+    tool_timeout_sec: seconds,
+    startup_timeout_sec: "ignored",
+    startup_timeout_ms: "ignored",
+    omit_tools_from: "ignored",
+    required: "ignored",
+    supports_parallel_tool_calls: "ignored",
+    default_tools_approval_mode: "lost",
+    tools: "lost",
+    scopes: "lost",
+    oauth_resource: "lost",
+  },
+};
+
+export const ZED: Dialect = {
+  fields: {
+    ...common,
+    command: { to: toCommand },
+    timeout: seconds,
+    source: "ignored",
+    remote: "ignored",
+    // Extensions start their servers themselves.
+    settings: "unknown",
+  },
+};
+
+export const CONTINUE: Dialect = {
+  isList: true,
+  fields: {
+    ...common,
+    name: "ignored",
+    requestOptions: { to: (options) => ({ headers: fieldsOf(fieldsOf(options).headers) }) },
+    connectionTimeout: "ignored",
+    faviconUrl: "ignored",
+    sourceFile: "ignored",
+  },
+};
+
+const GOOSE_SERVERS = ["stdio", "sse", "streamable_http"];
+
+export const GOOSE: Dialect = {
+  fields: {
+    ...common,
+    type: { to: (type) => (GOOSE_SERVERS.includes(String(type)) ? toTransport(type) : { builtin: type }) },
+    cmd: { as: "command" },
+    envs: { as: "env" },
+    env_keys: { to: (names) => ({ env: fromNames(names) }) },
+    uri: { as: "url" },
+    available_tools: { to: (tools) => (listOf(tools).length === 0 ? {} : { includeTools: tools }) },
+    timeout: seconds,
+    name: "ignored",
+    display_name: "ignored",
+    description: "ignored",
+    bundled: "ignored",
+    socket: "unknown",
+  },
+};
+
+function toTransport(type: unknown): PlainObject {
+  return type === "sse" ? { type } : {};
+}
+
+/** A command as one list with its arguments, or as an object with a path. */
+function toCommand(given: unknown): PlainObject {
+  if (Array.isArray(given)) return { command: given[0], args: given.slice(1) };
+  if (!isPlainObject(given)) return { command: given };
+  const { path, args = [], env = {} } = given;
+  return { command: path, args, env };
+}
+
+function toTimeout(count: unknown, unitMs: number): PlainObject {
+  const timeoutMs = Math.round(Number(count) * unitMs);
+  return timeoutMs > 0 && Number.isSafeInteger(timeoutMs) ? { timeoutMs } : {};
+}
+
+/** Passes on the person's own variables of these names. */
+function fromNames(names: unknown): PlainObject {
+  const texts = listOf(names).filter((name) => typeof name === "string");
+  return Object.fromEntries(texts.map((name) => [name, `\${${name}}`]));
+}
+
+function mapValues(values: unknown, map: (value: string) => string): PlainObject {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(values)).map(([name, value]) => [name, map(String(value))]),
+  );
+}

@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from "node:util";
+import { applyPatch, reversePatch, structuredPatch } from "diff";
+import { z } from "zod";
+import { problem } from "../../base/problems/problem.ts";
+import { field, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { editConfig, readConfig } from "./edit-config.ts";
+import { entriesOf, KEYHOLE, readText } from "./find-configs.ts";
+import type { ConfigEdit } from "./formats/format.ts";
+
+/** The text to write so that a connection is undone. */
+export interface UndoneFile {
+  readonly path: string;
+  /** Undefined removes the file. */
+  readonly text: string | undefined;
+  /** Whether the file is as it was before the connection, byte for byte. */
+  readonly isExact: boolean;
+  readonly isNeeded: boolean;
+}
+
+/**
+ * Undoes the part of a connection in a client's file. Writes nothing.
+ *
+ * @throws CONNECTION_CHANGED if the file can only be mended by hand.
+ */
+export async function undoFile(file: RecordedFile): Promise<UndoneFile> {
+  const { path, before, after } = file;
+  const current = await readText(path);
+  if (current === before) return { path, text: before, isExact: true, isNeeded: false };
+  if (current === after) return { path, text: before, isExact: true, isNeeded: true };
+  const mended =
+    current === undefined ? undefined : ((await unpatch(file, current)) ?? (await unedit(file, current)));
+  if (mended === undefined)
+    throw problem("CONNECTION_CHANGED", { path, backup: file.backup ?? "none, the file was new" });
+  return { path, text: mended, isExact: false, isNeeded: true };
+}
+
+/** Takes servers out of Keyhole's own config, unless the person has edited them since. */
+export async function undoOwn(file: RecordedFile, names: readonly string[]): Promise<UndoneFile> {
+  const { path, before, after, edits } = file;
+  const added = edits[0]?.set ?? {};
+  const current = await readText(path);
+  const isWhole = names.length === Object.keys(added).length;
+  if (current === undefined || current === before)
+    return { path, text: current, isExact: true, isNeeded: false };
+  if (current === after && isWhole) return { path, text: before, isExact: true, isNeeded: true };
+  const servers = field(await readConfig("json", current), "mcpServers");
+  const remove = names.filter((name) =>
+    isDeepStrictEqual(field(servers, name), added[name] ?? field(servers, name)),
+  );
+  const text = await editConfig(file, current, [{ at: ["mcpServers"], remove, set: {} }]);
+  return { path, text, isExact: false, isNeeded: remove.length > 0 };
+}
+
+/** Takes exactly the written lines back, if they are all still there. */
+async function unpatch(file: RecordedFile, current: string): Promise<string | undefined> {
+  const { path, before = "", after } = file;
+  const patch = structuredPatch(path, path, before, after, undefined, undefined, { context: 2 });
+  const text = applyPatch(current, reversePatch(patch), { autoConvertLineEndings: false });
+  if (text === false) return undefined;
+  const value = await readConfig(file.format, text).catch(() => undefined);
+  return value !== undefined && isUndone(file, value) ? text : undefined;
+}
+
+function isUndone({ edits }: RecordedFile, value: unknown): boolean {
+  return edits.every(({ at, remove }) => {
+    const names = entriesOf(at.reduce(field, value)).map(([name]) => name);
+    return !names.includes(KEYHOLE) && remove.every((name) => names.includes(name));
+  });
+}
+
+/** Puts the servers back and takes Keyhole's entry out, if nobody has edited that. */
+async function unedit(file: RecordedFile, current: string): Promise<string | undefined> {
+  const [now, was, then] = await Promise.all(
+    [current, file.after, file.before ?? ""].map((text) =>
+      readConfig(file.format, text).catch(() => undefined),
+    ),
+  );
+  if (now === undefined) return undefined;
+  const back: ConfigEdit[] = [];
+  for (const { at, remove, set, isList = false } of file.edits) {
+    const [here, written, earlier] = [now, was, then].map(
+      (value) => new Map(entriesOf(at.reduce(field, value))),
+    ) as [Map<string, unknown>, Map<string, unknown>, Map<string, unknown>];
+    if (Object.keys(set).some((name) => !isDeepStrictEqual(plain(here.get(name)), plain(written.get(name)))))
+      return undefined;
+    // A server that was added again since then stays as it is now.
+    const missing = remove.filter((name) => name !== KEYHOLE && !here.has(name));
+    const replaced = Object.keys(set).filter((name) => earlier.has(name));
+    const restored = [...missing, ...replaced].map((name) => [name, withoutName(earlier.get(name), isList)]);
+    back.push({ at, isList, remove: Object.keys(set), set: Object.fromEntries(restored) });
+  }
+  return editConfig(file, current, back);
+}
+
+function withoutName(entry: unknown, isList: boolean): PlainObject {
+  const { name, ...rest } = isPlainObject(entry) ? entry : {};
+  return isList ? rest : { ...(name !== undefined && { name }), ...rest };
+}
+
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+export const editSchema = z.object({
+  at: z.array(z.string()),
+  remove: z.array(z.string()),
+  set: z.record(z.string(), z.record(z.string(), z.unknown())),
+  isList: z.boolean().optional(),
+});
+
+const fileSchema = z.object({
+  path: z.string(),
+  format: z.enum(["json", "toml", "yaml"]),
+  before: z.string().optional(),
+  after: z.string(),
+  edits: z.array(editSchema),
+  /** The client's file as it was; undefined if there was none. */
+  backup: z.string().optional(),
+});
+
+export const recordSchema = z.object({
+  format: z.literal(1),
+  client: z.string(),
+  files: z.array(fileSchema),
+  own: fileSchema.optional(),
+  /** The names of the servers in Keyhole's config that the client uses. */
+  uses: z.array(z.string()),
+  /** Those among them that leave Keyhole's config with the client. */
+  added: z.array(z.string()),
+});
+
+/** A connection as it is kept on disk. */
+export type Recorded = z.output<typeof recordSchema>;
+export type RecordedFile = z.output<typeof fileSchema>;

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { toVisibleJson, toVisibleLine } from "../../base/safety/visible-text.ts";
+import { readAuditFolder } from "../../core/audit/audit-folder.ts";
+import type { AuditRecord } from "../../core/audit/audit-store.ts";
+import { mergeChains, type ReadLine, verifyChain } from "../../core/audit/verify-chain.ts";
+import { auditFolder } from "../open/stores.ts";
+import { invalid } from "../terminal/define-command.ts";
+
+const FOLLOW_MS = 500;
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const MIN_HASH_CHARS = 16;
+
+export interface AuditInput {
+  readonly action: string;
+  readonly folder: string | undefined;
+  readonly contains: string | undefined;
+  readonly number: number;
+  readonly follow: boolean;
+  readonly json: boolean;
+  readonly since: string | undefined;
+  readonly principal: string | undefined;
+}
+
+const ACTIONS: Readonly<Record<string, (folder: string, options: AuditInput) => Promise<void>>> = {
+  verify,
+  tail,
+  export: exportRecords,
+};
+
+/** `keyhole audit` */
+export async function readAudit(input: AuditInput): Promise<void> {
+  await ACTIONS[input.action]?.(input.folder ?? auditFolder(), input);
+}
+
+async function verify(folder: string, { contains }: AuditInput): Promise<void> {
+  if (contains !== undefined && contains.length < MIN_HASH_CHARS) {
+    throw invalid("audit", `--contains needs at least ${MIN_HASH_CHARS} digits of a hash`);
+  }
+  const chains = readAuditFolder(folder);
+  let isIntact = true;
+  let isContained = contains === undefined;
+  for (const chain of chains) {
+    const { name, records, first, last, bad, notes } = await verifyChain(chain, ({ hash }) => {
+      if (contains !== undefined && hash.startsWith(contains)) isContained = true;
+    });
+    if (bad) {
+      isIntact = false;
+      const what = bad.seq === undefined ? name : `record ${bad.seq}`;
+      console.log(`${name}: ${bad.place}: ${what} ${bad.reason}. ${records} records before it are intact.`);
+    } else if (first && last) {
+      const span = `${first.at} to ${last.at}`;
+      console.log(`${name}: ${records} records are intact, ${span}. Head: ${last.seq} ${last.hash}`);
+    }
+    for (const note of notes) console.log(`${name}: ${note}.`);
+  }
+  if (chains.length === 0) console.log(`${toVisibleLine(folder)} has no records.`);
+  if (!isContained) console.log(`No intact record has the hash ${toVisibleLine(contains ?? "")}.`);
+  if (!isIntact || !isContained) process.exitCode = 1;
+}
+
+async function tail(folder: string, { number: count, follow }: AuditInput): Promise<void> {
+  const seen = new Map<string, number>();
+  const newest: ReadLine[] = [];
+  for await (const line of mergeChains(readAuditFolder(folder), ({ head }) => (head?.seq ?? 0) - count + 1)) {
+    newest.push(line);
+    note(line, seen);
+    if (newest.length > count) newest.shift();
+  }
+  for (const line of newest) print(line, showRecord);
+  // The reader of a pipe may leave.
+  if (follow) process.stdout.on("error", () => process.exit(0));
+  while (follow) {
+    await sleep(FOLLOW_MS);
+    const grown = readAuditFolder(folder).filter(
+      ({ name, head }) => (head?.seq ?? 0) > (seen.get(name) ?? 0),
+    );
+    for await (const line of mergeChains(grown, ({ name }) => (seen.get(name) ?? 0) + 1)) {
+      note(line, seen);
+      print(line, showRecord);
+    }
+  }
+}
+
+function note({ chain, record }: ReadLine, seen: Map<string, number>): void {
+  if (record) seen.set(chain, record.seq);
+}
+
+async function exportRecords(folder: string, { json, since, principal }: AuditInput): Promise<void> {
+  const from = since === undefined ? "" : new Date(timeOf(since)).toISOString();
+  for await (const line of mergeChains(readAuditFolder(folder))) {
+    const { record, text } = line;
+    if (record && record.at < from) continue;
+    if (record && principal !== undefined && !isOf(record, principal)) continue;
+    print(line, json ? () => toVisibleJson(text) : showRecord);
+  }
+}
+
+function isOf(record: AuditRecord, principal: string): boolean {
+  return "principal" in record && record.principal === principal;
+}
+
+function print({ record, place }: ReadLine, show: (record: AuditRecord) => string): void {
+  if (record) console.log(show(record));
+  else {
+    console.error(`${place} is damaged: keyhole audit verify checks the log.`);
+    process.exitCode = 1;
+  }
+}
+
+function timeOf(since: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(since) ?? [];
+  const time = unit === undefined ? Date.parse(since) : Date.now() - Number(count) * UNIT_MS[unit as "m"];
+  if (Number.isNaN(time))
+    throw invalid("audit", "--since needs a date such as 2026-01-31 or an age such as 12h");
+  return time;
+}
+
+const SHORT = 8;
+
+/** A record as one line for a person. Control characters are spelt out. */
+function showRecord(record: AuditRecord): string {
+  try {
+    const who = "principal" in record ? record.principal : "";
+    const parts = [record.at, `#${record.seq}`, record.kind.padEnd(13), who, ...factsOf(record)];
+    return toVisibleLine(parts.filter((part) => part !== "").join("  "));
+  } catch {
+    // Somebody else wrote the record.
+    return toVisibleLine(JSON.stringify(record));
+  }
+}
+
+function factsOf(record: AuditRecord): string[] {
+  switch (record.kind) {
+    case "call-started": {
+      const { decided, approvedBy, lane } = record;
+      const how = approvedBy === undefined ? decided : `${decided} by ${approvedBy}`;
+      return [nameOf(record), `${lane}, ${how}`, argsOf(record.args), callOf(record)];
+    }
+    case "call-ended": {
+      const { outcome, ms, result = "" } = record;
+      return [nameOf(record), `${outcome} in ${ms} ms`, result, callOf(record)];
+    }
+    case "call-refused":
+      return [
+        nameOf(record),
+        `${record.lane}, ${record.decided}: ${record.outcome}`,
+        argsOf(record.args),
+        callOf(record),
+      ];
+    case "call-repeated":
+      return [nameOf(record), "answered from its idempotency key", callOf(record)];
+    case "allowed":
+    case "revoked":
+      return [record.what, record.name, record.digest.slice(0, 2 * SHORT)];
+    case "log-opened": {
+      const { pid, keptFrom, torn, dropped, headless } = record;
+      return [
+        `by process ${pid}`,
+        keptFrom > 1 ? `kept from record ${keptFrom}` : "",
+        torn ? `${torn} bytes of an unfinished record cut off` : "",
+        dropped ? `${dropped} events missing` : "",
+        headless ? "the head was missing" : "",
+      ];
+    }
+  }
+}
+
+/** Records of one call carry the same short id. */
+function callOf({ call }: { readonly call: string }): string {
+  return `call ${call.slice(0, SHORT)}`;
+}
+
+function nameOf({ op, route }: { readonly op: string; readonly route: string }): string {
+  return op || route;
+}
+
+function argsOf(args: Readonly<Record<string, string>>): string {
+  return `{${Object.entries(args)
+    .map(([name, shape]) => `${name}: ${shape}`)
+    .join(", ")}}`;
+}

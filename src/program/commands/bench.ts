@@ -1,0 +1,114 @@
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { splitWords } from "../../base/util/split-words.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import type { Entry } from "../../core/nouns/entry.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { openLearningLog, usedQueries } from "../../search/learning/learning-log.ts";
+import { type CatalogInput, openCatalog } from "../open/open-gateway.ts";
+import { learningFile } from "../open/stores.ts";
+import { withProgress } from "../terminal/with-progress.ts";
+
+const SHOWN = 10;
+
+interface Question {
+  readonly query: string;
+  readonly entry: Entry;
+}
+
+interface BenchRow {
+  readonly queries: "name" | "description" | "use";
+  readonly asked: number;
+  readonly first: number;
+  readonly five: number;
+  /** The mean of an answer. */
+  readonly tokens: number;
+  readonly missed: readonly string[];
+}
+
+/** `keyhole bench` */
+export async function benchCatalog(input: CatalogInput): Promise<void> {
+  const catalog = await openCatalog("bench", input);
+  try {
+    const tools = catalog.entries.filter(
+      ({ kind, visibility }) => kind === "tool" && visibility !== "hidden",
+    );
+    const by = (toQuery: (entry: Entry) => string) =>
+      tools.map((entry) => ({ entry, query: toQuery(entry) }));
+    const rows = [
+      await measure("name", catalog.gateway, by(nameOf)),
+      await measure("description", catalog.gateway, by(describe)),
+      await measure("use", catalog.gateway, askedBefore(tools)),
+    ];
+    if (input.json) console.log(JSON.stringify(rows, null, 2));
+    else
+      console.log(
+        rows
+          .filter(({ asked }) => asked > 0)
+          .flatMap(lines)
+          .join("\n") || "No tools.",
+      );
+  } finally {
+    await catalog.close();
+  }
+}
+
+async function measure(
+  queries: BenchRow["queries"],
+  gateway: Gateway,
+  questions: readonly Question[],
+): Promise<BenchRow> {
+  const countTokens = await loadTokenCounter();
+  const missed = new Set<string>();
+  let [asked, first, five, tokens] = [0, 0, 0, 0];
+  await withProgress(
+    () => `Asking by ${queries}: ${asked} of ${questions.length}`,
+    async () => {
+      for (const { entry, query } of questions) {
+        const answer = await gateway.ask({ query });
+        const rank = answer.hits.findIndex(({ route }) => route === entry.route);
+        asked += 1;
+        tokens += countTokens(answer.text);
+        if (rank === 0) first += 1;
+        if (rank >= 0 && rank < 5) five += 1;
+        else missed.add(entry.op ?? entry.route);
+      }
+    },
+  );
+  return {
+    queries,
+    asked,
+    first,
+    five,
+    tokens: Math.round(tokens / Math.max(1, asked)),
+    missed: [...missed],
+  };
+}
+
+function nameOf({ name }: Entry): string {
+  return splitWords(name).join(" ");
+}
+
+function describe({ description, name }: Entry): string {
+  return toSummary(description).replaceAll(name, "").trim() || splitWords(name).join(" ");
+}
+
+/** The queries after which tools were used, by what learning keeps. */
+function askedBefore(tools: readonly Entry[]): Question[] {
+  const entries = new Map(tools.map((entry) => [entry.route, entry]));
+  return usedQueries(openLearningLog(learningFile()).events).flatMap(({ query, route }) => {
+    const entry = entries.get(route);
+    return entry ? [{ query, entry }] : [];
+  });
+}
+
+function lines({ queries, asked, first, five, tokens, missed }: BenchRow): string[] {
+  const share = (count: number) => `${Math.round((count / asked) * 100)} %`.padStart(5);
+  const more = missed.length > SHOWN ? `, and ${missed.length - SHOWN} more` : "";
+  return [
+    `by ${queries.padEnd(12)} ${String(asked).padStart(5)} asked  first ${share(first)}  in five ${share(five)}  ${tokens} tokens an answer`,
+    ...(missed.length > 0
+      ? [toVisibleLine(`  not in five: ${missed.slice(0, SHOWN).join(", ")}${more}`)]
+      : []),
+  ];
+}

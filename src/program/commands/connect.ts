@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import { createTwoFilesPatch } from "diff";
+import { customProblem } from "../../base/problems/problem.ts";
+import { createRedact } from "../../base/safety/redact.ts";
+import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { showProgram } from "../../core/access/consents.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
+import { createMcpSource } from "../../sources/mcp/mcp-source.ts";
+import type { Client } from "../clients/client.ts";
+import { CLIENTS } from "../clients/clients.ts";
+import { type ClientConnections, createConnections } from "../clients/connections.ts";
+import {
+  type ConnectionPlan,
+  type FileChange,
+  type MovedServer,
+  planConnection,
+} from "../clients/plan-connection.ts";
+import { openConsents } from "../open/stores.ts";
+import { isTemporary, ownConfig, serveProgram, setStateFolder, thisMachine } from "../open/user-folders.ts";
+import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
+
+/** `keyhole connect` */
+export async function connectOrUndo(
+  input: Required<ConnectOptions> & { readonly words: readonly string[]; readonly undo: boolean },
+): Promise<void> {
+  const client = CLIENTS.find(({ name }) => name === input.words[0])!;
+  await (input.undo ? undo(client) : connect(client, input));
+}
+
+export interface ConnectOptions {
+  readonly projects?: boolean;
+  readonly readOnly?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+/** Shows the plan, asks, and carries it out. */
+export async function connect(client: Client, options: ConnectOptions): Promise<void> {
+  const machine = thisMachine();
+  const program = serveProgram(options.readOnly ?? false);
+  const plan = await planConnection(client, {
+    machine,
+    program,
+    ownPath: ownConfig(),
+    withProjects: options.projects ?? false,
+  });
+  if (plan.files.every(({ before, after }) => before === after))
+    return console.log(`${client.title} is connected already.`);
+  console.log(connectionLines(plan, machine.home).join("\n"));
+  if (isTemporary(program))
+    console.log(
+      "\nThis program lies in the cache of npx. Install it first, so that it stays: npm install -g keyhole",
+    );
+  if (options.dryRun) return console.log("\nNothing was written.");
+  if (!options.yes && !(await agrees(client))) {
+    process.exitCode = 1;
+    return console.log("Nothing was written.");
+  }
+  const place = await openConnections().make(plan);
+  await consent(plan, machine.home, options.yes ?? false);
+  console.log(`${client.title} is connected. Restart it.
+Backup: ${place}
+Back:   keyhole connect ${client.name} --undo
+Next:   keyhole approve   shows the tools of the servers and asks`);
+}
+
+async function agrees({ title }: Client): Promise<boolean> {
+  if (hasTerminal()) return askYesOrNo(`\nConnect ${title}, and let these servers start?`);
+  throw customProblem(
+    "PERSON_NEEDED",
+    `Connecting ${title} needs a person, and there is no terminal to ask in.`,
+    "A person has to run the command in a terminal, or repeat it with --yes.",
+  );
+}
+
+/**
+ * Records the consents to start the servers. Others may have written a project's file, so its servers wait for
+ * `keyhole servers allow` unless a person has just seen them.
+ */
+async function consent({ moved }: ConnectionPlan, home: string, isUnseen: boolean): Promise<void> {
+  const agreed = moved.filter(({ isOfProject }) => !(isOfProject && isUnseen));
+  await openConsents().give(agreed.map((server) => programOf(server, home)));
+}
+
+async function undo({ name, title }: Client): Promise<void> {
+  const undone = await openConnections().undo(name);
+  if (!undone) {
+    process.exitCode = 1;
+    return console.log(`${title} is not connected.`);
+  }
+  for (const path of undone.restored) console.log(`${path} is as it was before.`);
+  for (const path of undone.mended)
+    console.log(`${path} has changed since it was connected: only Keyhole's part is undone.`);
+}
+
+export function openConnections(): ClientConnections {
+  return createConnections(join(setStateFolder(), "connections"));
+}
+
+/** Describes what a server that moves would run. Starts nothing. */
+export function programOf(
+  { name, config }: Pick<MovedServer, "name" | "config">,
+  home: string,
+): ServerProgram {
+  return createMcpSource(name, config, { cwd: home }).program();
+}
+
+/** The whole plan for a person who decides: the servers, those that stay, and every changed line. */
+function connectionLines(plan: ConnectionPlan, home: string): string[] {
+  const { client, moved, staying, projects, files, own } = plan;
+  const programs = moved.map((server) => programOf(server, home));
+  const hide = createRedact(programs.flatMap(secretsOf), { kinds: true });
+  return [
+    `These servers of ${client.title} will run behind Keyhole (${moved.length}):`,
+    ...moved.flatMap(({ name, config, notes }, index) => [
+      `  ${toVisibleLine(name)}`,
+      ...[...showProgram(programs[index]!), ...toolLines(config)].map((line) => `    ${line}`),
+      ...notes.map((note) => `    note     ${toVisibleLine(note)}`),
+    ]),
+    ...staying.map(({ name, stays }) => toVisibleLine(`  ${name} stays with ${client.title}: ${stays}.`)),
+    ...projects.map(({ place, servers }) =>
+      toVisibleLine(
+        `  ${place.path} has ${servers.length} servers of a project; --projects moves them, too.`,
+      ),
+    ),
+    "",
+    ...[...files, ...(own ? [own] : [])].flatMap((file) => hide(diffOf(file)).split("\n").map(toVisibleLine)),
+  ];
+}
+
+/** The tools that a config leaves out. */
+export function toolLines({ includeTools, excludeTools }: McpServerConfig): string[] {
+  return [
+    ...(includeTools ? [`only     ${includeTools.map(toVisibleLine).join(", ")}`] : []),
+    ...(excludeTools ? [`without  ${excludeTools.map(toVisibleLine).join(", ")}`] : []),
+  ];
+}
+
+function diffOf({ path, before, after }: FileChange): string {
+  const from = before === undefined ? "/dev/null" : path;
+  return createTwoFilesPatch(from, path, before ?? "", after, undefined, undefined, {
+    context: 2,
+    headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+  }).trimEnd();
+}
+
+function secretsOf({ runs }: ServerProgram): string[] {
+  if ("url" in runs) return secretsInFields(runs.headers);
+  return [...secretsInFields(runs.env), ...secretsInArgs(runs.args)];
+}

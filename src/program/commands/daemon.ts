@@ -1,0 +1,118 @@
+import { open, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
+import { daemonPaths, readAddress } from "../daemon/daemon-paths.ts";
+import type { DaemonStatus } from "../daemon/handshake.ts";
+import { greet } from "../daemon/reach-daemon.ts";
+
+const IDLE_SECONDS = 600;
+/** The most of the log that is read at once. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const FOLLOW_MS = 500;
+
+export interface DaemonInput {
+  readonly action: string;
+  readonly json: boolean;
+  readonly usage: string;
+}
+
+/** `keyhole daemon`: shows, stops or runs the daemon that serves the clients of this person. */
+export async function manageDaemon({ action, json, usage }: DaemonInput): Promise<void> {
+  if (action === "") return console.log(usage);
+  if (action === "run") return runDaemon();
+  const status = await request(action === "stop" ? "stop" : "status");
+  if (json) return console.log(JSON.stringify(status ?? null));
+  console.log(status ? `${action === "stop" ? "Stopping. " : ""}${toText(status)}` : "No daemon runs.");
+}
+
+/** The daemon of this person, if one runs. */
+export function daemonStatus(): Promise<DaemonStatus | undefined> {
+  return request("status");
+}
+
+async function request(want: "status" | "stop"): Promise<DaemonStatus | undefined> {
+  const address = readAddress(daemonPaths());
+  const met = address && (await greet(address, { version: PROGRAM_VERSION, want }));
+  met?.socket.destroy();
+  return met?.welcome.ok && "status" in met.welcome ? met.welcome.status : undefined;
+}
+
+function toText({ pid, version, clients, configs, servers, memoryMb, upSeconds }: DaemonStatus): string {
+  const serves = `${countOf(clients, "client")}, ${countOf(configs, "config")}, ${countOf(servers, "server")}`;
+  return `Keyhole ${version}, process ${pid}, up ${countOf(upSeconds, "second")}, ${memoryMb} MB: ${serves}.`;
+}
+
+async function runDaemon(): Promise<void> {
+  const [{ startDaemon }, { createDaemonConfigs }, { openLog }, { openTelemetry }, { loadSettings }] =
+    await Promise.all([
+      import("../daemon/daemon.ts"),
+      import("../daemon/daemon-configs.ts"),
+      import("../open/open-telemetry.ts"),
+      import("../open/open-telemetry.ts"),
+      import("../open/load-settings.ts"),
+    ]);
+  // The folder that it happens to start in decides nothing.
+  process.chdir(homedir());
+  const loading = loadSettings();
+  void openLog(loading);
+  const idleMs = readIdle() * 1_000;
+  const configs = createDaemonConfigs({ idleMs });
+  const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, ...configs });
+  const telemetry = openTelemetry(loading);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
+  await daemon.ended;
+  await configs.close();
+  await (await telemetry)?.close();
+  process.exit(0);
+}
+
+function readIdle(): number {
+  const seconds = Number(process.env.KEYHOLE_DAEMON_IDLE);
+  return seconds > 0 && seconds < 1_000_000 ? seconds : IDLE_SECONDS;
+}
+
+export interface LogsInput {
+  readonly words: readonly string[];
+  readonly number: number;
+  readonly follow: boolean;
+}
+
+/** `keyhole logs` */
+export async function showLogs({ words: [server], number: count, follow }: LogsInput): Promise<void> {
+  const path = daemonPaths().log;
+  const isWanted = (line: string) => line !== "" && (server === undefined || line.includes(server));
+  const { lines, end } = await readFrom(path, 0);
+  const newest = count === 0 ? [] : lines.filter(isWanted).slice(-count);
+  for (const line of newest) console.log(toVisibleLine(line));
+  if (newest.length === 0 && !follow)
+    console.log(`No lines in ${path}. A client that starts Keyhole makes some.`);
+  process.stdout.on("error", () => process.exit(0));
+  for (let from = end; follow; ) {
+    await sleep(FOLLOW_MS);
+    const more = await readFrom(path, from);
+    from = more.end;
+    for (const line of more.lines.filter(isWanted)) console.log(toVisibleLine(line));
+  }
+}
+
+/** Whole lines from a place on, at most the last megabytes. A file that began anew is read from its start. */
+async function readFrom(path: string, from: number): Promise<{ lines: string[]; end: number }> {
+  const size = await stat(path).then(
+    (facts) => facts.size,
+    () => 0,
+  );
+  const start = Math.max(size < from ? 0 : from, size - MAX_BYTES);
+  if (size === start) return { lines: [], end: size };
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - start), position: start });
+    const text = buffer.toString("utf8", 0, bytesRead);
+    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+    return { lines: whole.split("\n"), end: start + Buffer.byteLength(whole) };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,176 @@
+import { z } from "zod";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { AskOutput } from "../../core/operations/fit-ask.ts";
+import type { Operation } from "../../core/operations/operation.ts";
+import { OPERATIONS, type OperationName } from "../../core/operations/operations.ts";
+import type { ToolAnswer } from "../../gateway/toolbox.ts";
+import type { Explanation } from "../../search/port/search-index.ts";
+import type { Operator } from "../open/open-local.ts";
+import { hasTerminal } from "../terminal/confirm.ts";
+import {
+  type Command,
+  type CommandInput,
+  type CommandOption,
+  defineCommand,
+} from "../terminal/define-command.ts";
+import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
+
+/** The options that every operation takes on the command line. */
+const SHARED = {
+  config: CONFIG,
+  profile: PROFILE,
+  url: {
+    takes: "ADDRESS",
+    help: "a gateway that runs already, instead of a config (default: KEYHOLE_URL; token: KEYHOLE_TOKEN)",
+  },
+  trust: TRUST,
+  "allow-write": { help: "run tools that write without asking" },
+  json: { help: "print the whole answer as JSON" },
+} as const satisfies Readonly<Record<string, CommandOption>>;
+
+type OperationFlags = CommandInput<typeof SHARED>;
+type CommandOperation = Pick<
+  Operation<z.ZodType, unknown, z.ZodType>,
+  "name" | "title" | "input" | "command"
+>;
+
+/** The command of an operation: words and values in the operation's form, every other field as an option. */
+export function operationCommand(name: string, summary: string): Command {
+  const operation = OPERATIONS[name as OperationName] as unknown as CommandOperation;
+  const { title, command } = operation;
+  const fields = fieldsOf(operation);
+  const defined = defineCommand({
+    name: command.name ?? name,
+    summary,
+    words: "[WORD]...",
+    forms: [command.usage],
+    about: `${title}. Values are read as JSON where they are JSON, otherwise as text.`,
+    options: { ...Object.fromEntries(fields.map((field) => [field.option, field.about])), ...SHARED },
+    notes: "Exits with 1 if the answer is an error.",
+    run: (input) =>
+      operate(name as OperationName, toInput(operation, fields, input as never), input as never),
+  });
+  return { ...defined, start: (args) => defined.start(args.map(spellOut)) };
+}
+
+async function operate(name: OperationName, input: object, options: OperationFlags): Promise<void> {
+  const operator = await open(options);
+  try {
+    const answer = await operator.call(name, input);
+    console.log(options.json ? JSON.stringify(answer.data, null, 2) : shown(name, answer));
+    if (!answer.ok) process.exitCode = 1;
+  } finally {
+    await operator.close();
+  }
+}
+
+/** With an address, the gateway that runs there; otherwise one of its own for the config and the settings. */
+async function open(options: OperationFlags): Promise<Operator> {
+  const { url = process.env.KEYHOLE_URL, config } = options;
+  if (url && config === undefined) {
+    const { openRemote } = await import("../open/open-remote.ts");
+    return openRemote(url, process.env.KEYHOLE_TOKEN);
+  }
+  const { openLocal } = await import("../open/open-local.ts");
+  return openLocal({ ...options, isAsked: hasTerminal() });
+}
+
+function shown(name: OperationName, { ok, text, data }: ToolAnswer): string {
+  const readable = name === "ask" && ok ? showAsk(data as AskOutput) : text;
+  return toVisibleText(readable);
+}
+
+/** A field of an operation's input, as an option such as `--max-tokens 400` or `--no-dry-run`. */
+interface OperationField {
+  readonly name: string;
+  readonly option: string;
+  readonly about: CommandOption;
+  read(value: string | boolean): unknown;
+}
+
+function fieldsOf({ input }: CommandOperation): OperationField[] {
+  const shape = input instanceof z.ZodObject ? (input.shape as Record<string, z.ZodType>) : {};
+  return Object.entries(shape).map(([name, schema]) => {
+    const isFlag = schema.safeParse(true).success && !schema.safeParse("text").success;
+    return {
+      name,
+      option: name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      about: isFlag ? { isOpen: true } : { takes: "VALUE" },
+      read: (value) =>
+        typeof value === "string" && !schema.safeParse(value).success ? readValue(value) : value,
+    };
+  });
+}
+
+const VALUE = /^([\p{L}_][\p{L}\p{N}_.-]*)=(.*)$/su;
+
+function toInput(
+  { command }: CommandOperation,
+  fields: readonly OperationField[],
+  input: { readonly words: readonly string[]; readonly [name: string]: unknown },
+): object {
+  const words: string[] = [];
+  const values: [string, unknown][] = [];
+  for (const word of input.words) {
+    const [, name, text = ""] = (command.takesValues && VALUE.exec(word)) || [];
+    if (name === undefined) words.push(word);
+    else values.push([name, readValue(text)]);
+  }
+  const options = fields.flatMap(({ name, option, read }) => {
+    const value = input[option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    return value === undefined ? [] : [[name, read(value as string | boolean)]];
+  });
+  return { ...command.toInput(words, Object.fromEntries(values)), ...Object.fromEntries(options) };
+}
+
+/** `--dry-run=false` and `--no-dry-run` are the same. */
+function spellOut(arg: string): string {
+  return arg.replace(
+    /^--([\w-]+)=(true|false)$/,
+    (_, option, value) => `--${value === "true" ? "" : "no-"}${option}`,
+  );
+}
+
+/** Numbers, true, false, null, lists and objects are read as JSON; everything else is text. */
+function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Writes what `ask` found for a person: one block for each hit, and why it was found if the answer says so. */
+function showAsk(output: AskOutput): string {
+  const { hits, rules, notes, suggestions, omitted, explanations = {} } = output;
+  const blocks = hits.map((hit, index) => {
+    const why = explanations[hit.route] as Explanation | undefined;
+    const marks = [
+      ...(hit.lane === "read" ? [] : [hit.lane]),
+      ...(hit.entryPoint ? ["a way in"] : []),
+      ...(hit.unavailable ? [`unavailable, ${hit.unavailable}`] : []),
+    ];
+    return [
+      `${index + 1}. ${hit.route}${hit.signature ?? ""}${marks.length > 0 ? `  [${marks.join("; ")}]` : ""}`,
+      ...(hit.summary ? [`   ${hit.summary}`] : []),
+      ...(why ? [`   why: ${reasonsOf(why).join("; ")}`] : []),
+    ].join("\n");
+  });
+  return [
+    ...notes,
+    ...blocks,
+    ...rules.map(({ domain, text }) => `Rule of ${domain}: ${text}`),
+    ...(suggestions.length > 0 ? [`Near names: ${suggestions.join(", ")}`] : []),
+    ...(omitted > 0 ? [`${omitted} more left out: --max-tokens or --limit shows more.`] : []),
+  ].join("\n");
+}
+
+function reasonsOf({ exactName, lexical, vector, learned, terms }: Explanation): string[] {
+  const words = terms.map(({ term, score, fields }) => `${term} ${score.toFixed(2)} (${fields.join(", ")})`);
+  return [
+    ...(exactName ? ["the query names it"] : []),
+    ...(lexical > 0 ? [`words ${lexical.toFixed(2)}: ${words.join(", ")}`] : []),
+    ...(vector === undefined ? [] : [`meaning ${vector.toFixed(2)}`]),
+    ...(learned === undefined ? [] : [`past use +${learned.toFixed(2)}`]),
+  ];
+}

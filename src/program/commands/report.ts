@@ -1,0 +1,44 @@
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { openGateway } from "../open/open-gateway.ts";
+import { learningFile } from "../open/stores.ts";
+
+const SHOWN = 10;
+
+/** `keyhole report` */
+export async function showReport({ json }: { readonly json: boolean }): Promise<void> {
+  const { gateway, close } = openGateway({ options: { learning: { log: learningFile() } } });
+  try {
+    const report = { unmet: gateway.unmet(), repeated: gateway.repeated() };
+    console.log(json ? JSON.stringify(report, null, 2) : lines(report).map(toVisibleLine).join("\n"));
+  } finally {
+    await close();
+  }
+}
+
+interface UseReport {
+  readonly unmet: ReturnType<Gateway["unmet"]>;
+  readonly repeated: ReturnType<Gateway["repeated"]>;
+}
+
+function lines({ unmet, repeated }: UseReport): string[] {
+  if (unmet.length + repeated.length === 0)
+    return ["Nothing to report yet: agents have to use Keyhole first."];
+  return [
+    `${unmet.length === 1 ? "1 query" : `${unmet.length} queries`} led to no call.`,
+    ...unmet
+      .slice(0, SHOWN)
+      .map(
+        ({ query, times, shown }) =>
+          `  ${String(times).padStart(4)} × ${query}  (${shown.length === 0 ? "nothing was found" : `found: ${shown.slice(0, 3).join(", ")}`})`,
+      ),
+    `${countOf(repeated.length, "repeated sequence")} of calls.`,
+    ...repeated
+      .slice(0, SHOWN)
+      .map(({ routes, conversations }) => `  in ${conversations} conversations: ${routes.join(" → ")}`),
+    ...(repeated.length > 0
+      ? ["To keep one as a recipe, start from its script: keyhole report --json."]
+      : []),
+  ];
+}

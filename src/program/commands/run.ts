@@ -1,0 +1,122 @@
+import { fstatSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { OutputFormat } from "../../agent/chat/print-events.ts";
+import { loadPackage } from "../../agent/models/providers/define-provider.ts";
+import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { invalid } from "../terminal/define-command.ts";
+import { createSafeConsole } from "../terminal/safe-console.ts";
+
+const MAX_INPUT_CHARS = 10_000_000;
+const WRONG_USAGE = 2;
+const INTERRUPTED = 130;
+
+export interface RunInput {
+  readonly words: readonly string[];
+  readonly prompt: string | undefined;
+  readonly continue: boolean;
+  readonly resume: string | undefined;
+  readonly jsonSchema: string | undefined;
+  readonly outputFormat: OutputFormat;
+  readonly stream: boolean;
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+  readonly config: string | undefined;
+  readonly profile: string | undefined;
+  readonly trust: boolean;
+  readonly allow: readonly string[];
+  readonly allowWrite: boolean;
+  readonly usage: string;
+}
+
+/** `keyhole run`: runs the agent once and exits with the code of its outcome. */
+export async function runOnce(input: RunInput): Promise<void> {
+  const fail = (message: string): never => {
+    console.error(`${message}\n\n${input.usage}`);
+    process.exit(WRONG_USAGE);
+  };
+  // stdout carries the answer only; tools and config may print anything.
+  globalThis.console = createSafeConsole(process.stderr);
+  process.stdout.on("error", () => {});
+  const prompt = await promptOf([input.prompt ?? "", ...input.words].join(" ").trim());
+  if (prompt === "") fail("The prompt is missing: give it with -p, or pipe it in.");
+  const { jsonSchema: file } = input;
+  const output =
+    file === undefined
+      ? undefined
+      : await readSchemaFile(file).catch((error: unknown) =>
+          fail(`--json-schema ${file}: ${reasonOf(error)}`),
+        );
+  await checkRules(input.allow).catch((error: unknown) => fail(`--allow: ${reasonOf(error)}`));
+  await loadPackage("ai", "keyhole run", () => import("ai"));
+  const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
+    import("../open/open-agent.ts"),
+    import("../../agent/loop/run.ts"),
+    import("../../agent/chat/print-events.ts"),
+  ]);
+  const { agent, loaded, observe, close } = await openAgent({ ...input, folder: process.cwd() });
+  for (const { message } of loaded.problems) console.error(message);
+
+  const controller = new AbortController();
+  const interrupt = () => (controller.signal.aborted ? process.exit(INTERRUPTED) : controller.abort());
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  let code = 1;
+  try {
+    const resume = input.continue ? "last" : input.resume;
+    const session = await agent.openSession(resume === undefined ? {} : { resume });
+    const events = observe(
+      runAgent(agent, prompt, { session, signal: controller.signal, ...(output && { output }) }),
+    );
+    code = await printEvents(events, input.outputFormat, {
+      out: process.stdout,
+      err: process.stderr,
+      stream: input.stream || (process.stdout.isTTY && !output),
+    });
+    await session.end();
+  } finally {
+    await close();
+  }
+  process.exit(code);
+}
+
+async function checkRules(allow: readonly string[]): Promise<void> {
+  const { readRules } = await import("../../agent/permissions/permission.ts");
+  readRules("user", { allow });
+}
+
+async function readSchemaFile(path: string): Promise<JsonSchema> {
+  const { compileSchema } = await import("../../base/json-schema/compile-schema.ts");
+  const schema = JSON.parse(await readFile(path, "utf8")) as JsonSchema;
+  compileSchema(schema);
+  if (schema.type !== "object") throw invalid("run", 'the type of the schema must be "object"');
+  return schema;
+}
+
+/** The prompt, followed by the piped input. */
+async function promptOf(prompt: string): Promise<string> {
+  const piped = isPiped() ? await readInput() : "";
+  return [prompt, piped.trim()].filter((part) => part !== "").join("\n\n");
+}
+
+/** False for a terminal and the null device. */
+function isPiped(): boolean {
+  try {
+    const about = fstatSync(0);
+    return about.isFIFO() || about.isFile() || about.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+async function readInput(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    text += chunk;
+    if (text.length > MAX_INPUT_CHARS) {
+      throw problem("LIMIT_EXCEEDED", { what: "The input", actual: "longer", limit: MAX_INPUT_CHARS });
+    }
+  }
+  return text;
+}

@@ -1,0 +1,92 @@
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { type AgentToken, principalOf } from "../open/agent-tokens.ts";
+import { openTokens, recordDecisions } from "../open/stores.ts";
+import { invalid, notFound } from "../terminal/define-command.ts";
+
+/** Names become part of principals and file names, so they are plain. */
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
+
+export interface TokenInput {
+  readonly action: string;
+  readonly words: readonly string[];
+  readonly scopes: string;
+  readonly allowWrite: boolean;
+  readonly expires: string | undefined;
+  readonly json: boolean;
+}
+
+/** `keyhole token` */
+export async function manageTokens(input: TokenInput): Promise<void> {
+  const [name = ""] = input.words;
+  if (input.action === "add") return add(name, input);
+  if (input.action === "revoke") return revoke(name);
+  list(input.json);
+}
+
+async function add(name: string, { scopes, expires, json, allowWrite }: TokenInput): Promise<void> {
+  if (!NAME.test(name)) throw invalid("token", "a name has letters, digits, dots, hyphens and underscores");
+  const expiresAt = expires === undefined ? undefined : readExpiry(expires, Date.now());
+  if (expires !== undefined && expiresAt === undefined)
+    throw invalid(
+      "token",
+      "--expires is a time from now, such as 30d, or a date to come, such as 2027-01-31",
+    );
+  const wanted = {
+    name,
+    scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== ""),
+    allowWrite,
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+  const token = await openTokens().add(wanted);
+  if (token === undefined)
+    throw invalid("token", `the token ${name} exists; keyhole token revoke ${name} revokes it`);
+  await recordDecisions("allowed", "token", [{ name, digest: contentHash(principalOf(wanted)) }]);
+  if (json) return console.log(JSON.stringify({ ...wanted, token }, null, 2));
+  console.log(`Token of ${name}, shown once: ${token}\n${describe({ ...wanted, createdAt: Date.now() })}`);
+}
+
+function list(isJson: boolean): void {
+  const tokens = openTokens().list();
+  const width = Math.max(0, ...tokens.map(({ name }) => name.length));
+  const lines = tokens.map((token) => `${token.name.padEnd(width)}  ${describe(token)}`);
+  if (isJson) console.log(JSON.stringify(tokens, null, 2));
+  else console.log(lines.join("\n") || "No tokens. Make one: keyhole token add NAME");
+}
+
+async function revoke(name: string): Promise<void> {
+  const tokens = openTokens();
+  const token = tokens.list().find((one) => one.name === name);
+  if (!token || !(await tokens.revoke(name))) {
+    const names = tokens.list().map((token) => token.name);
+    throw notFound("token", ["token", name], names, "keyhole token list shows all");
+  }
+  await recordDecisions("revoked", "token", [{ name, digest: contentHash(principalOf(token)) }]);
+  console.log(`Revoked: ${name}.`);
+}
+
+function describe({ scopes, allowWrite, expiresAt }: AgentToken): string {
+  const end =
+    expiresAt === undefined
+      ? "never expires"
+      : `${expiresAt <= Date.now() ? "expired" : "expires"} ${new Date(expiresAt).toISOString()}`;
+  const may = allowWrite ? "reads and writes" : "only reads";
+  return toVisibleLine(
+    `${may}, ${scopes.length === 0 ? "no scopes" : `scopes: ${scopes.join(" ")}`}, ${end}`,
+  );
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+};
+
+/** Reads a time from now (`90m`, `12h`, `30d`, `8w`) or a date. Undefined unless it lies in the future. */
+export function readExpiry(text: string, now: number): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? [];
+  const isDate = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?$/.test(text.trim());
+  const time = unit ? now + Number(count) * UNITS_MS[unit]! : isDate ? Date.parse(text.trim()) : Number.NaN;
+  return time > now ? time : undefined;
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import { readFile, realpath } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { problem } from "../../base/problems/problem.ts";
+import { knowSecrets } from "../../base/safety/known-secrets.ts";
+import { secretVariables } from "../../base/safety/secret-values.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { inherited } from "../../sources/mcp/config/to-launch.ts";
+import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
+import { loadSettings } from "../open/load-settings.ts";
+import { openConfig } from "../open/open-config.ts";
+import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
+import type { Settings } from "../open/settings-schema.ts";
+import type { OpenedClient } from "./daemon.ts";
+import type { ServeRequest } from "./handshake.ts";
+
+/** A client of a config, and the way to make it open the config again. */
+interface Member {
+  readonly request: ServeRequest;
+  readonly settings: Pick<Settings, "audit" | "learning">;
+  reconnect(): void;
+}
+
+/** A config in use. Clients that would get the same gateway share it. */
+interface Config {
+  readonly members: Set<Member>;
+  readonly gateway: Gateway;
+  /** One for each combination of menu and right to write. */
+  serverFor(request: ServeRequest): McpServer;
+  close(): Promise<void>;
+}
+
+/** A config by its key, which changes with the variables that it uses. */
+interface ConfigSlot {
+  key: string;
+  config: Promise<Config> | undefined;
+}
+
+export interface DaemonConfigs {
+  open(request: ServeRequest, reconnect: () => void): Promise<OpenedClient>;
+  count(): { configs: number; servers: number };
+  close(): Promise<void>;
+}
+
+/** Opens configs for clients as `keyhole serve` does for one: with their environment, folder and rights. */
+export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): DaemonConfigs {
+  const shared = createSharedServers();
+  const configs = new Map<string, ConfigSlot>();
+
+  async function open(request: ServeRequest, reconnect: () => void): Promise<OpenedClient> {
+    knowSecrets(secretVariables(request.env));
+    const { cwd, env, config: named } = request;
+    const [{ settings, problems }, own] = await Promise.all([
+      loadSettings({ project: cwd, env, config: named }),
+      loadSettings(),
+    ]);
+    if (!isDeepStrictEqual(ofProcess(settings), ofProcess(own.settings)))
+      throw problem("DAEMON_FAILED", {
+        reason: "the client's telemetry or logging differs from the daemon's, and a process has only one",
+      });
+    const { audit, learning } = settings;
+    const member: Member = { request, settings: { audit, learning }, reconnect };
+    const config = await join(member);
+    return {
+      notes: [
+        ...problems.map(({ message, next }) => `${message} ${next}`),
+        ...(config.gateway.pins.damage ? [config.gateway.pins.damage] : []),
+      ],
+      connect: (transport) => config.serverFor(request).connect(transport),
+      leave: () => leave(config, member),
+    };
+  }
+
+  /** Only what decides about a gateway is in the key: most of an environment differs for each client. */
+  async function join(member: Member): Promise<Config> {
+    for (;;) {
+      const key = await keyOf(member);
+      const existing = configs.get(key);
+      if (!existing) {
+        const slot: ConfigSlot = { key, config: undefined };
+        configs.set(key, slot);
+        slot.config = openSlot(slot, member);
+        slot.config.catch(() => forget(slot));
+        return slot.config;
+      }
+      const config = await existing.config;
+      // It may have been closed, or become exclusive, while we waited.
+      if (!config || configs.get(key) !== existing) continue;
+      config.members.add(member);
+      return config;
+    }
+  }
+
+  async function openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
+    const { config, profile: profileName, trust, env, cwd } = first.request;
+    const opened = await openConfig({
+      config,
+      profile: profileName,
+      trust,
+      folder: cwd,
+      env,
+      servers: { environment: env, shared, limits: { idleMs } },
+    });
+    const { options, profile, watch } = opened;
+    if (hasStatefulServer(opened.servers)) move(slot, randomUUID());
+    const { gateway, close } = openGateway({ options, settings: first.settings, config, profileName });
+    const members = new Set([first]);
+    const servers = new Map<string, McpServer>();
+    const stopWatching = watch(async (all, next) => {
+      const key = await keyOf(first);
+      const isPrivate = hasStatefulServer(next);
+      // The config may now use a variable in which its clients differ.
+      for (const member of [...members])
+        if (member !== first && (isPrivate || (await keyOf(member)) !== key)) member.reconnect();
+      await gateway.sources.set(all);
+      move(slot, isPrivate || configs.has(key) ? randomUUID() : key);
+    });
+    return {
+      members,
+      gateway,
+      serverFor: (request) => {
+        const surface = chooseSurface(request.surface, profile);
+        const principal = principalOf({ options, profile, allowWrite: request.allowWrite });
+        const { shortcut: shortcuts } = request;
+        const name = JSON.stringify([surface, principal, shortcuts]);
+        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
+        servers.set(name, server);
+        return server;
+      },
+      close: async () => {
+        forget(slot);
+        stopWatching();
+        await Promise.all([...servers.values()].map((server) => server.close()));
+        await close();
+      },
+    };
+  }
+
+  function forget(slot: ConfigSlot): void {
+    if (configs.get(slot.key) === slot) configs.delete(slot.key);
+  }
+
+  function move(slot: ConfigSlot, key: string): void {
+    forget(slot);
+    slot.key = key;
+    configs.set(key, slot);
+  }
+
+  function leave(config: Config, member: Member): void {
+    config.members.delete(member);
+    if (config.members.size > 0) return;
+    setTimeout(() => {
+      if (config.members.size === 0) void config.close();
+    }, idleMs).unref();
+  }
+
+  return {
+    open,
+    count: () => ({ configs: configs.size, servers: shared.size }),
+    close: async () => {
+      const opened = await Promise.allSettled([...configs.values()].map(({ config }) => config));
+      await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
+    },
+  };
+}
+
+/** Whether a server keeps state of its client, so that no other client may use it. */
+function hasStatefulServer(sources: readonly McpSource[]): boolean {
+  return sources.some(({ isStateful }) => isStateful);
+}
+
+/** The settings that a process has once, whatever it serves. */
+function ofProcess({ telemetry, logging }: Settings) {
+  return { telemetry, logging };
+}
+
+/** Equal for clients that would get the same gateway. */
+async function keyOf({ request, settings }: Member): Promise<string> {
+  const { config, profile, trust, env } = request;
+  const text = await readFile(config, "utf8").catch(() => "");
+  const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
+  // Escapes can spell the name of any variable.
+  const names = text.includes("\\u") ? Object.keys(env) : used;
+  const variables = [...new Set(names)].sort().map((name) => [name, env[name] ?? null]);
+  const path = await realpath(config).catch(() => config);
+  return contentHash([path, profile ?? null, trust, settings, inherited(env), variables]);
+}

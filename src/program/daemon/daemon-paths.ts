@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { isOwnFolder } from "../../sources/mcp/own-folder.ts";
+import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
+
+/** The folder in which a person's daemon can be found. Another person can neither read nor write it. */
+export interface DaemonPaths {
+  readonly folder: string;
+  /** The file with the address of the daemon in use. */
+  readonly address: string;
+  /** Exists while a process starts a daemon. */
+  readonly lock: string;
+  readonly log: string;
+}
+
+/** How to reach a daemon. */
+export interface DaemonAddress {
+  readonly pid: number;
+  readonly version: string;
+  /** The Unix socket, or on Windows the named pipe. */
+  readonly path: string;
+  /** Only a process that can read the address may connect: named pipes are open to other users. */
+  readonly token: string;
+}
+
+/** The folders of a person. Daemons of different folders know nothing of each other. */
+export interface PersonFolders {
+  readonly state: string;
+  readonly cache: string;
+  readonly home: string;
+}
+
+export function pathsOf({ state, cache, home }: PersonFolders): DaemonPaths {
+  const folder = join(state, "daemon");
+  const name = createHash("sha256").update(`${cache}\0${home}`).digest("hex").slice(0, 16);
+  const file = (ending: string) => join(folder, `${name}.${ending}`);
+  return { folder, address: file("json"), lock: file("lock"), log: file("log") };
+}
+
+/** The files of this person's daemon. */
+export function daemonPaths(): DaemonPaths {
+  return pathsOf({ state: setStateFolder(), cache: cacheFolder(), home: homedir() });
+}
+
+/** Reads how to reach the daemon. Undefined if there is none, or if another person could have written the file. */
+export function readAddress({ folder, address }: DaemonPaths): DaemonAddress | undefined {
+  try {
+    if (!isOwnFolder(folder)) return undefined;
+    const { pid, version, path, token } = JSON.parse(readFileSync(address, "utf8"));
+    const isWhole = [version, path, token].every((text) => typeof text === "string" && text !== "");
+    return isWhole && Number.isInteger(pid) ? { pid, version, path, token } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the address of a daemon over that of an earlier one. */
+export function writeAddress(paths: DaemonPaths, address: DaemonAddress): void {
+  const before = readAddress(paths);
+  // A daemon that was killed leaves its socket.
+  if (before && process.platform !== "win32" && !isRunning(before.pid)) rmSync(before.path, { force: true });
+  const draft = `${paths.address}.${process.pid}`;
+  writeFileSync(draft, JSON.stringify(address), { mode: 0o600 });
+  renameSync(draft, paths.address);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Whether the daemon in use is still this one. */
+export function isCurrent(paths: DaemonPaths, { token }: DaemonAddress): boolean {
+  return readAddress(paths)?.token === token;
+}
+
+/** Removes the address of a daemon, unless another daemon has replaced it. */
+export function removeAddress(paths: DaemonPaths, address: DaemonAddress): void {
+  if (isCurrent(paths, address)) rmSync(paths.address, { force: true });
+}
+
+/** Lets only the owner use a socket. */
+export function protectSocket(path: string): void {
+  if (process.platform !== "win32") chmodSync(path, 0o600);
+}
+
+/** Appends to the log of the daemon. A log that has become large starts anew. */
+export function logFlags({ log }: DaemonPaths, maxBytes: number): "a" | "w" {
+  return (lstatSync(log, { throwIfNoEntry: false })?.size ?? 0) > maxBytes ? "w" : "a";
+}

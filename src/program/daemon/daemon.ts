@@ -1,0 +1,278 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { createLineTransport } from "../../faces/mcp/line-transport.ts";
+import { makeOwnFolder } from "../../sources/mcp/own-folder.ts";
+import {
+  type DaemonAddress,
+  type DaemonPaths,
+  isCurrent,
+  protectSocket,
+  removeAddress,
+  writeAddress,
+} from "./daemon-paths.ts";
+import {
+  type ClosingReason,
+  type DaemonStatus,
+  type Hello,
+  isNewer,
+  readFirstLine,
+  type ServeRequest,
+  type Welcome,
+  WIRE,
+} from "./handshake.ts";
+
+/** A config that was opened for one client. */
+export interface OpenedClient {
+  /** Sentences for the person who uses the client. */
+  readonly notes: readonly string[];
+  connect(transport: Transport): unknown;
+  /** The client has left. */
+  leave(): void;
+}
+
+export interface DaemonOptions {
+  readonly paths: DaemonPaths;
+  readonly version: string;
+  /** How long the daemon stays without clients. */
+  readonly idleMs: number;
+  /** How often it checks that it is still the daemon in use. */
+  readonly checkMs?: number;
+  /** Opens a config for a client. `reconnect` makes the client open it again. Rejects with a problem. */
+  open(request: ServeRequest, reconnect: () => void): Promise<OpenedClient>;
+  count(): Pick<DaemonStatus, "configs" | "servers">;
+}
+
+/** One process that serves all clients of a person. */
+export interface Daemon {
+  readonly address: DaemonAddress;
+  /** Resolves when the last client has left after a stop, a hand-over or a time without clients. */
+  readonly ended: Promise<void>;
+  /** Lets calls in flight finish, and takes no more. */
+  stop(): void;
+}
+
+const CHECK_MS = 2_000;
+const HELLO_MS = 10_000;
+const MAX_HELLO_BYTES = 8 * 1024 * 1024;
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * Listens for the clients of one person and becomes the daemon in use.
+ *
+ * @throws DAEMON_FAILED if nobody else can be kept out of its folder, or if it cannot listen there
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { paths, version, idleMs } = options;
+  const address = createAddress(paths, version);
+  if (!address) throw failed("the path of its folder is too long for a socket");
+  if (!makeOwnFolder(paths.folder)) throw failed("its folder is not of its owner alone");
+  const clients = new Set<DaemonClient>();
+  const started = performance.now();
+  const ended = Promise.withResolvers<void>();
+  let leaving: ClosingReason | undefined;
+  let idle: NodeJS.Timeout | undefined;
+
+  async function receive(socket: Socket): Promise<void> {
+    socket.on("error", () => {});
+    const late = setTimeout(() => socket.destroy(), HELLO_MS);
+    const line = await readFirstLine(socket, MAX_HELLO_BYTES);
+    clearTimeout(late);
+    const hello = line === undefined ? undefined : readHello(line, address!.token);
+    if (!hello) return void socket.destroy();
+    if (hello.want === "serve") return serve(socket, hello.serve, hello.version);
+    socket.end(toLine({ ok: true, status: status() }));
+    if (hello.want === "stop") leave("stopped");
+  }
+
+  async function serve(socket: Socket, request: ServeRequest, clientVersion: string): Promise<void> {
+    if (isNewer(clientVersion, version)) leave("moved");
+    if (leaving) return void socket.end(toLine({ ok: false, retired: true }));
+    // Counts as a client from now on, so that the daemon waits for it.
+    let isMoved = false;
+    let client: DaemonClient = {
+      leave: () => {
+        isMoved = true;
+      },
+    };
+    const gone = () => {
+      clients.delete(client);
+      endIfUnused();
+    };
+    clients.add(client);
+    clearTimeout(idle);
+    let opened: OpenedClient;
+    try {
+      opened = await options.open(request, () => client.leave("moved"));
+    } catch (error) {
+      socket.end(toLine({ ok: false, problem: problemParts(error) }));
+      return gone();
+    }
+    const leaveConfig = () => {
+      opened.leave();
+      gone();
+    };
+    if (socket.destroyed) return leaveConfig();
+    socket.once("close", leaveConfig);
+    socket.write(toLine({ ok: true, notes: opened.notes }));
+    clients.delete(client);
+    client = serveClient(socket, opened.connect);
+    clients.add(client);
+    if (isMoved) client.leave(leaving ?? "moved");
+  }
+
+  function status(): DaemonStatus {
+    return {
+      pid: process.pid,
+      version,
+      clients: clients.size,
+      ...options.count(),
+      memoryMb: Math.round(process.memoryUsage.rss() / MEGABYTE),
+      upSeconds: Math.round((performance.now() - started) / 1_000),
+    };
+  }
+
+  /** Takes no more clients and sends away those who are there, each when its calls are done. */
+  function leave(reason: ClosingReason): void {
+    if (leaving) return;
+    leaving = reason;
+    clearInterval(check);
+    server.close();
+    removeAddress(paths, address!);
+    for (const client of clients) client.leave(reason);
+    endIfUnused();
+  }
+
+  function endIfUnused(): void {
+    clearTimeout(idle);
+    if (clients.size > 0) return;
+    if (leaving) ended.resolve();
+    else idle = setTimeout(() => leave("stopped"), idleMs);
+  }
+
+  const server = createServer((socket) => {
+    receive(socket).catch((error: unknown) => {
+      console.error(reasonOf(error));
+      socket.destroy();
+    });
+  });
+  server.listen(address.path);
+  await once(server, "listening").catch((error: unknown) => {
+    throw failed(reasonOf(error));
+  });
+  protectSocket(address.path);
+  writeAddress(paths, address);
+  // Another daemon may have taken over, and the folder may be gone.
+  const check = setInterval(() => {
+    if (!isCurrent(paths, address)) leave("moved");
+  }, options.checkMs ?? CHECK_MS);
+  endIfUnused();
+  return { address, ended: ended.promise, stop: () => leave("stopped") };
+}
+
+function readHello(line: string, token: string): Hello | undefined {
+  try {
+    const hello = JSON.parse(line) as Hello;
+    const [sent, expected] = [Buffer.from(String(hello.token)), Buffer.from(token)];
+    const isAllowed = sent.length === expected.length && timingSafeEqual(sent, expected);
+    return isAllowed && hello.wire === WIRE ? hello : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function toLine(welcome: Welcome): string {
+  return `${JSON.stringify(welcome)}\n`;
+}
+
+/** A problem in the form that the wire carries. */
+function problemParts(error: unknown) {
+  const { code, message, next } = isProblem(error) ? error : failed(reasonOf(error));
+  return [code, message, next] as const;
+}
+
+function failed(reason: string) {
+  return problem("DAEMON_FAILED", { reason });
+}
+
+/** Longer paths of sockets are cut by some systems. */
+const MAX_PATH = 100;
+
+/** Makes the address of a new daemon. Undefined if the folder's path is too long for a socket. */
+function createAddress({ folder }: DaemonPaths, version: string): DaemonAddress | undefined {
+  const id = randomBytes(6).toString("hex");
+  const path =
+    process.platform === "win32" ? `\\\\.\\pipe\\keyhole-${process.pid}-${id}` : join(folder, `${id}.sock`);
+  if (process.platform !== "win32" && Buffer.byteLength(path) > MAX_PATH) return undefined;
+  return { pid: process.pid, version, path, token: randomBytes(32).toString("base64url") };
+}
+
+/** A client of the daemon. */
+interface DaemonClient {
+  /** Closes the connection with this reason as soon as no request runs. Requests that arrive meanwhile are not begun. */
+  leave(reason: ClosingReason): void;
+}
+
+type RequestId = string | number;
+
+/** Lasts until the client leaves, so nothing waits for its answer. */
+const ENDLESS = "subscriptions/listen";
+
+/** Serves the protocol over a socket, one message a line. */
+function serveClient(socket: Socket, connect: (transport: Transport) => unknown): DaemonClient {
+  const wire = createLineTransport(socket, socket);
+  const running = new Set<RequestId>();
+  let leaving: ClosingReason | undefined;
+  const transport: Transport = {
+    start: async () => {
+      await wire.start();
+      // Reading the first line has paused it.
+      socket.resume();
+    },
+    close: () => wire.close(),
+    send: async (message) => {
+      const sent = wire.send(message);
+      if (!("method" in message)) done(message.id);
+      await sent;
+    },
+  };
+
+  function take(message: JSONRPCMessage): void {
+    if ("method" in message && "id" in message) {
+      if (leaving) return;
+      if (message.method !== ENDLESS) running.add(message.id);
+    }
+    transport.onmessage?.(message);
+    // A request that is cancelled gets no answer.
+    if ("method" in message && message.method === "notifications/cancelled")
+      done((message.params as { requestId?: RequestId } | undefined)?.requestId);
+  }
+
+  function done(id: RequestId | undefined): void {
+    if (id !== undefined) running.delete(id);
+    leaveIfDone();
+  }
+
+  function leaveIfDone(): void {
+    if (leaving && running.size === 0) socket.end(`${leaving}\n`);
+  }
+
+  wire.onmessage = take;
+  wire.onclose = () => {
+    transport.onclose?.();
+    // A connection that nobody reads any more would keep its client waiting.
+    socket.destroySoon();
+  };
+  wire.onerror = (error) => transport.onerror?.(error);
+  connect(transport);
+  return {
+    leave: (reason) => {
+      leaving ??= reason;
+      leaveIfDone();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { servingLines } from "./serve-here.ts";
+
+test("a person sees what is up, failed and waits, each with the way on", () => {
+  const lines = servingLines(
+    [
+      { label: "files", entries: 12, status: undefined, waiting: 0 },
+      { label: "notes", entries: 3, status: undefined, waiting: 3 },
+      { label: "mail", entries: 1, status: { state: "needs_login", reason: "it wants a login" }, waiting: 0 },
+      { label: "new", entries: 1, status: { state: "quarantined", reason: "consent" }, waiting: 0 },
+      {
+        label: "bad",
+        entries: 1,
+        status: { state: "server_down", reason: "it exited with code 1\u001b[2J" },
+        waiting: 0,
+      },
+    ],
+    "http://127.0.0.1:7000/mcp",
+  );
+  expect(lines).toEqual([
+    "2 of 5 servers are up.",
+    "  ✓ files  12 entries",
+    "  ✓ notes  3 entries, 3 wait for approval: keyhole approve notes",
+    "  ! mail  it wants a login: keyhole login mail",
+    "  ! new  waits for your consent: keyhole servers allow new",
+    expect.stringMatching(/^ {2}✗ bad {2}it exited with code 1\P{Cc}*: keyhole doctor says how to fix it$/u),
+    "Point a client at http://127.0.0.1:7000/mcp with the header Authorization: Bearer TOKEN. Stop with Ctrl-C.",
+  ]);
+});
+
+test("without servers and an address, the person learns how clients start it", () => {
+  expect(servingLines([], undefined)).toEqual([expect.stringContaining("keyhole connect CLIENT")]);
+});

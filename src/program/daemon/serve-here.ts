@@ -1,0 +1,114 @@
+import { problem } from "../../base/problems/problem.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { waits } from "../../core/access/pins.ts";
+import type { EntryStatus } from "../../core/nouns/entry.ts";
+import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
+import { chooseSurface, openGateway } from "../open/open-gateway.ts";
+import { openLog, openTelemetry } from "../open/open-telemetry.ts";
+import { createSafeConsole } from "../terminal/safe-console.ts";
+import type { ServeInput } from "./serve-options.ts";
+
+const WARM_UP_MS = 1_000;
+
+/**
+ * `keyhole serve` in this process, until the client leaves or a signal arrives. A second signal exits at once. The
+ * daemon serves most clients over stdio, before this is loaded.
+ */
+export async function serveHere(input: ServeInput): Promise<void> {
+  const { http, shortcut: shortcuts } = input;
+  // stdout carries the protocol only; tools and config may print anything.
+  globalThis.console = createSafeConsole(process.stderr);
+  const opening = openConfig(input);
+  const loading = opening.then(({ loaded }) => loaded);
+  void openLog(loading);
+  const opened = await opening;
+  // A client starts this before its person has added a server, and servers that come later are served too.
+  if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
+  const { profile, options, loaded } = opened;
+  const surface = chooseSurface(input.surface, profile);
+  const { gateway, close } = openGateway({
+    options,
+    settings: loaded.settings,
+    config: input.config,
+    profileName: input.profile,
+    profile,
+    allowWrite: input.allowWrite,
+    isForMany: http,
+  });
+  if (gateway.pins.damage) console.error(gateway.pins.damage);
+  const server = createMcpServer(gateway, { surface, shortcuts });
+  const telemetry = openTelemetry(loading);
+  const face = http ? await openHttpFace(gateway, server, input, opened) : server.connect();
+  const stopWatching = opened.watch(gateway.sources.set);
+  if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);
+
+  // The first call of a tool needs it, the first list of tools does not.
+  setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
+
+  let closing = false;
+  async function stop(): Promise<void> {
+    if (closing) process.exit(1);
+    closing = true;
+    stopWatching();
+    await face.close();
+    await server.close();
+    await close();
+    await (await telemetry)?.close();
+    process.exit(0);
+  }
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
+  if (!http) process.stdin.once("close", () => void stop());
+}
+
+/** Clients read the protocol; only a person in a terminal gets this. */
+async function tell(gateway: Gateway, { servers }: OpenedConfig, url: string | undefined): Promise<void> {
+  await gateway.ready();
+  const states = servers.map(({ diagnostics }) => {
+    const { label, entries, status } = diagnostics();
+    const waiting = gateway.pins.list().filter((pin) => pin.source === label && waits(pin)).length;
+    return { label, entries, status, waiting };
+  });
+  console.error(servingLines(states, url).join("\n"));
+}
+
+async function openHttpFace(gateway: Gateway, server: McpServer, args: ServeInput, opened: OpenedConfig) {
+  const { openHttp } = await import("../open/open-http.ts");
+  return openHttp(gateway, server, args, opened);
+}
+
+export interface ServingState {
+  readonly label: string;
+  readonly entries: number;
+  readonly status: EntryStatus | undefined;
+  /** Definitions that wait for an approval. */
+  readonly waiting: number;
+}
+
+/** Tells a person in a terminal what is served: the servers that are up, failed and wait, and where clients go. */
+export function servingLines(servers: readonly ServingState[], url: string | undefined): string[] {
+  const up = servers.filter(({ status }) => status === undefined);
+  const others = servers.filter(({ status }) => status !== undefined);
+  return [
+    ...(servers.length > 0 ? [`${up.length} of ${servers.length} servers are up.`] : []),
+    ...up.map(({ label, entries, waiting }) =>
+      toVisibleLine(
+        `  ✓ ${label}  ${entries} entries${waiting > 0 ? `, ${waiting} wait for approval: keyhole approve ${label}` : ""}`,
+      ),
+    ),
+    ...others.map(({ label, status }) => toVisibleLine(`  ${failed(label, status!)}`)),
+    url === undefined
+      ? "This is an MCP server on stdio, which clients start by themselves: keyhole connect CLIENT writes the entry, and --http serves an address instead."
+      : `Point a client at ${url} with the header Authorization: Bearer TOKEN. Stop with Ctrl-C.`,
+  ];
+}
+
+function failed(label: string, { state, reason }: EntryStatus): string {
+  if (state === "quarantined") return `! ${label}  waits for your consent: keyhole servers allow ${label}`;
+  if (state === "needs_login") return `! ${label}  ${reason}: keyhole login ${label}`;
+  if (state === "starting") return `… ${label}  is starting`;
+  return `✗ ${label}  ${reason}: keyhole doctor says how to fix it`;
+}

@@ -1,0 +1,142 @@
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { field, listOf } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { readAuditFolder } from "../../core/audit/audit-folder.ts";
+import { verifyChain } from "../../core/audit/verify-chain.ts";
+import type { ClientMachine } from "../clients/client.ts";
+import { CLIENTS } from "../clients/clients.ts";
+import { readConfig } from "../clients/edit-config.ts";
+import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
+import { auditFolder } from "../open/stores.ts";
+import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
+
+/** Files of the state folder, and what counts no longer if one is damaged. */
+const FILES: Readonly<Record<string, string>> = {
+  "pins.json": "approve the definitions again: keyhole approve",
+  "consents.json": "let the servers start again: keyhole servers allow --all",
+  "tokens.json": "make the tokens again: keyhole token add NAME",
+  "secrets.json": "set the secrets again: keyhole secrets set NAME",
+};
+const OTHERS = 0o077;
+
+/** Checks the folders in which Keyhole keeps state, and the files in them. */
+export async function checkState(home: string): Promise<Finding[]> {
+  const state = setStateFolder();
+  return [
+    ...checkFolder(state, "XDG_STATE_HOME"),
+    ...checkFolder(cacheFolder(), "XDG_CACHE_HOME"),
+    ...Object.entries(FILES).flatMap(([name, fix]) => checkFile(join(state, name), fix)),
+    ...checkMode(join(home, ".keyhole", "settings.json")),
+    ...(await checkAudit()),
+  ];
+}
+
+/** A folder that is not there yet has to be one that can be made. */
+function checkFolder(folder: string, variable: string): Finding[] {
+  let at = folder;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  try {
+    if (!statSync(at).isDirectory())
+      return [problemWith(folder, `${at} is a file and no folder`, `Move ${at} away.`)];
+    accessSync(at, constants.W_OK | constants.X_OK);
+    // Root may write everywhere, except where the file system is read-only.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return [];
+  } catch (error) {
+    const fix = `Make it writable: chmod u+rwx ${at}, or set ${variable} to a folder that is.`;
+    return [problemWith(folder, `it cannot be written (${codeOf(error)})`, fix)];
+  }
+}
+
+function checkFile(path: string, fix: string): Finding[] {
+  const damaged = `${path}.damaged`;
+  const aside = existsSync(damaged)
+    ? [problemWith(path, `it was damaged and is kept as ${damaged}`, `Remove that file, then ${fix}.`)]
+    : [];
+  return [...aside, ...checkMode(path)];
+}
+
+function checkMode(path: string): Finding[] {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (!facts || process.platform === "win32" || (facts.mode & OTHERS) === 0) return [];
+  return [warningOf(path, "other users of this machine can read it", `chmod 600 ${path}`)];
+}
+
+async function checkAudit(): Promise<Finding[]> {
+  const folder = auditFolder();
+  if (!existsSync(folder)) return [];
+  const found: Finding[] = [];
+  for (const chain of readAuditFolder(folder)) {
+    const { bad } = await verifyChain(chain, () => {});
+    if (bad)
+      found.push(problemWith(folder, `the audit log is not intact: ${bad.reason}`, "keyhole audit verify"));
+  }
+  return found;
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? reasonOf(error);
+}
+
+/** Something that is wrong, or will be, with its cause and its fix. */
+export interface Finding {
+  /** `problem`: it does not work. `warning`: it works, and should be looked at. */
+  readonly level: "problem" | "warning";
+  /** The file, server or client that it is about. */
+  readonly about: string;
+  readonly cause: string;
+  /** A command, or a sentence about what to change. */
+  readonly fix: string;
+}
+
+export function problemWith(about: string, cause: string, fix: string): Finding {
+  return { level: "problem", about, cause, fix };
+}
+
+export function warningOf(about: string, cause: string, fix: string): Finding {
+  return { level: "warning", about, cause, fix };
+}
+
+/** Checks the configs of MCP clients: whether they can be read, and whether Keyhole's entry in them still works. */
+export async function checkClients(machine: ClientMachine): Promise<Finding[]> {
+  const configs = await findConfigs(CLIENTS, machine);
+  return (await Promise.all(configs.map(checkConfig))).flat();
+}
+
+async function checkConfig(config: FoundConfig): Promise<Finding[]> {
+  const { client, place, problem, isConnected, servers } = config;
+  if (problem !== undefined)
+    return [
+      problemWith(place.path, `${client.title} cannot read it either: ${problem}`, `Correct ${place.path}.`),
+    ];
+  if (!isConnected) return [];
+  const left = servers.filter((server) => server.config && place.scope === "user").map(({ name }) => name);
+  const again = `keyhole connect ${client.name} --undo, then keyhole connect ${client.name}`;
+  return [
+    ...(await missingPrograms(config)).map((path) =>
+      problemWith(place.path, `${client.title} starts Keyhole from ${path}, which does not exist`, again),
+    ),
+    ...(left.length > 0
+      ? [
+          warningOf(
+            place.path,
+            `${client.title} also has servers that are not behind Keyhole: ${left.join(", ")}`,
+            `keyhole connect ${client.name}`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** The absolute paths of Keyhole's entry that are not there. */
+async function missingPrograms({ place }: FoundConfig): Promise<string[]> {
+  const value = await readConfig(place.format, (await readText(place.path)) ?? "");
+  const [, entry] = entriesOf(place.at.reduce(field, value)).find(([name]) => name === KEYHOLE) ?? [];
+  const words = [field(entry, "command"), field(entry, "cmd"), field(entry, "args")].flatMap((part) =>
+    Array.isArray(part) ? listOf(part) : [part],
+  );
+  return words
+    .filter((word): word is string => typeof word === "string" && /^(?:\/|[A-Za-z]:[\\/])/.test(word))
+    .filter((path) => !existsSync(path));
+}

@@ -1,0 +1,142 @@
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { fieldsOf, isPlainObject, listOf } from "../../base/util/plain-object.ts";
+import { splitWords } from "../../base/util/split-words.ts";
+import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
+import { type CatalogInput, openCatalog } from "../open/open-gateway.ts";
+
+/** A definition that a model will have trouble with. */
+export interface LintFinding {
+  readonly op: string;
+  readonly rule: "missing" | "vague" | "collides" | "arguments" | "long";
+  readonly finding: string;
+  /** A description to use instead. */
+  readonly better?: string;
+}
+
+type Tool = Pick<ToolEntry, "op" | "domain" | "name" | "description" | "inputSchema">;
+
+const FEW_WORDS = 4;
+const MANY_TOKENS = 400;
+/** Two descriptions with this share of common words say the same. */
+const ALIKE = 0.8;
+const EMPTY_WORDS = new Set(
+  "a an and the this that for of to in on with by from is are it its your you use used uses using tool tools function helper utility various general perform performs operation operations handle handles do does data thing things stuff allows lets".split(
+    " ",
+  ),
+);
+
+/** Checks the definitions of tools. Deterministic. */
+export async function lintEntries(tools: readonly Tool[]): Promise<LintFinding[]> {
+  const countTokens = await loadTokenCounter();
+  const known = tools.map((tool) => ({ tool, words: meaningOf(tool.description) }));
+  return known.flatMap(({ tool, words }, index) => {
+    const twin = known
+      .slice(0, index)
+      .find((other) => words.size > 2 && likeness(words, other.words) >= ALIKE);
+    const tokens = countTokens(JSON.stringify([tool.name, tool.description, tool.inputSchema]));
+    return [
+      ...descriptionOf(tool, words),
+      ...(twin ? [collision(tool, twin.tool)] : []),
+      ...argumentsOf(tool),
+      ...sizeOf(tool, tokens),
+    ];
+  });
+}
+
+function descriptionOf(tool: Tool, words: ReadonlySet<string>): LintFinding[] {
+  const { op, description, name } = tool;
+  if (description.trim() === "" || description === name)
+    return [{ op, rule: "missing", finding: "it has no description", better: wordingOf(tool) }];
+  const own = new Set([...splitWords(name), ...splitWords(tool.domain)].map(stem));
+  const said = [...words].filter((word) => !own.has(word));
+  if (said.length > 0 && words.size >= FEW_WORDS) return [];
+  const finding =
+    said.length === 0 ? "its description says no more than its name" : "its description is vague";
+  return [
+    { op, rule: "vague", finding: `${finding}: ${JSON.stringify(description)}`, better: wordingOf(tool) },
+  ];
+}
+
+function collision(tool: Tool, twin: Tool): LintFinding {
+  const finding = `its description says the same as that of ${twin.op}`;
+  return {
+    op: tool.op,
+    rule: "collides",
+    finding,
+    better: `${wordingOf(tool)} Unlike ${twin.op}: say when to use which.`,
+  };
+}
+
+function argumentsOf({ op, inputSchema }: Tool): LintFinding[] {
+  const properties = Object.entries(fieldsOf(fieldsOf(inputSchema).properties));
+  const silent = properties.filter(
+    ([, schema]) => !isPlainObject(schema) || !(schema.description || schema.enum || schema.title),
+  );
+  if (silent.length < 2 || silent.length < properties.length / 2) return [];
+  const names = silent.map(([name]) => name).join(", ");
+  return [{ op, rule: "arguments", finding: `arguments without a description: ${names}` }];
+}
+
+function sizeOf({ op }: Tool, tokens: number): LintFinding[] {
+  if (tokens <= MANY_TOKENS) return [];
+  return [
+    {
+      op,
+      rule: "long",
+      finding: `its definition takes ${tokens} tokens in every request of a client that lists it`,
+    },
+  ];
+}
+
+/** A description made of what is known: the name, the server and the required arguments. */
+function wordingOf({ name, domain, inputSchema }: Tool): string {
+  const [verb = "use", ...things] = splitWords(name);
+  const required = listOf(fieldsOf(inputSchema).required).map(String);
+  const takes = required.length === 0 ? "" : ` Needs ${required.join(", ")}.`;
+  const thing = things.length === 0 ? "" : ` ${things.join(" ")}`;
+  return `${verb.charAt(0).toUpperCase()}${verb.slice(1)}${thing} in ${domain}.${takes} Say what it answers with and when to use it.`;
+}
+
+function meaningOf(text: string): Set<string> {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return new Set(words.filter((word) => word.length > 1 && !EMPTY_WORDS.has(word)).map(stem));
+}
+
+/** Plural and third person count as the same word. */
+function stem(word: string): string {
+  return word.toLowerCase().replace(/(?:es|s)$/, "");
+}
+
+function likeness(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  const common = [...left].filter((word) => right.has(word)).length;
+  return common / Math.max(1, left.size + right.size - common);
+}
+
+/** `keyhole lint` */
+export async function lint(input: CatalogInput): Promise<void> {
+  const catalog = await openCatalog("lint", input);
+  try {
+    const tools = catalog.entries.filter(
+      (entry): entry is Extract<Entry, { kind: "tool" }> => entry.kind === "tool",
+    );
+    const findings = await lintEntries(tools);
+    if (input.json) return console.log(JSON.stringify(findings, null, 2));
+    console.log(
+      [
+        ...findings.flatMap(lines),
+        `${countOf(tools.length, "tool")}, ${countOf(findings.length, "finding")}.`,
+      ].join("\n"),
+    );
+  } finally {
+    await catalog.close();
+  }
+}
+
+function lines({ op, finding, better }: LintFinding): string[] {
+  return [
+    toVisibleLine(`${op}: ${finding}`),
+    ...(better === undefined ? [] : [toVisibleLine(`  better: ${better}`)]),
+  ];
+}

@@ -1,0 +1,195 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { COMMAND_FOLDERS } from "../../agent/chat/custom-commands.ts";
+import { promptPath } from "../../agent/chat/system-prompt.ts";
+import { projectFolders } from "../../agent/loop/project-files.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { createRecordStore } from "../../core/access/record-store.ts";
+import { skillPlaces } from "../../sources/markdown/skills/skill.ts";
+import { DEFAULT_CONFIGS, settingsPath } from "./config-files.ts";
+import { readSettingsFile } from "./read-settings-file.ts";
+
+const trustSchema = z.object({
+  /** The hash of the contents that the person was shown. */
+  hash: z.string(),
+  /** Milliseconds since 1970. */
+  trustedAt: z.number(),
+});
+
+/**
+ * Whether a person has trusted the folder with what it holds now. A folder without code of its own takes the trust
+ * of the nearest folder above it in the same repository.
+ */
+export async function isTrusted(given: string, home = homedir()): Promise<boolean> {
+  const trusted = openTrust(home);
+  if (trusted.keys().length === 0) return false;
+  const folder = await realpath(given).catch(() => resolve(given));
+  for (const each of await projectFolders(folder)) {
+    const record = trusted.get(each);
+    const contents = await folderContents(each);
+    if (record) return record.hash === contents.hash;
+    if (contents.files.length > 0) return false;
+  }
+  return false;
+}
+
+/** Records that a person trusts a folder with exactly these contents. */
+export async function recordTrust({ folder, hash }: FolderContents, home = homedir()): Promise<void> {
+  await openTrust(home).change(new Map([[folder, { hash, trustedAt: Date.now() }]]));
+}
+
+/** Forgets the trust in a folder. Resolves to false if there was none. */
+export async function endTrust({ folder }: FolderContents, home = homedir()): Promise<boolean> {
+  const trusted = openTrust(home);
+  if (trusted.get(folder) === undefined) return false;
+  await trusted.change(new Map([[folder, undefined]]));
+  return true;
+}
+
+function openTrust(home: string) {
+  const path = join(home, ".keyhole", "trusted-folders.json");
+  return createRecordStore({ path, format: 1, record: trustSchema, counted: "trusted" });
+}
+
+/** A file that runs, or decides what runs. */
+export interface FolderFile {
+  readonly path: string;
+  /** SHA-256 of its content. */
+  readonly hash: string;
+  readonly why: "config" | "code" | "packages" | "settings" | "skill";
+}
+
+/** Everything of a folder that Keyhole would run, start or show a model. */
+export interface FolderContents {
+  /** Real path. */
+  readonly folder: string;
+  readonly files: readonly FolderFile[];
+  /** Files whose text would reach a model. Trust covers them whatever they say. */
+  readonly texts: readonly string[];
+  /** SHA-256 over the files. Trust ends when it changes. */
+  readonly hash: string;
+}
+
+const PACKAGES = ["package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock"];
+
+/** Finds what a folder would run. Reads files and runs nothing. */
+export async function folderContents(given: string): Promise<FolderContents> {
+  const folder = await realpath(given).catch(() => resolve(given));
+  const skills = await skillFiles(folder);
+  // In the home folder, settings and prompt are the person's own, and no project's.
+  const isHome = folder === (await realpath(homedir()).catch(() => homedir()));
+  const named = [
+    ...(await configFiles(folder)),
+    ...(await existing(folder, isHome ? [] : [settingsPath(folder)])).map((path) => ({
+      path,
+      why: "settings" as const,
+    })),
+    ...skills.filter(isProgram).map((path) => ({ path, why: "skill" as const })),
+  ];
+  const files: FolderFile[] = [];
+  for (const { path, why } of named) files.push({ path, why, hash: await hashFile(path) });
+  const instructions = (await projectFolders(folder)).flatMap((each) => [
+    join(each, "AGENTS.md"),
+    join(each, "CLAUDE.md"),
+  ]);
+  return {
+    folder,
+    files,
+    texts: [
+      ...(await existing(folder, [...instructions, ...(isHome ? [] : [promptPath(folder)])])),
+      ...skills.filter((path) => !isProgram(path)),
+      ...(isHome ? [] : await commandFiles(folder)),
+    ],
+    hash: contentHash(files.map(({ path, hash }) => [path, hash])),
+  };
+}
+
+async function configFiles(folder: string): Promise<Pick<FolderFile, "path" | "why">[]> {
+  const [config] = await existing(folder, DEFAULT_CONFIGS);
+  if (config === undefined) return [];
+  const reached = (await codeFiles(config)).filter((path) => path !== config);
+  return [
+    { path: config, why: "config" },
+    ...reached.map((path) => ({ path, why: "code" as const })),
+    ...(await existing(folder, PACKAGES)).map((path) => ({ path, why: "packages" as const })),
+  ];
+}
+
+/** Files of the project's skills, also in folders that its settings name. Links are left out, as by their reader. */
+async function skillFiles(folder: string): Promise<string[]> {
+  const settings = await readSettingsFile(settingsPath(folder));
+  const more = settings.state === "read" ? (settings.value.skills?.places ?? []) : [];
+  const places = skillPlaces({ home: false, project: folder }).map((place) => place.folder);
+  const found = [...places, ...more.map((place) => resolve(folder, place))].map(async (place) => {
+    const listed = await readdir(place, { recursive: true, withFileTypes: true }).catch(() => []);
+    return listed.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+  });
+  return [...new Set((await Promise.all(found)).flat())].sort();
+}
+
+async function commandFiles(folder: string): Promise<string[]> {
+  const found = COMMAND_FOLDERS.map(async (place) => {
+    const names = await readdir(join(folder, place)).catch(() => []);
+    return names.filter((name) => name.endsWith(".md")).map((name) => join(folder, place, name));
+  });
+  return existing(folder, (await Promise.all(found)).flat().sort());
+}
+
+function isProgram(path: string): boolean {
+  return !/\.(md|txt)$/i.test(path);
+}
+
+/** Those of the paths that are regular files, perhaps through links. */
+async function existing(folder: string, paths: readonly string[]): Promise<string[]> {
+  const found = paths.map(async (path) => {
+    const full = resolve(folder, path);
+    const about = await stat(full).catch(() => undefined);
+    return about?.isFile() ? [full] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** A file that cannot be read now asks again when it can. */
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  try {
+    await pipeline(createReadStream(path), hash);
+    return hash.digest("hex");
+  } catch {
+    return "unreadable";
+  }
+}
+
+/** Quoted relative paths. More than imports, which does no harm: a file too many only asks once too often. */
+const RELATIVE = /(["'`])(\.{1,2}\/[^"'`\n]{1,1000})\1/g;
+const CODE = /\.[cm]?[jt]sx?$/;
+const ENDINGS = ["", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".json", "/index.js", "/index.ts"];
+
+/** Lists a module and all files that it names by relative paths, directly or through others. Real paths, in order. */
+async function codeFiles(module: string): Promise<string[]> {
+  const found = new Set<string>();
+  const open = [await realpath(module)];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    if (!CODE.test(path)) continue;
+    const text = await readFile(path, "utf8").catch(() => "");
+    for (const [, , named = ""] of text.matchAll(RELATIVE)) {
+      const near = resolve(dirname(path), named);
+      for (const ending of ENDINGS) if (await isFile(near + ending)) open.push(await realpath(near + ending));
+    }
+  }
+  return [...found].sort();
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (about) => about.isFile(),
+    () => false,
+  );
+}

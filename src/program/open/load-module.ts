@@ -1,0 +1,67 @@
+import { registerHooks } from "node:module";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { problem } from "../../base/problems/problem.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { HttpOptions } from "../../faces/mcp/serve-http.ts";
+import type { GatewayOptions } from "../../gateway/gateway-api.ts";
+import { openPins } from "./stores.ts";
+
+/** Every option of createGateway; the compiler asks for a new one here. */
+const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
+  domains: true,
+  sources: true,
+  principal: true,
+  missingScope: true,
+  approve: true,
+  limits: true,
+  learning: true,
+  index: true,
+  pins: true,
+  sessions: true,
+  results: true,
+  audit: true,
+  idempotency: true,
+  approvals: true,
+  recipes: true,
+  cacheDirectory: true,
+  clock: true,
+};
+const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
+
+export interface LoadedModule {
+  readonly options: GatewayOptions;
+  readonly webhooks?: HttpOptions["webhooks"];
+}
+
+/**
+ * Reads the options that a module exports by name. A person has named the module or trusted its folder.
+ *
+ * @throws CONFIG_INVALID if it cannot be loaded, or has nothing to serve.
+ */
+export async function loadModule(path: string): Promise<LoadedModule> {
+  const exported = (await importModule(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
+    const reason = reasonOf(error);
+    throw problem("CONFIG_INVALID", { path, reason });
+  })) as Partial<GatewayOptions> & Pick<LoadedModule, "webhooks">;
+  const { domains = [], sources = [], webhooks } = exported;
+  if (domains.length === 0 && sources.length === 0) {
+    throw problem("CONFIG_INVALID", { path, reason: "it exports neither domains nor sources" });
+  }
+  const named = OPTION_NAMES.filter((name) => exported[name] !== undefined).map((name) => [
+    name,
+    exported[name],
+  ]);
+  const options: GatewayOptions = { domains, sources, pins: openPins(), ...Object.fromEntries(named) };
+  return { options, ...(webhooks && { webhooks }) };
+}
+
+/** Imports a TypeScript file as an ES module also where package.json says otherwise, as `npm init` makes it. */
+function importModule(url: string): Promise<object> {
+  if (!url.endsWith(".ts")) return import(url);
+  const hooks = registerHooks({
+    load: (file, context, next) =>
+      next(file, file === url ? { ...context, format: "module-typescript" } : context),
+  });
+  return import(url).finally(() => hooks.deregister());
+}

@@ -1,0 +1,281 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { ChatParts } from "../../agent/chat/chat-parts.ts";
+import { createHooks } from "../../agent/chat/hooks.ts";
+import { chooseProvider, telemetryName, withModel } from "../../agent/chat/model-lists.ts";
+import { readSystemPrompt } from "../../agent/chat/system-prompt.ts";
+import { createAgent } from "../../agent/loop/agent.ts";
+import type { AgentEvent } from "../../agent/loop/agent-event.ts";
+import type { AgentRecording } from "../../agent/loop/record-agent-events.ts";
+import { type Ask, askPermission, tellRetry } from "../../agent/loop/run-context.ts";
+import { createSessionLogs } from "../../agent/loop/session-log.ts";
+import { createLLMClient } from "../../agent/models/llm-client.ts";
+import { isProviderSupported, unknownProvider } from "../../agent/models/providers/providers.ts";
+import type { PermissionMode, PermissionRules } from "../../agent/permissions/permission.ts";
+import { createPermissions, type RuleStore } from "../../agent/permissions/permissions.ts";
+import { createAgentTools, DESK } from "../../agent/tools/agent-tools.ts";
+import { type Checkpoints, createCheckpoints } from "../../agent/workspace/checkpoints.ts";
+import { workspaceDomain } from "../../agent/workspace/workspace-domain.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { knowSecrets } from "../../base/safety/known-secrets.ts";
+import { secretVariables } from "../../base/safety/secret-values.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { createDiskResultStore } from "../../core/storage/disk-result-store.ts";
+import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import { settingsPath } from "./config-files.ts";
+import { folderContents, isTrusted, recordTrust } from "./folder-trust.ts";
+import type { LoadedSettings } from "./load-settings.ts";
+import { openConfig } from "./open-config.ts";
+import { openGateway } from "./open-gateway.ts";
+import { openSkills } from "./open-skills.ts";
+import { saveSetting } from "./save-setting.ts";
+import { type PermissionLists, type Settings, secretsOf } from "./settings-schema.ts";
+import { openConsents, recordDecisions } from "./stores.ts";
+
+export interface OpenAgentOptions {
+  /** The project's folder. */
+  readonly folder: string;
+  /** As for `keyhole serve`. Without it, the agent has the workspace and the servers of the settings. */
+  readonly config?: string | undefined;
+  readonly profile?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  /** Starts the servers of a JSON config, and accepts the definitions of all servers without approval. */
+  readonly trust?: boolean;
+  /** Runs tools that write without asking, also those of the project's files. Destructive tools always ask. */
+  readonly allowWrite?: boolean;
+  /** Rules that allow something for this run, beside those of the user. */
+  readonly allow?: readonly string[];
+  /** Asks a person. Without it, every question is answered with deny. */
+  readonly ask?: Ask;
+  /** Whether a person is asked to trust the folder while it opens. Default: true. */
+  readonly asksTrust?: boolean;
+  /** Files as they were before each turn, of an agent that was open before. */
+  readonly checkpoints?: Checkpoints;
+}
+
+/** Results this long are shown whole; a read of a file has fewer. */
+const RESULT_TOKENS = 10_000;
+
+export interface OpenedAgent extends ChatParts {
+  readonly loaded: LoadedSettings;
+}
+
+/** Opens the agent of `run` and `chat` from settings and config. */
+export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
+  const { folder, allowWrite = false, ask, asksTrust = true } = options;
+  const opened = await openConfig({ ...options, usesFolder: true, asksTrust, env: environment(options) });
+  const { loaded, isFolderTrusted: trusted } = opened;
+  const { settings } = loaded;
+  refuseFallback(loaded, options);
+  if (!trusted && asksTrust) await tellLeftOut(folder);
+  const data = settings.agent.dataDir || join(homedir(), ".keyhole");
+  const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
+  knowSecrets(secrets);
+  const results = createDiskResultStore({ path: join(data, "context"), secrets });
+  const checkpoints = options.checkpoints ?? createCheckpoints(folder);
+  let mode: PermissionMode = "ask";
+  const permissions = createPermissions({
+    mode: () => mode,
+    root: folder,
+    user: withAllowed(toRules(settings.permissions.user), [
+      ...(options.allow ?? []),
+      ...(allowWrite ? ["fs-write(**)"] : []),
+    ]),
+    project: toRules(settings.permissions.project),
+    ask: askPermission,
+    ...(trusted && { store: projectRules(settings, folder) }),
+  });
+  const desk = createAgentTools(permissions);
+  const { domains, sources, ...config } = opened.options;
+  const { skills, ...openedSkills } = await openSkills(settings.skills, folder, trusted);
+  const { gateway, close } = openGateway({
+    options: {
+      results,
+      ...config,
+      limits: { resultTokens: RESULT_TOKENS, ...config.limits },
+      domains: [
+        ...domains,
+        ...openedSkills.domains,
+        workspaceDomain({ permissions, checkpoints }),
+        desk.domain,
+      ],
+      sources: [...sources, ...openedSkills.sources],
+    },
+    settings,
+    config: options.config ?? folder,
+    profileName: options.profile,
+    isAgent: true,
+    // Every call that writes asks first.
+    allowWrite: true,
+  });
+  if (gateway.pins.damage) console.error(gateway.pins.damage);
+  let providers = settings.providers;
+  let wasModelChosen = false;
+  const vendor = providers.default;
+  const client = createLLMClient({
+    config: () => ({ providers, retry: settings.retry, idleTimeoutMs: settings.agent.idleTimeoutMs }),
+    callbacks: {
+      onRetry: ({ attempt, delayMs, error, message }) =>
+        tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
+    },
+  });
+  const telemetry = await telemetryOf(settings, secrets, {
+    provider: telemetryName(vendor),
+    server: client.getServerUrl(),
+  });
+  const { systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } =
+    settings.agent;
+  const agent = createAgent({
+    gateway,
+    model: () => client.languageModel(),
+    mode: settings.agent.mode,
+    askingDomains: ["workspace", DESK],
+    ...(settings.hooks.length > 0 && { hooks: createHooks(settings.hooks, folder) }),
+    permissionMode: () => mode,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(effort !== undefined && { effort }),
+    ...(trusted && { folder }),
+    userFolder: join(homedir(), ".keyhole"),
+    writes: allowWrite ? "allow" : "ask",
+    skills,
+    maxSkills: settings.skills.maxSkills,
+    enabledSkills: settings.skills.enabled ?? [],
+    limits: { steps: maxSteps, ...(maxRunTokens !== undefined && { tokens: maxRunTokens }) },
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    instructions: systemPrompt || (await readSystemPrompt(folder, trusted)),
+    ...(ask && { ask }),
+    ...(settings.session.keep && {
+      sessions: createSessionLogs({
+        path: join(data, "sessions"),
+        folder,
+        secrets,
+        maxAgeDays: settings.session.maxAgeDays,
+      }),
+    }),
+  });
+  desk.use(agent);
+  return {
+    agent,
+    gateway,
+    loaded,
+    trusted,
+    checkpoints,
+    consents: openConsents,
+    servers: sources.filter((source): source is McpSource => "logIn" in source),
+    model: () => client.getModelName(),
+    wasModelChosen: () => wasModelChosen,
+    providers: () => providers,
+    modelName: () => [providers.default, client.getModelName()].filter(Boolean).join(" "),
+    mode: () => mode,
+    setMode: (next) => {
+      mode = next;
+    },
+    setModel: (name) => {
+      providers = withModel(...chooseProvider(providers, name));
+      wasModelChosen = true;
+    },
+    observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
+    close: async () => {
+      await desk.close();
+      await close();
+      await telemetry?.close();
+      results.clear();
+    },
+  };
+}
+
+/** Loads telemetry only if it is on. */
+async function telemetryOf(
+  { telemetry }: Settings,
+  secrets: readonly string[],
+  model: Pick<AgentRecording, "provider" | "server">,
+) {
+  if (!telemetry.enabled) return undefined;
+  const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
+    import("../../core/telemetry/start-telemetry.ts"),
+    import("../../agent/loop/record-agent-events.ts"),
+  ]);
+  const started = await startTelemetry({ ...telemetry, secrets });
+  if (!started) return undefined;
+  const record = recordAgentEvents(started.recorder, { ...model, arguments: telemetry.arguments });
+  return { record, close: started.close };
+}
+
+async function* observed(
+  events: AsyncIterable<AgentEvent>,
+  record: (event: AgentEvent) => void,
+): AsyncGenerator<AgentEvent, void> {
+  for await (const event of events) {
+    record(event);
+    yield event;
+  }
+}
+
+/** Flags of the command line count as variables, so they override the files. */
+function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    ...(provider && { KEYHOLE_PROVIDER: provider }),
+    ...(model && { KEYHOLE_MODEL: model }),
+  };
+}
+
+/** Tells that the model does not get the folder's instructions. */
+async function tellLeftOut(folder: string): Promise<void> {
+  const { texts } = await folderContents(folder);
+  if (texts.length === 0) return;
+  console.error(
+    `${toVisibleLine(texts.join(", "))} left out, because nobody has trusted the folder: keyhole trust in a terminal shows what it holds and asks.`,
+  );
+}
+
+/**
+ * Saves rules in the project, because they name its files and commands. The person has just agreed to the rule, so
+ * the folder stays trusted with it.
+ */
+function projectRules({ permissions }: Settings, folder: string): RuleStore {
+  let allow: readonly string[] = permissions.project.allow;
+  return {
+    place: settingsPath(folder),
+    allow: async (rules) => {
+      allow = [...new Set([...allow, ...rules])];
+      const wasTrusted = await isTrusted(folder);
+      await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
+      if (!wasTrusted) return;
+      const contents = await folderContents(folder);
+      await recordTrust(contents);
+      await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
+    },
+  };
+}
+
+function withAllowed({ allow = [], ...rules }: PermissionRules, more: readonly string[]): PermissionRules {
+  return { ...rules, allow: [...allow, ...more] };
+}
+
+function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {
+  return { allow: [...allow], ask: [...ask], deny: [...deny] };
+}
+
+/**
+ * Makes sure that a prompt goes to no other provider than the one that the person meant.
+ *
+ * @throws PROVIDER_NOT_SUPPORTED for a provider that does not exist; the problem of a settings file that cannot be
+ *   read, unless the command line or a variable names the provider.
+ */
+export function refuseFallback(
+  { sources, problems, trusted }: Pick<LoadedSettings, "sources" | "problems" | "trusted">,
+  { provider }: { readonly provider?: string | undefined },
+  env: NodeJS.ProcessEnv = process.env,
+): void {
+  const named = (provider ?? env.KEYHOLE_PROVIDER ?? "").trim();
+  if (named !== "" && !isProviderSupported(named))
+    throw problem("PROVIDER_NOT_SUPPORTED", unknownProvider(named));
+  // The file of a folder that nobody has trusted chooses no provider.
+  const choosing = sources.filter(({ from }) => from === "user" || (from === "project" && trusted));
+  const unread = choosing.find(({ state }) => state === "ignored");
+  if (named !== "" || !unread) return;
+  throw problems.find(({ details }) => details.file === unread.path) ?? problems[0];
+}

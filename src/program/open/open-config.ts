@@ -1,0 +1,300 @@
+import { existsSync, unwatchFile, watchFile } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { singleFlight } from "../../base/util/single-flight.ts";
+import type { Source } from "../../core/nouns/source.ts";
+import type { HttpOptions } from "../../faces/mcp/serve-http.ts";
+import type { GatewayOptions } from "../../gateway/gateway-api.ts";
+import { type Profile, readProfile } from "../../sources/mcp/config/overrides.ts";
+import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
+import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
+import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
+import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
+import { isTrusted } from "./folder-trust.ts";
+import { loadModule } from "./load-module.ts";
+import { type LoadedSettings, loadSettings } from "./load-settings.ts";
+import { type ConfigReport, readJsonConfig, sortServers, workspaceOf } from "./read-json-config.ts";
+import { withSecrets } from "./secrets.ts";
+import type { Settings } from "./settings-schema.ts";
+import { openConsents, openPins } from "./stores.ts";
+import { cacheFolder, setStateFolder } from "./user-folders.ts";
+
+export interface ConfigOptions {
+  /** A JSON config or a module. Without it, the config of a trusted folder and the servers of the settings. */
+  readonly config?: string | undefined;
+  /** The folder that the command stands in. Default: that of the process. */
+  readonly folder?: string;
+  /** A profile of the config. */
+  readonly profile?: string | undefined;
+  /** Starts the servers of the config that it names now, and trusts the definitions of all its servers. */
+  readonly trust?: boolean;
+  /** Whether the command uses the folder also with a named config, so that a person is asked to trust it. */
+  readonly usesFolder?: boolean;
+  /** Whether a person in the terminal is asked to trust the folder. Default: true. */
+  readonly asksTrust?: boolean;
+  /** Further options of the servers that files name. */
+  readonly servers?: Pick<McpSourceOptions, "environment" | "shared" | "limits">;
+  /** Receives sentences about servers that are set aside and fields that are not honoured. Default: stderr. */
+  readonly report?: ConfigReport;
+  /** Whether definitions are only looked at, so that none needs an approval. Servers still need a consent. */
+  readonly readsOnly?: boolean;
+  /** Variables that override settings. Default: the environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Everything that a config says, in the same form for every command. */
+export interface OpenedConfig {
+  readonly options: GatewayOptions & { readonly sources: NonNullable<GatewayOptions["sources"]> };
+  /** The servers that files name. They need a consent to start; a module could start its servers by itself. */
+  readonly servers: readonly McpSource[];
+  readonly loaded: LoadedSettings;
+  readonly profile: Profile;
+  readonly isFolderTrusted: boolean;
+  readonly webhooks?: HttpOptions["webhooks"];
+  /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
+  watch(apply: (sources: readonly Source[], servers: readonly McpSource[]) => Promise<void>): () => void;
+}
+
+/**
+ * Opens the config of a command. A JSON config is one file with one schema: settings, servers, overrides and
+ * profiles. With a named config there are no other servers.
+ *
+ * @throws CONFIG_INVALID, CONFIG_NOT_TRUSTED, INVALID_INPUT for a profile that is not there.
+ */
+export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfig> {
+  const { config, folder = process.cwd(), trust = false, env } = given;
+  setStateFolder();
+  if (config !== undefined && !existsSync(config))
+    throw problem("CONFIG_INVALID", { path: config, reason: "the file does not exist" });
+  const isFolderTrusted =
+    config === undefined || given.usesFolder ? await isTrustGiven(folder, given) : false;
+  const json = isJsonConfig(config) ? config : undefined;
+  const loaded = fillSecrets(await loadSettings({ project: folder, ...(env && { env }), config: json }), () =>
+    withSecrets(env ?? process.env),
+  );
+  const modulePath =
+    json === undefined ? (config ?? (isFolderTrusted ? defaultConfig(folder) : undefined)) : undefined;
+  const module = modulePath === undefined ? undefined : await loadModule(modulePath);
+  const profile = given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
+  const followed = json ?? (config === undefined ? settingsPath(homedir()) : undefined);
+  const read = serverReader({ ...given, folder, trust, json });
+  const servers = await read(loaded);
+  const own = module?.options.sources ?? [];
+  const withServers = (found: readonly McpSource[]) => [
+    ...own,
+    ...found.filter(({ id }) => !own.some((one) => one.id === id)),
+  ];
+  return {
+    options: { domains: [], pins: openPins(), ...module?.options, sources: withServers(servers) },
+    servers,
+    loaded,
+    profile,
+    isFolderTrusted,
+    ...(module?.webhooks && { webhooks: module.webhooks }),
+    watch: (apply) => {
+      if (followed === undefined) return () => {};
+      return watchConfig({
+        path: followed,
+        read: async () => {
+          const last = await loadSettings({
+            project: folder,
+            ...(env && { env }),
+            config: json,
+            last: loaded,
+          });
+          const isWrong = last.sources.some(({ path, state }) => path === followed && state === "kept");
+          if (json === undefined && isWrong) throw last.problems[0];
+          return read(last);
+        },
+        apply: (found) => apply(withServers(found), found),
+        onFailure: (error) => console.error(`${reasonOf(error)} The last good config stays in use.`),
+      });
+    },
+  };
+}
+
+async function isTrustGiven(
+  folder: string,
+  { config, asksTrust = true }: Pick<ConfigOptions, "config" | "asksTrust">,
+): Promise<boolean> {
+  if (!asksTrust) return isTrusted(folder);
+  const { askForTrust } = await import("./trust-folder.ts");
+  return askForTrust(folder, config === undefined);
+}
+
+/**
+ * Like {@link openConfig}, but refuses to go on without anything to serve.
+ *
+ * @throws NO_SERVERS
+ */
+export async function openFilledConfig(given: ConfigOptions = {}): Promise<OpenedConfig> {
+  const opened = await openConfig(given);
+  if (given.config === undefined && isEmpty(opened)) throw problem("NO_SERVERS");
+  return opened;
+}
+
+/** Whether a config has nothing to serve. */
+export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolean {
+  return domains.length + sources.length === 0;
+}
+
+/**
+ * Reads servers, at the start and after each change. `--trust` speaks for the servers of the file as the person knows
+ * it, not for those that are added later. A source asks while it is made, so those of the first reading are named as
+ * they ask.
+ */
+function serverReader({
+  json,
+  config,
+  folder,
+  trust,
+  profile,
+  servers = {},
+  report = (sentence) => console.error(toVisibleLine(sentence)),
+  readsOnly = false,
+}: ConfigOptions & { readonly folder: string; readonly trust: boolean; readonly json: string | undefined }) {
+  const named = new Set<string>();
+  let isNaming = trust && json !== undefined;
+  return async (loaded: LoadedSettings): Promise<McpSource[]> => {
+    if (json === undefined && config !== undefined) return [];
+    const { mayStart, ...shared } = serverOptions(trust || readsOnly, servers);
+    const options = {
+      ...shared,
+      ...(profile !== undefined && { profile }),
+      mayStart: (program: Parameters<NonNullable<typeof mayStart>>[0]) => {
+        if (isNaming) named.add(program.hash);
+        return named.has(program.hash) || mayStart?.(program) === true;
+      },
+    };
+    const found = await readServers();
+    isNaming = false;
+    return found;
+
+    async function readServers(): Promise<McpSource[]> {
+      if (json === undefined)
+        return settingsServers(loaded, { home: homedir(), project: folder }, options, report);
+      return readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
+    }
+  };
+}
+
+/** Options of servers that a file names: none starts before a person has consented to it. */
+function serverOptions(trusted: boolean, given: McpSourceOptions = {}): McpSourceOptions {
+  const consents = openConsents();
+  return {
+    ...given,
+    cacheDirectory: join(cacheFolder(), "listings"),
+    trusted,
+    variables: withSecrets(given.environment ?? process.env),
+    mayStart: (program) => consents.isGiven(program),
+  };
+}
+
+/**
+ * One source for each server of the settings. The person's own servers start in the home folder, those of a project
+ * in the project, so that the folder that a command happens to stand in decides nothing.
+ */
+function settingsServers(
+  { settings: { mcpServers, overrides, profiles }, sources, trusted: isProjectTrusted }: LoadedSettings,
+  folders: { readonly home: string; readonly project: string },
+  options: McpSourceOptions,
+  report: (sentence: string) => void,
+): McpSource[] {
+  const project = sources.find(({ from }) => from === "project")?.value.mcpServers ?? {};
+  const placed = Object.entries(mcpServers).map(([name, config]) => {
+    const cwd = isProjectTrusted && Object.hasOwn(project, name) ? folders.project : folders.home;
+    return [name, field(config, "command") === undefined ? config : { cwd, ...fieldsOf(config) }];
+  });
+  const { usable, broken, notes } = sortServers({ servers: Object.fromEntries(placed), overrides }, folders);
+  for (const { error } of broken) report(`${reasonOf(error)} The others are used.`);
+  for (const { name, note } of notes) report(`The server ${name}: ${note}`);
+  return fromMcpConfig({ mcpServers: usable, overrides, profiles }, options);
+}
+
+/** The only fields that are filled in: nobody but the owner can set them, and they go nowhere else than to the provider. */
+const KEY_FIELDS = ["apiKey", "token"];
+
+/**
+ * Fills `${keychain:NAME}`, `${secret:NAME}` and `${VARIABLE}` into the keys of providers. A key that cannot be filled
+ * in counts as missing, and a problem says why.
+ */
+export function fillSecrets(
+  loaded: LoadedSettings,
+  variables: () => Readonly<Record<string, string | undefined>>,
+): LoadedSettings {
+  const problems: Problem[] = [];
+  let found: ReturnType<typeof variables> | undefined;
+  const fill = (provider: string, field: string, value: unknown): unknown => {
+    if (!KEY_FIELDS.includes(field) || typeof value !== "string" || !value.includes("${")) return value;
+    try {
+      found ??= variables();
+      return expandVariables(provider, value, found);
+    } catch (error) {
+      const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
+      problems.push(problem("PROVIDER_NOT_CONFIGURED", { name: provider, reason: `${reason}.` }));
+      return undefined;
+    }
+  };
+  const providers = Object.entries(loaded.settings.providers).map(([name, part]): [string, unknown] => {
+    if (!isPlainObject(part)) return [name, part];
+    const fields = Object.entries(part).map(([field, value]) => [field, fill(name, field, value)] as const);
+    return [name, Object.fromEntries(fields.filter(([, value]) => value !== undefined))];
+  });
+  if (found === undefined) return loaded;
+  return {
+    ...loaded,
+    settings: { ...loaded.settings, providers: Object.fromEntries(providers) as Settings["providers"] },
+    problems: [...loaded.problems, ...problems],
+  };
+}
+
+interface Watching<T> {
+  readonly path: string;
+  /** Reads the file. Rejects if it is wrong. */
+  read(): Promise<T>;
+  /** Applies the new config. */
+  apply(config: T): Promise<void>;
+  /** Called once for each new reason why a change cannot be applied. */
+  onFailure(error: unknown): void;
+  readonly intervalMs?: number;
+}
+
+const INTERVAL_MS = 500;
+
+/**
+ * Follows a file by polling, which notices every way in which editors save: in place, by renaming, through a
+ * link, or by deleting first. A wrong config changes nothing. Returns a function that stops it.
+ */
+export function watchConfig<T>({
+  path,
+  read,
+  apply,
+  onFailure,
+  intervalMs = INTERVAL_MS,
+}: Watching<T>): () => void {
+  let saved = false;
+  let said: string | undefined;
+
+  const follow = singleFlight(async () => {
+    while (saved) {
+      saved = false;
+      try {
+        await apply(await read());
+        said = undefined;
+      } catch (error) {
+        if (said !== String(error)) onFailure(error);
+        said = String(error);
+      }
+    }
+  });
+  const onSave = () => {
+    saved = true;
+    void follow();
+  };
+  watchFile(path, { interval: intervalMs, persistent: false }, onSave);
+  return () => unwatchFile(path, onSave);
+}

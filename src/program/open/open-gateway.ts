@@ -1,0 +1,150 @@
+import { resolve } from "node:path";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Entry } from "../../core/nouns/entry.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
+import { SURFACES, type Surface } from "../../core/surfaces/surface-names.ts";
+import { createGateway } from "../../gateway/create-gateway.ts";
+import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
+import type { SourceStatus } from "../../gateway/start/source-manager.ts";
+import type { Profile } from "../../sources/mcp/config/overrides.ts";
+import { checkNames, invalid } from "../terminal/define-command.ts";
+import { withProgress } from "../terminal/with-progress.ts";
+import { openFilledConfig } from "./open-config.ts";
+import type { Settings } from "./settings-schema.ts";
+import { closeAudit, openAudit, openIndex, openLearning } from "./stores.ts";
+import { cacheFolder, recipesFolder } from "./user-folders.ts";
+
+export interface GatewayRequest {
+  /** The domains, sources and other options of the config. Its options win over those that the program sets. */
+  readonly options: Partial<GatewayOptions>;
+  /**
+   * The settings in effect. Without them the gateway only looks at definitions: it learns nothing, keeps no index and
+   * offers no recipes.
+   */
+  readonly settings?: Pick<Settings, "audit" | "learning">;
+  /** The config and profile, which the kept search index belongs to. */
+  readonly config?: string | undefined;
+  readonly profileName?: string | undefined;
+  /** Keeps another index: an agent has more entries than the config. */
+  readonly isAgent?: boolean;
+  readonly profile?: Profile;
+  /** Lets the caller write, beside the principal of the config and the profile. */
+  readonly allowWrite?: boolean;
+  /** Whether several people use the gateway: a recipe that one of them keeps is no tool of the others. */
+  readonly isForMany?: boolean;
+}
+
+export interface OpenedGateway {
+  readonly gateway: Gateway;
+  /** Closes the gateway and writes the rest of the audit log. */
+  close(): Promise<void>;
+}
+
+/** Makes a gateway: the one place that decides what a gateway of the program keeps and what its caller may do. */
+export function openGateway(request: GatewayRequest): OpenedGateway {
+  const { options, settings, config, profileName, isAgent = false, isForMany = false } = request;
+  const audit = settings && openAudit(settings.audit);
+  const gateway = createGateway({
+    domains: [],
+    ...(settings
+      ? {
+          cacheDirectory: cacheFolder(),
+          index: openIndex([resolve(config ?? ""), profileName ?? "", ...(isAgent ? ["agent"] : [])]),
+          learning: openLearning(settings.learning),
+          ...(!isForMany && { recipes: recipesFolder() }),
+        }
+      : { learning: false }),
+    ...(audit && { audit }),
+    ...options,
+    principal: principalOf(request),
+  });
+  return {
+    gateway,
+    close: async () => {
+      await gateway.close();
+      await closeAudit(audit);
+    },
+  };
+}
+
+/** The caller of a gateway: that of the config, with the rights of the command line and of the profile. */
+export function principalOf({
+  options: { principal } = {},
+  allowWrite = false,
+  profile = {},
+}: Partial<GatewayRequest>): Principal {
+  const mayWrite = allowWrite || principal?.allowWrite === true || profile.allowWrite === true;
+  return { id: "local", scopes: [], ...principal, allowWrite: mayWrite };
+}
+
+/**
+ * The surface of a server: the named one, or that of the profile.
+ *
+ * @throws INVALID_INPUT if the profile names one that does not exist.
+ */
+export function chooseSurface(named: Surface | undefined, profile: Profile): Surface {
+  const name = named ?? profile.surface ?? "lanes";
+  const surface = SURFACES.find((one) => one === name);
+  if (surface) return surface;
+  throw invalid("serve", `the surface of the profile must be one of ${SURFACES.join(", ")}`);
+}
+
+/**
+ * Lists sources again, all at once, with progress in a terminal. Returns why some could not be listed, by id.
+ *
+ * @param wanted Chooses the sources by the age of their content. Default: those that are not fresh.
+ */
+export async function listSources(
+  gateway: Gateway,
+  wanted: (status: SourceStatus) => boolean = ({ isFresh }) => !isFresh,
+): Promise<Map<string, unknown>> {
+  const failures = new Map<string, unknown>();
+  const open = new Set((await gateway.sources.status()).filter(wanted).map(({ id }) => id));
+  const refresh = async (id: string) => {
+    await gateway.sources.refresh(id).catch((error: unknown) => failures.set(id, error));
+    open.delete(id);
+  };
+  const names = () => [...open].map((id) => id.slice(id.indexOf(":") + 1)).join(", ");
+  await withProgress(
+    () => toVisibleLine(`Listing ${names()}`),
+    () => Promise.all([...open].map(refresh)),
+  );
+  return failures;
+}
+
+export interface OpenedCatalog extends OpenedGateway {
+  /** The entries of the named domains, or all. */
+  readonly entries: readonly Entry[];
+}
+
+/** The input of a command that looks at a catalog. */
+export interface CatalogInput {
+  /** The domains to look at. Default: all. */
+  readonly words: readonly string[];
+  readonly config: string | undefined;
+  readonly json: boolean;
+}
+
+/**
+ * Opens the catalog of a config to look at it: definitions are read as their servers give them, also unapproved ones,
+ * and nothing of it is called.
+ *
+ * @throws INVALID_INPUT for a domain that does not exist.
+ */
+export async function openCatalog(command: string, { config, words }: CatalogInput): Promise<OpenedCatalog> {
+  const { options } = await openFilledConfig({ config, readsOnly: true });
+  const { pins: _, ...withoutPins } = options;
+  const { gateway, close } = openGateway({ options: withoutPins });
+  for (const error of (await listSources(gateway)).values()) console.error(toVisibleLine(reasonOf(error)));
+  const { entries } = await gateway.view();
+  const domains = [...new Set(entries.map(({ domain }) => domain))];
+  try {
+    checkNames(command, "server", words, domains);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const chosen = entries.filter(({ domain }) => words.length === 0 || words.includes(domain));
+  return { gateway, entries: chosen, close };
+}

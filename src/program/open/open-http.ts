@@ -1,0 +1,117 @@
+import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
+import { createRedact } from "../../base/safety/redact.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
+import { type ConsoleServer, serveConsole } from "../../faces/http/serve-console.ts";
+import type { McpServer } from "../../faces/mcp/mcp-server.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import { invalid } from "../terminal/define-command.ts";
+import { principalOf } from "./agent-tokens.ts";
+import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
+import type { OpenedConfig } from "./open-config.ts";
+import { secretsOf } from "./settings-schema.ts";
+import { openConsents, openTokens } from "./stores.ts";
+
+export interface HttpArgs {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  /** Host names that clients may use, beside those of this machine. */
+  readonly allowHost: readonly string[];
+}
+
+/** Addresses that stand for all networks of the machine; clients address none of them. */
+const WILDCARDS = ["0.0.0.0", "::", "[::]"];
+
+/**
+ * Serves over HTTP, with the console, and tells where and with which token.
+ *
+ * @throws INVALID_INPUT, ADDRESS_UNAVAILABLE
+ */
+export async function openHttp(
+  gateway: Gateway,
+  server: McpServer,
+  { host, port, allowHost: allowHosts }: HttpArgs,
+  { webhooks, loaded }: Pick<OpenedConfig, "webhooks" | "loaded">,
+): Promise<ConsoleServer> {
+  const token = process.env.KEYHOLE_TOKEN;
+  const hosts = allowedHosts(host, allowHosts);
+  const isOpen = host !== undefined && WILDCARDS.includes(host);
+  const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
+  const tokens = openTokens();
+  const http = await serveConsole(gateway, server, {
+    ...(host && { host }),
+    ...(port && { port }),
+    ...(token && { token }),
+    ...(webhooks && { webhooks }),
+    allowedHosts: hosts,
+    allowedOrigins: hosts,
+    tokens,
+    principals: () => tokens.list().map(principalOf),
+    consents: openConsents(),
+    settings: async () => shownSettings(loaded),
+    onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
+  });
+  console.log(`Keyhole listens at ${shown(http.url)}`);
+  if (http.token) console.log(`Token, shown once: ${http.token}`);
+  console.log(`Console, opens once: ${shown(http.consoleLink)}`);
+  if (isOpen && allowHosts.length === 0)
+    console.log(
+      "Only this machine can use it yet: --allow-host NAME names the host that clients call it by.",
+    );
+  return http;
+}
+
+/** The host names that requests may be addressed to: those of this machine, the address itself, and the named ones. */
+export function allowedHosts(host: string | undefined, allowHosts: readonly string[]): string[] {
+  const own = host === undefined || WILDCARDS.includes(host) ? [] : [host];
+  const given = [...own, ...allowHosts].map((name) => {
+    const text = name.includes(":") && !name.startsWith("[") ? `[${name}]` : name;
+    const url = URL.parse(`http://${text}`);
+    if (url?.host && url.host === url.hostname && url.pathname === "/" && !/[/?#@]/.test(text))
+      return url.hostname;
+    throw invalid("serve", "--allow-host takes a host name without a port");
+  });
+  return [...new Set([...localhostAllowedHostnames(), ...given])];
+}
+
+function named(url: string, host: string): string {
+  const shown = new URL(url);
+  shown.hostname = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+  return shown.href;
+}
+
+/** Fields whose values may be secret whatever they look like: only their names are shown. */
+const NAMES_ONLY = new Set(["env", "headers", "oauth"]);
+const HIDDEN = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
+
+/** The settings in effect, each with the file or variable that it comes from. */
+export function shownSettings({ settings, sources }: LoadedSettings): readonly ShownSetting[] {
+  const redact = createRedact(secretsOf(settings));
+  const strongestFirst = [...sources].reverse();
+  return [...leaves(settings, [])].map(([path, value]) => ({
+    name: path.join("."),
+    value: redact(value),
+    from: originOf(path, strongestFirst),
+  }));
+}
+
+function* leaves(value: unknown, path: readonly string[]): Generator<[readonly string[], unknown]> {
+  const name = path.at(-1) ?? "";
+  if (HIDDEN.has(name)) return yield [path, value ? "(set)" : ""];
+  if (NAMES_ONLY.has(name) && isPlainObject(value)) return yield [path, Object.keys(value)];
+  if (!isPlainObject(value)) return yield [path, value];
+  for (const [key, part] of Object.entries(value)) yield* leaves(part, [...path, key]);
+}
+
+/** The strongest source that names the setting, or something within it. */
+function originOf(path: readonly string[], strongestFirst: readonly SettingsSource[]): string {
+  const found = strongestFirst.find(({ value }) => has(value, path));
+  if (!found) return "default";
+  return found.from === "environment" ? `environment: ${found.path}` : found.path;
+}
+
+function has(value: unknown, path: readonly string[]): boolean {
+  const [key, ...rest] = path;
+  if (key === undefined) return value !== undefined;
+  return isPlainObject(value) && Object.hasOwn(value, key) && has(value[key], rest);
+}

@@ -1,0 +1,72 @@
+import type { ToolNames } from "../../base/problems/format-message.ts";
+import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Approval } from "../../core/calls/call-environment.ts";
+import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
+import type { OperationName } from "../../core/operations/operations.ts";
+import { callOperation, type ToolAnswer } from "../../gateway/toolbox.ts";
+import { askYesOrNo } from "../terminal/confirm.ts";
+import { type ConfigOptions, openFilledConfig } from "./open-config.ts";
+import { listSources, openGateway } from "./open-gateway.ts";
+import { localUser } from "./stores.ts";
+
+/** Gives an input to the gateway that the command line names. */
+export interface Operator {
+  call(name: OperationName, input: object): Promise<ToolAnswer>;
+  close(): Promise<void>;
+}
+
+export interface LocalOptions extends Pick<ConfigOptions, "config" | "profile" | "trust"> {
+  /** Runs tools that write without asking. */
+  readonly allowWrite: boolean;
+  /** Whether a person can be asked. */
+  readonly isAsked: boolean;
+}
+
+const WORDS: ToolNames = {
+  ask: "keyhole ask",
+  help: "keyhole help",
+  get: "keyhole get",
+  exec: "keyhole exec",
+  batch: "keyhole batch",
+  params: "name=value",
+  dry_run: "--dry-run",
+};
+
+/** A gateway for one command, over the config. */
+export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions): Promise<Operator> {
+  const { options, loaded, profile } = await openFilledConfig(given);
+  for (const { message } of loaded.problems) console.error(toVisibleText(message));
+  const { gateway, close } = openGateway({
+    options,
+    settings: loaded.settings,
+    config: given.config,
+    profileName: given.profile,
+    profile,
+    // A person who can be asked may write: every call that writes asks first.
+    allowWrite: allowWrite || isAsked,
+  });
+  // A command that runs once would otherwise answer before a new server has said what it offers.
+  const failures = await listSources(gateway, ({ newest, isFresh }) => newest === undefined && !isFresh);
+  for (const error of failures.values()) console.error(toVisibleText(reasonOf(error)));
+  return {
+    call: (operation, input) =>
+      callOperation(
+        gateway,
+        { operation, input },
+        {
+          words: WORDS,
+          approve: isAsked ? askPerson : () => false,
+          policy: { asks: allowWrite ? "confirmed" : "writes" },
+        },
+      ),
+    close,
+  };
+}
+
+async function askPerson({ op, args }: ApprovalRequest): Promise<Approval> {
+  const lines = JSON.stringify(args, null, 2).split("\n").map(toVisibleLine);
+  console.error(lines.join("\n"));
+  const agreed = await askYesOrNo(`Run ${toVisibleLine(op)} with exactly this?`);
+  return agreed ? { by: localUser() } : "declined";
+}

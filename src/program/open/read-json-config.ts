@@ -1,0 +1,169 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, resolve } from "node:path";
+import { isProblem, problem } from "../../base/problems/problem.ts";
+import { nearest } from "../../base/util/nearest.ts";
+import { field, fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { readOverride, unknownServerNames } from "../../sources/mcp/config/overrides.ts";
+import {
+  invalid,
+  isSwitchedOff,
+  readServerConfig,
+  SERVER_FIELDS,
+} from "../../sources/mcp/config/server-config.ts";
+import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
+import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { Dialect } from "../clients/client.ts";
+import { STANDARD } from "../clients/dialects.ts";
+import { type ParsedJsonc, type Position, parseJsonc } from "../clients/formats/parse-jsonc.ts";
+import { type Folders, fillFolders, mapTexts, toOwnFields } from "../clients/read-server.ts";
+import { settingsPath } from "./config-files.ts";
+import { findSlip } from "./read-settings-file.ts";
+
+type Parsed = Extract<ParsedJsonc, { ok: true }>;
+
+/** The paths under which configs of MCP clients list their servers. */
+const PLACES: readonly (readonly string[])[] = [["mcpServers"], ["servers"], ["mcp", "servers"]];
+const ROOTS = ["mcpServers", "servers"];
+
+/** Receives a sentence about a server that is set aside, or about a field that is not known. */
+export type ConfigReport = (sentence: string) => void;
+
+/**
+ * Reads the JSON config of an MCP client: one source for each server. A broken server is set aside and reported;
+ * the others are used.
+ *
+ * @throws CONFIG_INVALID with the line and column of the mistake if no server can be used.
+ */
+export async function readJsonConfig(
+  path: string,
+  options: McpSourceOptions,
+  report: ConfigReport = console.error,
+): Promise<McpSource[]> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
+  });
+  const folders = { home: homedir(), project: workspaceOf(path) };
+  const plain = readPlain(text, folders);
+  if (plain) return fromMcpConfig(plain, options);
+  const parsed = await parseJsonc(text);
+  if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
+  const place = PLACES.find((candidate) => isPlainObject(valueAt(parsed.value, candidate)));
+  if (!place) throw await withoutServers(path, parsed);
+  const { overrides, profiles } = fieldsOf(parsed.value);
+  const servers = valueAt(parsed.value, place) as PlainObject;
+  const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
+  const problems = await Promise.all(
+    broken.map(({ name, config, error }) => wrongServer(path, parsed, [...place, name], config, error)),
+  );
+  if (problems.length > 0 && Object.keys(usable).length === 0) throw problems[0];
+  for (const { message } of problems) report(`${message} Its other servers are used.`);
+  for (const { name, key, note } of notes) {
+    const { line, column } = await parsed.positionOf([...place, name, key]);
+    report(`${path}:${line}:${column}: ${note}`);
+  }
+  for (const stranger of unknownServerNames(parsed.value, Object.keys(servers))) {
+    const [near] = nearest(stranger, Object.keys(servers), 1);
+    const hint = near === undefined ? "" : `; did you mean ${near}?`;
+    report(`${path}: overrides or profiles name the server ${stranger}, which is not there${hint}`);
+  }
+  return fromMcpConfig({ servers: usable, overrides, profiles }, options);
+}
+
+/** The folder that `.vscode` and its like belong to, and in which the config's servers start. */
+export function workspaceOf(path: string): string {
+  const folder = dirname(resolve(path));
+  if (folder === dirname(settingsPath(homedir()))) return homedir();
+  return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
+}
+
+/** Reads a correct plain JSON config, the usual case, without the parser that knows positions. */
+function readPlain(text: string, folders: Folders): PlainObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const place = PLACES.find((candidate) => isPlainObject(valueAt(value, candidate)));
+    if (!place) return undefined;
+    const { overrides, profiles } = fieldsOf(value);
+    const servers = valueAt(value, place) as PlainObject;
+    const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
+    const wrong = [...broken, ...notes, ...unknownServerNames(value, Object.keys(servers))];
+    return wrong.length === 0 ? { servers: usable, overrides, profiles } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function withoutServers(path: string, { value, positionOf }: Parsed) {
+  const keys = isPlainObject(value) ? Object.keys(value) : [];
+  const given = keys.find((key) => ROOTS.includes(key)) ?? findSlip(keys, ROOTS)?.given;
+  const hint = given === undefined ? "" : `; ${JSON.stringify(given)} is close, and must be an object`;
+  const reason = `it has neither mcpServers nor servers${hint}`;
+  return wrongAt(path, await positionOf(given === undefined ? [] : [given]), reason);
+}
+
+/** Points at a misspelt field rather than at the missing one, because it is the likelier cause. */
+async function wrongServer(
+  path: string,
+  parsed: Parsed,
+  place: readonly string[],
+  config: unknown,
+  error: unknown,
+) {
+  const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
+  const keys = isPlainObject(config) ? Object.keys(config) : [];
+  const slip = findSlip(keys, SERVER_FIELDS);
+  const hint = slip ? `; the field nearest to ${JSON.stringify(slip.given)} is ${slip.meant}` : "";
+  const position = await parsed.positionOf(slip ? [...place, slip.given] : place);
+  return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);
+}
+
+function wrongAt(path: string, { line, column }: Position, reason: string) {
+  return problem("CONFIG_INVALID", { path: `${path}:${line}:${column}`, reason }, { line, column });
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce(field, value);
+}
+
+interface SortedServers {
+  /** The servers that can be used, in Keyhole's fields, with the folders that their texts name filled in. */
+  readonly usable: PlainObject;
+  readonly broken: readonly { readonly name: string; readonly config: unknown; readonly error: unknown }[];
+  /** Fields of usable servers that are unknown or not honoured. One sentence each. */
+  readonly notes: readonly { readonly name: string; readonly key: string; readonly note: string }[];
+}
+
+/** The fields of a server in a config that people paste: those of other clients, and Keyhole's own as they are. */
+const PASTED: Dialect["fields"] = {
+  ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, { as: name }])),
+  ...STANDARD.fields,
+  type: { as: "type" },
+};
+
+/** Tells the servers that can be used from the broken ones. Those that are switched off are left out. */
+export function sortServers(
+  { servers, overrides }: { readonly servers: PlainObject; readonly overrides?: unknown },
+  folders: Folders,
+): SortedServers {
+  const usable = new Map<string, unknown>();
+  const broken: SortedServers["broken"][number][] = [];
+  const notes: SortedServers["notes"][number][] = [];
+  for (const [name, config] of Object.entries(servers)) {
+    if (isSwitchedOff(config)) continue;
+    try {
+      const told: SortedServers["notes"][number][] = [];
+      if (!isPlainObject(config)) throw invalid(name, "it is not an object");
+      const { own, missing } = toOwnFields(config, PASTED, (note, key) => told.push({ name, key, note }));
+      if (missing !== undefined) throw invalid(name, `Keyhole has no ${missing}`);
+      const filled = mapTexts(own, (text) => fillFolders(name, text, folders));
+      readServerConfig(name, filled);
+      readOverride(overrides, name);
+      usable.set(name, filled);
+      notes.push(...told);
+    } catch (error) {
+      broken.push({ name, config, error });
+    }
+  }
+  return { usable: Object.fromEntries(usable), broken, notes };
+}

@@ -1,0 +1,142 @@
+import { readFile, stat } from "node:fs/promises";
+import type { z } from "zod";
+import { fieldPath } from "../../base/json-schema/field-path.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
+import { nearest } from "../../base/util/nearest.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { UNCOMPILED } from "../../sources/mcp/config/server-config.ts";
+import { type ParsedJsonc, type Position, parseJsonc } from "../clients/formats/parse-jsonc.ts";
+import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
+
+export type ReadSettings =
+  | { readonly state: "missing" }
+  | {
+      readonly state: "read";
+      readonly value: SettingsFile;
+      /** The value as it stands in the file, with its servers under the name that they have there. */
+      readonly written: SettingsFile;
+      positionOf(path: readonly string[]): Promise<Position>;
+    }
+  | { readonly state: "wrong"; readonly problems: readonly Problem[] };
+
+const MAX_ISSUES = 20;
+/** Keys of earlier versions, and what to do instead. */
+const REPLACED: Readonly<Record<string, string>> = {
+  trustedFolders: "remove it, and run keyhole trust in each folder",
+};
+
+export interface ReadSettingsOptions {
+  /** Whether the file may be that of another program, whose sections mean nothing here. */
+  readonly isForeign?: boolean;
+}
+
+/**
+ * Reads one settings file. Any mistake makes the whole file wrong, except in one of its servers. Problems never repeat
+ * values.
+ */
+export async function readSettingsFile(
+  file: string,
+  { isForeign = false }: ReadSettingsOptions = {},
+): Promise<ReadSettings> {
+  let text: string;
+  try {
+    if (!(await stat(file)).isFile())
+      return {
+        state: "wrong",
+        problems: [wrongAt(file, { line: 1, column: 1 }, "it is not a regular file")],
+      };
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { state: "missing" };
+    return { state: "wrong", problems: [wrongAt(file, { line: 1, column: 1 }, reasonOf(error))] };
+  }
+  const parsed = await parseJsonc(text.trim() === "" ? "{}" : text);
+  if (!parsed.ok) return { state: "wrong", problems: [wrongAt(file, parsed.position, parsed.reason)] };
+  const checked = settingsFileSchema.safeParse(
+    isForeign ? ownSections(parsed.value) : parsed.value,
+    UNCOMPILED,
+  );
+  if (checked.success)
+    return {
+      state: "read",
+      value: withServers(checked.data),
+      written: checked.data,
+      positionOf: parsed.positionOf,
+    };
+  const problems = checked.error.issues.slice(0, MAX_ISSUES).map((issue) => toProblems(file, parsed, issue));
+  return { state: "wrong", problems: (await Promise.all(problems)).flat() };
+}
+
+/** Both names of the servers mean the same. */
+function withServers({ servers, ...value }: SettingsFile): SettingsFile {
+  return servers === undefined ? value : { ...value, mcpServers: { ...servers, ...value.mcpServers } };
+}
+
+/** The mistake in words that can follow the name of a setting. */
+export function issueReason(issue: z.core.$ZodIssue): string {
+  return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
+}
+
+async function toProblems(
+  file: string,
+  { positionOf }: Extract<ParsedJsonc, { ok: true }>,
+  issue: z.core.$ZodIssue,
+): Promise<Problem[]> {
+  const path = issue.path.map(String);
+  if (issue.code !== "unrecognized_keys") {
+    const where = path.length === 0 ? "the file" : fieldPath(issue.path);
+    return [wrongAt(file, await positionOf(path), `${where}: ${issueReason(issue)}`)];
+  }
+  const known = keysAt(path);
+  const problems = issue.keys.slice(0, MAX_ISSUES).map(async (key) => {
+    const slip = findSlip([key], known);
+    const hint = Object.hasOwn(REPLACED, key)
+      ? `; ${REPLACED[key]}`
+      : slip
+        ? `; the nearest key is ${slip.meant}`
+        : `; known keys: ${known.join(", ")}`;
+    const position = await positionOf([...path, key]);
+    return wrongAt(file, position, `${fieldPath([...path, key])} is not known${hint}`);
+  });
+  return Promise.all(problems);
+}
+
+/** The sections of another program's file that are also Keyhole's. A misspelt one stays, so that it is told. */
+function ownSections(value: unknown): unknown {
+  if (!isPlainObject(value)) return value;
+  const known = keysAt([]);
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([key, part]) => known.includes(key) || (isPlainObject(part) && findSlip([key], known) !== undefined),
+    ),
+  );
+}
+
+/** The keys of the schema at a path. */
+function keysAt(path: readonly string[]): string[] {
+  let schema: unknown = settingsFileSchema;
+  for (const name of path) schema = shapeOf(schema)?.[name];
+  return Object.keys(shapeOf(schema) ?? {}).filter((key) => key !== "$schema");
+}
+
+function shapeOf(schema: unknown): Readonly<Record<string, unknown>> | undefined {
+  const plain = (schema as { unwrap?(): unknown } | undefined)?.unwrap?.() ?? schema;
+  return (plain as { shape?: Record<string, unknown> } | undefined)?.shape;
+}
+
+function wrongAt(file: string, { line, column }: Position, reason: string): Problem {
+  return problem("FILE_INVALID", { file, line, column, reason }, { file, line, column });
+}
+
+/** Finds an unknown key that is probably a misspelt known one. */
+export function findSlip(
+  keys: readonly string[],
+  known: readonly string[],
+): { readonly given: string; readonly meant: string } | undefined {
+  for (const given of keys) {
+    const [meant] = known.includes(given) ? [] : nearest(given, known, 1);
+    if (meant !== undefined) return { given, meant };
+  }
+  return undefined;
+}

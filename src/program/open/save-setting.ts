@@ -1,0 +1,54 @@
+import { mkdir, readFile, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { problem } from "../../base/problems/problem.ts";
+import type { Json } from "../../base/util/json.ts";
+import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
+import { editJsonc } from "../clients/formats/json-format.ts";
+import { parseJsonc } from "../clients/formats/parse-jsonc.ts";
+import { withValue } from "./merge-settings.ts";
+import { readSettingsFile } from "./read-settings-file.ts";
+import { settingsFileSchema } from "./settings-schema.ts";
+
+export interface Saving {
+  /** The settings file; it is created if it is missing. */
+  readonly file: string;
+}
+
+/** Readable by the owner only, because settings may contain keys. */
+const MODE = 0o600;
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/**
+ * Sets one setting in a file, at a path such as `providers.default`. Without a value, removes it. Comments
+ * and other settings stay as they are. Saves run one after the other.
+ *
+ * @throws FILE_INVALID if the file is wrong, or would be with the new value; the file is not touched then.
+ */
+export function saveSetting(path: string, value: Json | undefined, { file }: Saving): Promise<void> {
+  const saved = turn.then(() => save(path.split("."), value, file));
+  turn = saved.catch(() => {});
+  return saved;
+}
+
+async function save(path: readonly string[], value: unknown, file: string): Promise<void> {
+  const read = await readSettingsFile(file);
+  if (read.state === "wrong") throw read.problems[0];
+  const checked = settingsFileSchema.safeParse(
+    withValue(read.state === "read" ? read.written : {}, path, value),
+  );
+  if (!checked.success) {
+    const reason = checked.error.issues.map(({ message }) => message).join("; ");
+    throw problem("FILE_INVALID", { file, line: 1, column: 1, reason: `${path.join(".")}: ${reason}` });
+  }
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const current = read.state === "read" ? await readFile(file, "utf8") : "";
+  const text = await editJsonc(current.trim() === "" ? "{}\n" : current, [{ path, value }]);
+  const reread = await parseJsonc(text);
+  if (!reread.ok || !isDeepStrictEqual(settingsFileSchema.safeParse(reread.value).data, checked.data)) {
+    throw problem("FILE_INVALID", { file, line: 1, column: 1, reason: "it can only be changed by hand" });
+  }
+  // Follow a link to the file instead of replacing it.
+  await writeFileAtomic(await realpath(file).catch(() => file), text, MODE);
+}

@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { type Consents, createConsents } from "../../core/access/consents.ts";
+import { createPins, type Pins } from "../../core/access/pins.ts";
+import type { AuditEvent } from "../../core/audit/audit-store.ts";
+import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
+import type { AuditOptions } from "../../core/calls/auditor.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import type { GatewayOptions } from "../../gateway/gateway-api.ts";
+import { createEmbeddedIndex } from "../../search/embedded-index.ts";
+import type { SearchIndex } from "../../search/port/search-index.ts";
+import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
+import { type AgentTokens, createAgentTokens } from "./agent-tokens.ts";
+import type { Settings } from "./settings-schema.ts";
+import { cacheFolder, setStateFolder } from "./user-folders.ts";
+
+type RecordedDecision = Extract<AuditEvent, { kind: "allowed" | "revoked" }>;
+
+/** Opens the approvals that all commands share. */
+export function openPins(): Pins {
+  return createPins({ path: join(setStateFolder(), "pins.json") });
+}
+
+/** Opens the tokens of agents that all commands share. */
+export function openTokens(): AgentTokens {
+  const tokens = createAgentTokens(join(setStateFolder(), "tokens.json"));
+  if (tokens.damage) console.error(tokens.damage);
+  return tokens;
+}
+
+/** Opens the consents to start servers that all commands share. The audit log records each. */
+export function openConsents(): Consents {
+  const consents = createConsents(join(setStateFolder(), "consents.json"));
+  if (consents.damage) console.error(consents.damage);
+  return {
+    get damage() {
+      return consents.damage;
+    },
+    isGiven: consents.isGiven,
+    give: async (programs) => {
+      await consents.give(programs);
+      await recordDecisions("allowed", "server", programs.map(toDecision));
+    },
+    revoke: async (programs) => {
+      const given = programs.filter(consents.isGiven);
+      const count = await consents.revoke(given);
+      await recordDecisions("revoked", "server", given.map(toDecision));
+      return count;
+    },
+  };
+}
+
+function toDecision({ label, hash }: ServerProgram) {
+  return { name: label, digest: hash };
+}
+
+/** The log of learning, which all commands share. */
+export function learningFile(): string {
+  return join(setStateFolder(), "learning.jsonl");
+}
+
+/** How the program learns from use: what it has learned outlives the process unless the settings switch it off. */
+export function openLearning({ enabled }: Settings["learning"]): NonNullable<GatewayOptions["learning"]> {
+  return enabled ? { log: learningFile() } : false;
+}
+
+/** A search index that is kept between starts under this key. Unchanged entries are not indexed again. */
+export function openIndex(key: readonly string[]): SearchIndex {
+  const folder = join(cacheFolder(), "indexes");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    // Without the folder the index cannot be kept, which costs the next start some time and nothing else.
+  }
+  const snapshot = join(folder, `${contentHash(key).slice(0, 16)}.bin`);
+  const index = createEmbeddedIndex({ embedder: createStaticEmbedder(), snapshot });
+  // A missing snapshot is reported. The first start has none.
+  return existsSync(snapshot) ? index : Object.assign(index, { restore: async () => ({}) });
+}
+
+/** The folder of the audit log that all commands share. */
+export function auditFolder(): string {
+  return join(setStateFolder(), "audit");
+}
+
+/** Opens the audit log. Undefined if the settings switch it off. */
+export function openAudit({ enabled, failClosed, sync }: Settings["audit"]): AuditOptions | undefined {
+  return enabled ? { store: createFileAuditStore({ path: auditFolder(), sync }), failClosed } : undefined;
+}
+
+/** Opens the audit log of the settings files. Settings that cannot be read leave it as it is by default. */
+export async function openConfiguredAudit(): Promise<AuditOptions | undefined> {
+  try {
+    const { loadSettings } = await import("./load-settings.ts");
+    return openAudit((await loadSettings()).settings.audit);
+  } catch (error) {
+    console.error(`The audit log is kept with default settings: ${reasonOf(error)}`);
+    return openAudit({ enabled: true, failClosed: false, sync: "second" });
+  }
+}
+
+/** Writes the rest of the log. A failure is told. */
+export async function closeAudit(audit: AuditOptions | undefined): Promise<void> {
+  await audit?.store.close().catch((error: unknown) => console.error(reasonOf(error)));
+}
+
+/** The name of the person at the terminal. */
+export function localUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+}
+
+/** Records that the person allowed things or took that back. A failure is told, and the decision stands. */
+export async function recordDecisions(
+  kind: RecordedDecision["kind"],
+  what: RecordedDecision["what"],
+  decided: readonly Pick<RecordedDecision, "name" | "digest">[],
+): Promise<void> {
+  if (decided.length === 0) return;
+  const audit = await openConfiguredAudit();
+  if (!audit) return;
+  const principal = localUser();
+  for (const { name, digest } of decided) audit.store.add({ kind, principal, what, name, digest });
+  await closeAudit(audit);
+}

@@ -1,0 +1,145 @@
+import { relative, resolve } from "node:path";
+import { problem } from "../../base/problems/problem.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { showProgram } from "../../core/access/consents.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import { confirm, hasTerminal, shortHash } from "../terminal/confirm.ts";
+import { settingsPath } from "./config-files.ts";
+import {
+  endTrust,
+  type FolderContents,
+  type FolderFile,
+  folderContents,
+  isTrusted,
+  recordTrust,
+} from "./folder-trust.ts";
+import { readSettingsFile } from "./read-settings-file.ts";
+import { openConsents, recordDecisions } from "./stores.ts";
+
+const WHY: Readonly<Record<FolderFile["why"], string>> = {
+  config: "runs as code",
+  code: "runs as code, imported by the config",
+  packages: "decides which packages the config imports",
+  settings: "sets permissions, servers, addresses and prompts",
+  skill: "may run as code of a skill",
+};
+
+/** A folder with everything that a person agrees to when trusting it. */
+export interface TrustRequest {
+  readonly contents: FolderContents;
+  readonly servers: readonly ServerProgram[];
+  /** SHA-256 of all that is shown. */
+  readonly hash: string;
+}
+
+export interface TrustInput {
+  readonly words: readonly string[];
+  readonly end: boolean;
+  readonly yes: string | undefined;
+}
+
+/** `keyhole trust` */
+export async function manageTrust({ words: [folder = "."], end, yes }: TrustInput): Promise<void> {
+  const request = await trustRequest(resolve(folder));
+  const name = toVisibleLine(request.contents.folder);
+  if (end) {
+    const wasTrusted = await takeTrust(request);
+    return console.log(wasTrusted ? `${name} is no longer trusted.` : `${name} was not trusted.`);
+  }
+  console.log(showRequest(request).join("\n"));
+  const isTrustedNow = await confirmTrust(request, yes);
+  if (!isTrustedNow) process.exitCode = 1;
+  console.log(isTrustedNow ? `${name} is trusted.` : `${name} is not trusted.`);
+}
+
+/** Asks for the trust and records it. */
+async function confirmTrust(request: TrustRequest, yes?: string): Promise<boolean> {
+  const question = "Trust this folder as it is now?";
+  const { hash } = request;
+  const agreed = await confirm({ operation: "trust", action: "Trusting a folder", question, hash, yes });
+  if (agreed) await giveTrust(request);
+  return agreed;
+}
+
+/** Finds what trusting a folder means. Runs nothing of it. */
+export async function trustRequest(folder: string): Promise<TrustRequest> {
+  const contents = await folderContents(folder);
+  const servers = await serversOf(contents.folder);
+  const hash = contentHash([contents.folder, contents.hash, contents.texts, servers.map((one) => one.hash)]);
+  return { contents, servers, hash };
+}
+
+/** Shows what trusting a folder means, with the hash that stands for it. */
+function showRequest(request: TrustRequest): string[] {
+  return [...showContents(request), `Hash: ${shortHash(request.hash)}`];
+}
+
+/** Shows what trusting a folder means, in whole lines. */
+export function showContents({ contents, servers }: TrustRequest): string[] {
+  const { folder, files, texts } = contents;
+  const near = (path: string) => {
+    const way = relative(folder, path);
+    return toVisibleLine(way.startsWith("..") ? path : way);
+  };
+  return [
+    `If you trust ${toVisibleLine(folder)}, Keyhole uses there:`,
+    ...files.map(({ path, why }) => `  ${near(path)}: ${WHY[why]}`),
+    ...texts.map((path) => `  ${near(path)}: is read to the model`),
+    ...servers.flatMap((program) => [
+      `  the server ${toVisibleLine(program.label)}:`,
+      ...showProgram(program).map((line) => `    ${line}`),
+    ]),
+    ...(files.length + texts.length === 0 ? ["  nothing"] : []),
+  ];
+}
+
+/** Records the trust in a folder, together with the consent to start the servers that were shown. */
+export async function giveTrust({ contents, servers }: TrustRequest): Promise<void> {
+  await openConsents().give(servers);
+  await recordTrust(contents);
+  await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
+}
+
+/** Ends the trust in a folder. Resolves to false if there was none. */
+async function takeTrust({ contents }: TrustRequest): Promise<boolean> {
+  const had = await endTrust(contents);
+  if (had) await recordDecisions("revoked", "folder", [{ name: contents.folder, digest: contents.hash }]);
+  return had;
+}
+
+/**
+ * Whether the folder is trusted. A person in a terminal is shown what it holds and asked. `wantsConfig`: whether
+ * the command would run the folder's own config.
+ *
+ * @throws CONFIG_NOT_TRUSTED without a terminal, if the folder has a config that would run.
+ */
+export async function askForTrust(folder: string, wantsConfig = true): Promise<boolean> {
+  if (await isTrusted(folder)) return true;
+  const request = await trustRequest(folder);
+  const { contents } = request;
+  if (contents.files.length + contents.texts.length === 0) return false;
+  const config = contents.files.find(({ why }) => why === "config");
+  if (!hasTerminal()) {
+    if (config && wantsConfig)
+      throw problem("CONFIG_NOT_TRUSTED", { path: config.path, folder: contents.folder });
+    return false;
+  }
+  console.error(showRequest(request).join("\n"));
+  if (!(await confirmTrust(request))) return false;
+  // The trust is in what was shown: files that have changed meanwhile are shown again.
+  return askForTrust(folder, wantsConfig);
+}
+
+/** Servers of the project's settings. A wrong file has none: it is not used as long as it is wrong. */
+async function serversOf(folder: string): Promise<ServerProgram[]> {
+  const read = await readSettingsFile(settingsPath(folder));
+  const { mcpServers = {} } = read.state === "read" ? read.value : {};
+  if (Object.keys(mcpServers).length === 0) return [];
+  const { fromMcpConfig } = await import("../../sources/mcp/mcp-source.ts");
+  try {
+    return fromMcpConfig({ mcpServers }, { cwd: folder }).map((source) => source.program());
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,44 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { ClientMachine, Program } from "../clients/client.ts";
+import { settingsPath } from "./config-files.ts";
+
+/** Sets `KEYHOLE_STATE`, the folder of state that survives restarts, unless it is set. Sources read it from there. */
+export function setStateFolder(): string {
+  const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+  process.env.KEYHOLE_STATE ||= join(base, "keyhole");
+  return process.env.KEYHOLE_STATE;
+}
+
+/** The folder of recipes, which a person may edit. */
+export function recipesFolder(): string {
+  return join(homedir(), ".keyhole", "recipes");
+}
+
+/** The folder of caches. */
+export function cacheFolder(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole");
+}
+
+/** The computer that the command runs on. */
+export function thisMachine(): ClientMachine {
+  return { home: homedir(), platform: process.platform, env: process.env, project: process.cwd() };
+}
+
+/** Keyhole's own config: the person's settings, whose `mcpServers` all commands read. */
+export function ownConfig(): string {
+  return settingsPath(homedir());
+}
+
+/** Starts this very program for a client. Absolute, because clients have other folders and another PATH. */
+export function serveProgram(isReadOnly: boolean): Program {
+  const main = realpathSync(process.argv[1]!);
+  const write = isReadOnly ? [] : ["--allow-write"];
+  return { command: process.execPath, args: [main, "serve", "--config", ownConfig(), ...write] };
+}
+
+/** Whether the program lies in a cache that npx may empty. */
+export function isTemporary({ args }: Program): boolean {
+  return /[\\/]_npx[\\/]/.test(args[0] ?? "");
+}

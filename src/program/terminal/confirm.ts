@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline/promises";
+import { problem } from "../../base/problems/problem.ts";
+
+const HASH_CHARS = 16;
+
+export interface Confirmation {
+  /** The command, for messages. */
+  readonly operation: string;
+  /** Names the consent that is asked for, such as `Approving definitions`. */
+  readonly action: string;
+  readonly question: string;
+  /** Identifies exactly what was shown. */
+  readonly hash: string;
+  /** The value of --yes. */
+  readonly yes?: string | undefined;
+}
+
+/** The part of a hash that people see and repeat. */
+export function shortHash(hash: string): string {
+  return hash.slice(0, HASH_CHARS);
+}
+
+/** Whether a person sits at both ends. */
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true;
+}
+
+/**
+ * Asks the person in the terminal to agree to what was shown. Without a terminal, `--yes` has to repeat its hash.
+ *
+ * @throws PERSON_NEEDED without a terminal and `--yes`. INVALID_INPUT if `--yes` names another hash.
+ */
+export async function confirm({ operation, action, question, hash, yes }: Confirmation): Promise<boolean> {
+  const short = shortHash(hash);
+  if (yes !== undefined) {
+    if (yes === short || yes === hash) return true;
+    throw problem("INVALID_INPUT", { operation, reason: "--yes names another hash than that of the list" });
+  }
+  if (!hasTerminal()) throw problem("PERSON_NEEDED", { action });
+  return askYesOrNo(question);
+}
+
+/** Asks the person in the terminal. Anything but yes is no. */
+export async function askYesOrNo(question: string): Promise<boolean> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const closed = once(reader, "close").then(() => "");
+    const answer = await Promise.race([reader.question(`${question} [y/N] `), closed]);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    reader.close();
+  }
+}

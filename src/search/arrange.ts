@@ -1,0 +1,185 @@
+import { memoizeByObject } from "../base/util/memoize-by-object.ts";
+import { analyze } from "./analysis/analyze.ts";
+import { analyzeQuery, cutQuery } from "./analysis/analyze-query.ts";
+import { queryVariants } from "./analysis/rewrite-query.ts";
+import { splitNeeds } from "./analysis/split-needs.ts";
+import { type NamedThing, nameSpans, namesOf, nameTableOf } from "./lexical/names.ts";
+import type { SearchHit } from "./port/search-index.ts";
+import { cutWhereRelevanceFalls } from "./rank.ts";
+import { PAGE } from "./ranking/tuning.ts";
+
+/** The facts about an entry that its place on a page depends on. */
+export interface PagedEntry extends NamedThing {
+  readonly domain: string;
+  readonly kind: string;
+}
+
+/** An entry that a query names. */
+export interface NamedEntry<E> {
+  readonly entry: E;
+  /** How many letters of the query name it. */
+  readonly length: number;
+  /** Whether the query says nothing else, in the words of tools. */
+  readonly meant: boolean;
+}
+
+export interface ArrangeRequest<E> {
+  readonly query: string;
+  /** Best first. */
+  readonly hits: readonly SearchHit[];
+  /** The entries of hits that may be shown, in their order. */
+  toEntries(hits: readonly SearchHit[]): E[];
+  readonly named: readonly NamedEntry<E>[];
+  /** The entries of each domain that decides their order itself. */
+  readonly segments: ReadonlyMap<string, readonly E[]>;
+  readonly limit: number;
+  readonly perDomain: number | undefined;
+}
+
+/**
+ * Stage 10: entries that the query names, then the hits, each domain's places filled from its own segments, and hits
+ * above a domain's share behind those of other domains.
+ */
+export function arrangePage<E extends PagedEntry>(request: ArrangeRequest<E>): { named: E[]; others: E[] } {
+  const { query, hits, toEntries, segments, limit, perDomain } = request;
+  const found = toEntries(hits);
+  const filled = fillPlaces(found, segments);
+  const standOut = cutWhereRelevanceFalls(hits, { most: hits.length });
+  const relevant = segments.size > 0 ? filled : toEntries(hits.slice(0, standOut));
+  const others = withinQuota(filled, limit, new Set(relevant)).filter(
+    ({ domain }, place) => place < limit || perDomain !== undefined || segments.has(domain),
+  );
+  return { named: sortNamed(request.named, found, query), others };
+}
+
+/** Sorts named entries: exact spelling first, then longer names, then the order of search. */
+function sortNamed<E extends PagedEntry>(
+  named: readonly NamedEntry<E>[],
+  found: readonly E[],
+  query: string,
+): E[] {
+  const place = new Map(found.map((entry, index) => [entry, index]));
+  return named
+    .map(({ entry, length }) => ({
+      entry,
+      length,
+      spelt: Number(namesOf(entry).some((name) => query.includes(name))),
+      place: place.get(entry) ?? found.length,
+    }))
+    .sort((one, other) => other.spelt - one.spelt || other.length - one.length || one.place - other.place)
+    .map(({ entry }) => entry);
+}
+
+/** Fills each domain's places in a ranking from its own list; what is left of the lists goes last. */
+function fillPlaces<E extends PagedEntry>(
+  ranked: readonly E[],
+  lists: ReadonlyMap<string, readonly E[]>,
+): readonly E[] {
+  if (lists.size === 0) return ranked;
+  const queues = new Map([...lists].map(([domain, list]) => [domain, [...list]]));
+  const filled = ranked.flatMap((entry) => {
+    const queue = queues.get(entry.domain);
+    return queue ? (queue.shift() ?? []) : [entry];
+  });
+  return [...filled, ...[...queues.values()].flat()];
+}
+
+/**
+ * Moves hits above a domain's share behind those of other domains, so that none fills a page alone. Hits that are
+ * not relevant come last, whatever their domain.
+ */
+function withinQuota<E extends PagedEntry>(
+  entries: readonly E[],
+  limit: number,
+  relevant: ReadonlySet<E>,
+): E[] {
+  const share = Math.max(1, Math.ceil(limit * PAGE.domainShare));
+  const within = new Set(
+    limitPerDomain(
+      entries.filter((entry) => relevant.has(entry)),
+      share,
+    ),
+  );
+  const beyond = entries.filter((entry) => relevant.has(entry) && !within.has(entry));
+  return [...within, ...beyond, ...entries.filter((entry) => !relevant.has(entry))];
+}
+
+/** The first `most` entries of each domain, in their order. */
+export function limitPerDomain<E extends PagedEntry>(
+  entries: readonly E[],
+  most: number | undefined,
+): readonly E[] {
+  if (!most) return entries;
+  const counts = new Map<string, number>();
+  return entries.filter(({ domain }) => {
+    const count = (counts.get(domain) ?? 0) + 1;
+    counts.set(domain, count);
+    return count <= most;
+  });
+}
+
+/** The needs of a query, each to be ranked by itself. A name that is a sentence is not split. */
+export function needsIn<E extends PagedEntry>(query: string, entries: readonly E[]): string[] {
+  const needs = splitNeeds(query);
+  if (needs.length === 1) return needs;
+  const named = new Set(needs.flatMap((need) => namedEntries(need, entries)).map(({ entry }) => entry));
+  return namedEntries(query, entries).every(({ entry }) => named.has(entry)) ? needs : [query];
+}
+
+/**
+ * The entries that a query names: by name, op, route or alias, in any spelling. A name of one plain word counts only
+ * if the query calls for it or has no other words, because such words are often not meant as names.
+ */
+export function namedEntries<E extends PagedEntry>(query: string, entries: readonly E[]): NamedEntry<E>[] {
+  const names = nameTableOf(entries);
+  const asked = cutQuery(query);
+  const named = new Map<E, NamedEntry<E>>();
+  for (const reading of [asked, ...queryVariants(asked)]) {
+    for (const { key, sure, sureIfSame, words } of nameSpans(analyzeQuery(reading), names)) {
+      if (!sure && !sureIfSame && words < 2) continue;
+      const meant = sure && reading !== asked;
+      for (const entry of names.find(key)) {
+        if (key.length > (named.get(entry)?.length ?? 0))
+          named.set(entry, { entry, length: key.length, meant });
+      }
+    }
+  }
+  return [...named.values()];
+}
+
+/** Stage 11: merges the rankings of several needs in turns, so that no need starves another. */
+export function takeTurns<E>(rankings: readonly { readonly entries: readonly E[] }[], limit: number): E[] {
+  const merged = new Set<E>();
+  const longest = Math.max(0, ...rankings.map(({ entries }) => entries.length));
+  for (let place = 0; place < longest && merged.size < limit; place++) {
+    for (const { entries } of rankings) {
+      const entry = entries[place];
+      if (entry && merged.size < limit) merged.add(entry);
+    }
+  }
+  return [...merged];
+}
+
+/** Stage 13: puts tools that another domain has by the same name right behind a hit, though they fit less. */
+export function withAlike<E extends PagedEntry>(hits: readonly E[], found: readonly E[], limit: number): E[] {
+  const alike = Map.groupBy(found, alikeKey);
+  const together = new Set<E>();
+  for (const hit of hits) {
+    together.add(hit);
+    const key = alikeKey(hit);
+    const others =
+      key === undefined ? [] : (alike.get(key) ?? []).filter(({ domain }) => domain !== hit.domain);
+    for (const other of others.slice(0, PAGE.maxAlike - 1)) together.add(other);
+  }
+  return [...together].slice(0, limit);
+}
+
+/** The same for `create_issue` and `issue.create`. Names of one word ("search") say too little to be alike. */
+export const alikeKey = memoizeByObject(({ kind, name }: PagedEntry): string | undefined => {
+  const words = kind === "tool" ? analyze(name).filter(({ joined }) => !joined) : [];
+  if (words.length < 2) return undefined;
+  return words
+    .map(({ text }) => text)
+    .sort()
+    .join(" ");
+});

@@ -1,0 +1,231 @@
+import { reasonOf } from "../base/util/reason-of.ts";
+import { facetTest, filterKey } from "./lexical/live-segment.ts";
+import { FacetTable, type Segment, type StringTable } from "./lexical/segment.ts";
+import type { SearchDocument, SearchFilter } from "./port/search-index.ts";
+import { bestFirst, blendCosines, type Scored } from "./ranking/fusion.ts";
+import { VECTORS } from "./ranking/tuning.ts";
+import type { SavedVectors } from "./snapshot.ts";
+import { type Embedder, type ForeignQuery, vectorText } from "./vectors/embedder.ts";
+import { createVectorStore, type VectorStore } from "./vectors/vector-store.ts";
+
+interface WaitingVectors {
+  readonly text: string;
+  readonly facet: number;
+}
+
+const BATCH = 64;
+/** Rows scanned for one query at most, its clauses included: beyond, only the whole query is embedded. */
+const MAX_ROWS = 400_000;
+/** A search waits for at most this many vectors. */
+const MAX_WAIT = 5_000;
+/** Filters whose slots are remembered. */
+const MAX_MASKS = 16;
+/** With fewer waiting than this share of the vectors there are, a search by vectors is whole enough. */
+const MAX_WAITING_SHARE = 0.1;
+
+/** The vectors of documents, made in the background; until then documents are found by their words. */
+export class VectorIndex {
+  private readonly embedder: Embedder;
+  private store: VectorStore | undefined;
+  private readonly facets = new FacetTable();
+  private facetOfSlot = new Uint32Array(64);
+  private readonly waiting = new Map<string, WaitingVectors>();
+  private running: Promise<void> | undefined;
+  private coding: Promise<void> | undefined;
+  /** By filter: a bit for each slot that passes, until a slot changes its facet. */
+  private readonly masks = new Map<string, Uint32Array | undefined>();
+  private failure: string | undefined;
+  private closed = false;
+
+  constructor(embedder: Embedder) {
+    this.embedder = embedder;
+  }
+
+  /** Why the last embedding failed, until one succeeds. */
+  get reason(): string | undefined {
+    return this.failure;
+  }
+
+  get isInstant(): boolean {
+    return this.embedder.isInstant === true;
+  }
+
+  get waitingCount(): number {
+    return this.waiting.size;
+  }
+
+  get isReady(): boolean {
+    const size = this.store?.size ?? 0;
+    return size > 0 && this.waiting.size <= size * MAX_WAITING_SHARE;
+  }
+
+  put(documents: readonly SearchDocument[]): void {
+    for (const document of documents) {
+      this.store?.remove(document.id);
+      if (document.visibility === "hidden") this.waiting.delete(document.id);
+      else this.waiting.set(document.id, { text: vectorText(document), facet: this.facets.intern(document) });
+    }
+    this.start();
+  }
+
+  drop(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.waiting.delete(id);
+      this.store?.remove(id);
+    }
+  }
+
+  /** Takes over saved vectors of a segment's documents. */
+  adopt(store: VectorStore, { facets, facetOf }: Segment): void {
+    this.store = store;
+    const numbers = facets.map((facet) => this.facets.intern(facet));
+    this.facetOfSlot = facetOf.map((facet) => numbers[facet]!);
+    this.masks.clear();
+    this.startCoding();
+  }
+
+  /** Waits for vectors that are made at once, so that the first answer after a start is the final one. */
+  async nearlySettled(): Promise<void> {
+    if (this.isInstant && this.waiting.size <= MAX_WAIT) await this.allMade();
+  }
+
+  /** Resolves when no vector is waited for, or embedding has failed, and codes are made. */
+  async settled(): Promise<void> {
+    await this.allMade();
+    await this.coding;
+  }
+
+  private async allMade(): Promise<void> {
+    while (this.running !== undefined) await this.running;
+  }
+
+  close(): void {
+    this.closed = true;
+    this.waiting.clear();
+  }
+
+  /** The vectors of these documents, for `adopt` in another process. */
+  contents(ids: StringTable): SavedVectors | undefined {
+    return this.store && { embedder: this.embedder.id, ...this.store.contents(ids) };
+  }
+
+  reads(query: string): boolean {
+    return this.embedder.reads?.(query) ?? true;
+  }
+
+  readForeign(query: string): Promise<ForeignQuery | undefined> {
+    return this.embedder.readForeign?.(query) ?? Promise.resolve(undefined);
+  }
+
+  fluency(query: string): number {
+    return this.embedder.fluency?.(query) ?? 1;
+  }
+
+  embedQuery(parts: readonly string[]): Promise<Float32Array[]> {
+    const rows = Math.max(1, this.store?.slots ?? 1);
+    return this.embedder.embed(parts.length * rows > MAX_ROWS ? parts.slice(0, 1) : parts);
+  }
+
+  /**
+   * The documents nearest to a query, and how near those in `also` are, best first. `queries` are the vectors
+   * of the whole query and of its clauses.
+   */
+  search(queries: readonly Float32Array[], filter: SearchFilter, also: Iterable<string>): Scored[] {
+    const { store } = this;
+    if (store === undefined) return [];
+    const allowed = this.allowedSlots(filter, store);
+    const candidates = new Set<number>();
+    for (const query of queries)
+      for (const { slot } of store.search(query, VECTORS.depth, allowed)) candidates.add(slot);
+    for (const id of also) {
+      const slot = store.slotOf(id);
+      if (slot !== undefined) candidates.add(slot);
+    }
+    const slots = [...candidates];
+    const scores = blendCosines(queries.map((query) => store.cosines(query, slots)));
+    return slots
+      .map((slot, place) => ({ id: store.idOf(slot)!, score: scores[place]! }))
+      .filter(({ score }) => score > 0)
+      .sort(bestFirst);
+  }
+
+  private start(): void {
+    if (this.running !== undefined || this.closed || this.waiting.size === 0) return;
+    this.running = this.work().finally(() => {
+      this.running = undefined;
+    });
+  }
+
+  private async work(): Promise<void> {
+    // A turn of the event loop first, so that a put answers before its vectors are made.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.waiting.size > 0) {
+      const batch = [...this.waiting.entries()].slice(0, BATCH);
+      try {
+        const texts = batch.map(([, { text }]) => text);
+        const vectors = await (this.embedder.embedDocuments?.(texts) ?? this.embedder.embed(texts));
+        for (const [at, entry] of batch.entries()) this.settle(entry, vectors[at]!);
+        this.failure = undefined;
+      } catch (error) {
+        this.failure = reasonOf(error);
+        return;
+      }
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    this.startCoding();
+  }
+
+  /** Searches do not wait for codes: until they are made, every vector is compared. */
+  private startCoding(): void {
+    if (this.coding !== undefined || this.store?.wantsCodes !== true) return;
+    this.coding = this.code(this.store).finally(() => {
+      this.coding = undefined;
+    });
+  }
+
+  private async code(store: VectorStore): Promise<void> {
+    for (const _ of store.makeCodes()) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (this.closed) return;
+    }
+  }
+
+  /** Stores a vector, unless the document has changed or gone while it was made. */
+  private settle([id, waiting]: readonly [string, WaitingVectors], vector: Float32Array): void {
+    if (this.waiting.get(id) !== waiting) return;
+    this.waiting.delete(id);
+    this.store ??= createVectorStore(vector.length);
+    this.setFacet(this.store.put(id, vector), waiting.facet);
+  }
+
+  private setFacet(slot: number, facet: number): void {
+    if (slot >= this.facetOfSlot.length) {
+      const larger = new Uint32Array(Math.max(slot + 1, this.facetOfSlot.length * 2));
+      larger.set(this.facetOfSlot);
+      this.facetOfSlot = larger;
+    }
+    this.facetOfSlot[slot] = facet;
+    this.masks.clear();
+  }
+
+  /** A bit for each slot whose document passes; undefined where all do. */
+  private allowedSlots(filter: SearchFilter, store: VectorStore): Uint32Array | undefined {
+    const key = filterKey(filter);
+    if (!this.masks.has(key)) {
+      if (this.masks.size >= MAX_MASKS) this.masks.clear();
+      this.masks.set(key, this.maskOf(filter, store));
+    }
+    return this.masks.get(key);
+  }
+
+  private maskOf(filter: SearchFilter, store: VectorStore): Uint32Array | undefined {
+    const passes = facetTest(filter);
+    const passing = Uint8Array.from(this.facets.facets, (facet) => (passes(facet) ? 1 : 0));
+    if (passing.every((bit) => bit === 1)) return undefined;
+    const mask = new Uint32Array(Math.ceil(store.slots / 32));
+    for (let slot = 0; slot < store.slots; slot++) {
+      mask[slot >>> 5]! |= passing[this.facetOfSlot[slot]!]! << (slot & 31);
+    }
+    return mask;
+  }
+}

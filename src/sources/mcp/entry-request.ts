@@ -1,0 +1,109 @@
+import type { Client, RequestOptions } from "@modelcontextprotocol/client";
+import { problem } from "../../base/problems/problem.ts";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import type { CallContext, EntryStatus, Lane } from "../../core/nouns/entry.ts";
+import type { TracedRequest } from "../../core/nouns/span-context.ts";
+import type { ToolOverride } from "./config/overrides.ts";
+import { type Listed, toDefinition } from "./definition.ts";
+import type { Listing } from "./listing.ts";
+import type { PackedTool } from "./packed-tools.ts";
+import {
+  asksFirst,
+  type PassedRequest,
+  passError,
+  passThrough,
+  toQuestion,
+  traceRequest,
+} from "./pass-through.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** The server that drafts call. */
+export interface DraftOptions {
+  readonly label: string;
+  /** Identifies the program or the address behind the server. */
+  readonly program: string;
+  readonly trusted: boolean;
+  readonly upstream: Upstream;
+  readonly status: EntryStatus | undefined;
+  readonly timeoutMs: number | undefined;
+  /** Lanes that a person has set, by tool name. */
+  readonly lanes: Readonly<Record<string, Lane>>;
+  /** A person's words about tools, by the server's names for them. */
+  readonly tools: Readonly<Record<string, ToolOverride>>;
+  readonly transport: TracedRequest["transport"];
+  /** The address of a server over HTTP. */
+  readonly url: string | undefined;
+}
+
+/** A request to a server on behalf of an entry. */
+export interface EntryRequest<T extends object> {
+  readonly method: string;
+  /** The tool or prompt that the trace names. */
+  readonly target?: string;
+  /** Whether running it twice is harmless. */
+  readonly repeatable: boolean;
+  /** Throws a problem if the server no longer offers the entry as it was listed. */
+  check(listing: Listing): void;
+  send(client: Client, passed: PassedRequest, request: RequestOptions): Promise<T>;
+  /** Turns the result, without secrets, into the value of the call. */
+  toValue(result: T): unknown;
+}
+
+/** Sends a request within the call that needs it. Returns its value, or the question that the server asks first. */
+export async function requestForEntry<T extends object>(
+  request: EntryRequest<T>,
+  options: DraftOptions,
+  { signal, client: caller, trace }: Pick<CallContext, "signal" | "client" | "trace">,
+): Promise<unknown> {
+  const { repeatable, check, method, target } = request;
+  const { label, transport, url } = options;
+  const traced: TracedRequest = {
+    method,
+    server: label,
+    transport,
+    ...(url !== undefined && { url }),
+    ...(target !== undefined && { target }),
+  };
+  const result = await options.upstream.run(
+    {
+      repeatable,
+      caller,
+      check,
+      work: (client, bounds) =>
+        traceRequest(trace, traced, (meta) =>
+          request.send(client, passThrough(client, caller, options, meta), bounds).catch(passError(caller)),
+        ),
+    },
+    signal,
+  );
+  if (asksFirst(result)) return toQuestion(result, options);
+  const shown = hideSecrets(result);
+  caller?.passOn?.(shown);
+  return request.toValue(shown);
+}
+
+/** Refuses a call if the definition has changed since it was listed. */
+export function checkOffered(
+  listed: Listed,
+  among: (listing: Listing) => readonly (Listed | PackedTool)[],
+  route: string,
+  { trusted }: Pick<DraftOptions, "trusted">,
+): (listing: Listing) => void {
+  const { hash } = toDefinition(listed);
+  return (listing) => {
+    if (trusted) return;
+    // The name is part of the definition and compared first, because a server may have thousands of tools.
+    if (among(listing).some((other) => other.name === listed.name && hashOf(other) === hash)) return;
+    const reason = "the server no longer offers it as it was listed";
+    throw problem("UNAVAILABLE", { name: route, state: "quarantined", reason });
+  };
+}
+
+function hashOf(listed: Listed | PackedTool): string {
+  return "shortHash" in listed ? (listed as PackedTool).hash : toDefinition(listed as Listed).hash;
+}
+
+/** A person's words about a tool. */
+export function overrideOf(tool: string, { tools }: Pick<DraftOptions, "tools">): ToolOverride {
+  return Object.hasOwn(tools, tool) ? tools[tool]! : {};
+}
