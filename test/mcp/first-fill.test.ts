@@ -98,7 +98,7 @@ test("tools that the first fill adds to the list are announced", async () => {
 });
 
 test("a server that begins to start while the lists of a client are made is announced", async () => {
-  const { source } = slowSource();
+  const { source, fill } = slowSource();
   const { gateway } = open({ domains: [] });
   await gateway.ready();
   const listings = createListings(gateway, {});
@@ -119,6 +119,7 @@ test("a server that begins to start while the lists of a client are made is anno
   notices.add({ principal: () => undefined, onChange: (change) => changes.push(change) });
   await eventually(() => expect(changes.map(({ tools }) => tools)).toEqual([true]));
   expect(failures).toEqual([]);
+  fill();
 });
 
 test("no change is announced before the client says that it is initialized", async () => {
