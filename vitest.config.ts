@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { createClaimsReporter } from "./test/claims-reporter.ts";
+import { isMeasuring } from "./test/is-measuring.ts";
 import { MeasuringFirst } from "./test/measuring-first.ts";
 import { COMPILED } from "./test/program-env.ts";
 
@@ -52,5 +53,7 @@ export default defineConfig({
 });
 
 function project(name: string, include: string[], exclude: string[] = []) {
-  return { extends: true as const, test: { name, include, exclude } };
+  // Tests with processes compete for time limits, so each has a second try. The claims reporter lists those that needed it.
+  const retry = name === "unit" || isMeasuring() ? 0 : 1;
+  return { extends: true as const, test: { name, include, exclude, retry } };
 }
