@@ -1,5 +1,5 @@
 // Installs the packed package into an empty folder and tries it on every Node that is alive, without a network, and on
-// old ones, which get one sentence.
+// old ones, which get one sentence. --this-node tries it on the running Node alone.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,9 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fetchNode, installPacked } from "./packed.ts";
 
-const VERSIONS = ["22.23.3", "24.9.0"];
-const OLD = ["12.22.12", "18.20.8"];
+const isThisNodeOnly = process.argv.includes("--this-node");
+const VERSIONS = isThisNodeOnly ? [] : ["22.23.3", "24.9.0"];
+const OLD = isThisNodeOnly ? [] : ["12.22.12", "18.20.8"];
 
 const CONFIG = `import { defineDomain, defineTool } from "keyhole";
 import { z } from "zod";

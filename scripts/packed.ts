@@ -46,6 +46,11 @@ export function fetchNode(version: string): string | undefined {
 }
 
 function npm(args: readonly string[], cwd: string): void {
-  const { status, stdout, stderr } = spawnSync("npm", args, { cwd, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync("npm", args, {
+    cwd,
+    encoding: "utf8",
+    // npm is a script of the shell there.
+    shell: process.platform === "win32",
+  });
   if (status !== 0) throw new Error(`npm ${args.join(" ")} failed:\n${stdout}${stderr}`);
 }
