@@ -96,6 +96,19 @@ const { output } = await bundle.write({
     groups: PARTS.map(([name, test], index) => ({ name, test, priority: PARTS.length - index })),
   },
 });
+// Packages that the program carries for its agent: `npx keyhole chat` installs none of them.
+const carried = Object.keys(peerDependencies).filter((name) => name === "ai" || name.startsWith("@ai-sdk/"));
+const packages = await rolldown({
+  input: Object.fromEntries(carried.map((name) => [name, name])),
+  platform: "node",
+  external: (id) => id.startsWith("node:") || id === TYPES || id.startsWith(`${TYPES}/`),
+});
+const { output: carriedOutput } = await packages.write({
+  dir: "dist/packages",
+  minify,
+  chunkFileNames: "shared/[name]-[hash].js",
+});
+writeFileSync("dist/packages/list.json", toJson(carried));
 // The client of the daemon once more, alone: see bin/start.cjs.
 const relay = await rolldown({
   input: "src/program/daemon/serve-by-daemon.ts",
@@ -114,7 +127,7 @@ for (const file of globSync("dist/{**/*.js,relay/*.cjs}"))
 writeFileSync(
   "dist/THIRD-PARTY.md",
   thirdParty([
-    ...output.flatMap((chunk) => Object.keys("modules" in chunk ? chunk.modules : {})),
+    ...[...output, ...carriedOutput].flatMap((chunk) => Object.keys("modules" in chunk ? chunk.modules : {})),
     // The page of the console is bundled apart.
     resolve("node_modules/preact/package.json"),
   ]),

@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
+import { provideCarriedPackages } from "../open/carried-packages.ts";
 
 export interface ChatCommandInput {
   readonly continue: boolean;
@@ -16,6 +17,7 @@ export interface ChatCommandInput {
 
 /** `keyhole chat`: runs the chat until the person leaves. */
 export async function chat(input: ChatCommandInput): Promise<void> {
+  await provideCarriedPackages();
   await loadPackage("ai", "keyhole chat", () => import("ai"));
   const [{ openChat }, { openChatHistory }, { createChat }] = await Promise.all([
     import("../open/open-chat.ts"),

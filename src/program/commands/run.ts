@@ -5,6 +5,7 @@ import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { provideCarriedPackages } from "../open/carried-packages.ts";
 import { invalid } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
 
@@ -49,6 +50,7 @@ export async function runOnce(input: RunInput): Promise<void> {
           fail(`--json-schema ${file}: ${reasonOf(error)}`),
         );
   await checkRules(input.allow).catch((error: unknown) => fail(`--allow: ${reasonOf(error)}`));
+  await provideCarriedPackages();
   await loadPackage("ai", "keyhole run", () => import("ai"));
   const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
     import("../open/open-agent.ts"),

@@ -134,7 +134,10 @@ export function createUpstream(options: Omit<ConnectionOptions, "onLog">): Upstr
     recall: connection.recall,
     refresh: connection.relist,
     warm: () => {
-      if (!connection.state.status) Promise.try(connection.connect).catch(() => {});
+      if (!connection.state.status)
+        Promise.resolve()
+          .then(connection.connect)
+          .catch(() => {});
     },
     retry: async () => {
       connection.forgetFailures();

@@ -1,0 +1,27 @@
+import { registerHooks } from "node:module";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { packagedFile } from "../../base/util/packaged-file.ts";
+
+/** The list of the packages that the build puts beside the program, each in a file of its own name. */
+const LIST = "packages/list.json";
+
+/**
+ * Lets the agent use the packages that the built program carries, the AI SDK and its providers. A package that is
+ * installed beside Keyhole comes first. In a clone there are none to carry.
+ */
+export async function provideCarriedPackages(): Promise<void> {
+  const list = await packagedFile(LIST);
+  if (list === undefined) return;
+  const { default: names } = await import(pathToFileURL(list).href, { with: { type: "json" } });
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      try {
+        return next(specifier, context);
+      } catch (error) {
+        if (!names.includes(specifier)) throw error;
+        return { url: pathToFileURL(join(dirname(list), `${specifier}.js`)).href, shortCircuit: true };
+      }
+    },
+  });
+}
