@@ -85,11 +85,11 @@ const bundle = await rolldown({
   external: (id) =>
     id.startsWith("node:") || external.some((name) => id === name || id.startsWith(`${name}/`)),
 });
-/** A process keeps the source of what it runs, so comments and spaces cost memory. Names stay, for stack traces. */
-const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
+/** Lines and names stay, so that a stack trace can be read. A process keeps the source of what it runs, so comments go. */
+const readable = { minify: false, comments: false } as const;
 const { output } = await bundle.write({
   dir: "dist",
-  minify,
+  ...readable,
   entryFileNames: "[name].js",
   chunkFileNames: "shared/[name]-[hash].js",
   codeSplitting: {
@@ -105,7 +105,7 @@ const packages = await rolldown({
 });
 const { output: carriedOutput } = await packages.write({
   dir: "dist/packages",
-  minify,
+  ...readable,
   chunkFileNames: "shared/[name]-[hash].js",
 });
 writeFileSync("dist/packages/list.json", toJson(carried));
@@ -118,7 +118,7 @@ const relay = await rolldown({
 await relay.write({
   dir: "dist/relay",
   format: "cjs",
-  minify,
+  ...readable,
   entryFileNames: "[name].cjs",
   chunkFileNames: "[name]-[hash].cjs",
 });
