@@ -1,9 +1,9 @@
 // Installs the packed package into an empty folder and tries it on every Node that is alive, without a network: a
-// config in code, a real MCP server behind it, and the agent. Old Nodes get one sentence. --this-node tries it on the
-// running Node alone.
+// config in code, a real MCP server behind it, a client, and the agent. Old Nodes get one sentence. --this-node tries
+// it on the running Node alone.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { serveScriptedModel } from "keyhole/testing";
@@ -24,6 +24,9 @@ const note = defineTool({
 });
 export const domains = [defineDomain({ name: "notes", description: "Notes.", tools: [note] })];
 `;
+/** A config as a person writes it. */
+const CLIENT =
+  '{\n  // Mine.\n  "mcpServers": { "memo": { "command": "npx", "args": ["-y", "memo"] }, },\n}\n';
 const SERVER = resolve("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 
 const { folder, program, remove } = installPacked();
@@ -36,6 +39,7 @@ try {
     const home = mkdtempSync(join(folder, "home-"));
     await tryConfig(node, home);
     await tryServer(node, home);
+    await tryClient(node, home);
     await tryAgent(node, home);
     rmSync(home, { recursive: true, force: true });
   }
@@ -88,6 +92,18 @@ async function tryServer(node: string, home: string): Promise<void> {
   const code = 'return await tools.every.echo({ message: "hi" })';
   const scripted = await keyhole("script", code, "--allow-write");
   expect(node, "script", [scripted.status, scripted.stdout.includes("Echo: hi")], [0, true]);
+}
+
+/** A client's config is as it was, byte for byte, after it was connected and the connection undone. */
+async function tryClient(node: string, home: string): Promise<void> {
+  const file = join(home, ".cursor/mcp.json");
+  mkdirSync(dirname(file));
+  writeFileSync(file, CLIENT);
+  const connected = await run(node, home, ["connect", "cursor", "--yes"]);
+  const isMoved = readFileSync(file, "utf8").includes('"keyhole"');
+  expect(node, "connect", [connected.status, isMoved], [0, true]);
+  const undone = await run(node, home, ["connect", "cursor", "--undo", "--yes"]);
+  expect(node, "connect --undo", [undone.status, readFileSync(file, "utf8")], [0, CLIENT]);
 }
 
 /** The agent needs nothing that the package does not bring. */
