@@ -31,13 +31,12 @@ import { splitClauses } from "./analysis/split-needs.ts";
 import { liftByPhrases, type Phrased } from "./learning/phrase-lift.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { type ClauseRanking, rankClauses } from "./lexical/rank-clauses.ts";
+import { limitOf } from "./port/engine-input.ts";
 import type { Explanation, SearchField, SearchHit, SearchRequest, TermScore } from "./port/search-index.ts";
 import { bestFirst, fuse, type Scored, seenShare } from "./ranking/fusion.ts";
 import { CUT, FIELD_RULES, QUALITY, VECTORS } from "./ranking/tuning.ts";
 import type { VectorIndex } from "./vector-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
-
-const MAX_LIMIT = 1_000;
 
 /** Searches by words and, where vectors are ready, blends what they find. */
 export async function hybridSearch(
@@ -45,7 +44,7 @@ export async function hybridSearch(
   side: VectorIndex | undefined,
   request: SearchRequest,
 ): Promise<readonly SearchHit[]> {
-  const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
+  const limit = limitOf(request);
   if (limit === 0) return [];
   const watch = startWatch();
   const need = await expandQuery(request.query, side?.isReady ? side : undefined);
@@ -200,8 +199,8 @@ function explainHit(
     if (posting === undefined) continue;
     const score = term.weight * posting.share;
     lexical += score;
-    if (term.isName) exactName = true;
-    const rules = term.isName
+    exactName ||= term.name !== undefined;
+    const rules = term.name
       ? FIELD_RULES.slice(0, 1)
       : FIELD_RULES.filter((_, bit) => (posting.fields >> bit) & 1);
     const weights = rules.reduce((sum, rule) => sum + rule.weight, 0);

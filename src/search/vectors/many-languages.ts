@@ -2,7 +2,6 @@ import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
 import { isStopWord } from "../analysis/analyze.ts";
 import { COMMON_VERBS } from "../analysis/tool-verbs.ts";
-import { WordTable } from "../lexical/document-postings.ts";
 import { QUERY } from "../ranking/tuning.ts";
 import { type ForeignQuery, normalize } from "./embedder.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
@@ -157,14 +156,13 @@ export function hasCjk(text: string): boolean {
 
 async function loadCjkTable(directory: string): Promise<CjkTable> {
   const grams = await readTableLines(directory, "grams.txt");
-  const rows = new WordTable<number>();
-  for (const [row, gram] of grams.entries()) rows.add(gram, 0, gram.length, row);
+  const rows = new Map(grams.map((gram, row) => [gram, row]));
   const table = await loadPackedTable(directory, grams.length);
 
   function addRun(run: string, sum: Float32Array): void {
     for (let start = 0; start < run.length; start++) {
       for (let end = start + 1; end <= Math.min(run.length, start + LONGEST_GRAM); end++) {
-        const row = rows.get(run, start, end);
+        const row = rows.get(run.slice(start, end));
         if (row !== undefined) table.addRow(row, sum, 1);
       }
     }

@@ -216,7 +216,7 @@ function openStore(
       block.setQuery(queryRow);
       if (codes === undefined || ids.size < codedFrom) offerAll(best, queryScale, filter);
       else offerLikely(codes, best, queryScale, filter);
-      return best.list().map(({ score, item }) => ({ ...item, score }));
+      return best.list.map(({ score, item }) => ({ ...item, score }));
     },
     cosines(query, slots) {
       const queryScale = quantized(query);
