@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { lazy } from "../../base/util/lazy.ts";
 import type { SearchDocument } from "../port/search-index.ts";
-import { HashBits, type Segment, StringTable } from "./segment.ts";
+import { fromParts, type Segment, type SegmentParts } from "./segment.ts";
 
 const MAX_THREADS = 2;
 /** Threads without work end after this. */
@@ -70,8 +70,8 @@ function startThread(file: URL, onEnd: () => void): Thread {
   /** Batches in the order in which they were sent, which is that of the answers. */
   const batches: PromiseWithResolvers<Segment>[] = [];
   worker.unref();
-  worker.on("message", (segment: Segment) => {
-    batches.shift()?.resolve(revived(segment));
+  worker.on("message", (parts: SegmentParts) => {
+    batches.shift()?.resolve(fromParts(parts));
     if (batches.length === 0) worker.unref();
   });
   const fail = (reason: unknown): void => {
@@ -127,14 +127,4 @@ export function fromColumns(columns: DocumentColumns): SearchDocument[] {
     (_, at) =>
       Object.fromEntries(FIELDS.map((field) => [field, columns[field][at]])) as unknown as SearchDocument,
   );
-}
-
-/** Gives a segment that came from another thread its methods back. */
-function revived({ ids, terms, names, ...arrays }: Segment): Segment {
-  return {
-    ...arrays,
-    ids: new StringTable(ids.units, ids.offsets),
-    terms: new StringTable(terms.units, terms.offsets),
-    names: new HashBits(names.words),
-  };
 }

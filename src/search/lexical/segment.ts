@@ -175,6 +175,30 @@ export class HashBits {
   }
 }
 
+export type SegmentParts = ReturnType<typeof toParts>;
+
+/** A segment without methods, for a file or another thread. */
+export function toParts({ ids, terms, names, ...arrays }: Segment) {
+  return {
+    ...arrays,
+    idUnits: ids.units,
+    idOffsets: ids.offsets,
+    termUnits: terms.units,
+    termOffsets: terms.offsets,
+    nameWords: names.words,
+  };
+}
+
+export function fromParts(parts: SegmentParts): Segment {
+  const { idUnits, idOffsets, termUnits, termOffsets, nameWords, ...arrays } = parts;
+  return {
+    ...arrays,
+    ids: new StringTable(idUnits, idOffsets),
+    terms: new StringTable(termUnits, termOffsets),
+    names: new HashBits(nameWords),
+  };
+}
+
 /** False beyond the end of the bits. */
 export function hasBit(bits: Uint32Array, at: number): boolean {
   return ((bits[at >>> 5]! >>> (at & 31)) & 1) === 1;
