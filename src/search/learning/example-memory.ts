@@ -1,3 +1,4 @@
+import { dot } from "../vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "../vectors/vector-store.ts";
 
 /** A text that stands for an entry: a past query that led to it, or a phrase of its author. */
@@ -91,12 +92,8 @@ export class ExampleMemory {
   /** The smaller of the likenesses by words and by vectors: texts that are nearly the same are so in both ways. */
   leastLikeness(terms: readonly string[], vector: Float32Array | undefined, example: LearnedExample): number {
     const byWords = this.words.likeness(terms, example);
-    const other = example.vector;
-    if (vector === undefined || other === undefined) return byWords;
-    return Math.min(
-      byWords,
-      vector.reduce((sum, value, at) => sum + value * other[at]!, 0),
-    );
+    if (vector === undefined || example.vector === undefined) return byWords;
+    return Math.min(byWords, dot(vector, example.vector));
   }
 }
 
