@@ -186,7 +186,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
 
     async ready() {
       await changes;
-      if (side?.isInstant) await side.settled();
+      if (side?.embedder.isInstant) await side.settled();
     },
 
     async settled() {

@@ -1,6 +1,6 @@
 import { fromStoredText } from "../../core/storage/postgres-client.ts";
 import { analyzeQuery, type WordQuery } from "../../search/analysis/analyze-query.ts";
-import { splitClauses } from "../../search/analysis/split-needs.ts";
+import { queryParts } from "../../search/analysis/split-needs.ts";
 import { mergeRankings } from "../../search/lexical/rank-clauses.ts";
 import { type PostingList, Scratch, scoreSegment } from "../../search/lexical/score-segment.ts";
 import { indexIn } from "../../search/lexical/segment.ts";
@@ -29,10 +29,7 @@ export async function rankWords(
   filter: SearchFilter,
   limit: number,
 ): Promise<WordRanking> {
-  const clauses = splitClauses(query);
-  const parts = (clauses.length < 2 ? [query] : [query, ...clauses]).map((part) =>
-    analyzeQuery(part, foreign),
-  );
+  const parts = queryParts(query).map((part) => analyzeQuery(part, foreign));
   const dictionary = await askDictionary(tables, parts, filter.scopes);
   const weighed = parts.map((words) => weighWords(words, dictionary));
   const depth = parts.length === 1 ? limit : Math.max(CLAUSES.depth, limit);
@@ -40,7 +37,7 @@ export async function rankWords(
     weighed.map(({ terms }) => scoreWords(tables, terms, filter, depth, dictionary)),
   );
   const { sureName, terms } = weighed[0]!;
-  const hits = lists.length === 1 ? lists[0]! : mergeRankings(lists).slice(0, limit);
+  const hits = mergeRankings(lists).slice(0, limit);
   const numbers = new Map(lists.flat().map(({ id, document }) => [id, document]));
   const seen = seenShare(hits, terms, (id) => (term) => {
     const list = listOf(term, dictionary.postings);

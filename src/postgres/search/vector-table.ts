@@ -1,6 +1,6 @@
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
-import { splitClauses } from "../../search/analysis/split-needs.ts";
+import { queryParts } from "../../search/analysis/split-needs.ts";
 import { inBatches, newestOf } from "../../search/port/engine-input.ts";
 import type { SearchDocument, SearchFilter } from "../../search/port/search-index.ts";
 import { bestFirst, blendCosines, type Scored } from "../../search/ranking/fusion.ts";
@@ -50,10 +50,7 @@ export class VectorTable {
   async embedQuery(query: string): Promise<readonly Float32Array[]> {
     try {
       if (this.embedder.reads?.(query) === false || !(await this.isThere())) return [];
-      const clauses = splitClauses(query);
-      const [whole, ...others] = await this.embedder.embed(
-        clauses.length > 1 ? [query, ...clauses] : [query],
-      );
+      const [whole, ...others] = await this.embedder.embed(queryParts(query));
       if (whole === undefined || isZero(whole)) return [];
       return [whole, ...others.filter((vector) => !isZero(vector))];
     } catch (error) {

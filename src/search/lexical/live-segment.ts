@@ -28,6 +28,8 @@ export class LiveSegment {
   constructor(segment: Segment) {
     this.segment = segment;
     this.dead = new Uint32Array(Math.ceil(segment.ids.size / 32));
+    // Bits behind the last document are set, so that they are never counted as live.
+    if (segment.ids.size % 32 > 0) this.dead[this.dead.length - 1] = -1 << (segment.ids.size % 32);
   }
 
   get liveCount(): number {
@@ -76,7 +78,9 @@ export class LiveSegment {
     const known = this.masks.get(key);
     if (known !== undefined) return known;
     if (this.masks.size >= MAX_MASKS) this.masks.clear();
-    const mask = filterMask(this.segment, filter, this.gone.length > 0 ? this.dead : undefined);
+    const { facets, facetOf, ids } = this.segment;
+    let mask = facetMask(facets, facetOf, ids.size, filter) ?? null;
+    if (this.gone.length > 0) mask = this.dead.map((word, at) => ~word & (mask?.[at] ?? ~0));
     this.masks.set(key, mask);
     return mask;
   }
@@ -137,25 +141,18 @@ export function filterKey(filter: SearchFilter): string {
   ]);
 }
 
-/** A bit for each document that passes and is not dead; null where every one does. */
-function filterMask(
-  segment: Segment,
+/** A bit for each of the first `count` documents that passes; undefined where every one does. */
+export function facetMask(
+  facets: readonly Facet[],
+  facetOf: Uint32Array,
+  count: number,
   filter: SearchFilter,
-  dead: Uint32Array | undefined,
-): Uint32Array | null {
-  const passing = new Uint8Array(segment.facets.length);
+): Uint32Array | undefined {
   const passes = facetTest(filter);
-  let all = dead === undefined;
-  segment.facets.forEach((facet, number) => {
-    if (passes(facet)) passing[number] = 1;
-    else all = false;
-  });
-  if (all) return null;
-  const mask = new Uint32Array(Math.ceil(segment.ids.size / 32));
-  for (let document = 0; document < segment.ids.size; document++) {
-    mask[document >>> 5]! |= passing[segment.facetOf[document]!]! << (document & 31);
-  }
-  if (dead !== undefined) for (let word = 0; word < mask.length; word++) mask[word]! &= ~dead[word]!;
+  const passing = Uint8Array.from(facets, (facet) => (passes(facet) ? 1 : 0));
+  if (passing.every((bit) => bit === 1)) return undefined;
+  const mask = new Uint32Array(Math.ceil(count / 32));
+  for (let at = 0; at < count; at++) mask[at >>> 5]! |= passing[facetOf[at]!]! << (at & 31);
   return mask;
 }
 

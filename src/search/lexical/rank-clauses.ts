@@ -1,5 +1,5 @@
 import { analyzeQuery, type WordQuery } from "../analysis/analyze-query.ts";
-import { splitClauses } from "../analysis/split-needs.ts";
+import { queryParts } from "../analysis/split-needs.ts";
 import type { SearchFilter } from "../port/search-index.ts";
 import { bestFirst, type Scored } from "../ranking/fusion.ts";
 import { CLAUSES } from "../ranking/tuning.ts";
@@ -20,17 +20,15 @@ export function rankClauses(
   filter: SearchFilter,
   limit: number,
 ): ClauseRanking {
-  const clauses = splitClauses(query);
-  const depth = clauses.length < 2 ? limit : Math.max(CLAUSES.depth, limit);
-  const rank = (text: string) => index.rank(analyzeQuery(text, foreign), filter, depth);
-  const whole = rank(query);
-  if (clauses.length < 2) return { hits: whole.hits, whole };
-  const hits = mergeRankings([whole.hits, ...clauses.map((clause) => rank(clause).hits)]);
-  return { hits: hits.slice(0, limit), whole };
+  const parts = queryParts(query);
+  const depth = parts.length === 1 ? limit : Math.max(CLAUSES.depth, limit);
+  const rankings = parts.map((part) => index.rank(analyzeQuery(part, foreign), filter, depth));
+  return { hits: mergeRankings(rankings.map(({ hits }) => hits)).slice(0, limit), whole: rankings[0]! };
 }
 
 /** Blends the hits of a whole query, which come first, with those of its clauses. Best first. */
-export function mergeRankings([whole, ...clauses]: readonly (readonly Scored[])[]): Scored[] {
+export function mergeRankings([whole, ...clauses]: readonly (readonly Scored[])[]): readonly Scored[] {
+  if (clauses.length === 0) return whole!;
   const scores = new Map<string, number>();
   const best = bestOf(whole!);
   if (best === 0) return [];
