@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createGateway } from "keyhole";
 import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
 import { cutQuery } from "../src/search/analysis/analyze-query.ts";
-import { splitClauses } from "../src/search/analysis/split-needs.ts";
+import { queryParts } from "../src/search/analysis/split-needs.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import type { SearchIndex } from "../src/search/port/search-index.ts";
 import { VectorIndex } from "../src/search/vector-index.ts";
@@ -88,9 +88,7 @@ async function vectorsAlone(set: SearchSet, embedder: Embedder): Promise<Find> {
   side.put(set.documents);
   await side.settled();
   return async (query) => {
-    const cut = cutQuery(query);
-    const clauses = splitClauses(cut);
-    const vectors = await side.embedQuery(clauses.length > 1 ? [cut, ...clauses] : [cut]);
+    const vectors = await side.embedQuery(queryParts(cutQuery(query)));
     return side
       .search(vectors, FILTER, [])
       .slice(0, LIMIT)

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { createCorpus } from "../bench/corpus.ts";
 import { toSearchDocument } from "../bench/scale/to-search-document.ts";
-import type { PostgresClient } from "../src/postgres/search/postgres-client.ts";
+import type { PostgresClient } from "../src/core/storage/postgres-client.ts";
 
 const embedder = createStaticEmbedder();
 const schema = `keyhole_vectors_${process.pid}`;

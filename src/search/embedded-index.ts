@@ -4,7 +4,8 @@ import { batchesOf, LexicalIndex } from "./lexical/lexical-index.ts";
 import { SegmentThreads } from "./lexical/segment-threads.ts";
 import type { SearchDocument, SearchIndex, SearchStatus } from "./port/search-index.ts";
 import { hybridSearch } from "./rank.ts";
-import { type Opened, readSnapshot, writeSnapshot } from "./snapshot.ts";
+import { readSnapshot, writeSnapshot } from "./snapshot.ts";
+import type { OpenedSnapshot } from "./snapshot-file.ts";
 import { VectorIndex } from "./vector-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 
@@ -59,7 +60,7 @@ export function createEmbeddedIndex(options: EmbeddedIndexOptions = {}): Embedde
 export async function openEmbeddedIndex(
   path: string,
   options: EmbeddedIndexOptions = {},
-): Promise<Opened<EmbeddedIndex>> {
+): Promise<OpenedSnapshot<EmbeddedIndex>> {
   const loaded = await load(path, options);
   return loaded.ok ? { ok: true, value: createOver(loaded.value, options) } : loaded;
 }
@@ -72,7 +73,7 @@ interface Parts {
 async function load(
   path: string,
   { embedder }: EmbeddedIndexOptions,
-): Promise<Opened<Parts & { note: string }>> {
+): Promise<OpenedSnapshot<Parts & { note: string }>> {
   const read = await readSnapshot(path);
   if (!read.ok) return read;
   const { segment, note, vectors } = read.value;
@@ -185,7 +186,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
 
     async ready() {
       await changes;
-      if (side?.isInstant) await side.settled();
+      if (side?.embedder.isInstant) await side.settled();
     },
 
     async settled() {

@@ -27,17 +27,16 @@
  */
 import { cutQuery, type WordQuery } from "./analysis/analyze-query.ts";
 import { rewriteQuery } from "./analysis/rewrite-query.ts";
-import { splitClauses } from "./analysis/split-needs.ts";
+import { queryParts } from "./analysis/split-needs.ts";
 import { liftByPhrases, type Phrased } from "./learning/phrase-lift.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { type ClauseRanking, rankClauses } from "./lexical/rank-clauses.ts";
+import { limitOf } from "./port/engine-input.ts";
 import type { Explanation, SearchField, SearchHit, SearchRequest, TermScore } from "./port/search-index.ts";
 import { bestFirst, fuse, type Scored, seenShare } from "./ranking/fusion.ts";
 import { CUT, FIELD_RULES, QUALITY, VECTORS } from "./ranking/tuning.ts";
 import type { VectorIndex } from "./vector-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
-
-const MAX_LIMIT = 1_000;
 
 /** Searches by words and, where vectors are ready, blends what they find. */
 export async function hybridSearch(
@@ -45,12 +44,15 @@ export async function hybridSearch(
   side: VectorIndex | undefined,
   request: SearchRequest,
 ): Promise<readonly SearchHit[]> {
-  const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
+  const limit = limitOf(request);
   if (limit === 0) return [];
   const watch = startWatch();
-  const need = await expandQuery(request.query, side?.isReady ? side : undefined);
+  const embedder = side?.isReady ? side.embedder : undefined;
+  const need = await expandQuery(request.query, embedder);
   const { query } = need;
-  const vectors = side?.isReady && side.reads(query) ? await queryVectors(side, query) : undefined;
+  const isRead = embedder !== undefined && (embedder.reads?.(query) ?? true);
+  // Without vectors of the query, the words answer alone.
+  const vectors = isRead ? await side?.embedQuery(queryParts(query)).catch(() => undefined) : undefined;
   const embedMs = watch();
   // Words only after the wait for vectors, so that both look at the same documents.
   const depth = vectors === undefined ? limit : Math.max(VECTORS.depth, limit);
@@ -64,7 +66,7 @@ export async function hybridSearch(
   const found = ranking.hits.map((hit) => hit.id);
   const near = side.search(vectors, request.filter, found);
   const seen = seenShare(ranking.hits, ranking.whole.terms, (id) => words.postingsOf(id));
-  const trust = side.fluency(query) * seen;
+  const trust = (side.embedder.fluency?.(query) ?? 1) * seen;
   const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, trust);
   request.note?.({ by, wordsMs, vectorsMs: embedMs + watch() });
   return toHits(words, ranking, hits.slice(0, limit), request, near);
@@ -154,16 +156,6 @@ function startWatch(): () => number {
   };
 }
 
-/** The vectors of a query and its clauses; none where the embedder fails, and then the words answer alone. */
-async function queryVectors(side: VectorIndex, query: string): Promise<Float32Array[] | undefined> {
-  const clauses = splitClauses(query);
-  try {
-    return await side.embedQuery(clauses.length > 1 ? [query, ...clauses] : [query]);
-  } catch {
-    return undefined;
-  }
-}
-
 function toHits(
   words: LexicalIndex,
   ranking: ClauseRanking,
@@ -200,8 +192,8 @@ function explainHit(
     if (posting === undefined) continue;
     const score = term.weight * posting.share;
     lexical += score;
-    if (term.isName) exactName = true;
-    const rules = term.isName
+    exactName ||= term.name !== undefined;
+    const rules = term.name
       ? FIELD_RULES.slice(0, 1)
       : FIELD_RULES.filter((_, bit) => (posting.fields >> bit) & 1);
     const weights = rules.reduce((sum, rule) => sum + rule.weight, 0);

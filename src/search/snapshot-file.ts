@@ -5,21 +5,20 @@ export type OpenedSnapshot<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
-/** The named parts of a file, each in memory of its own, where it is aligned and stays. */
-export interface Sections {
-  has(name: string): boolean;
-  bytes(name: string): Uint8Array;
-  shorts(name: string): Uint16Array;
-  words(name: string): Uint32Array;
-  floats(name: string): Float32Array;
-}
+const TYPES = { Int8Array, Uint8Array, Uint16Array, Uint32Array, Float32Array } as const;
+type ArrayType = keyof typeof TYPES;
 
-/** The memory that a section is read into; by default new memory. */
-export type SnapshotSection<H> = (name: string, length: number, header: H) => Uint8Array | undefined;
+/** The named arrays of a file, each in memory of its own, where it is aligned and stays. */
+export type FileParts = Readonly<
+  Record<string, Int8Array | Uint8Array | Uint16Array | Uint32Array | Float32Array>
+>;
+
+/** The memory that an array is read into; by default new memory. */
+type PartMemory<H> = (name: string, bytes: number, header: H) => Uint8Array | undefined;
 
 const MAGIC = "KHSEARCH";
 /** Rises with every change of the format or of what the analysis makes of a text. */
-const VERSION = 4;
+const VERSION = 5;
 /** Magic, version, checksum of the header, length of the header. */
 const PREFIX = 20;
 /** Bytes with a checksum of their own. */
@@ -33,6 +32,8 @@ interface Table<H> {
   /** In the order of the file, without gaps, from the first multiple of `ALIGNMENT` behind the table. */
   readonly sections: readonly {
     readonly name: string;
+    readonly type: ArrayType;
+    /** In bytes. */
     readonly length: number;
     /** One for each block. */
     readonly checksums: readonly number[];
@@ -40,19 +41,14 @@ interface Table<H> {
 }
 
 /** The pieces of a file, one after another. Sections are not copied. */
-export function* toSections(
-  header: object,
-  parts: Readonly<Record<string, ArrayBufferView>>,
-): Generator<Uint8Array> {
-  const all = Object.entries(parts).map(([name, part]) => {
-    const bytes = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
-    const blocks = blocksOf(bytes.length).map(([from, to]) => bytes.subarray(from, to));
-    return { name, blocks, length: bytes.length, checksums: blocks.map((block) => crc32(block)) };
-  });
-  const table: Table<object> = {
-    header,
-    sections: all.map(({ name, length, checksums }) => ({ name, length, checksums })),
-  };
+export function* toSections(header: object, parts: FileParts): Generator<Uint8Array> {
+  const sections = Object.entries(parts).map(([name, part]) => ({
+    name,
+    type: part.constructor.name as ArrayType,
+    length: part.byteLength,
+    checksums: blocksOf(part).map((block) => crc32(block)),
+  }));
+  const table: Table<object> = { header, sections };
   const json = Buffer.from(JSON.stringify(table), "utf8");
   const head = Buffer.alloc(PREFIX + json.length + gapAfter(PREFIX + json.length));
   head.write(MAGIC, "latin1");
@@ -61,14 +57,14 @@ export function* toSections(
   json.copy(head, PREFIX);
   head.writeUInt32LE(crc32(head.subarray(16)), 12);
   yield head;
-  for (const { blocks } of all) yield* blocks;
+  for (const part of Object.values(parts)) yield* blocksOf(part);
 }
 
 /** Reads a file that `toSections` made. Every block is checked. */
 export async function readSections<H>(
   path: string,
-  place: SnapshotSection<H>,
-): Promise<OpenedSnapshot<{ readonly header: H; readonly sections: Sections }>> {
+  memoryOf: PartMemory<H>,
+): Promise<OpenedSnapshot<{ readonly header: H; readonly parts: FileParts }>> {
   let file: FileHandle;
   try {
     file = await open(path);
@@ -80,24 +76,21 @@ export async function readSections<H>(
     const table = await readTable<H>(file, size);
     if (!table.ok) return table;
     const { header, sections, start } = table.value;
-    const memory = new Map<string, Uint8Array>();
-    const wanted: { bytes: Uint8Array; position: number; checksum: number }[] = [];
+    const parts: [string, FileParts[string]][] = [];
+    const blocks: FileBlock[] = [];
     let position = start;
-    for (const { name, length, checksums } of sections) {
-      const bytes = place(name, length, header) ?? new Uint8Array(new ArrayBuffer(length));
-      memory.set(name, bytes);
-      for (const [at, [from, to]] of blocksOf(length).entries()) {
-        wanted.push({
-          bytes: bytes.subarray(from, to),
-          position: position + from,
-          checksum: checksums[at]!,
-        });
+    for (const { name, type, length, checksums } of sections) {
+      const memory = memoryOf(name, length, header) ?? new Uint8Array(length);
+      const count = length / TYPES[type].BYTES_PER_ELEMENT;
+      parts.push([name, new TYPES[type](memory.buffer as ArrayBuffer, memory.byteOffset, count)]);
+      for (const [at, bytes] of blocksOf(memory).entries()) {
+        blocks.push({ bytes, position, checksum: checksums[at]! });
+        position += bytes.length;
       }
-      position += length;
     }
     if (position !== size) return { ok: false, reason: "its size is wrong" };
-    return (await readBlocks(file, wanted))
-      ? { ok: true, value: { header, sections: viewsOf(memory) } }
+    return (await readBlocks(file, blocks))
+      ? { ok: true, value: { header, parts: Object.fromEntries(parts) } }
       : { ok: false, reason: "its checksum is wrong" };
   } catch (error) {
     return unreadable(error);
@@ -132,11 +125,14 @@ async function readTable<H>(
   };
 }
 
+interface FileBlock {
+  readonly bytes: Uint8Array;
+  readonly position: number;
+  readonly checksum: number;
+}
+
 /** False if a block is damaged or missing. */
-async function readBlocks(
-  file: FileHandle,
-  blocks: readonly { bytes: Uint8Array; position: number; checksum: number }[],
-): Promise<boolean> {
+async function readBlocks(file: FileHandle, blocks: readonly FileBlock[]): Promise<boolean> {
   let next = 0;
   let isSound = true;
   async function readOn(): Promise<void> {
@@ -158,30 +154,10 @@ async function fill(file: FileHandle, bytes: Uint8Array, position: number): Prom
   return true;
 }
 
-function viewsOf(memory: ReadonlyMap<string, Uint8Array>): Sections {
-  const bytes = (name: string): Uint8Array => memory.get(name)!;
-  const view = <T>(
-    type: {
-      new (buffer: ArrayBuffer, offset: number, length: number): T;
-      readonly BYTES_PER_ELEMENT: number;
-    },
-    name: string,
-  ): T => {
-    const { buffer, byteOffset, length } = bytes(name);
-    return new type(buffer as ArrayBuffer, byteOffset, length / type.BYTES_PER_ELEMENT);
-  };
-  return {
-    has: (name) => memory.has(name),
-    bytes,
-    shorts: (name) => view(Uint16Array, name),
-    words: (name) => view(Uint32Array, name),
-    floats: (name) => view(Float32Array, name),
-  };
-}
-
-function blocksOf(length: number): [from: number, to: number][] {
-  const count = Math.ceil(length / BLOCK);
-  return Array.from({ length: count }, (_, at) => [at * BLOCK, Math.min(length, (at + 1) * BLOCK)]);
+function blocksOf({ buffer, byteOffset, byteLength }: NodeJS.ArrayBufferView): Uint8Array[] {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  const count = Math.ceil(byteLength / BLOCK);
+  return Array.from({ length: count }, (_, at) => bytes.subarray(at * BLOCK, (at + 1) * BLOCK));
 }
 
 function gapAfter(size: number): number {

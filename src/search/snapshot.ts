@@ -1,17 +1,9 @@
 import { endianness } from "node:os";
 import { writeFileAtomic } from "../base/util/write-file-atomic.ts";
-import { type Facet, HashBits, type Segment, StringTable } from "./lexical/segment.ts";
-import {
-  type OpenedSnapshot,
-  readSections,
-  type Sections,
-  type SnapshotSection,
-  toSections,
-} from "./snapshot-file.ts";
+import { type Facet, fromParts, type Segment, type SegmentParts, toParts } from "./lexical/segment.ts";
+import { type OpenedSnapshot, readSections, toSections } from "./snapshot-file.ts";
 import { strideOf } from "./vectors/dot-block.ts";
 import { prepareVectorStore, type VectorContents, type VectorStore } from "./vectors/vector-store.ts";
-
-export type { OpenedSnapshot as Opened };
 
 export interface Snapshot {
   readonly segment: Segment;
@@ -28,94 +20,63 @@ export interface ReadSnapshot extends Snapshot {
   readonly vectors?: { readonly embedder: string; readonly store: VectorStore };
 }
 
-/** The facts of a snapshot that its sections do not hold. */
+/** The facts of a snapshot that its arrays do not hold. */
 interface Header {
-  readonly wideIds: boolean;
-  readonly wideTerms: boolean;
   readonly facets: readonly Facet[];
   readonly note: string;
   readonly vectors?: { readonly embedder: string; readonly dimensions: number };
 }
 
+/** Arrays beside those of the segment. */
+interface VectorParts {
+  readonly vectorScales: Float32Array;
+  readonly vectorRows: Int8Array;
+  readonly codeOrder?: Uint16Array;
+  readonly codeCentres?: Float32Array;
+  readonly codes?: Uint8Array;
+}
+
 /** Writes the snapshot whole: a reader sees the old file or the new one. */
 export function writeSnapshot(path: string, snapshot: Snapshot, vectors?: SavedVectors): Promise<void> {
   const { segment, note } = snapshot;
+  const { facets, ...parts } = toParts(segment);
   const header: Header = {
-    wideIds: segment.ids.units.BYTES_PER_ELEMENT === 2,
-    wideTerms: segment.terms.units.BYTES_PER_ELEMENT === 2,
-    facets: segment.facets,
+    facets,
     note,
     ...(vectors && { vectors: { embedder: vectors.embedder, dimensions: vectors.dimensions } }),
   };
-  const parts: Record<string, ArrayBufferView> = {
-    idUnits: segment.ids.units,
-    idOffsets: segment.ids.offsets,
-    termUnits: segment.terms.units,
-    termOffsets: segment.terms.offsets,
-    starts: segment.starts,
-    documents: segment.documents,
-    impacts: segment.impacts,
-    fields: segment.fields,
-    maxImpacts: segment.maxImpacts,
-    names: segment.names.words,
-    facetOf: segment.facetOf,
-    ...(vectors && { vectorScales: vectors.scales, vectorRows: vectors.rows }),
-    ...(vectors?.codes && {
-      codeOrder: vectors.codes.order,
-      codeCentres: vectors.codes.centres,
-      codes: vectors.codes.bytes,
-    }),
+  const { codes } = vectors ?? {};
+  const vectorParts: VectorParts | undefined = vectors && {
+    vectorScales: vectors.scales,
+    vectorRows: vectors.rows,
+    ...(codes && { codeOrder: codes.order, codeCentres: codes.centres, codes: codes.bytes }),
   };
-  return writeFileAtomic(path, toSections(header, parts));
+  return writeFileAtomic(path, toSections(header, { ...parts, ...vectorParts }));
 }
 
 /** Reads a snapshot without analysing anything again; says why where it cannot be used. */
 export async function readSnapshot(path: string): Promise<OpenedSnapshot<ReadSnapshot>> {
   if (endianness() !== "LE") return refused("it is for little-endian machines");
   let prepared: ReturnType<typeof prepareVectorStore> | undefined;
-  // Vectors are read straight into the memory of the kernel.
-  const place: SnapshotSection<Header> = (name, length, { vectors }) => {
-    if (name !== "vectorRows" || vectors === undefined) return undefined;
-    prepared = prepareVectorStore(vectors.dimensions, length / strideOf(vectors.dimensions));
-    return new Uint8Array(prepared.rows.buffer, prepared.rows.byteOffset, length);
-  };
   try {
-    const read = await readSections<Header>(path, place);
-    if (!read.ok) return refused(read.reason);
-    const { header, sections } = read.value;
-    const segment = toSegment(header, sections);
-    const { note, vectors } = header;
-    if (vectors === undefined || prepared === undefined) return { ok: true, value: { segment, note } };
-    const store = prepared.finish(segment.ids, {
-      scales: sections.floats("vectorScales"),
-      ...(sections.has("codes") && {
-        codes: {
-          order: sections.shorts("codeOrder"),
-          centres: sections.floats("codeCentres"),
-          bytes: sections.bytes("codes"),
-        },
-      }),
+    const read = await readSections<Header>(path, (name, length, { vectors }) => {
+      if (name !== "vectorRows" || vectors === undefined) return undefined;
+      // Vectors are read straight into the memory of the kernel.
+      prepared = prepareVectorStore(vectors.dimensions, length / strideOf(vectors.dimensions));
+      return new Uint8Array(prepared.rows.buffer, prepared.rows.byteOffset, length);
     });
+    if (!read.ok) return refused(read.reason);
+    const { note, facets, vectors } = read.value.header;
+    const { vectorScales, vectorRows, codeOrder, codeCentres, codes, ...parts } = read.value
+      .parts as unknown as Omit<SegmentParts, "facets"> & VectorParts;
+    const segment = fromParts({ facets, ...parts });
+    if (vectors === undefined || prepared === undefined) return { ok: true, value: { segment, note } };
+    const saved = codes && { order: codeOrder!, centres: codeCentres!, bytes: codes };
+    const store = prepared.finish(segment.ids, { scales: vectorScales, ...(saved && { codes: saved }) });
     return { ok: true, value: { segment, note, vectors: { embedder: vectors.embedder, store } } };
   } catch {
     return refused("its parts do not fit together");
   }
-}
-
-function toSegment(header: Header, sections: Sections): Segment {
-  const { bytes, shorts, words } = sections;
-  return {
-    ids: new StringTable(header.wideIds ? shorts("idUnits") : bytes("idUnits"), words("idOffsets")),
-    terms: new StringTable(header.wideTerms ? shorts("termUnits") : bytes("termUnits"), words("termOffsets")),
-    starts: words("starts"),
-    documents: words("documents"),
-    impacts: shorts("impacts"),
-    fields: bytes("fields"),
-    maxImpacts: shorts("maxImpacts"),
-    names: new HashBits(words("names")),
-    facets: header.facets,
-    facetOf: words("facetOf"),
-  };
 }
 
 function refused(reason: string): { ok: false; reason: string } {

@@ -1,11 +1,12 @@
+import { setImmediate } from "node:timers/promises";
 import { reasonOf } from "../base/util/reason-of.ts";
-import { facetTest, filterKey } from "./lexical/live-segment.ts";
-import { FacetTable, type Segment, type StringTable } from "./lexical/segment.ts";
+import { facetMask, filterKey } from "./lexical/live-segment.ts";
+import { FacetTable, lengthened, type Segment, type StringTable } from "./lexical/segment.ts";
 import type { SearchDocument, SearchFilter } from "./port/search-index.ts";
 import { bestFirst, blendCosines, type Scored } from "./ranking/fusion.ts";
 import { VECTORS } from "./ranking/tuning.ts";
 import type { SavedVectors } from "./snapshot.ts";
-import { type Embedder, type ForeignQuery, vectorText } from "./vectors/embedder.ts";
+import { type Embedder, vectorText } from "./vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "./vectors/vector-store.ts";
 
 interface WaitingVectors {
@@ -25,7 +26,9 @@ const MAX_WAITING_SHARE = 0.1;
 
 /** The vectors of documents, made in the background; until then documents are found by their words. */
 export class VectorIndex {
-  private readonly embedder: Embedder;
+  readonly embedder: Embedder;
+  /** Why the last embedding failed, until one succeeds. */
+  reason: string | undefined;
   private store: VectorStore | undefined;
   private readonly facets = new FacetTable();
   private facetOfSlot = new Uint32Array(64);
@@ -34,20 +37,10 @@ export class VectorIndex {
   private coding: Promise<void> | undefined;
   /** By filter: a bit for each slot that passes, until a slot changes its facet. */
   private readonly masks = new Map<string, Uint32Array | undefined>();
-  private failure: string | undefined;
   private closed = false;
 
   constructor(embedder: Embedder) {
     this.embedder = embedder;
-  }
-
-  /** Why the last embedding failed, until one succeeds. */
-  get reason(): string | undefined {
-    return this.failure;
-  }
-
-  get isInstant(): boolean {
-    return this.embedder.isInstant === true;
   }
 
   get waitingCount(): number {
@@ -86,7 +79,7 @@ export class VectorIndex {
 
   /** Waits for vectors that are made at once, so that the first answer after a start is the final one. */
   async nearlySettled(): Promise<void> {
-    if (this.isInstant && this.waiting.size <= MAX_WAIT) await this.allMade();
+    if (this.embedder.isInstant && this.waiting.size <= MAX_WAIT) await this.allMade();
   }
 
   /** Resolves when no vector is waited for, or embedding has failed, and codes are made. */
@@ -109,19 +102,7 @@ export class VectorIndex {
     return this.store && { embedder: this.embedder.id, ...this.store.contents(ids) };
   }
 
-  reads(query: string): boolean {
-    return this.embedder.reads?.(query) ?? true;
-  }
-
-  readForeign(query: string): Promise<ForeignQuery | undefined> {
-    return this.embedder.readForeign?.(query) ?? Promise.resolve(undefined);
-  }
-
-  fluency(query: string): number {
-    return this.embedder.fluency?.(query) ?? 1;
-  }
-
-  embedQuery(parts: readonly string[]): Promise<Float32Array[]> {
+  async embedQuery(parts: readonly string[]): Promise<Float32Array[]> {
     const rows = Math.max(1, this.store?.slots ?? 1);
     return this.embedder.embed(parts.length * rows > MAX_ROWS ? parts.slice(0, 1) : parts);
   }
@@ -158,19 +139,19 @@ export class VectorIndex {
 
   private async work(): Promise<void> {
     // A turn of the event loop first, so that a put answers before its vectors are made.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await setImmediate();
     while (this.waiting.size > 0) {
       const batch = [...this.waiting.entries()].slice(0, BATCH);
       try {
         const texts = batch.map(([, { text }]) => text);
         const vectors = await (this.embedder.embedDocuments?.(texts) ?? this.embedder.embed(texts));
         for (const [at, entry] of batch.entries()) this.settle(entry, vectors[at]!);
-        this.failure = undefined;
+        this.reason = undefined;
       } catch (error) {
-        this.failure = reasonOf(error);
+        this.reason = reasonOf(error);
         return;
       }
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
     this.startCoding();
   }
@@ -185,7 +166,7 @@ export class VectorIndex {
 
   private async code(store: VectorStore): Promise<void> {
     for (const _ of store.makeCodes()) {
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await setImmediate();
       if (this.closed) return;
     }
   }
@@ -199,11 +180,8 @@ export class VectorIndex {
   }
 
   private setFacet(slot: number, facet: number): void {
-    if (slot >= this.facetOfSlot.length) {
-      const larger = new Uint32Array(Math.max(slot + 1, this.facetOfSlot.length * 2));
-      larger.set(this.facetOfSlot);
-      this.facetOfSlot = larger;
-    }
+    const { length } = this.facetOfSlot;
+    if (slot >= length) this.facetOfSlot = lengthened(this.facetOfSlot, Math.max(slot + 1, length * 2));
     this.facetOfSlot[slot] = facet;
     this.masks.clear();
   }
@@ -213,19 +191,8 @@ export class VectorIndex {
     const key = filterKey(filter);
     if (!this.masks.has(key)) {
       if (this.masks.size >= MAX_MASKS) this.masks.clear();
-      this.masks.set(key, this.maskOf(filter, store));
+      this.masks.set(key, facetMask(this.facets.facets, this.facetOfSlot, store.slots, filter));
     }
     return this.masks.get(key);
-  }
-
-  private maskOf(filter: SearchFilter, store: VectorStore): Uint32Array | undefined {
-    const passes = facetTest(filter);
-    const passing = Uint8Array.from(this.facets.facets, (facet) => (passes(facet) ? 1 : 0));
-    if (passing.every((bit) => bit === 1)) return undefined;
-    const mask = new Uint32Array(Math.ceil(store.slots / 32));
-    for (let slot = 0; slot < store.slots; slot++) {
-      mask[slot >>> 5]! |= passing[this.facetOfSlot[slot]!]! << (slot & 31);
-    }
-    return mask;
   }
 }

@@ -3,10 +3,9 @@ import type { QueryWords } from "../../search/analysis/analyze-query.ts";
 import { DOMAIN_SIGN, NAME_SIGN } from "../../search/lexical/names.ts";
 import type { NearTerm } from "../../search/lexical/near-terms.ts";
 import { type Dictionary, weighWords } from "../../search/lexical/weigh-query.ts";
+import type { IndexTables } from "./index-tables.ts";
 import { nearWords } from "./near-words.ts";
-import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import { type TermPostings, unpackPostings } from "./posting-blocks.ts";
-import type { TableNames } from "./table-names.ts";
 
 /** The dictionary of one caller. */
 export interface CallerDictionary extends Dictionary {
@@ -21,8 +20,7 @@ export interface CallerDictionary extends Dictionary {
  * postings of all terms that may count.
  */
 export async function askDictionary(
-  client: PostgresClient,
-  names: TableNames,
+  tables: IndexTables,
   queries: readonly QueryWords[],
   scopes: readonly string[],
 ): Promise<CallerDictionary> {
@@ -35,7 +33,7 @@ export async function askDictionary(
       return 0;
     },
   });
-  const known = await askTerms(client, names, [...wanted], scopes);
+  const known = await askTerms(tables, [...wanted], scopes);
   const unknown = new Set<string>();
   weighAll(queries, {
     ...known,
@@ -48,11 +46,11 @@ export async function askDictionary(
   const near = new Map<string, readonly NearTerm[]>();
   const frequencies = new Map<string, number>();
   for (const word of unknown) {
-    const found = await nearWords(client, names, word, scopes);
+    const found = await nearWords(tables, word, scopes);
     near.set(word, found);
     for (const { term, documents } of found) frequencies.set(term, documents);
   }
-  const { postings } = await askTerms(client, names, [...frequencies.keys()], scopes);
+  const { postings } = await askTerms(tables, [...frequencies.keys()], scopes);
   return {
     ...known,
     near: (word) => near.get(word) ?? [],
@@ -67,17 +65,16 @@ function weighAll(queries: readonly QueryWords[], dictionary: Dictionary): void 
 
 /** Fetches, in one round trip, how many documents have each term, its postings, and how names are spelt. */
 async function askTerms(
-  client: PostgresClient,
-  names: TableNames,
+  { names, query }: IndexTables,
   terms: readonly string[],
   scopes: readonly string[],
 ): Promise<Omit<CallerDictionary, "near">> {
   const stored = terms.map(toStoredText);
-  const rows = await queryRows(
-    client,
-    `select * from ${names.askFunction}($1::text[], $2::text[], $3::text[])`,
-    [stored, stored.filter(isName), scopes.map(toStoredText)],
-  );
+  const rows = await query(`select * from ${names.askFunction}($1::text[], $2::text[], $3::text[])`, [
+    stored,
+    stored.filter(isName),
+    scopes.map(toStoredText),
+  ]);
   const frequencies = new Map<string, number>();
   const postings = new Map<string, TermPostings>();
   const spellings = new Set<string>();

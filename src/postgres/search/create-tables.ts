@@ -1,13 +1,12 @@
-import type { PostgresClient } from "./postgres-client.ts";
+import type { IndexTables, TableNames } from "./index-tables.ts";
 import { BLOCK_BITS, BLOCK_MASK, IMPACT_BITS } from "./posting-blocks.ts";
-import type { TableNames } from "./table-names.ts";
 
 /**
  * Creates missing tables and functions in one statement and one transaction. Simultaneous creators wait for each
  * other. Writes go through functions, because a pool offers no transaction of several statements.
  */
-export async function createTables(client: PostgresClient, names: TableNames): Promise<void> {
-  await client.query(`do $create$
+export async function createTables({ names, query }: IndexTables): Promise<void> {
+  await query(`do $create$
 begin
   perform pg_advisory_xact_lock(hashtextextended('${names.documents}', 0));
   ${tables(names)}
@@ -23,9 +22,9 @@ $create$`);
 }
 
 /** Creates the table of vectors. Needs the type of the extension. */
-export async function createVectorTable(client: PostgresClient, names: TableNames): Promise<void> {
+export async function createVectorTable({ names, query }: IndexTables): Promise<void> {
   const { vectors, documents, putVectorsFunction } = names;
-  await client.query(`do $create$
+  await query(`do $create$
 begin
   perform pg_advisory_xact_lock(hashtextextended('${documents}', 0));
   create table ${vectors} (

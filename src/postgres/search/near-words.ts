@@ -1,5 +1,6 @@
 import { boundedDistance } from "../../base/util/nearest.ts";
 import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
+import { lettersOf } from "../../search/lexical/live-segment.ts";
 import {
   editsAllowed,
   editsWorth,
@@ -9,9 +10,7 @@ import {
   prefixWorth,
 } from "../../search/lexical/near-terms.ts";
 import { WORDS } from "../../search/ranking/tuning.ts";
-import { type PostgresClient, queryRows } from "./postgres-client.ts";
-import type { TableNames } from "./table-names.ts";
-import { lettersOf } from "./to-row.ts";
+import type { IndexTables } from "./index-tables.ts";
 
 /** A known term that an unknown word may stand for. */
 export interface NearWord extends NearTerm {
@@ -26,15 +25,13 @@ const MAX_ALIKE = 2_000;
  * here.
  */
 export async function nearWords(
-  client: PostgresClient,
-  names: TableNames,
+  { names, query }: IndexTables,
   word: string,
   scopes: readonly string[],
 ): Promise<NearWord[]> {
   if (!hasNear(word)) return [];
   const edits = editsAllowed(word);
-  const rows = await queryRows(
-    client,
+  const rows = await query(
     `(select term, sum(documents)::int as documents from ${names.terms}
       where term >= $1 and term < $1 || chr(1114111) and length > 0 and scopes <@ $6::text[]
       group by term order by term limit ${MAX_LOOKED_AT})

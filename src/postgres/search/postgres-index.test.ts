@@ -1,13 +1,13 @@
 import { PGlite } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite-pgvector";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { PostgresClient } from "../../core/storage/postgres-client.ts";
 import { createEmbeddedIndex } from "../../search/embedded-index.ts";
 import type { SearchFilter, SearchRequest } from "../../search/port/search-index.ts";
 import type { Embedder } from "../../search/vectors/embedder.ts";
 import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
 import { describeIndex } from "../../testing/describe-index.ts";
 import { documentOf, idsOf, SURROUNDINGS } from "../../testing/index-behaviours/index-behaviour.ts";
-import type { PostgresClient } from "./postgres-client.ts";
 import { createPostgresIndex, type PostgresIndex, type PostgresIndexOptions } from "./postgres-index.ts";
 
 const pglite = new PGlite({ extensions: { vector } });

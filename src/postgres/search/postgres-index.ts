@@ -1,13 +1,14 @@
 import { problem } from "../../base/problems/problem.ts";
+import type { PostgresClient } from "../../core/storage/postgres-client.ts";
+import { limitOf } from "../../search/port/engine-input.ts";
 import type { SearchHit, SearchIndex, SearchStatus } from "../../search/port/search-index.ts";
 import { expandQuery } from "../../search/rank.ts";
 import { fuse } from "../../search/ranking/fusion.ts";
 import { VECTORS } from "../../search/ranking/tuning.ts";
 import type { Embedder } from "../../search/vectors/embedder.ts";
 import { createTables } from "./create-tables.ts";
-import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import { openIndexTables } from "./index-tables.ts";
 import { rankWords } from "./rank-words.ts";
-import { tableNames } from "./table-names.ts";
 import { VectorTable } from "./vector-table.ts";
 import { dropDocuments, writeDocuments } from "./write-documents.ts";
 
@@ -29,8 +30,6 @@ export interface PostgresIndex extends SearchIndex {
   status(): Promise<SearchStatus>;
 }
 
-const MAX_LIMIT = 1_000;
-
 /**
  * Opens a search index in PostgreSQL. The first put creates the tables; searches find nothing before that. See
  * {@link SearchIndex}.
@@ -48,30 +47,22 @@ const MAX_LIMIT = 1_000;
  */
 export function createPostgresIndex(options: PostgresIndexOptions): PostgresIndex {
   const { client, embedder, readOnly = false } = options;
-  const names = tableNames(options.table ?? "keyhole");
-  const vectors = embedder && new VectorTable(client, names, embedder);
+  const tables = openIndexTables(client, options.table ?? "keyhole");
+  const vectors = embedder && new VectorTable(tables, embedder);
+  const isReady = () => tables.has(tables.names.state);
   let closed = false;
-  let ready = false;
   let creating: Promise<void> | undefined;
 
   function checkOpen(): void {
     if (closed) throw problem("CLOSED");
   }
 
-  async function isReady(): Promise<boolean> {
-    if (ready) return true;
-    const [row] = await queryRows(client, "select to_regclass($1) is not null as there", [names.state]);
-    ready = row?.there === true;
-    return ready;
-  }
-
   async function makeReady(): Promise<void> {
     if (await isReady()) return;
-    creating ??= createTables(client, names).finally(() => {
+    creating ??= createTables(tables).finally(() => {
       creating = undefined;
     });
     await creating;
-    ready = true;
   }
 
   return {
@@ -79,24 +70,24 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       checkOpen();
       if (readOnly) return;
       await makeReady();
-      await writeDocuments(client, names, documents);
+      await writeDocuments(tables, documents);
       await vectors?.put(documents);
     },
 
     async drop(ids) {
       checkOpen();
-      if (!readOnly && (await isReady())) await dropDocuments(client, names, ids);
+      if (!readOnly && (await isReady())) await dropDocuments(tables, ids);
     },
 
     async search(request) {
       checkOpen();
-      const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
+      const limit = limitOf(request);
       if (limit === 0 || !(await isReady())) return [];
       const need = await expandQuery(request.query, embedder);
       const { query } = need;
       const depth = vectors === undefined ? limit : Math.max(limit, VECTORS.depth);
       const [[words, wordsMs], [queries, embedMs]] = await Promise.all([
-        timed(rankWords(client, names, need, request.filter, depth)),
+        timed(rankWords(tables, need, request.filter, depth)),
         timed(vectors?.embedQuery(query) ?? Promise.resolve([])),
       ]);
       const found = words.hits.map(({ id }) => id);

@@ -1,4 +1,4 @@
-import type { IndexRow } from "./postgres-client.ts";
+import type { SqlRow } from "../../core/storage/sql-storage.ts";
 
 /** The number of neighbouring documents whose postings of a term are one block: a row of the table. */
 export const BLOCK_BITS = 10;
@@ -21,7 +21,7 @@ export interface TermPostings {
 }
 
 /** Unpacks the blocks of a term as the server gives them. */
-export function unpackPostings(row: IndexRow): TermPostings {
+export function unpackPostings(row: SqlRow): TermPostings {
   const blocks = row.block_numbers as readonly number[];
   const lengths = row.lengths as readonly number[];
   // A copy, because the bytes of an answer may stand at an odd place of a larger buffer.

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { toStoredText } from "../../core/storage/postgres-client.ts";
 import { MAX_TERM } from "../../search/analysis/analyze.ts";
 import { documentPostings } from "../../search/lexical/document-postings.ts";
+import { lettersOf } from "../../search/lexical/live-segment.ts";
 import { NAME_SIGN } from "../../search/lexical/names.ts";
 import type { SearchDocument } from "../../search/port/search-index.ts";
 import { CONTENT_ONLY } from "../../search/ranking/tuning.ts";
@@ -68,13 +69,6 @@ function countTerms(rows: readonly DocumentRow[]): DictionaryRow[] {
     length: term.startsWith(NAME_SIGN) ? -1 : Math.min(MAX_TERM, term.length),
     letters: lettersOf(term),
   }));
-}
-
-/** Returns the set of a word's letters as 32 bits, which rules out words that differ in too many letters. */
-export function lettersOf(word: string): number {
-  let letters = 0;
-  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
-  return letters;
 }
 
 export function hashOf(text: string): string {

@@ -1,6 +1,7 @@
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
-import { splitClauses } from "../../search/analysis/split-needs.ts";
+import { queryParts } from "../../search/analysis/split-needs.ts";
+import { inBatches, newestOf } from "../../search/port/engine-input.ts";
 import type { SearchDocument, SearchFilter } from "../../search/port/search-index.ts";
 import { bestFirst, blendCosines, type Scored } from "../../search/ranking/fusion.ts";
 import { VECTORS } from "../../search/ranking/tuning.ts";
@@ -8,23 +9,19 @@ import { quantize } from "../../search/vectors/dot-block.ts";
 import { type Embedder, vectorText } from "../../search/vectors/embedder.ts";
 import { createVectorTable } from "./create-tables.ts";
 import { filterSql } from "./filter-sql.ts";
-import { type PostgresClient, queryRows } from "./postgres-client.ts";
-import type { TableNames } from "./table-names.ts";
+import type { IndexTables } from "./index-tables.ts";
 import { hashOf } from "./to-row.ts";
 
 const BATCH = 64;
 
 /** The vectors of documents in pgvector. An exact scan, which makes filters free. */
 export class VectorTable {
-  private readonly client: PostgresClient;
-  private readonly names: TableNames;
+  private readonly tables: IndexTables;
   private readonly embedder: Embedder;
-  private ready = false;
   private failure: string | undefined;
 
-  constructor(client: PostgresClient, names: TableNames, embedder: Embedder) {
-    this.client = client;
-    this.names = names;
+  constructor(tables: IndexTables, embedder: Embedder) {
+    this.tables = tables;
     this.embedder = embedder;
   }
 
@@ -32,8 +29,9 @@ export class VectorTable {
   async missing(): Promise<string | undefined> {
     if (!(await this.isThere())) return this.failure ?? "no writer has made vectors in this database";
     if (this.failure !== undefined) return this.failure;
-    const sql = `select exists (select from ${this.names.vectors} where embedder = $1) as found`;
-    const [row] = await queryRows(this.client, sql, [toStoredText(this.embedder.id)]);
+    const { names, query } = this.tables;
+    const sql = `select exists (select from ${names.vectors} where embedder = $1) as found`;
+    const [row] = await query(sql, [toStoredText(this.embedder.id)]);
     return row?.found === true ? undefined : "no writer has made vectors with this embedder";
   }
 
@@ -41,10 +39,7 @@ export class VectorTable {
   async put(documents: readonly SearchDocument[]): Promise<void> {
     try {
       await this.create();
-      const newest = new Map(documents.map((document) => [document.id, document]));
-      const shown = [...newest.values()].filter(({ visibility }) => visibility !== "hidden");
-      for (let from = 0; from < shown.length; from += BATCH)
-        await this.putBatch(shown.slice(from, from + BATCH));
+      for (const batch of inBatches(newestOf(documents).shown, BATCH)) await this.putBatch(batch);
       this.failure = undefined;
     } catch (error) {
       this.failure = reasonOf(error);
@@ -55,10 +50,7 @@ export class VectorTable {
   async embedQuery(query: string): Promise<readonly Float32Array[]> {
     try {
       if (this.embedder.reads?.(query) === false || !(await this.isThere())) return [];
-      const clauses = splitClauses(query);
-      const [whole, ...others] = await this.embedder.embed(
-        clauses.length > 1 ? [query, ...clauses] : [query],
-      );
+      const [whole, ...others] = await this.embedder.embed(queryParts(query));
       if (whole === undefined || isZero(whole)) return [];
       return [whole, ...others.filter((vector) => !isZero(vector))];
     } catch (error) {
@@ -80,14 +72,14 @@ export class VectorTable {
     try {
       const { condition, params } = filterSql(filter, 4);
       // The inner product is the cosine, because vectors have length one.
-      const rows = await queryRows(
-        this.client,
+      const { names, query } = this.tables;
+      const rows = await query(
         `with asked as materialized (
            select a.place, a.written::vector as embedding
            from unnest($1::text[]) with ordinality as a(written, place)
          ), allowed as not materialized (
            select d.id, v.document, v.embedding
-           from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
+           from ${names.vectors} v join ${names.documents} d on d.number = v.document
            where v.embedder = $2 and ${condition}
          ), near as (
            select n.document from asked cross join lateral (
@@ -116,26 +108,21 @@ export class VectorTable {
     }
   }
 
-  private async isThere(): Promise<boolean> {
-    if (this.ready) return true;
-    const sql = "select to_regclass($1) is not null as there";
-    const [row] = await queryRows(this.client, sql, [this.names.vectors]);
-    this.ready = row?.there === true;
-    return this.ready;
+  private isThere(): Promise<boolean> {
+    return this.tables.has(this.tables.names.vectors);
   }
 
   private async create(): Promise<void> {
     if (await this.isThere()) return;
-    await this.client.query("create extension if not exists vector");
-    await createVectorTable(this.client, this.names);
-    this.ready = true;
+    await this.tables.query("create extension if not exists vector");
+    await createVectorTable(this.tables);
   }
 
   private async putBatch(documents: readonly SearchDocument[]): Promise<void> {
+    const { names, query } = this.tables;
     const texts = new Map(documents.map((document) => [toStoredText(document.id), vectorText(document)]));
-    const known = await queryRows(
-      this.client,
-      `select d.id, v.text_hash from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
+    const known = await query(
+      `select d.id, v.text_hash from ${names.vectors} v join ${names.documents} d on d.number = v.document
        where v.embedder = $1 and d.id = any($2::text[])`,
       [toStoredText(this.embedder.id), [...texts.keys()]],
     );
@@ -148,15 +135,12 @@ export class VectorTable {
       const vector = vectors[at];
       return vector === undefined || isZero(vector) ? [] : [{ id, hash: hashOf(text), vector }];
     });
-    await this.client.query(
-      `select ${this.names.putVectorsFunction}($1::text, $2::text[], $3::text[], $4::text[])`,
-      [
-        toStoredText(this.embedder.id),
-        made.map(({ id }) => id),
-        made.map(({ hash }) => hash),
-        made.map(({ vector }) => toVectorText(vector)),
-      ],
-    );
+    await query(`select ${names.putVectorsFunction}($1::text, $2::text[], $3::text[], $4::text[])`, [
+      toStoredText(this.embedder.id),
+      made.map(({ id }) => id),
+      made.map(({ hash }) => hash),
+      made.map(({ vector }) => toVectorText(vector)),
+    ]);
   }
 }
 

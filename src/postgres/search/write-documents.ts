@@ -1,7 +1,7 @@
 import { toStoredText } from "../../core/storage/postgres-client.ts";
+import { inBatches, newestOf } from "../../search/port/engine-input.ts";
 import type { SearchDocument } from "../../search/port/search-index.ts";
-import { type PostgresClient, queryRows } from "./postgres-client.ts";
-import type { TableNames } from "./table-names.ts";
+import type { IndexTables } from "./index-tables.ts";
 import { type DocumentRow, toDictionary, toRow } from "./to-row.ts";
 
 const MAX_ROWS = 200;
@@ -12,24 +12,15 @@ const MAX_POSTINGS = 40_000;
  * and deletes hidden ones.
  */
 export async function writeDocuments(
-  client: PostgresClient,
-  names: TableNames,
+  tables: IndexTables,
   documents: readonly SearchDocument[],
 ): Promise<void> {
-  const newest = new Map(documents.map((document) => [document.id, document]));
-  const hidden = [...newest.values()].filter(({ visibility }) => visibility === "hidden");
-  await dropDocuments(
-    client,
-    names,
-    hidden.map(({ id }) => id),
-  );
-  const shown = [...newest.values()].filter(({ visibility }) => visibility !== "hidden");
+  const { shown, hidden } = newestOf(documents);
+  await dropDocuments(tables, hidden);
   shown.sort((one, other) => (one.id < other.id ? -1 : 1));
-  for (let from = 0; from < shown.length; from += MAX_ROWS) {
-    const rows = shown.slice(from, from + MAX_ROWS).map(toRow);
-    const changed = await changedRows(client, names, rows);
-    for (const batch of batches(changed)) {
-      await client.query(`select ${names.putFunction}($1::text::jsonb, $2::text::jsonb)`, [
+  for (const page of inBatches(shown, MAX_ROWS)) {
+    for (const batch of batches(await changedRows(tables, page.map(toRow)))) {
+      await tables.query(`select ${tables.names.putFunction}($1::text::jsonb, $2::text::jsonb)`, [
         JSON.stringify(batch),
         JSON.stringify(toDictionary(batch)),
       ]);
@@ -37,24 +28,18 @@ export async function writeDocuments(
   }
 }
 
-export async function dropDocuments(
-  client: PostgresClient,
-  names: TableNames,
-  ids: readonly string[],
-): Promise<void> {
+export async function dropDocuments({ names, query }: IndexTables, ids: readonly string[]): Promise<void> {
   const stored = [...new Set(ids.map(toStoredText))].sort();
-  for (let from = 0; from < stored.length; from += MAX_ROWS) {
-    await client.query(`select ${names.dropFunction}($1::text[])`, [stored.slice(from, from + MAX_ROWS)]);
-  }
+  for (const batch of inBatches(stored, MAX_ROWS))
+    await query(`select ${names.dropFunction}($1::text[])`, [batch]);
 }
 
 async function changedRows(
-  client: PostgresClient,
-  names: TableNames,
+  { names, query }: IndexTables,
   rows: readonly DocumentRow[],
 ): Promise<DocumentRow[]> {
   const sql = `select id, hash from ${names.documents} where id = any($1::text[])`;
-  const known = await queryRows(client, sql, [rows.map(({ id }) => id)]);
+  const known = await query(sql, [rows.map(({ id }) => id)]);
   const hashes = new Map(known.map(({ id, hash }) => [id, hash]));
   return rows.filter(({ id, hash }) => hashes.get(id) !== hash);
 }

@@ -1,4 +1,4 @@
-import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
+import { toStoredText } from "../../core/storage/postgres-client.ts";
 import { analyze } from "../../search/analysis/analyze.ts";
 import { textOf } from "../../search/lexical/document-postings.ts";
 import { nameKey } from "../../search/lexical/names.ts";
@@ -79,10 +79,6 @@ export function toResourceDocument(document: SearchDocument): ResourceDocument {
 /** Base64 of the route, in the alphabet that needs no escaping in a URL or a filter. */
 export function resourceId(route: string): string {
   return Buffer.from(toStoredText(route)).toString("base64url");
-}
-
-export function routeOf(uri: string): string {
-  return fromStoredText(uri);
 }
 
 /** Encodes a value for the collection: a filter has no way to escape a backtick. */

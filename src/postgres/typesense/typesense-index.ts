@@ -1,6 +1,9 @@
 import { problem } from "../../base/problems/problem.ts";
 import { fromStoredText } from "../../core/storage/postgres-client.ts";
+import { facetTest } from "../../search/lexical/live-segment.ts";
 import { nameKey } from "../../search/lexical/names.ts";
+import type { Facet } from "../../search/lexical/segment.ts";
+import { inBatches, limitOf, newestOf } from "../../search/port/engine-input.ts";
 import type {
   SearchDocument,
   SearchFilter,
@@ -11,19 +14,11 @@ import type {
 import {
   type ResourceDocument,
   resourceId,
-  routeOf,
   toFilterValue,
   toResourceDocument,
   WORD_FIELDS,
 } from "./resource-document.ts";
-import {
-  type FieldWeights,
-  MAX_PER_PAGE,
-  queryText,
-  type SearchPart,
-  searchParams,
-  searchParts,
-} from "./search-params.ts";
+import { type FieldWeights, MAX_PER_PAGE, queryText, searchParams, searchParts } from "./search-params.ts";
 import {
   createTypesenseClient,
   type TypesenseAnswer,
@@ -42,7 +37,6 @@ const BATCH = 200;
 /** Small, because the ids of a request go in its URL. */
 const DROP_BATCH = 20;
 const MAX_PAGES = 40;
-const MAX_LIMIT = 1_000;
 
 /**
  * Opens a search index in a Typesense collection, which the first put creates. It searches by words only. See
@@ -89,13 +83,12 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
 
   async function writeBatch(documents: readonly SearchDocument[]): Promise<void> {
     const body = documents.map((document) => JSON.stringify(toResourceDocument(document))).join("\n");
-    const request = {
-      method: "POST" as const,
+    const answer = await send({
+      method: "POST",
       path: `${path}/documents/import?action=upsert`,
       body,
       isWrite: true,
-    };
-    const answer = await send(request);
+    });
     if (answer.status !== 200) throw unexpected(answer, apiKey);
     const refused = answer.text.split("\n").filter((line) => line !== "" && !isTaken(line));
     if (refused.length === 0) return;
@@ -104,29 +97,17 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
   }
 
   async function drop(ids: readonly string[]): Promise<void> {
-    for (let from = 0; from < ids.length; from += DROP_BATCH) {
-      const listed = ids.slice(from, from + DROP_BATCH).map((id) => `\`${resourceId(id)}\``);
+    for (const batch of inBatches(ids, DROP_BATCH)) {
+      const listed = batch.map((id) => `\`${resourceId(id)}\``);
       const filter = encodeURIComponent(`id:[${listed.join(",")}]`);
-      const request = {
-        method: "DELETE" as const,
+      const answer = await send({
+        method: "DELETE",
         path: `${path}/documents?filter_by=${filter}`,
         isWrite: true,
-      };
-      const answer = await send(request);
+      });
       if (answer.status === 404) return;
       if (answer.status !== 200) throw unexpected(answer, apiKey);
     }
-  }
-
-  async function searchPage(
-    words: string,
-    parts: readonly SearchPart[],
-    number: number,
-    size: number,
-  ): Promise<readonly FoundPage[]> {
-    const searches = parts.map((part) => searchParams(collection, words, part, { number, size }));
-    const body = JSON.stringify({ searches });
-    return pagesOf(await send({ method: "POST", path: "/multi_search", body }), apiKey);
   }
 
   /** Reads pages of every part until each has enough documents that pass. */
@@ -140,10 +121,13 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
     let parts = searchParts(filter, weightsOf);
     const counts = new Map(parts.map((part) => [part, 0]));
     for (let number = 1; number <= MAX_PAGES && parts.length > 0; number++) {
-      const pages = await searchPage(words, parts, number, size);
+      const searches = parts.map((part) => searchParams(collection, words, part, { number, size }));
+      const body = JSON.stringify({ searches });
+      const pages = pagesOf(await send({ method: "POST", path: "/multi_search", body }), apiKey);
       parts = parts.filter((part, at) => {
         const page = pages[at] ?? [];
-        const passed = page.filter((document) => passes(document, part.filter));
+        // The engine accepts any one of the scopes where all are needed, and compares loosely.
+        const passed = page.filter(facetTest(toFilterValues(part.filter)));
         const count = counts.get(part)! + passed.length;
         counts.set(part, count);
         passing.push(...passed);
@@ -165,11 +149,9 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
       checkOpen();
       await makeCollection();
       noteWeights(documents);
-      const newest = [...new Map(documents.map((document) => [document.id, document])).values()];
-      await drop(newest.filter(({ visibility }) => visibility === "hidden").map(({ id }) => id));
-      const shown = newest.filter(({ visibility }) => visibility !== "hidden");
-      for (let from = 0; from < shown.length; from += BATCH)
-        await writeBatch(shown.slice(from, from + BATCH));
+      const { shown, hidden } = newestOf(documents);
+      await drop(hidden);
+      for (const batch of inBatches(shown, BATCH)) await writeBatch(batch);
     },
 
     async drop(ids) {
@@ -179,7 +161,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
 
     async search(request) {
       checkOpen();
-      const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
+      const limit = limitOf(request);
       const words = queryText(request.query);
       if (limit === 0 || words === "") return [];
       return toHits(await searchAll(words, request.filter, limit), request, limit);
@@ -195,13 +177,10 @@ function isTaken(line: string): boolean {
   return (parseJson(line) as { success?: unknown } | undefined)?.success === true;
 }
 
-type FoundDocument = Pick<
-  ResourceDocument,
-  "uri" | "name" | "domain" | "scopes" | "kind" | "category" | "tags"
-> & {
+interface FoundDocument extends Facet, Pick<ResourceDocument, "uri" | "name"> {
   /** The engine's score. */
   readonly match: number;
-};
+}
 type FoundPage = readonly FoundDocument[];
 
 function pagesOf(answer: TypesenseAnswer, apiKey: string): FoundPage[] {
@@ -235,17 +214,15 @@ interface MultiSearchAnswer {
   }[];
 }
 
-/** Checks every hit again: the engine accepts any one of the scopes where all are needed, and compares loosely. */
-function passes(document: FoundDocument, filter: SearchFilter): boolean {
-  const scopes = new Set(filter.scopes.map(toFilterValue));
-  const { domain, kinds, categories, tags = [] } = filter;
-  return (
-    document.scopes.every((scope) => scopes.has(scope)) &&
-    (domain === undefined || document.domain === toFilterValue(domain)) &&
-    (kinds === undefined || kinds.some((kind) => kind === document.kind)) &&
-    (categories === undefined || categories.map(toFilterValue).includes(document.category)) &&
-    tags.every((tag) => document.tags.includes(toFilterValue(tag)))
-  );
+/** A filter in the values of the collection. */
+function toFilterValues({ scopes, domain, kinds, categories, tags }: SearchFilter): SearchFilter {
+  return {
+    scopes: scopes.map(toFilterValue),
+    ...(domain !== undefined && { domain: toFilterValue(domain) }),
+    ...(kinds && { kinds }),
+    ...(categories && { categories: categories.map(toFilterValue) }),
+    ...(tags && { tags: tags.map(toFilterValue) }),
+  };
 }
 
 /** Puts documents whose name is the query first. Scores give the rank only: the engine's have no fixed scale. */
@@ -255,7 +232,7 @@ function toHits(documents: readonly FoundDocument[], request: SearchRequest, lim
   const isWritten = (document: FoundDocument): boolean => fromStoredText(document.name) === request.query;
   const rankOf = (document: FoundDocument): number => (isWritten(document) ? 0 : isNamed(document) ? 1 : 2);
   const ordered = [...documents].sort((one, other) => rankOf(one) - rankOf(other));
-  return ordered.slice(0, limit).map(({ uri }, at) => ({ id: routeOf(uri), score: 1 / (at + 1) }));
+  return ordered.slice(0, limit).map(({ uri }, at) => ({ id: fromStoredText(uri), score: 1 / (at + 1) }));
 }
 
 /** The schema that the collection is created with. */

@@ -47,6 +47,12 @@ export function splitClauses(query: string): string[] {
   return clauses;
 }
 
+/** A query, and its clauses behind it where it has several. */
+export function queryParts(query: string): readonly string[] {
+  const clauses = splitClauses(query);
+  return clauses.length < 2 ? [query] : [query, ...clauses];
+}
+
 function weightOf(clause: string): number {
   return startsUnspaced().test(clause) ? clause.length * 2 : clause.length;
 }

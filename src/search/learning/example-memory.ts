@@ -1,3 +1,4 @@
+import { dot } from "../vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "../vectors/vector-store.ts";
 
 /** A text that stands for an entry: a past query that led to it, or a phrase of its author. */
@@ -27,7 +28,7 @@ export interface Neighbour {
 /** Examples that can be found by their likeness to a query, by words and by vectors. */
 export class ExampleMemory {
   private readonly examples = new Map<string, LearnedExample>();
-  private readonly words = new ExampleWords<LearnedExample>();
+  private readonly words = new ExampleWords();
   private readonly byRoute = new Map<string, Set<LearnedExample>>();
   private vectors: VectorStore | undefined;
 
@@ -91,12 +92,8 @@ export class ExampleMemory {
   /** The smaller of the likenesses by words and by vectors: texts that are nearly the same are so in both ways. */
   leastLikeness(terms: readonly string[], vector: Float32Array | undefined, example: LearnedExample): number {
     const byWords = this.words.likeness(terms, example);
-    const other = example.vector;
-    if (vector === undefined || other === undefined) return byWords;
-    return Math.min(
-      byWords,
-      vector.reduce((sum, value, at) => sum + value * other[at]!, 0),
-    );
+    if (vector === undefined || example.vector === undefined) return byWords;
+    return Math.min(byWords, dot(vector, example.vector));
   }
 }
 
@@ -106,104 +103,82 @@ const LOOKED_UP = 6;
 /** Sums of the same worths differ in their last bits. */
 const ROUNDING = 1e-9;
 
-interface Text {
-  readonly terms: readonly string[];
-}
-
-/** A word of examples. */
-interface WordUse<Example> {
-  readonly examples: Set<Example>;
-  worth: number;
-  /** The state of the examples that `worth` is for. */
-  state: number;
-}
+/** The examples that have a word. */
+type WordUses = Set<LearnedExample>;
 
 /** The likeness of texts by their words: the cosine, with each word as heavy as it is rare among the examples. */
-class ExampleWords<Example extends Text> {
-  private readonly byTerm = new Map<string, WordUse<Example>>();
-  private readonly byExample = new Map<Example, readonly WordUse<Example>[]>();
-  /** Changes with the examples, since the worth of each word does. */
-  private state = 0;
+class ExampleWords {
+  private readonly byTerm = new Map<string, WordUses>();
+  private readonly byExample = new Map<LearnedExample, readonly WordUses[]>();
 
-  add(example: Example): void {
-    const words = example.terms.map((term) => this.byTerm.get(term) ?? this.newWord(term));
-    for (const word of words) word.examples.add(example);
+  add(example: LearnedExample): void {
+    const words = example.terms.map((term) => {
+      const word = this.byTerm.get(term) ?? new Set();
+      this.byTerm.set(term, word.add(example));
+      return word;
+    });
     this.byExample.set(example, words);
-    this.state++;
   }
 
-  remove(example: Example): void {
+  remove(example: LearnedExample): void {
     for (const term of example.terms) {
       const word = this.byTerm.get(term);
-      word?.examples.delete(example);
-      if (word?.examples.size === 0) this.byTerm.delete(term);
+      word?.delete(example);
+      if (word?.size === 0) this.byTerm.delete(term);
     }
     this.byExample.delete(example);
-    this.state++;
   }
 
-  likeness(terms: readonly string[], example: Example): number {
+  likeness(terms: readonly string[], example: LearnedExample): number {
     const words = this.wordsOf(terms);
     const others = this.byExample.get(example) ?? [];
-    let common = 0;
-    for (const word of words) if (others.includes(word)) common += this.worthOf(word);
+    const common = this.worthOf(words.filter((word) => others.includes(word)));
     return this.cosine(common, this.worthOfAll(terms, words), others);
   }
 
   /** Examples that share rare words with a query, with their likeness. Leaves out some that are less like it than `least`. */
-  *sharing(terms: readonly string[], least: number): Generator<[Example, number]> {
+  *sharing(terms: readonly string[], least: number): Generator<[LearnedExample, number]> {
     const words = this.wordsOf(terms);
-    const own = this.worthOfAll(terms, words);
+    const whole = this.worthOfAll(terms, words);
     const rare = words
-      .filter((word) => word.examples.size <= COMMON)
-      .sort((one, other) => one.examples.size - other.examples.size)
+      .filter((word) => word.size <= COMMON)
+      .sort((one, other) => one.size - other.size)
       .slice(0, LOOKED_UP);
-    const rest = words.filter((word) => !rare.includes(word));
-    const restWorth = rest.reduce((sum, word) => sum + this.worthOf(word), 0);
-    const shared = new Map<Example, number>();
+    const common = words.filter((word) => !rare.includes(word));
+    const commonWorth = this.worthOf(common);
+    const shared = new Map<LearnedExample, number>();
     for (const word of rare) {
-      const worth = this.worthOf(word);
-      for (const example of word.examples) shared.set(example, (shared.get(example) ?? 0) + worth);
+      const worth = this.worthAt(word.size);
+      for (const example of word) shared.set(example, (shared.get(example) ?? 0) + worth);
     }
     for (const [example, worth] of shared) {
       // An example's own words are worth no less than those that it shares.
-      if (Math.sqrt((worth + restWorth) / own) + ROUNDING < least) continue;
+      if (Math.sqrt((worth + commonWorth) / whole) + ROUNDING < least) continue;
       const others = this.byExample.get(example)!;
-      let common = worth;
-      for (const word of rest) if (others.includes(word)) common += this.worthOf(word);
-      yield [example, this.cosine(common, own, others)];
+      const sum = this.worthOf(
+        common.filter((word) => others.includes(word)),
+        worth,
+      );
+      yield [example, this.cosine(sum, whole, others)];
     }
   }
 
-  private newWord(term: string): WordUse<Example> {
-    const word = { examples: new Set<Example>(), worth: 0, state: -1 };
-    this.byTerm.set(term, word);
-    return word;
-  }
-
-  private wordsOf(terms: readonly string[]): WordUse<Example>[] {
+  private wordsOf(terms: readonly string[]): WordUses[] {
     return terms.flatMap((term) => this.byTerm.get(term) ?? []);
   }
 
-  private cosine(common: number, own: number, others: readonly WordUse<Example>[]): number {
-    if (common === 0) return 0;
-    let other = 0;
-    for (const word of others) other += this.worthOf(word);
-    return common / Math.sqrt(own * other);
-  }
-
-  private worthOf(word: WordUse<Example>): number {
-    if (word.state !== this.state) {
-      word.worth = this.worthAt(word.examples.size);
-      word.state = this.state;
-    }
-    return word.worth;
+  private cosine(common: number, whole: number, others: readonly WordUses[]): number {
+    return common === 0 ? 0 : common / Math.sqrt(whole * this.worthOf(others));
   }
 
   /** A word that no example has is mostly a value, and counts no more than one that half of them have. */
-  private worthOfAll(terms: readonly string[], known: readonly WordUse<Example>[]): number {
+  private worthOfAll(terms: readonly string[], known: readonly WordUses[]): number {
     const unknown = (terms.length - known.length) * this.worthAt(this.byExample.size / 2);
-    return known.reduce((sum, word) => sum + this.worthOf(word), unknown);
+    return this.worthOf(known, unknown);
+  }
+
+  private worthOf(words: readonly WordUses[], before = 0): number {
+    return words.reduce((sum, word) => sum + this.worthAt(word.size), before);
   }
 
   private worthAt(frequency: number): number {

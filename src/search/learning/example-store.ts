@@ -44,11 +44,9 @@ export function createExampleStore(
   let settling: Promise<void> = Promise.resolve();
 
   function scopeOf(name: string): Scope {
-    const known = scopes.get(name);
-    if (known) return known;
-    const made = { memory: new ExampleMemory(), model: new ChoiceModel() };
-    scopes.set(name, made);
-    return made;
+    const scope = scopes.get(name) ?? { memory: new ExampleMemory(), model: new ChoiceModel() };
+    scopes.set(name, scope);
+    return scope;
   }
 
   function settle(): Promise<void> {
@@ -133,8 +131,8 @@ function learnFrom(
 }
 
 /** Vectors of the texts that the embedder reads. Where it fails, words alone decide. */
-async function embedAll(
-  embedder: Embedder,
+export async function embedAll(
+  embedder: Pick<Embedder, "embed" | "reads">,
   texts: readonly string[],
 ): Promise<readonly (Float32Array | undefined)[]> {
   try {

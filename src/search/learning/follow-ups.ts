@@ -5,25 +5,27 @@ import { lazy } from "../../base/util/lazy.ts";
 export interface FollowUps {
   note(use: { scope: string; principal: string; route: string; next: string }): void;
   /** Entries that often ran after this one, most often first. */
-  after(scope: string, route: string, principal: string, most?: number): readonly string[];
+  after(scope: string, route: string, principal: string): readonly string[];
 }
 
 const MAX_ROUTES = 20_000;
 const MAX_NEXT_COUNTED = 32;
 const OFTEN = 3;
 const MAX_NEXT = 2;
-const NOTHING: readonly string[] = [];
 
 /**
  * Counts a principal's own uses for itself, and for others how many principals of the scope did the same. One
  * principal alone therefore cannot suggest a next step to others.
  */
 export function createFollowUps(): FollowUps {
-  const own = createTally(MAX_ROUTES);
+  const own = lazy(() => new LRUCache<string, Map<string, number>>({ max: MAX_ROUTES }));
   const doneBy = lazy(() => new LRUCache<string, Map<string, Set<string>>>({ max: MAX_ROUTES }));
   return {
     note: ({ scope, principal, route, next }) => {
-      own.add(JSON.stringify([scope, principal, route]), next);
+      const ownKey = JSON.stringify([scope, principal, route]);
+      const counts = own().get(ownKey) ?? new Map<string, number>();
+      makeRoom(counts, next, (count) => count);
+      own().set(ownKey, counts.set(next, (counts.get(next) ?? 0) + 1));
       const key = JSON.stringify([scope, route]);
       const principals = doneBy().get(key) ?? new Map<string, Set<string>>();
       makeRoom(principals, next, ({ size }) => size);
@@ -31,39 +33,18 @@ export function createFollowUps(): FollowUps {
       if (ofNext.size < OFTEN) ofNext.add(principal);
       doneBy().set(key, principals.set(next, ofNext));
     },
-    after: (scope, route, principal, most = MAX_NEXT) => {
-      if (doneBy().size === 0) return NOTHING;
+    after: (scope, route, principal) => {
       const followed = doneBy().get(JSON.stringify([scope, route]));
-      if (!followed) return NOTHING;
-      const counts = new Map(own.of(JSON.stringify([scope, principal, route])));
+      if (!followed) return [];
+      const counts = new Map(own().get(JSON.stringify([scope, principal, route])));
       for (const [next, principals] of followed)
         counts.set(next, Math.max(counts.get(next) ?? 0, principals.size));
       return [...counts]
         .filter(([, count]) => count >= OFTEN)
         .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
-        .slice(0, most)
+        .slice(0, MAX_NEXT)
         .map(([next]) => next);
     },
-  };
-}
-
-interface Tally {
-  add(key: string, partner: string): void;
-  /** Partners of a key with their counts. */
-  of(key: string): ReadonlyMap<string, number>;
-}
-
-/** Counts what goes with what, within bounds: the keys longest unused and the rarest partners are forgotten. */
-function createTally(maxKeys: number): Tally {
-  const counts = lazy(() => new LRUCache<string, Map<string, number>>({ max: maxKeys }));
-  return {
-    add: (key, partner) => {
-      const partners = counts().get(key) ?? new Map<string, number>();
-      makeRoom(partners, partner, (count) => count);
-      partners.set(partner, (partners.get(partner) ?? 0) + 1);
-      counts().set(key, partners);
-    },
-    of: (key) => counts().get(key) ?? new Map(),
   };
 }
 

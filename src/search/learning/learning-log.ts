@@ -22,16 +22,27 @@ const FLUSH_AT = 64;
 /** Queries say what a person works on. */
 const OWNER_ONLY = 0o600;
 
-/** Opens a log in a file, one JSON a line, or in memory. Skips lines that it cannot read. */
+/**
+ * Opens a log in a file, one JSON a line, or in memory. It reads the file at the first use, so that no start waits for
+ * it, and skips lines that it cannot read.
+ */
 export function openLearningLog(path: string | undefined): LearningLog {
-  const lines = path === undefined ? [] : readLines(path);
-  let events = lines.map(parseEvent).filter((event) => event !== undefined);
-  events = events.slice(-KEPT_EVENTS);
-  if (events.length < lines.length) rewrite(path, toLines(events));
-
+  let loaded: LearningEvent[] | undefined;
   let pending: LearningEvent[] = [];
-  let written = events.length;
+  let written = 0;
   let isCut = false;
+
+  function load(): LearningEvent[] {
+    if (loaded) return loaded;
+    const lines = path === undefined ? [] : readLines(path);
+    const readable = lines.map(parseEvent).filter((event) => event !== undefined);
+    loaded = readable.slice(-KEPT_EVENTS);
+    written = loaded.length;
+    if (loaded.length < lines.length) rewrite(path, toLines(loaded));
+    if (path !== undefined) attempt(() => mkdirSync(dirname(path), { recursive: true }));
+    return loaded;
+  }
+
   function flush(): void {
     const unwritten = pending;
     pending = [];
@@ -54,25 +65,26 @@ export function openLearningLog(path: string | undefined): LearningLog {
     rewrite(path, kept.map((line) => `${line}\n`).join(""));
     written = kept.length;
   }
-  if (path !== undefined) attempt(() => mkdirSync(dirname(path), { recursive: true }));
+
   return {
     get events() {
-      return events;
+      return load();
     },
     close: async () => flush(),
     append: (event) => {
+      const events = load();
       events.push(event);
-      if (events.length > 2 * KEPT_EVENTS) events = events.slice(-KEPT_EVENTS);
+      if (events.length > 2 * KEPT_EVENTS) loaded = events.slice(-KEPT_EVENTS);
       pending.push(event);
       if (pending.length >= FLUSH_AT) flush();
     },
     forget: async (what) => {
-      const before = events.length;
-      events = events.filter((event) => !isForgotten(event, what));
+      const events = load();
+      loaded = events.filter((event) => !isForgotten(event, what));
       pending = [];
-      rewrite(path, toLines(events));
-      written = events.length;
-      return before - events.length;
+      rewrite(path, toLines(loaded));
+      written = loaded.length;
+      return events.length - loaded.length;
     },
   };
 }

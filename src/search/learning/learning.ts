@@ -40,12 +40,12 @@ const FOUND_DEPTH = 10;
 /** A secret says nothing about the need, so nothing stands in its place. */
 const SECRET = "";
 
-/** Starts from what the log holds, by replaying it. A file is read at the first use, so that no start waits for it. */
+/** Starts from what the log holds, by replaying it at the first use. */
 export function createLearning(
   termsOf: (query: string) => readonly string[],
-  { log: kept, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
+  { log: stored, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
 ): Learning {
-  const log = typeof kept === "object" ? kept : lazyLog(kept);
+  const log = typeof stored === "object" ? stored : openLearningLog(stored);
   const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
   const asks = new WeakMap<readonly string[], string>();
   let number = 0;
@@ -117,22 +117,6 @@ export function createLearning(
       settle();
       return log.close();
     },
-  };
-}
-
-function lazyLog(path: string | undefined): LearningLog {
-  let opened: LearningLog | undefined;
-  const open = () => {
-    opened ??= openLearningLog(path);
-    return opened;
-  };
-  return {
-    get events() {
-      return open().events;
-    },
-    append: (event) => open().append(event),
-    forget: (what) => open().forget(what),
-    close: async () => opened?.close(),
   };
 }
 

@@ -5,6 +5,7 @@ import type { SearchHit } from "../port/search-index.ts";
 import { PHRASES } from "../ranking/tuning.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { ExampleMemory, type Neighbour } from "./example-memory.ts";
+import { embedAll } from "./example-store.ts";
 import { liftInOrder } from "./lift-hits.ts";
 
 /** An entry with phrases that its author expects in queries. */
@@ -23,7 +24,8 @@ interface Memory {
   readonly agreement: number;
 }
 
-const embedder = createStaticEmbedder();
+/** Texts of every language are compared, whether or not the embedder knows it. */
+const comparer = { embed: createStaticEmbedder().embed };
 
 /**
  * Raises entries by the one phrase of theirs that is most like the query: as far as it is, whatever other
@@ -38,7 +40,7 @@ export async function liftByPhrases(
   const { examples, same, agreement } = await memoryOf(entries);
   if (examples.size === 0) return hits;
   const asked = cutQuery(query);
-  const [vector] = await vectorsOf([asked]);
+  const [vector] = await embedAll(comparer, [asked]);
   const terms = termsOf(asked);
   const neighbours = examples.nearest(terms, vector, PHRASES.neighbours);
   const likenesses = new Map<string, number>();
@@ -107,7 +109,10 @@ const memoryOf = memoizeByObject(async (entries: readonly Phrased[]): Promise<Me
     .flatMap(({ route, phrases: own }) => own.map((phrase) => ({ route, phrase })))
     .slice(0, MAX_PHRASES);
   if (phrases.length === 0) return { examples, same: PHRASES.same, agreement: 1 };
-  const vectors = await vectorsOf(phrases.map(({ phrase }) => phrase));
+  const vectors = await embedAll(
+    comparer,
+    phrases.map(({ phrase }) => phrase),
+  );
   for (const [at, { route, phrase }] of phrases.entries()) {
     const unused = { at: 0, weight: 1, ask: "", shown: true, shortfall: 1 };
     examples.add({ id: String(at), route, terms: termsOf(phrase), vector: vectors[at], ...unused });
@@ -150,15 +155,6 @@ async function comparePhrases(
     same: allowed === 0 ? Math.max(PHRASES.same, bar) : bar,
     agreement: (agreed + 1) / (compared + 1),
   };
-}
-
-/** Without the table, phrases are compared by their words. */
-async function vectorsOf(texts: readonly string[]): Promise<readonly (Float32Array | undefined)[]> {
-  try {
-    return await embedder.embed(texts);
-  } catch {
-    return texts.map(() => undefined);
-  }
 }
 
 function termsOf(text: string): string[] {

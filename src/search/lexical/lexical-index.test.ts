@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { analyzeQuery } from "../analysis/analyze-query.ts";
 import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
+import type { Scored } from "../ranking/fusion.ts";
 import { LexicalIndex } from "./lexical-index.ts";
 import { facetTest } from "./live-segment.ts";
-import { rankClauses, type ScoredId } from "./rank-clauses.ts";
+import { rankClauses } from "./rank-clauses.ts";
 
 const WORDS = [
   "weather",
@@ -131,7 +132,7 @@ function built(documents: Iterable<SearchDocument>): LexicalIndex {
   return index;
 }
 
-function find(index: LexicalIndex, text: string, filter: SearchFilter, limit: number): readonly ScoredId[] {
+function find(index: LexicalIndex, text: string, filter: SearchFilter, limit: number): readonly Scored[] {
   return rankClauses(index, { words: text }, filter, limit).hits;
 }
 
@@ -212,8 +213,7 @@ describe("lexical index", () => {
         const { index, documents } = apply(list);
         const passes = facetTest(filter);
         const words = analyzeQuery(text);
-        const ids = (chosen: SearchFilter) =>
-          index.rank(words, chosen, 100).hits.map((hit) => index.idOf(hit.key));
+        const ids = (chosen: SearchFilter) => index.rank(words, chosen, 100).hits.map(({ id }) => id);
         const expected = ids({ scopes: filter.scopes }).filter((id) => {
           const document = documents.get(id)!;
           return passes({ ...document, category: document.category ?? "" });
@@ -233,13 +233,8 @@ describe("lexical index", () => {
         );
         const words = analyzeQuery(text);
         const ranked = (chosen: LexicalIndex) => {
-          const { hits, terms, best, sureName } = chosen.rank(words, filter, 100);
-          return {
-            hits: hits.map(({ key, score }) => [chosen.idOf(key), score]),
-            terms: terms.map((term) => [term.text, term.weight]),
-            best,
-            sureName,
-          };
+          const { hits, terms, sureName } = chosen.rank(words, filter, 100);
+          return { hits, terms: terms.map((term) => [term.text, term.weight]), sureName };
         };
         expect(ranked(index)).toEqual(ranked(built(seen)));
       }),

@@ -1,10 +1,10 @@
-import { NAME_SIGN } from "./names.ts";
-import { countNames, FacetTable, HashBits, type Segment, StringTable } from "./segment.ts";
+import { FacetTable, HashBits, hasBit, type Segment, StringTable } from "./segment.ts";
 
-/** A segment to merge, with the documents that are left out. */
+/** A segment to merge. */
 export interface MergePart {
   readonly segment: Segment;
-  readonly isDead: (document: number) => boolean;
+  /** A bit for each document that is left out. */
+  readonly dead: Uint32Array;
 }
 
 /** Postings between two turns of the event loop: a few milliseconds. */
@@ -12,19 +12,17 @@ const STEP = 131_072;
 /** The work of a string, in postings. */
 const STRING_COST = 16;
 const DEAD = 0xffffffff;
-const NAME_UNIT = NAME_SIGN.charCodeAt(0);
 
 /**
  * Makes one segment of the live documents of several. A generator, so that a large merge can be spread over
- * many turns of the event loop: it yields after each piece of work, of about `step` postings.
+ * many turns of the event loop: it yields after each piece of work.
  */
-export function* mergeSegments(parts: readonly MergePart[], step = STEP): Generator<void, Segment> {
-  const numbering = yield* numberDocuments(parts, step);
+export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Segment> {
+  const numbering = yield* numberDocuments(parts);
   yield;
   const tables = parts.map(({ segment }) => segment.terms);
   const walk = new TableWalk(tables);
   const dictionary = new StringTableWriter(tables);
-  const names = HashBits.withRoomFor(tables.reduce((sum, terms) => sum + countNames(terms), 0));
   const postings = parts.reduce((sum, { segment }) => sum + segment.documents.length, 0);
   const starts = new Uint32Array(dictionary.room + 1);
   const maxImpacts = new Uint16Array(dictionary.room);
@@ -36,26 +34,24 @@ export function* mergeSegments(parts: readonly MergePart[], step = STEP): Genera
     const max = lists.append(walk);
     sinceTurn += STRING_COST + lists.length - before;
     if (lists.length === before) continue;
-    const { segment } = parts[first!]!;
-    const number = walk.numberIn(first!);
-    if (segment.terms.units[segment.terms.offsets[number]!] === NAME_UNIT)
-      names.addTerm(segment.terms, number);
     maxImpacts[dictionary.size] = max;
-    dictionary.copy(segment.terms, number);
+    dictionary.copy(tables[first!]!, walk.numberIn(first!));
     starts[dictionary.size] = lists.length;
-    if (sinceTurn < step) continue;
+    if (sinceTurn < STEP) continue;
     sinceTurn = 0;
     yield;
   }
+  yield;
+  const terms = dictionary.finish();
   return {
     ids: numbering.ids,
-    terms: dictionary.finish(),
+    terms,
     starts: fitted(starts, dictionary.size + 1),
     documents: fitted(lists.documents, lists.length),
     impacts: fitted(lists.impacts, lists.length),
     fields: fitted(lists.fields, lists.length),
     maxImpacts: fitted(maxImpacts, dictionary.size),
-    names,
+    names: HashBits.ofNames(terms),
     facets: numbering.facets,
     facetOf: numbering.facetOf,
   };
@@ -88,7 +84,6 @@ class PostingMerge {
   /** Appends the postings of the term that the walk is at; gives the greatest impact. */
   append(walk: TableWalk): number {
     const { current } = walk;
-    if (current.length === 1) return this.appendOne(current[0]!, walk.numberIn(current[0]!));
     for (let at = 0; at < current.length; at++) {
       const { starts } = this.parts[current[at]!]!.segment;
       const number = walk.numberIn(current[at]!);
@@ -113,22 +108,6 @@ class PostingMerge {
     }
   }
 
-  private appendOne(part: number, term: number): number {
-    const { starts, documents, impacts, fields } = this.parts[part]!.segment;
-    const newNumbers = this.newNumbers[part]!;
-    let max = 0;
-    for (let at = starts[term]!; at < starts[term + 1]!; at++) {
-      const document = newNumbers[documents[at]!]!;
-      if (document === DEAD) continue;
-      const impact = impacts[at]!;
-      this.documents[this.length] = document;
-      this.impacts[this.length] = impact;
-      this.fields[this.length++] = fields[at]!;
-      if (impact > max) max = impact;
-    }
-    return max;
-  }
-
   private advance(at: number, part: number): void {
     const { documents } = this.parts[part]!.segment;
     const newNumbers = this.newNumbers[part]!;
@@ -148,7 +127,7 @@ interface Numbering {
   readonly newNumbers: Uint32Array[];
 }
 
-function* numberDocuments(parts: readonly MergePart[], step: number): Generator<void, Numbering> {
+function* numberDocuments(parts: readonly MergePart[]): Generator<void, Numbering> {
   const tables = parts.map(({ segment }) => segment.ids);
   const walk = new TableWalk(tables);
   const ids = new StringTableWriter(tables);
@@ -159,7 +138,7 @@ function* numberDocuments(parts: readonly MergePart[], step: number): Generator<
   for (let count = 1; walk.next(); count++) {
     for (const part of walk.current) {
       const number = walk.numberIn(part);
-      if (parts[part]!.isDead(number)) continue;
+      if (hasBit(parts[part]!.dead, number)) continue;
       newNumbers[part]![number] = ids.size;
       const { segment } = parts[part]!;
       const old = segment.facetOf[number]!;
@@ -168,7 +147,7 @@ function* numberDocuments(parts: readonly MergePart[], step: number): Generator<
       facetOf[ids.size] = facet;
       ids.copy(segment.ids, number);
     }
-    if (count % (step / STRING_COST) === 0) yield;
+    if (count % (STEP / STRING_COST) === 0) yield;
   }
   return { ids: ids.finish(), facets: facets.facets, facetOf: fitted(facetOf, ids.size), newNumbers };
 }

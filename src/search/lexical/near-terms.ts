@@ -58,7 +58,7 @@ function addPrefixed(word: string, seen: SeenSegment, worths: Map<string, number
 function addMisspelt(word: string, seen: SeenSegment, worths: Map<string, number>): void {
   const allowed = editsAllowed(word);
   if (allowed === 0) return;
-  for (const term of seen.live.spellings.candidates(word, allowed)) {
+  for (const term of seen.live.speltLike(word, allowed)) {
     if (seen.frequencyOf(term) === 0) continue;
     const text = seen.live.segment.terms.get(term);
     const distance = boundedDistance(word, text, allowed);

@@ -1,20 +1,16 @@
 import { analyzeQuery, type WordQuery } from "../analysis/analyze-query.ts";
-import { splitClauses } from "../analysis/split-needs.ts";
+import { queryParts } from "../analysis/split-needs.ts";
 import type { SearchFilter } from "../port/search-index.ts";
+import { bestFirst, type Scored } from "../ranking/fusion.ts";
 import { CLAUSES } from "../ranking/tuning.ts";
-import type { LexicalHit, LexicalIndex, Ranking } from "./lexical-index.ts";
-import type { TermEntries } from "./weigh-query.ts";
-
-export interface ScoredId {
-  readonly id: string;
-  readonly score: number;
-}
+import type { LexicalIndex } from "./lexical-index.ts";
+import type { Weighing } from "./weigh-query.ts";
 
 export interface ClauseRanking {
-  readonly hits: readonly ScoredId[];
-  /** The ranking of the whole query. */
-  readonly whole: Ranking;
-  readonly clauses: readonly string[];
+  /** Best first, ties by id. */
+  readonly hits: readonly Scored[];
+  /** The terms of the whole query. */
+  readonly whole: Weighing;
 }
 
 /** Ranks a query and, where it has several sentences, each of them; every sentence keeps a say in the list. */
@@ -24,50 +20,31 @@ export function rankClauses(
   filter: SearchFilter,
   limit: number,
 ): ClauseRanking {
-  const clauses = splitClauses(query);
-  if (clauses.length < 2) {
-    const whole = index.rank(analyzeQuery(query, foreign), filter, limit);
-    return { hits: withIds(index, whole.hits), whole, clauses };
-  }
-  const depth = Math.max(CLAUSES.depth, limit);
-  const entries: TermEntries = new Map();
-  const rank = (text: string) => index.rank(analyzeQuery(text, foreign), filter, depth, entries);
-  const whole = rank(query);
-  const rankings = clauses.map(rank);
-  return { hits: withIds(index, mergeRankings(whole, rankings)).slice(0, limit), whole, clauses };
+  const parts = queryParts(query);
+  const depth = parts.length === 1 ? limit : Math.max(CLAUSES.depth, limit);
+  const rankings = parts.map((part) => index.rank(analyzeQuery(part, foreign), filter, depth));
+  return { hits: mergeRankings(rankings.map(({ hits }) => hits)).slice(0, limit), whole: rankings[0]! };
 }
 
-/** Hits by any key, best first. */
-interface Ranked<K> {
-  readonly hits: readonly { readonly key: K; readonly score: number }[];
-}
-
-/** Blends the ranking of a whole query with those of its clauses. In no order. */
-export function mergeRankings<K>(
-  whole: Ranked<K>,
-  rankings: readonly Ranked<K>[],
-): { readonly key: K; readonly score: number }[] {
-  const scores = new Map<K, number>();
-  const best = bestOf(whole);
+/** Blends the hits of a whole query, which come first, with those of its clauses. Best first. */
+export function mergeRankings([whole, ...clauses]: readonly (readonly Scored[])[]): readonly Scored[] {
+  if (clauses.length === 0) return whole!;
+  const scores = new Map<string, number>();
+  const best = bestOf(whole!);
   if (best === 0) return [];
-  for (const { key, score } of whole.hits) scores.set(key, CLAUSES.wholeWorth * (score / best));
-  const strongest = Math.max(...rankings.map(bestOf));
-  for (const ranking of rankings) {
-    const own = bestOf(ranking);
+  for (const { id, score } of whole!) scores.set(id, CLAUSES.wholeWorth * (score / best));
+  const strongest = Math.max(...clauses.map(bestOf));
+  for (const hits of clauses) {
+    const own = bestOf(hits);
     if (own === 0) continue;
     const strength = (own / strongest) ** CLAUSES.strengthExponent;
-    for (const { key, score } of ranking.hits) {
-      scores.set(key, (scores.get(key) ?? 0) + strength * (score / own) ** CLAUSES.sharpness);
+    for (const { id, score } of hits) {
+      scores.set(id, (scores.get(id) ?? 0) + strength * (score / own) ** CLAUSES.sharpness);
     }
   }
-  return Array.from(scores, ([key, score]) => ({ key, score: score * best }));
+  return Array.from(scores, ([id, score]) => ({ id, score: score * best })).sort(bestFirst);
 }
 
-function bestOf(ranking: Ranked<unknown>): number {
-  return ranking.hits[0]?.score ?? 0;
-}
-
-function withIds(index: LexicalIndex, hits: readonly LexicalHit[]): ScoredId[] {
-  const named = hits.map(({ key, score }) => ({ id: index.idOf(key), score }));
-  return named.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
+function bestOf(hits: readonly Scored[]): number {
+  return hits[0]?.score ?? 0;
 }

@@ -1,40 +1,22 @@
 import type { SearchDocument } from "../port/search-index.ts";
-import { PostingMaker, type PostingTaker } from "./document-postings.ts";
-import { FacetTable, HashBits, type Segment, StringTable } from "./segment.ts";
+import { PostingMaker } from "./document-postings.ts";
+import { FacetTable, HashBits, lengthened, type Segment, StringTable } from "./segment.ts";
 
 /** Documents whose postings are put in order between two turns of the event loop. */
 const STEP = 4_096;
-/** Set in the number of a name, to tell it from that of a word. */
-const NAME_BIT = 0x80000000;
-/** Sorting the words of a put takes as long as a walk of this many times as many known words in their order. */
-const SORT_COST = 8;
 
 /** Makes a segment of documents with distinct ids, one after another. */
 export class SegmentBuilder {
-  private readonly maker: PostingMaker;
+  private readonly maker = new PostingMaker();
   private readonly facets = new FacetTable();
   private readonly ids: string[] = [];
   private readonly facetOf: number[] = [];
   /** By document in the order of adding: the end of its postings. */
   private readonly ends: number[] = [];
-  private readonly names = new Map<string, number>();
   private terms = new Uint32Array(1024);
   /** Impact (16 bits) and fields (8 bits). */
   private worths = new Uint32Array(1024);
   private count = 0;
-  private readonly taker: PostingTaker = {
-    word: (term, impact, fields) => this.push(term, impact, fields),
-    name: (text, print) => {
-      const number = this.names.get(text) ?? this.names.size;
-      this.names.set(text, number);
-      this.push((NAME_BIT | number) >>> 0, print, 1);
-    },
-  };
-
-  /** A maker can serve several builders, one after another: what it has analysed it knows. */
-  constructor(maker = new PostingMaker()) {
-    this.maker = maker;
-  }
 
   get size(): number {
     return this.ids.length;
@@ -43,18 +25,32 @@ export class SegmentBuilder {
   add(document: SearchDocument): void {
     this.ids.push(document.id);
     this.facetOf.push(this.facets.intern(document));
-    this.maker.make(document, this.taker);
+    this.maker.make(document, (term, impact, fields) => {
+      if (this.count === this.terms.length) {
+        this.terms = lengthened(this.terms, 2 * this.count);
+        this.worths = lengthened(this.worths, 2 * this.count);
+      }
+      this.terms[this.count] = term;
+      this.worths[this.count++] = (impact << 8) | fields;
+    });
     this.ends.push(this.count);
   }
 
   /** Makes the segment in steps. The builder must not be used after it. */
   *finish(): Generator<void, Segment> {
-    const { terms, worths, count, ends } = this;
-    const dictionary = this.rankTerms();
+    const { terms, worths, count, ends, maker } = this;
+    const frequencies = new Uint32Array(maker.terms.length);
+    for (let at = 0; at < count; at++) frequencies[terms[at]!]!++;
+    // A word that documents have from their domain's text only has no postings under its own text.
+    const dictionary = maker.terms.filter((_, term) => frequencies[term]! > 0).sort();
     yield;
+    const ranks = new Uint32Array(maker.terms.length);
     const starts = new Uint32Array(dictionary.length + 1);
-    for (let at = 0; at < count; at++) starts[terms[at]! + 1]!++;
-    for (let rank = 0; rank < dictionary.length; rank++) starts[rank + 1]! += starts[rank]!;
+    dictionary.forEach((text, rank) => {
+      const term = maker.numberOf(text);
+      ranks[term] = rank;
+      starts[rank + 1] = starts[rank]! + frequencies[term]!;
+    });
     const next = starts.slice();
     const documents = new Uint32Array(count);
     const impacts = new Uint16Array(count);
@@ -68,7 +64,7 @@ export class SegmentBuilder {
       const added = order[document]!;
       facetOf[document] = this.facetOf[added]!;
       for (let at = added === 0 ? 0 : ends[added - 1]!; at < ends[added]!; at++) {
-        const rank = terms[at]!;
+        const rank = ranks[terms[at]!]!;
         const to = next[rank]!++;
         const impact = worths[at]! >>> 8;
         documents[to] = document;
@@ -93,57 +89,15 @@ export class SegmentBuilder {
       facetOf,
     };
   }
+}
 
-  /** The sorted terms that have postings, each of which then names its term by rank. */
-  private rankTerms(): string[] {
-    const { maker, terms, count } = this;
-    const ranks = new Uint32Array(maker.terms.length);
-    const names = [...this.names.keys()].sort();
-    const nameRanks = new Uint32Array(names.length);
-    const dictionary: string[] = [];
-    let named = 0;
-    const pushNames = (before?: string): void => {
-      for (; named < names.length && (before === undefined || names[named]! < before); named++) {
-        nameRanks[this.names.get(names[named]!)!] = dictionary.push(names[named]!) - 1;
-      }
-    };
-    for (const term of this.wordsInOrder()) {
-      const text = maker.terms[term]!;
-      pushNames(text);
-      ranks[term] = dictionary.push(text) - 1;
-    }
-    pushNames();
-    for (let at = 0; at < count; at++) {
-      const term = terms[at]!;
-      terms[at] = term < NAME_BIT ? ranks[term]! : nameRanks[term - NAME_BIT]!;
-    }
-    return dictionary;
-  }
-
-  /** The numbers of the words that have postings, sorted by their texts. */
-  private wordsInOrder(): Iterable<number> {
-    const { maker, count } = this;
-    const words = this.terms.subarray(0, count).filter((term) => term < NAME_BIT);
-    if (count * SORT_COST < maker.terms.length) {
-      return [...new Set(words)].sort((one, other) => (maker.terms[one]! < maker.terms[other]! ? -1 : 1));
-    }
-    const used = new Uint8Array(maker.terms.length);
-    for (const word of words) used[word] = 1;
-    return maker.inOrder().filter((term) => used[term] === 1);
-  }
-
-  private push(term: number, impact: number, fields: number): void {
-    if (this.count === this.terms.length) this.grow();
-    this.terms[this.count] = term;
-    this.worths[this.count++] = (impact << 8) | fields;
-  }
-
-  private grow(): void {
-    const terms = new Uint32Array(this.count * 2);
-    const worths = new Uint32Array(this.count * 2);
-    terms.set(this.terms);
-    worths.set(this.worths);
-    this.terms = terms;
-    this.worths = worths;
+/** Makes the segment of a few documents at once. */
+export function buildSegment(documents: Iterable<SearchDocument>): Segment {
+  const builder = new SegmentBuilder();
+  for (const document of documents) builder.add(document);
+  const steps = builder.finish();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
   }
 }

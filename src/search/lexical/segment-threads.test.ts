@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SearchDocument } from "../port/search-index.ts";
-import { SegmentBuilder } from "./segment-builder.ts";
+import { buildSegment } from "./segment-builder.ts";
 import { SegmentThreads } from "./segment-threads.ts";
 
 const documents = Array.from(
@@ -23,15 +23,11 @@ const documents = Array.from(
 );
 
 test("threads make the same segments as this one, and several at once", async () => {
-  const builder = new SegmentBuilder();
-  for (const document of documents) builder.add(document);
-  const steps = builder.finish();
-  let here = steps.next();
-  while (!here.done) here = steps.next();
+  const here = buildSegment(documents);
   const threads = new SegmentThreads();
   expect(threads.width).toBeGreaterThan(0);
   const segments = await Promise.all(Array.from({ length: 5 }, () => threads.build(documents)));
-  for (const segment of segments) expect(segment).toEqual(here.value);
+  for (const segment of segments) expect(segment).toEqual(here);
   threads.end();
 });
 

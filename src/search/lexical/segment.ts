@@ -145,40 +145,28 @@ export class HashBits {
   }
 
   /** Holds all strings of a table. */
-  static ofAll({ size, units, offsets }: StringTable): HashBits {
-    const bits = HashBits.withRoomFor(size);
-    for (let at = 0; at < size; at++) bits.add(hashUnits(units, offsets[at]!, offsets[at + 1]!));
-    return bits;
+  static ofAll(table: StringTable): HashBits {
+    return HashBits.of(table, 0, table.size, 0);
   }
 
-  /** Holds all names of a dictionary. */
+  /** Holds all names of a dictionary, without their sign. */
   static ofNames(terms: StringTable): HashBits {
-    const bits = HashBits.withRoomFor(countNames(terms));
-    const from = terms.lowerBound(NAME_SIGN);
-    for (let term = from; term < from + countNames(terms); term++) bits.addTerm(terms, term);
-    return bits;
+    return HashBits.of(terms, terms.lowerBound(NAME_SIGN), terms.lowerBound(AFTER_NAMES), NAME_SIGN.length);
   }
 
-  /** Empty, with room for that many strings. */
-  static withRoomFor(count: number): HashBits {
+  private static of({ units, offsets }: StringTable, from: number, to: number, skip: number): HashBits {
     let words = 2;
-    while (words * 32 < count * BITS_PER_STRING) words *= 2;
-    return new HashBits(new Uint32Array(words));
-  }
-
-  /** Adds the name behind its sign in a dictionary. */
-  addTerm({ units, offsets }: StringTable, term: number): void {
-    this.add(hashUnits(units, offsets[term]! + NAME_SIGN.length, offsets[term + 1]!));
-  }
-
-  private add(hash: number): void {
-    const bit = this.bitOf(hash);
-    this.words[bit >>> 5]! |= 1 << (bit & 31);
+    while (words * 32 < (to - from) * BITS_PER_STRING) words *= 2;
+    const bits = new HashBits(new Uint32Array(words));
+    for (let at = from; at < to; at++) {
+      const bit = bits.bitOf(hashUnits(units, offsets[at]! + skip, offsets[at + 1]!));
+      bits.words[bit >>> 5]! |= 1 << (bit & 31);
+    }
+    return bits;
   }
 
   mayHave(hash: number): boolean {
-    const bit = this.bitOf(hash);
-    return ((this.words[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
+    return hasBit(this.words, this.bitOf(hash));
   }
 
   /** FNV's low bits alone are a poor choice of bit. */
@@ -187,13 +175,44 @@ export class HashBits {
   }
 }
 
-/** How many terms of a dictionary stand for names. */
-export function countNames(terms: StringTable): number {
-  return terms.lowerBound(AFTER_NAMES) - terms.lowerBound(NAME_SIGN);
+export type SegmentParts = ReturnType<typeof toParts>;
+
+/** A segment without methods, for a file or another thread. */
+export function toParts({ ids, terms, names, ...arrays }: Segment) {
+  return {
+    ...arrays,
+    idUnits: ids.units,
+    idOffsets: ids.offsets,
+    termUnits: terms.units,
+    termOffsets: terms.offsets,
+    nameWords: names.words,
+  };
 }
 
-/** A step of a binary search, measured against a step of a walk. */
-export const LOOK_UP_COST = 8;
+export function fromParts(parts: SegmentParts): Segment {
+  const { idUnits, idOffsets, termUnits, termOffsets, nameWords, ...arrays } = parts;
+  return {
+    ...arrays,
+    ids: new StringTable(idUnits, idOffsets),
+    terms: new StringTable(termUnits, termOffsets),
+    names: new HashBits(nameWords),
+  };
+}
+
+/** False beyond the end of the bits. */
+export function hasBit(bits: Uint32Array, at: number): boolean {
+  return ((bits[at >>> 5]! >>> (at & 31)) & 1) === 1;
+}
+
+/** A copy of the values with room for more. */
+export function lengthened<T extends Float32Array | Float64Array | Uint8Array | Uint16Array | Uint32Array>(
+  values: T,
+  length: number,
+): T {
+  const larger = new (values.constructor as new (length: number) => T)(length);
+  larger.set(values);
+  return larger;
+}
 
 /** The place of a document in the ascending `documents[start .. end]`, or -1. */
 export function indexIn(documents: Uint32Array, start: number, end: number, document: number): number {

@@ -1,57 +1,45 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
 import { FULL_IMPACT, WORDS } from "../ranking/tuning.ts";
-import type { LiveSegment, SeenSegment } from "./live-segment.ts";
+import type { SeenSegment } from "./live-segment.ts";
 import { DOMAIN_SIGN, NAME_SIGN, type NameSpan, nameSpans, spellingPrint } from "./names.ts";
 import { type NearTerm, nearTerms } from "./near-terms.ts";
 import type { PostingList } from "./score-segment.ts";
+import type { Segment } from "./segment.ts";
 
-/** A term as it is scored. */
-export interface QueryTerm {
+/** A term of a query, and what full impact is worth. */
+export interface WeighedTerm {
   readonly text: string;
   /** The term as it is shown to people. */
   readonly label: string;
   readonly weight: number;
-  /** Stands for a whole name in the query. */
-  readonly isName: boolean;
-  /** Its postings in the segment at that place of those that were weighed. */
-  listIn(live: LiveSegment, place: number): (PostingList & { readonly fields?: Uint8Array }) | undefined;
+  /** For a whole name: the print of its spelling in the query, and the impact of documents that spell it otherwise. */
+  readonly name?: { readonly print: number; readonly otherwise: number };
 }
 
 export interface Weighing {
   /** Heaviest first, ties by text: the order in which every score is summed. */
-  readonly terms: readonly QueryTerm[];
-  /** The score of a document that has every word to the full, names left out. */
-  readonly best: number;
+  readonly terms: readonly WeighedTerm[];
   /** The query names a document in a way that cannot be meant otherwise. */
   readonly sureName: boolean;
 }
 
 /**
  * Gives every term of a query its weight among the documents that the caller may see, so that no weight tells of
- * others. `entries` belong to these documents and are good until they change.
+ * others.
  */
-export function weighQuery(
-  words: QueryWords,
-  segments: readonly SeenSegment[],
-  entries: TermEntries = new Map(),
-): Weighing {
-  const entryOf = (text: string): WeightEntry => {
-    const known = entries.get(text) ?? lookUp(text, segments);
-    entries.set(text, known);
-    return known;
-  };
-  const weighed = weighWords(words, {
+export function weighQuery(words: QueryWords, segments: readonly SeenSegment[]): Weighing {
+  return weighWords(words, {
     size: segments.reduce((sum, { size }) => sum + size, 0),
-    frequencyOf: (term) => entryOf(term).frequency,
+    frequencyOf: (text) => segments.reduce((sum, seen) => sum + frequencyIn(seen, text), 0),
     near: (word) => nearTerms(word, segments),
-    mayHaveName: (hash) => segments.some(({ live }) => live.mayHaveName(hash)),
+    mayHaveName: (hash) => segments.some(({ live }) => live.segment.names.mayHave(hash)),
     isSpeltSo: (key, print) => isSpeltSo(key, print, segments),
   });
-  const terms = weighed.terms.map((term) =>
-    term.name === undefined ? wordTerm(term, entryOf(term.text).numbers) : nameTerm(term, term.name),
-  );
-  terms.sort((one, other) => other.weight - one.weight || (one.text < other.text ? -1 : 1));
-  return { ...weighed, terms };
+}
+
+function frequencyIn({ live, frequencyOf }: SeenSegment, text: string): number {
+  const term = live.segment.terms.find(text);
+  return term < 0 ? 0 : frequencyOf(term);
 }
 
 function isSpeltSo(key: string, print: number, segments: readonly SeenSegment[]): boolean {
@@ -65,76 +53,34 @@ function isSpeltSo(key: string, print: number, segments: readonly SeenSegment[])
   });
 }
 
-/** Terms that were looked up, for queries that share them. */
-export type TermEntries = Map<string, WeightEntry>;
-
-interface WeightEntry {
-  /** Seen documents that have the term. */
-  readonly frequency: number;
-  /** Its number in each segment's dictionary, or -1. */
-  readonly numbers: readonly number[];
-}
-
-function lookUp(text: string, segments: readonly SeenSegment[]): WeightEntry {
-  let frequency = 0;
-  const numbers = segments.map((seen) => {
-    const number = seen.live.termNumber(text);
-    if (number >= 0) frequency += seen.frequencyOf(number);
-    return number;
-  });
-  return { frequency, numbers };
-}
-
-function wordTerm({ text, label, weight }: WeighedTerm, numbers: readonly number[]): QueryTerm {
+/** The postings of a term. Those of a name have the print of a spelling in the place of an impact. */
+export function postingsIn(
+  segment: Segment,
+  { text, weight, name }: WeighedTerm,
+): (PostingList & { readonly fields?: Uint8Array }) | undefined {
+  const term = segment.terms.find(text);
+  if (term < 0) return undefined;
+  const { documents, impacts, fields, starts, maxImpacts } = segment;
+  const start = starts[term]!;
+  const end = starts[term + 1]!;
+  if (name === undefined)
+    return { documents, impacts, fields, start, end, weight, maxImpact: maxImpacts[term]! };
   return {
-    text,
-    label,
+    documents: documents.subarray(start, end),
+    impacts: impactsOf(impacts.subarray(start, end), name),
+    start: 0,
+    end: end - start,
     weight,
-    isName: false,
-    listIn({ segment }, place) {
-      const term = numbers[place]!;
-      if (term < 0) return undefined;
-      return {
-        documents: segment.documents,
-        impacts: segment.impacts,
-        fields: segment.fields,
-        start: segment.starts[term]!,
-        end: segment.starts[term + 1]!,
-        weight,
-        maxImpact: segment.maxImpacts[term]!,
-      };
-    },
+    maxImpact: FULL_IMPACT,
   };
 }
 
-/** Documents of that name, whose postings have the print of a spelling in the place of an impact. */
-function nameTerm(
-  { text, label, weight }: WeighedTerm,
-  { print, otherwise }: { readonly print: number; readonly otherwise: number },
-): QueryTerm {
-  return {
-    text,
-    label,
-    weight,
-    isName: true,
-    listIn({ segment }) {
-      const term = segment.terms.find(text);
-      if (term < 0) return undefined;
-      const start = segment.starts[term]!;
-      const end = segment.starts[term + 1]!;
-      const impacts = segment.impacts
-        .subarray(start, end)
-        .map((spelling) => (spelling === print ? FULL_IMPACT : otherwise));
-      return {
-        documents: segment.documents.subarray(start, end),
-        impacts,
-        start: 0,
-        end: end - start,
-        weight,
-        maxImpact: FULL_IMPACT,
-      };
-    },
-  };
+/** Impacts in the place of the prints of a name's spellings. */
+export function impactsOf(
+  prints: Uint16Array,
+  { print, otherwise }: NonNullable<WeighedTerm["name"]>,
+): Uint16Array {
+  return prints.map((spelling) => (spelling === print ? FULL_IMPACT : otherwise));
 }
 
 /** Statistics of the documents that weighing needs, wherever they are kept. */
@@ -151,37 +97,17 @@ export interface Dictionary {
   isSpeltSo(key: string, print: number): boolean;
 }
 
-/** A term and what full impact is worth. */
-export interface WeighedTerm {
-  readonly text: string;
-  /** The term as it is shown to people. */
-  readonly label: string;
-  readonly weight: number;
-  /** For a name: the print of its spelling in the query, and the impact of documents that spell it otherwise. */
-  readonly name?: { readonly print: number; readonly otherwise: number };
-}
-
-interface WeighedWords {
-  readonly terms: readonly WeighedTerm[];
-  /** The score of a document that has every word to the full, names left out. */
-  readonly best: number;
-  /** The query names a document in a way that cannot be meant otherwise. */
-  readonly sureName: boolean;
-}
-
 /** Gives every term of a query its weight. */
-export function weighWords(words: QueryWords, dictionary: Dictionary): WeighedWords {
+export function weighWords(words: QueryWords, dictionary: Dictionary): Weighing {
   const { size } = dictionary;
   const rarity = (frequency: number): number => Math.log(1 + (size - frequency + 0.5) / (frequency + 0.5));
   const terms: WeighedTerm[] = [];
   const rarities = new Map<string, number>();
-  let best = 0;
   let unknown = 0;
   for (const [text, { weight, joined, foreign }] of words.terms) {
     const frequency = dictionary.frequencyOf(text);
     const inDomains = dictionary.frequencyOf(DOMAIN_SIGN + text);
     const common = rarity(frequency + Math.min(inDomains, WORDS.domainShare * size));
-    if (!joined) best += weight * common;
     if (frequency > 0) {
       rarities.set(text, common);
       terms.push({ text, label: text, weight: weight * common });
@@ -201,7 +127,9 @@ export function weighWords(words: QueryWords, dictionary: Dictionary): WeighedWo
     }
   }
   const names = weighNames(words, dictionary, terms, rarities);
-  return { terms: [...terms, ...names.terms], best, sureName: names.sure };
+  const all = [...terms, ...names.terms];
+  all.sort((one, other) => other.weight - one.weight || (one.text < other.text ? -1 : 1));
+  return { terms: all, sureName: names.sure };
 }
 
 function weighNames(

@@ -86,17 +86,11 @@ export function blendCosines(cosines: readonly ArrayLike<number>[]): Float64Arra
   return scores;
 }
 
-interface AskedTerm {
-  readonly weight: number;
-  /** Stands for a whole name in the query. */
-  readonly isName: boolean;
-}
-
 /**
  * Share of the match by words that lies in embedded fields, 0 to 1. Bodies are not embedded, so vectors are trusted
- * less where the body matched. `terms` are heaviest first.
+ * less where the body matched. `terms` are heaviest first; those with a `name` stand for a whole name in the query.
  */
-export function seenShare<T extends AskedTerm>(
+export function seenShare<T extends { readonly weight: number; readonly name?: object }>(
   hits: readonly { readonly id: string }[],
   terms: readonly T[],
   postingsOf: (id: string) => (term: T) => { readonly share: number; readonly fields: number } | undefined,
@@ -110,7 +104,7 @@ export function seenShare<T extends AskedTerm>(
       if (posting === undefined) continue;
       const score = term.weight * posting.share;
       all += score;
-      if (term.isName || posting.fields !== CONTENT_ONLY) seen += score;
+      if (term.name !== undefined || posting.fields !== CONTENT_ONLY) seen += score;
     }
   }
   return all === 0 ? 1 : seen / all;

@@ -37,13 +37,12 @@ export function cachedEmbedder(embedder: Embedder, cache: VectorCache): Embedder
   const pending = new Map<string, Promise<Float32Array>>();
 
   function embedNew(texts: ReadonlyMap<string, string>): void {
-    const embedding = embedAll(embedder, texts);
-    const stored = embedding.then((vectors) => {
+    const embedding = embedAll(embedder, texts).then((vectors) => {
       cache.put(vectors);
       return vectors;
     });
     for (const key of texts.keys()) {
-      const vector = stored.then((vectors) => vectors.get(key)!);
+      const vector = embedding.then((vectors) => vectors.get(key)!);
       pending.set(key, vector);
       const forget = () => pending.delete(key);
       vector.then(forget, forget);
@@ -91,8 +90,8 @@ function keyOf(embedder: Embedder, text: string): string {
   return hash("sha256", `${embedder.id}\0${text}`, "base64url");
 }
 
-/** Vectors in a SQLite file. Nothing here throws: a file that cannot serve gives misses. */
-export interface VectorFile {
+/** Keeps vectors by key. It may forget, and it never fails: what it cannot keep is a miss. */
+interface VectorCache {
   get(key: string): Float32Array | undefined;
   put(vectors: ReadonlyMap<string, Float32Array>): void;
   close(): void;
@@ -110,9 +109,10 @@ const TABLE = "vectors_1";
 const CHECKSUM_BYTES = 4;
 /** SQLite's primary codes for a damaged file and for a file that is no database. */
 const DAMAGE = new Set([11, 26]);
+const BUSY = 5;
 
 /** Opens or creates the file; at most `maximum` vectors stay in it, the oldest go first. */
-export function openVectorFile(path: string, maximum: number): VectorFile {
+function openVectorFile(path: string, maximum: number): VectorCache {
   let connection = open(path);
 
   /** After damage there is a new file; after anything else the cache goes on without one. */
@@ -121,9 +121,9 @@ export function openVectorFile(path: string, maximum: number): VectorFile {
     try {
       return action(connection);
     } catch (error) {
-      if (isBusy(error)) return undefined;
+      if (sqliteCode(error) === BUSY) return undefined;
       close(connection);
-      connection = isDamage(error) ? attempt(() => replaceDamaged(path)) : undefined;
+      connection = replaceIfDamaged(error, path);
       return undefined;
     }
   }
@@ -153,7 +153,7 @@ function open(path: string): VectorDatabase | undefined {
   try {
     return connect(path);
   } catch (error) {
-    return isDamage(error) ? attempt(() => replaceDamaged(path)) : undefined;
+    return replaceIfDamaged(error, path);
   }
 }
 
@@ -177,11 +177,14 @@ function connect(path: string): VectorDatabase {
   }
 }
 
-function replaceDamaged(path: string): VectorDatabase {
-  renameSync(path, `${path}.damaged`);
-  // The log belongs to the old file and would be replayed into the new one.
-  for (const suffix of ["-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
-  return connect(path);
+function replaceIfDamaged(error: unknown, path: string): VectorDatabase | undefined {
+  if (!DAMAGE.has(sqliteCode(error))) return undefined;
+  return attempt(() => {
+    renameSync(path, `${path}.damaged`);
+    // The log belongs to the old file and would be replayed into the new one.
+    for (const suffix of ["-wal", "-shm"]) rmSync(`${path}${suffix}`, { force: true });
+    return connect(path);
+  });
 }
 
 function close({ database }: VectorDatabase): void {
@@ -210,27 +213,12 @@ function sqliteCode(error: unknown): number {
   return code & 0xff;
 }
 
-function isDamage(error: unknown): boolean {
-  return DAMAGE.has(sqliteCode(error));
-}
-
-function isBusy(error: unknown): boolean {
-  return sqliteCode(error) === 5;
-}
-
 function attempt<Result>(action: () => Result): Result | undefined {
   try {
     return action();
   } catch {
     return undefined;
   }
-}
-
-/** Keeps vectors by key. It may forget, and it never fails: what it cannot keep is a miss. */
-interface VectorCache {
-  get(key: string): Float32Array | undefined;
-  put(vectors: ReadonlyMap<string, Float32Array>): void;
-  close(): void;
 }
 
 /** Options of {@link createCachedEmbedder}. */
@@ -248,11 +236,9 @@ const MAXIMUM_IN_FILE = 1_000_000;
 
 /** The latest vectors in memory and, if there is a path, all of them in a file. */
 export function createVectorCache(options: VectorCacheOptions = {}): VectorCache {
-  const memory = new LRUCache<string, Float32Array>({ max: options.maximumInMemory ?? MAXIMUM_IN_MEMORY });
-  const file: VectorFile | undefined =
-    options.path === undefined
-      ? undefined
-      : openVectorFile(options.path, options.maximumInFile ?? MAXIMUM_IN_FILE);
+  const { path, maximumInMemory = MAXIMUM_IN_MEMORY, maximumInFile = MAXIMUM_IN_FILE } = options;
+  const memory = new LRUCache<string, Float32Array>({ max: maximumInMemory });
+  const file = path === undefined ? undefined : openVectorFile(path, maximumInFile);
 
   return {
     get(key) {

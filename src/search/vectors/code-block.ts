@@ -1,6 +1,5 @@
 import { CENTRES } from "./codebook.ts";
-import { grownCapacity } from "./dot-block.ts";
-import { PAGE_BYTES, startKernel } from "./kernel.ts";
+import { startKernel } from "./kernel.ts";
 
 /** Vectors that are scored together: one for each byte of a SIMD register. */
 export const BLOCK_SLOTS = 16;
@@ -26,16 +25,13 @@ export function codeBytes(slots: number, parts: number): number {
   return Math.ceil(slots / BLOCK_SLOTS) * blockBytes(parts);
 }
 
-export function blockBytes(parts: number): number {
+function blockBytes(parts: number): number {
   return (BLOCK_SLOTS * parts) / 2;
 }
 
-/** Writes codes into `bytes`: a byte for each two codes, and the bytes of a block's vectors side by side. */
-export function writeCodes(bytes: Uint8Array, slot: number, codes: Uint8Array): void {
-  let at = Math.floor(slot / BLOCK_SLOTS) * blockBytes(codes.length) + (slot % BLOCK_SLOTS);
-  for (let part = 0; part < codes.length; part += 2, at += BLOCK_SLOTS) {
-    bytes[at] = codes[part]! | (codes[part + 1]! << 4);
-  }
+/** The place of a vector's first byte: a byte for each two codes, and the bytes of a block's vectors side by side. */
+function placeOf(slot: number, parts: number): number {
+  return Math.floor(slot / BLOCK_SLOTS) * blockBytes(parts) + (slot % BLOCK_SLOTS);
 }
 
 /** Copies the codes of one vector from a block to another one of as many parts. */
@@ -46,13 +42,11 @@ export function copyCodes(
   newSlot: number,
   parts: number,
 ): void {
-  const size = blockBytes(parts);
-  const source = Math.floor(slot / BLOCK_SLOTS) * size + (slot % BLOCK_SLOTS);
-  const target = Math.floor(newSlot / BLOCK_SLOTS) * size + (newSlot % BLOCK_SLOTS);
-  for (let at = 0; at < size; at += BLOCK_SLOTS) to[target + at] = from[source + at]!;
+  const source = placeOf(slot, parts);
+  const target = placeOf(newSlot, parts);
+  for (let at = 0; at < blockBytes(parts); at += BLOCK_SLOTS) to[target + at] = from[source + at]!;
 }
 
-const MAXIMUM_BYTES = 2 ** 32;
 const LINE = 64;
 /** Sums of a block, 16 bits each, and its number. */
 const FOUND_BYTES = BLOCK_SLOTS * 2 + 4;
@@ -60,25 +54,21 @@ const FOUND_BYTES = BLOCK_SLOTS * 2 + 4;
 const END = 0;
 
 /** The codes in the linear memory of the SIMD kernel, or nothing where the host cannot run it. */
-export function createKernelCodes(parts: number): CodeBlock | undefined {
+export function createCodeBlock(parts: number): CodeBlock | undefined {
   const tableStart = LINE;
   const outStart = tableStart + parts * CENTRES;
   const codeStart = Math.ceil((outStart + SCAN_BLOCKS * FOUND_BYTES) / LINE) * LINE;
-  const limit = Math.floor((MAXIMUM_BYTES - codeStart) / blockBytes(parts)) * BLOCK_SLOTS;
-  const kernel = startKernel(codeStart);
+  const kernel = startKernel(codeStart, blockBytes(parts));
   if (kernel === undefined) return undefined;
   const { memory } = kernel;
-  let capacity = 0;
 
   return {
-    reserve(slots) {
-      if (slots <= capacity) return;
-      const grown = grownCapacity(capacity, slots, limit);
-      const missing = codeStart + codeBytes(grown, parts) - memory.buffer.byteLength;
-      if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
-      capacity = grown;
+    reserve: (slots) => kernel.reserve(Math.ceil(slots / BLOCK_SLOTS)),
+    put(slot, codes) {
+      const bytes = new Uint8Array(memory.buffer, codeStart + placeOf(slot, parts));
+      for (let part = 0; part < parts; part += 2)
+        bytes[(part / 2) * BLOCK_SLOTS] = codes[part]! | (codes[part + 1]! << 4);
     },
-    put: (slot, codes) => writeCodes(new Uint8Array(memory.buffer, codeStart), slot, codes),
     bytes: (slots) => new Uint8Array(memory.buffer, codeStart, codeBytes(slots, parts)),
     setTables: (tables) => new Uint8Array(memory.buffer, tableStart).set(tables),
     scan(first, blocks, least, visit) {

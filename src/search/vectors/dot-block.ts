@@ -1,5 +1,9 @@
+import { grownCapacity, startKernel } from "./kernel.ts";
+
 /** A growing block of int8 rows, and the integer dot products of one query with them. */
 export interface DotBlock {
+  /** Works without the SIMD kernel. */
+  readonly isPlain: boolean;
   /** Makes room for that many rows; what is there stays. */
   reserve(rows: number): void;
   /** The row's bytes, to read or to write; the view does not survive `reserve`. */
@@ -20,27 +24,54 @@ export const CHUNK_ROWS = 512;
 export const MAXIMUM_DIMENSIONS = 16_384;
 
 const STEP = 32;
-const FIRST_CAPACITY = 64;
 
 /** Bytes of a row: the dimensions, filled up with zeroes to the step of the kernel. */
 export function strideOf(dimensions: number): number {
   return Math.ceil(dimensions / STEP) * STEP;
 }
 
-/** The capacity after growing by doubling until `rows` fit, at most `limit`. */
-export function grownCapacity(capacity: number, rows: number, limit: number): number {
-  let grown = Math.max(capacity, FIRST_CAPACITY);
-  while (grown < rows) grown *= 2;
-  return Math.min(grown, Math.max(rows, limit));
-}
+/** Query and rows start at multiples of a cache line. */
+const LINE = 64;
 
-const MAXIMUM_BYTES = 2 ** 32;
+/** The block in the linear memory of the SIMD kernel, or nothing where the host cannot run it. */
+export function createKernelBlock(stride: number): DotBlock | undefined {
+  const queryBytes = stride * Int16Array.BYTES_PER_ELEMENT;
+  const outStart = Math.ceil(queryBytes / LINE) * LINE;
+  const listStart = outStart + CHUNK_ROWS * Int32Array.BYTES_PER_ELEMENT;
+  const rowStart = listStart + CHUNK_ROWS * Uint32Array.BYTES_PER_ELEMENT;
+  const kernel = startKernel(rowStart, stride);
+  if (kernel === undefined) return undefined;
+  const { memory } = kernel;
+  const products = (): Int32Array => new Int32Array(memory.buffer, outStart, CHUNK_ROWS);
+
+  return {
+    isPlain: false,
+    reserve: kernel.reserve,
+    row: (slot) => new Int8Array(memory.buffer, rowStart + slot * stride, stride),
+    rows: (end) => new Int8Array(memory.buffer, rowStart, end * stride),
+    setQuery: (query) => new Int16Array(memory.buffer, 0, stride).set(query),
+    dots(first, count) {
+      if (count > 0) kernel.dots(rowStart + first * stride, count, stride, 0, outStart);
+      return products();
+    },
+    dotsAt(slots) {
+      const all = new Int32Array(slots.length);
+      const list = new Uint32Array(memory.buffer, listStart, CHUNK_ROWS);
+      for (let from = 0; from < slots.length; from += CHUNK_ROWS) {
+        const count = Math.min(CHUNK_ROWS, slots.length - from);
+        for (let at = 0; at < count; at++) list[at] = rowStart + slots[from + at]! * stride;
+        kernel.dotsAt(listStart, count, stride, 0, outStart);
+        all.set(products().subarray(0, count), from);
+      }
+      return all;
+    },
+  };
+}
 
 /** The block in plain JavaScript, for hosts without WebAssembly SIMD: same products, slower. */
 export function createPlainBlock(stride: number): DotBlock {
   const query = new Int8Array(stride);
   const products = new Int32Array(CHUNK_ROWS);
-  const limit = Math.floor(MAXIMUM_BYTES / stride);
   let bytes = new Int8Array(0);
 
   function dot(slot: number): number {
@@ -50,9 +81,10 @@ export function createPlainBlock(stride: number): DotBlock {
   }
 
   return {
+    isPlain: true,
     reserve(rows) {
       if (rows * stride <= bytes.length) return;
-      const grown = new Int8Array(grownCapacity(bytes.length / stride, rows, limit) * stride);
+      const grown = new Int8Array(grownCapacity(bytes.length / stride, rows) * stride);
       grown.set(bytes);
       bytes = grown;
     },

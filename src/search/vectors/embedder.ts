@@ -39,6 +39,11 @@ export function normalize(vector: Float32Array): Float32Array {
   return vector;
 }
 
+/** The product of two vectors; of those of length one, their cosine. */
+export function dot(one: Float32Array, other: Float32Array): number {
+  return one.reduce((sum, value, at) => sum + value * other[at]!, 0);
+}
+
 const MAX_ALIASES = 200;
 const MAX_DESCRIPTION = 300;
 const MAX_DOMAIN = 200;

@@ -1,13 +1,12 @@
 import { KERNEL_BYTES } from "./kernel-bytes.ts";
 
-export interface KernelMemory {
+interface KernelMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
-/** The SIMD loops and the memory they work on; all arguments are addresses or counts. */
-export interface Kernel {
-  readonly memory: KernelMemory;
+/** The SIMD loops; all arguments are addresses or counts. */
+interface KernelLoops {
   dots(row: number, count: number, stride: number, query: number, out: number): void;
   /** Like `dots`, of the rows whose addresses are at `list`. */
   dotsAt(list: number, count: number, stride: number, query: number, out: number): void;
@@ -30,23 +29,49 @@ declare const WebAssembly: {
   Instance: new (
     module: object,
     imports: { host: { memory: KernelMemory } },
-  ) => { readonly exports: Omit<Kernel, "memory"> };
+  ) => { readonly exports: KernelLoops };
 };
 
-export const PAGE_BYTES = 65_536;
+/** The loops with the memory that they work on. */
+export interface Kernel extends KernelLoops {
+  readonly memory: KernelMemory;
+  /** Makes room for that many rows; what is there stays. */
+  reserve(rows: number): void;
+}
+
+const PAGE_BYTES = 65_536;
+const MAXIMUM_BYTES = 2 ** 32;
 
 let compiled: object | undefined;
 
-/** A kernel with a memory of its own, or nothing where the host cannot run it. */
-export function startKernel(bytes: number): Kernel | undefined {
+/** A kernel with a memory of its own, whose rows come after `start`; nothing where the host cannot run it. */
+export function startKernel(start: number, rowBytes: number): Kernel | undefined {
   if (typeof WebAssembly === "undefined") return undefined;
   try {
     compiled ??= new WebAssembly.Module(Buffer.from(KERNEL_BYTES, "base64"));
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(start / PAGE_BYTES) });
     const { exports } = new WebAssembly.Instance(compiled, { host: { memory } });
-    return { memory, ...exports };
+    const limit = Math.floor((MAXIMUM_BYTES - start) / rowBytes);
+    let capacity = 0;
+    const reserve = (rows: number): void => {
+      if (rows <= capacity) return;
+      const grown = grownCapacity(capacity, rows, limit);
+      const missing = start + grown * rowBytes - memory.buffer.byteLength;
+      if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+      capacity = grown;
+    };
+    return { memory, reserve, ...exports };
   } catch {
     // No SIMD, no code generation allowed, or no address space left for another memory.
     return undefined;
   }
+}
+
+const FIRST_CAPACITY = 64;
+
+/** The capacity after growing by doubling until `rows` fit, at most `limit`. */
+export function grownCapacity(capacity: number, rows: number, limit = Number.MAX_SAFE_INTEGER): number {
+  let grown = Math.max(capacity, FIRST_CAPACITY);
+  while (grown < rows) grown *= 2;
+  return Math.min(grown, Math.max(rows, limit));
 }

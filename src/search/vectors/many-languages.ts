@@ -1,54 +1,33 @@
-import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
 import { isStopWord } from "../analysis/analyze.ts";
 import { COMMON_VERBS } from "../analysis/tool-verbs.ts";
-import { WordTable } from "../lexical/document-postings.ts";
 import { QUERY } from "../ranking/tuning.ts";
-import { type ForeignQuery, normalize } from "./embedder.ts";
+import { dot, type Embedder, type ForeignQuery, normalize } from "./embedder.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
 import { loadPackedTable, MAXIMUM_CHARACTERS, readTableLines, type StaticTable } from "./static-table.ts";
 
 /** Embeds texts of many languages into the space of the English table. */
-export interface ManyLanguages {
-  embed(texts: readonly string[]): Promise<Float32Array[]>;
-  /** The same for texts that are searched. */
-  embedDocuments(texts: readonly string[]): Promise<Float32Array[]>;
-  /** Reads a query in one of the European languages; undefined for all others. */
-  readForeign(query: string): Promise<ForeignQuery | undefined>;
-}
-
-export interface LanguageDirectories {
-  readonly cjk: string;
-  readonly euro: string;
-}
-
-/** Queries whose vectors are kept: search, phrases and past use each compare the query of an ask. */
-const KEPT_QUERIES = 16;
+export type ManyLanguages = Required<Pick<Embedder, "embed" | "embedDocuments" | "readForeign">>;
 
 /** English texts take the way of the English table alone; the vectors of others are read when a text needs them. */
 export async function loadManyLanguages(
   english: StaticTable,
   dimensions: number,
-  directories: LanguageDirectories,
+  directories: { readonly cjk: string; readonly euro: string },
 ): Promise<ManyLanguages> {
   const euro = await loadEuroWords(directories.euro);
   const loadCjk = lazy(() => loadCjkTable(directories.cjk));
 
   async function embedOne(text: string, isDocument: boolean): Promise<Float32Array> {
-    if (hasCjk(text)) return embedCjk(text, await loadCjk(), isDocument);
-    const words = read(text);
-    if (words === undefined) return english.embed(text);
     const sum = new Float32Array(dimensions);
-    addEuro(words, await euro.vectors(), sum);
-    return normalize(sum);
-  }
-
-  async function embedCjk(text: string, cjk: CjkTable, isDocument: boolean): Promise<Float32Array> {
-    const sum = new Float32Array(dimensions);
-    const rest = cjk.addRuns(text, sum);
-    if (isDocument) cjk.temper(sum);
-    const words = euro.read(rest, english.hasWord);
-    if (words === undefined) english.addPieces(rest, sum);
+    let others = text;
+    if (hasCjk(text)) {
+      const cjk = await loadCjk();
+      others = cjk.addRuns(text, sum);
+      if (isDocument) cjk.temper(sum);
+    }
+    const words = euro.read(others, english.hasWord);
+    if (words === undefined) english.addPieces(others, sum);
     else addEuro(words, await euro.vectors(), sum);
     return normalize(sum);
   }
@@ -66,18 +45,11 @@ export async function loadManyLanguages(
     return vectors;
   }
 
-  /** The query that was read last: it is embedded and searched by its words. */
-  let last: { readonly text: string; readonly words: readonly EuroWord[] | undefined } | undefined;
-
-  function read(text: string): readonly EuroWord[] | undefined {
-    if (last?.text !== text) last = { text, words: euro.read(text, english.hasWord) };
-    return last.words;
-  }
-
   const toolVerbs = lazy(async () => createToolVerbs(english.embed, await euro.vectors()));
 
   async function readForeign(query: string): Promise<ForeignQuery | undefined> {
-    const words = hasCjk(query) ? undefined : read(query.slice(0, MAXIMUM_CHARACTERS));
+    const text = query.slice(0, MAXIMUM_CHARACTERS);
+    const words = hasCjk(query) ? undefined : euro.read(text, english.hasWord);
     if (words === undefined) return undefined;
     const verbsOf = await toolVerbs();
     const foreign = new Set<string>();
@@ -95,20 +67,11 @@ export async function loadManyLanguages(
     return { words: foreign, inVerbsOfTools };
   }
 
-  const kept = new LRUCache<string, Float32Array>({ max: KEPT_QUERIES });
-
-  async function embedQueries(texts: readonly string[]): Promise<Float32Array[]> {
-    if (texts.length > KEPT_QUERIES) return embedAll(texts, false);
-    const vectors: Float32Array[] = [];
-    for (const text of texts) {
-      const vector = kept.get(text) ?? (await embedOne(text.slice(0, MAXIMUM_CHARACTERS), false));
-      kept.set(text, vector);
-      vectors.push(vector);
-    }
-    return vectors;
-  }
-
-  return { embed: embedQueries, embedDocuments: (texts) => embedAll(texts, true), readForeign };
+  return {
+    embed: (texts) => embedAll(texts, false),
+    embedDocuments: (texts) => embedAll(texts, true),
+    readForeign,
+  };
 }
 
 /** Finds the verbs of tools that a word of another language stands for. Most words stand for none. */
@@ -118,19 +81,15 @@ function createToolVerbs(
 ): (word: EuroWord) => readonly string[] {
   const verbs = COMMON_VERBS.map((verb) => ({ verb, vector: embed(verb) }));
   return (word) => {
-    const own = new Float32Array(verbs[0]!.vector.length);
-    add(word, own);
-    normalize(own);
-    const near = verbs.map(({ verb, vector }) => ({ verb, cosine: dot(vector, own) }));
+    const meaning = new Float32Array(verbs[0]!.vector.length);
+    add(word, meaning);
+    normalize(meaning);
+    const near = verbs.map(({ verb, vector }) => ({ verb, cosine: dot(vector, meaning) }));
     const best = Math.max(...near.map(({ cosine }) => cosine));
     return near
       .filter(({ cosine }) => cosine >= QUERY.sameVerb && cosine >= best - QUERY.nextVerb)
       .map(({ verb }) => verb);
   };
-}
-
-function dot(one: Float32Array, other: Float32Array): number {
-  return one.reduce((sum, value, at) => sum + value * other[at]!, 0);
 }
 
 /** Vectors of Chinese, Japanese and Korean character grams. */
@@ -157,14 +116,13 @@ export function hasCjk(text: string): boolean {
 
 async function loadCjkTable(directory: string): Promise<CjkTable> {
   const grams = await readTableLines(directory, "grams.txt");
-  const rows = new WordTable<number>();
-  for (const [row, gram] of grams.entries()) rows.add(gram, 0, gram.length, row);
+  const rows = new Map(grams.map((gram, row) => [gram, row]));
   const table = await loadPackedTable(directory, grams.length);
 
   function addRun(run: string, sum: Float32Array): void {
     for (let start = 0; start < run.length; start++) {
       for (let end = start + 1; end <= Math.min(run.length, start + LONGEST_GRAM); end++) {
-        const row = rows.get(run, start, end);
+        const row = rows.get(run.slice(start, end));
         if (row !== undefined) table.addRow(row, sum, 1);
       }
     }
@@ -176,7 +134,7 @@ async function loadCjkTable(directory: string): Promise<CjkTable> {
 
   return {
     temper(sum) {
-      const share = sum.reduce((total, value, index) => total + value * common[index]!, 0);
+      const share = dot(sum, common);
       for (let index = 0; index < DIMENSIONS; index++)
         sum[index] = (sum[index]! - share * common[index]!) / LONGEST_GRAM;
     },

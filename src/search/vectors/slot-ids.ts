@@ -1,4 +1,4 @@
-import type { StringTable } from "../lexical/segment.ts";
+import { hasBit, lengthened, type StringTable } from "../lexical/segment.ts";
 
 /** The ids of numbered slots. A table of ids that was saved is used as it is: only what changes since is in maps. */
 export class SlotIds {
@@ -25,7 +25,7 @@ export class SlotIds {
   }
 
   has(slot: number): boolean {
-    return ((this.taken[slot >>> 5]! >>> (slot & 31)) & 1) === 1;
+    return hasBit(this.taken, slot);
   }
 
   idOf(slot: number): string | undefined {
@@ -43,11 +43,7 @@ export class SlotIds {
   /** A slot for an id that has none. */
   claim(id: string): number {
     const slot = this.free.pop() ?? this.slots++;
-    if (slot >= this.taken.length * 32) {
-      const larger = new Uint32Array(this.taken.length * 2);
-      larger.set(this.taken);
-      this.taken = larger;
-    }
+    if (slot >= this.taken.length * 32) this.taken = lengthened(this.taken, this.taken.length * 2);
     this.take(slot);
     this.names[slot] = id;
     this.slotByName.set(id, slot);

@@ -57,9 +57,9 @@ describe("static embedder", () => {
     expect(empty).toEqual(new Float32Array(256));
   });
 
-  it("answers several callers from one load", () => {
+  it("answers several callers from one load", async () => {
     const fresh = createStaticEmbedder();
-    expect(fresh.load()).toBe(fresh.load());
+    expect(await fresh.load()).toBe(await createStaticEmbedder().load());
   });
 
   it("says what is missing, and finds it once it is there", async () => {

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { type Problem, problem } from "../../base/problems/problem.ts";
+import { problem } from "../../base/problems/problem.ts";
 import { packagedFile } from "../../base/util/packaged-file.ts";
 import { VECTORS } from "../ranking/tuning.ts";
 import type { Embedder } from "./embedder.ts";
@@ -23,7 +23,7 @@ interface Tables {
 }
 
 /** The packaged tables are read once in a process, however many embedders use them. */
-let packaged: Promise<Tables> | undefined;
+const loadPackaged = loadOnce(readPackaged);
 
 /**
  * Creates an offline embedder with the tables of the package, or with the English table in `directory` alone. See
@@ -39,28 +39,14 @@ let packaged: Promise<Tables> | undefined;
  * ```
  */
 export function createStaticEmbedder(options: { readonly directory?: string } = {}): StaticEmbedder {
-  let own: Promise<Tables> | undefined;
-  let english: Promise<StaticTable> | undefined;
-
-  function tables(): Promise<Tables> {
-    if (options.directory === undefined) return loadPackaged();
-    own ??= loadEnglish(options.directory).catch((error: unknown) => {
-      own = undefined;
-      english = undefined;
-      throw error;
-    });
-    return own;
-  }
-
+  const { directory } = options;
+  const tables = directory === undefined ? loadPackaged : loadOnce(() => loadEnglish(directory));
   return {
-    id: options.directory === undefined ? "static-256@2" : `${ENGLISH}@1`,
+    id: directory === undefined ? "static-256@2" : `${ENGLISH}@1`,
     dimensions: DIMENSIONS,
     isInstant: true,
-    load: () => {
-      english ??= tables().then((loaded) => loaded.english);
-      return english;
-    },
-    reads: options.directory === undefined ? isRead : isMostlyLatin,
+    load: async () => (await tables()).english,
+    reads: directory === undefined ? isRead : isMostlyLatin,
     fluency: (query) => (hasCjk(query) ? VECTORS.cjkFluency : 1),
     embed: async (texts) => (await tables()).languages.embed(texts),
     embedDocuments: async (texts) => (await tables()).languages.embedDocuments(texts),
@@ -68,12 +54,16 @@ export function createStaticEmbedder(options: { readonly directory?: string } = 
   };
 }
 
-function loadPackaged(): Promise<Tables> {
-  packaged ??= readPackaged().catch((error: unknown) => {
-    packaged = undefined;
-    throw error;
-  });
-  return packaged;
+/** A load that failed is tried again. */
+function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
 }
 
 async function readPackaged(): Promise<Tables> {
@@ -105,12 +95,8 @@ function isMostly(query: string, kind: RegExp): boolean {
 
 async function packagedModels(): Promise<string> {
   const vocabulary = await packagedFile(join("models", ENGLISH, "vocab.txt"));
-  if (vocabulary === undefined) throw missing();
-  return dirname(dirname(vocabulary));
-}
-
-function missing(): Problem {
-  return problem("UNAVAILABLE", {
+  if (vocabulary !== undefined) return dirname(dirname(vocabulary));
+  throw problem("UNAVAILABLE", {
     name: `The embedding table ${ENGLISH}`,
     state: "missing",
     reason: "the package has no models folder; install it again.",

@@ -1,15 +1,12 @@
 import {
   BLOCK_SLOTS,
-  blockBytes,
   type CodeBlock,
   codeBytes,
   copyCodes,
-  createKernelCodes,
+  createCodeBlock,
   SCAN_BLOCKS,
-  writeCodes,
 } from "./code-block.ts";
-import { CENTRES, Codebook, type LearnedCodes } from "./codebook.ts";
-import { grownCapacity } from "./dot-block.ts";
+import { Codebook, type LearnedCodes } from "./codebook.ts";
 
 /** Sums are signed words. */
 const SUMS = 32_768;
@@ -21,14 +18,15 @@ export interface SavedCodes extends LearnedCodes {
   readonly bytes: Uint8Array;
 }
 
-/** Codes by a codebook, those that were saved or none yet. `plain` does without WebAssembly. */
-export function createVectorCodes(
-  { order, centres, bytes = new Uint8Array(0) }: LearnedCodes & Partial<SavedCodes>,
-  engine?: "kernel" | "plain",
-): VectorCodes {
+/** Codes by a codebook, those that were saved or none yet; nothing where the host cannot run the kernel. */
+export function createVectorCodes({
+  order,
+  centres,
+  bytes = new Uint8Array(0),
+}: LearnedCodes & Partial<SavedCodes>): VectorCodes | undefined {
   const book = new Codebook({ order, centres });
-  const kernel = engine === "plain" ? undefined : createKernelCodes(book.parts);
-  const block = kernel ?? createPlainCodes(book.parts);
+  const block = createCodeBlock(book.parts);
+  if (block === undefined) return undefined;
   const slots = (bytes.length / codeBytes(1, book.parts)) * BLOCK_SLOTS;
   block.reserve(slots);
   block.bytes(slots).set(bytes);
@@ -149,41 +147,4 @@ class Likely {
   take(): number[] {
     return this.found.filter((_, at) => this.sums[at]! > this.least);
   }
-}
-
-/** The codes in plain JavaScript, for hosts without WebAssembly SIMD: same sums, slower. */
-export function createPlainCodes(parts: number): CodeBlock {
-  const tables = new Uint8Array(parts * CENTRES);
-  let bytes = new Uint8Array(0);
-  let capacity = 0;
-
-  function sumOf(start: number): number {
-    let sum = 0;
-    for (let part = 0, at = start; part < parts; part += 2, at += BLOCK_SLOTS) {
-      const pair = bytes[at]!;
-      sum += tables[part * CENTRES + (pair & 15)]! + tables[(part + 1) * CENTRES + (pair >> 4)]!;
-    }
-    return sum;
-  }
-
-  return {
-    reserve(slots) {
-      if (slots <= capacity) return;
-      capacity = grownCapacity(capacity, slots, Number.MAX_SAFE_INTEGER);
-      const grown = new Uint8Array(codeBytes(capacity, parts));
-      grown.set(bytes);
-      bytes = grown;
-    },
-    put: (slot, codes) => writeCodes(bytes, slot, codes),
-    bytes: (slots) => bytes.subarray(0, codeBytes(slots, parts)),
-    setTables: (next) => tables.set(next),
-    scan(first, blocks, least, visit) {
-      for (let block = first; block < first + blocks; block++) {
-        for (let lane = 0; lane < BLOCK_SLOTS; lane++) {
-          const sum = sumOf(block * blockBytes(parts) + lane);
-          if (sum > least) visit(block * BLOCK_SLOTS + lane, sum);
-        }
-      }
-    },
-  };
 }

@@ -1,15 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StringTable } from "../lexical/segment.ts";
-import { createKernelCodes } from "./code-block.ts";
-import { quantize } from "./dot-block.ts";
-import { createPlainCodes, createVectorCodes } from "./vector-codes.ts";
-import {
-  createKernelBlock,
-  createVectorStore,
-  prepareVectorStore,
-  type VectorStore,
-} from "./vector-store.ts";
+import { createCodeBlock } from "./code-block.ts";
+import { createKernelBlock, quantize } from "./dot-block.ts";
+import { createVectorCodes } from "./vector-codes.ts";
+import { createVectorStore, prepareVectorStore, type VectorStore } from "./vector-store.ts";
 
 const ENGINES = ["kernel", "plain"] as const;
 
@@ -59,11 +54,8 @@ describe.each(ENGINES)("vector store (%s)", (engine) => {
     for (let slot = 0; slot < 2000; slot++) store.put(`id${slot}`, vector(1, slot / 2000));
     const words = new Uint32Array(40);
     for (const slot of [3, 31, 700, 1279]) words[slot >> 5]! |= 1 << (slot & 31);
-    const expected = [3, 31, 700, 1279];
-    for (const filter of [words, new Uint8Array(words.buffer)]) {
-      expect(store.search(vector(1, 0), 10, filter).map(({ slot }) => slot)).toEqual(expected);
-    }
-    expect(store.search(vector(1, 0), 10, new Uint8Array(0))).toEqual([]);
+    expect(store.search(vector(1, 0), 10, words).map(({ slot }) => slot)).toEqual([3, 31, 700, 1279]);
+    expect(store.search(vector(1, 0), 10, new Uint32Array(0))).toEqual([]);
   });
 
   it("finds nothing for a query of zeroes or a limit of none", () => {
@@ -127,7 +119,7 @@ describe("kernel", () => {
         const random = createRandom(seed, levels);
         const vectors = Array.from({ length: count }, () => random(dimensions));
         const query = random(dimensions);
-        const filter = Uint8Array.from(random(Math.ceil(count / 8)), (value) => value * 255);
+        const filter = Uint32Array.from(random(Math.ceil(count / 32)), (value) => value * 2 ** 32);
         const stores = ENGINES.map((engine) => fill(createVectorStore(dimensions, { engine }), vectors));
         for (const bits of [undefined, filter]) {
           const expected = naive(vectors, query, limit, bits);
@@ -152,14 +144,14 @@ describe("codes", () => {
   const CODED = 2_000;
 
   /** Vectors around a few hundred centres, as texts are: 2,500 of them, with codes. */
-  function coded(engine: "kernel" | "plain"): { store: VectorStore; vectors: Float32Array[] } {
+  function coded(): { store: VectorStore; vectors: Float32Array[] } {
     const random = createRandom(11);
     const centres = Array.from({ length: 300 }, () => random(64));
     const vectors = Array.from({ length: 2_500 }, (_, index) => {
       const noise = random(64);
       return centres[index % 300]!.map((value, at) => value + noise[at]!);
     });
-    const store = fill(createVectorStore(64, { engine, codedFrom: CODED }), vectors);
+    const store = fill(createVectorStore(64, { codedFrom: CODED }), vectors);
     expect(store.wantsCodes).toBe(true);
     for (const _ of store.makeCodes());
     expect(store.wantsCodes).toBe(false);
@@ -171,46 +163,43 @@ describe("codes", () => {
 
   it("are summed up by the kernel exactly as by plain JavaScript", () => {
     const random = createRandom(3, 128);
-    const blocks = [createKernelCodes(many.parts)!, createPlainCodes(many.parts)];
-    const codes = new Uint8Array(many.parts);
-    for (const block of blocks) block.reserve(many.slots);
-    for (let slot = 0; slot < many.slots; slot++) {
-      codes.set(random(many.parts).map((value) => Math.floor((value + 1) * 7.99)));
-      for (const block of blocks) block.put(slot, codes);
-    }
-    const tables = Uint8Array.from(random(many.parts * 16), (value) => Math.round((value + 1) * 63.5));
-    const [sums, plainSums] = blocks.map((block) => {
-      block.setTables(tables);
-      const found: [number, number][] = [];
-      for (const least of [-1, 1_100]) {
-        for (const first of [0, 113]) block.scan(first, 512, least, (...sum) => found.push(sum));
-      }
-      return found;
+    const block = createCodeBlock(many.parts)!;
+    block.reserve(many.slots);
+    const all = Array.from({ length: many.slots }, (_, slot) => {
+      const codes = Uint8Array.from(random(many.parts), (value) => Math.floor((value + 1) * 7.99));
+      block.put(slot, codes);
+      return codes;
     });
-    expect(sums!.length).toBeGreaterThan(many.slots);
-    expect(sums).toEqual(plainSums);
-    expect(blocks[0]!.bytes(many.slots)).toEqual(blocks[1]!.bytes(many.slots));
+    const tables = Uint8Array.from(random(many.parts * 16), (value) => Math.round((value + 1) * 63.5));
+    block.setTables(tables);
+    const plain = all.map((codes) => codes.reduce((sum, code, part) => sum + tables[part * 16 + code]!, 0));
+    for (const least of [-1, 1_100]) {
+      for (const first of [0, 113]) {
+        const sums: [number, number][] = [];
+        block.scan(first, 512, least, (...sum) => sums.push(sum));
+        const scanned = plain.map((sum, slot): [number, number] => [slot, sum]);
+        const slots = scanned.slice(first * 16, (first + 512) * 16);
+        expect(sums).toEqual(slots.filter(([, sum]) => sum > least));
+      }
+    }
   });
 
-  it("lead to the same hits in both engines, and to those of an exact scan", () => {
-    const { store, vectors } = coded("kernel");
-    const { store: plain } = coded("plain");
+  it("lead to the hits of an exact scan", () => {
+    const { store, vectors } = coded();
     const exact = fill(createVectorStore(64), vectors);
     const filter = Uint32Array.from({ length: 100 }, (_, at) => (at % 3 === 0 ? 0x0f0f0f0f : 0xffffffff));
     for (const query of vectors.slice(0, 20)) {
       for (const bits of [undefined, filter]) {
-        const hits = store.search(query, 10, bits);
-        expect(hits).toEqual(plain.search(query, 10, bits));
-        expect(hits).toEqual(exact.search(query, 10, bits));
+        expect(store.search(query, 10, bits)).toEqual(exact.search(query, 10, bits));
       }
     }
   });
 
   it("choose few candidates that hold nearly all of the nearest", () => {
-    const { store, vectors } = coded("kernel");
+    const { store, vectors } = coded();
     const ids = StringTable.from(vectors.map((_, index) => `id${index}`).sort());
     const { rows, scales, codes } = store.contents(ids);
-    const book = createVectorCodes(codes!);
+    const book = createVectorCodes(codes!)!;
     let held = 0;
     for (let query = 0; query < 50; query++) {
       const row = rows.subarray(query * 64, query * 64 + 64);
@@ -227,7 +216,7 @@ describe("codes", () => {
   });
 
   it("follow every change, also while they are made", () => {
-    const { store, vectors } = coded("kernel");
+    const { store, vectors } = coded();
     const changed = createVectorStore(64, { codedFrom: CODED });
     fill(changed, vectors);
     const steps = changed.makeCodes();
@@ -277,7 +266,7 @@ function fill(store: VectorStore, vectors: readonly Float32Array[]): VectorStore
   return store;
 }
 
-function naive(vectors: readonly Float32Array[], query: Float32Array, limit: number, filter?: Uint8Array) {
+function naive(vectors: readonly Float32Array[], query: Float32Array, limit: number, filter?: Uint32Array) {
   const target = new Int8Array(query.length);
   const queryScale = quantize(query, target)!;
   const queryRow = Int8Array.from(target);
@@ -288,7 +277,7 @@ function naive(vectors: readonly Float32Array[], query: Float32Array, limit: num
       const product = target.reduce((sum, level, index) => sum + level * queryRow[index]!, 0);
       return { slot, id: `id${slot}`, score: product * scale * queryScale };
     })
-    .filter(({ slot }) => filter === undefined || (filter[slot >> 3]! >> (slot & 7)) & 1)
+    .filter(({ slot }) => filter === undefined || (filter[slot >> 5]! >> (slot & 31)) & 1)
     .sort((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1))
     .slice(0, limit);
 }

@@ -1,35 +1,33 @@
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { TopHits } from "../lexical/score-segment.ts";
-import type { StringTable } from "../lexical/segment.ts";
+import { hasBit, lengthened, type StringTable } from "../lexical/segment.ts";
 import { learnCodes } from "./codebook.ts";
 import {
   CHUNK_ROWS,
+  createKernelBlock,
   createPlainBlock,
   type DotBlock,
-  grownCapacity,
   MAXIMUM_DIMENSIONS,
   quantize,
   strideOf,
 } from "./dot-block.ts";
-import { PAGE_BYTES, startKernel } from "./kernel.ts";
 import { SlotIds } from "./slot-ids.ts";
 import { createVectorCodes, type SavedCodes, type VectorCodes } from "./vector-codes.ts";
 
 /** One bit a slot, lowest bit first: a set bit may be found, a missing one may not. */
-export type SlotFilter = Uint8Array | Uint32Array;
+type SlotFilter = Uint32Array;
 
 interface VectorSlot {
   readonly slot: number;
   readonly id: string;
 }
 
-export interface VectorHit extends VectorSlot {
+interface VectorHit extends VectorSlot {
   readonly score: number;
 }
 
 /** Vectors as int8 rows. A slot is a vector's number, stable until it is removed. */
 export interface VectorStore {
-  readonly dimensions: number;
   readonly size: number;
   /** One more than the highest slot in use: the bits that a filter needs. */
   readonly slots: number;
@@ -116,9 +114,11 @@ function openStore(
   savedCodes?: SavedCodes,
 ): VectorStore {
   const { codedFrom = CODED_FROM } = options;
+  // Without the kernel every vector is compared.
+  let canCode = !block.isPlain;
   const queryRow = new Int8Array(strideOf(dimensions));
   let scales = initialScales;
-  let codes = savedCodes && createVectorCodes(savedCodes, options.engine);
+  let codes = savedCodes && canCode ? createVectorCodes(savedCodes) : undefined;
   /** Codes are being made, of the slots before `codedTo`. */
   let coding: { readonly codes: VectorCodes; codedTo: number } | undefined;
 
@@ -134,11 +134,7 @@ function openStore(
   function claimSlot(id: string): number {
     const slot = ids.claim(id);
     reserve(block, slot + 1);
-    if (slot >= scales.length) {
-      const grown = new Float32Array(Math.max(64, slot + 1, scales.length * 2));
-      grown.set(scales);
-      scales = grown;
-    }
+    if (slot >= scales.length) scales = lengthened(scales, Math.max(64, slot + 1, scales.length * 2));
     return slot;
   }
 
@@ -151,7 +147,7 @@ function openStore(
       for (let index = 0; index < count; index++) {
         const slot = first + index;
         const score = products[index]! * scales[slot]! * queryScale;
-        if (score < threshold || !ids.has(slot) || (filter !== undefined && !allows(filter, slot))) continue;
+        if (score < threshold || !ids.has(slot) || (filter !== undefined && !hasBit(filter, slot))) continue;
         best.offer(score, { slot, id: ids.idOf(slot)! });
         ({ threshold } = best);
       }
@@ -164,7 +160,7 @@ function openStore(
     queryScale: number,
     filter?: SlotFilter,
   ): void {
-    const passes = (slot: number) => ids.has(slot) && (filter === undefined || allows(filter, slot));
+    const passes = (slot: number) => ids.has(slot) && (filter === undefined || hasBit(filter, slot));
     const slots = found.candidates(queryRow, ids.slots, CANDIDATES, passes);
     block.dotsAt(slots).forEach((product, at) => {
       const slot = slots[at]!;
@@ -184,7 +180,6 @@ function openStore(
   }
 
   return {
-    dimensions,
     get size() {
       return ids.size;
     },
@@ -216,7 +211,7 @@ function openStore(
       block.setQuery(queryRow);
       if (codes === undefined || ids.size < codedFrom) offerAll(best, queryScale, filter);
       else offerLikely(codes, best, queryScale, filter);
-      return best.list().map(({ score, item }) => ({ ...item, score }));
+      return best.list.map(({ score, item }) => ({ ...item, score }));
     },
     cosines(query, slots) {
       const queryScale = quantized(query);
@@ -225,11 +220,13 @@ function openStore(
       return Float64Array.from(slots, (slot, at) => products[at]! * scales[slot]! * queryScale);
     },
     get wantsCodes() {
-      return codes === undefined && ids.size >= codedFrom;
+      return canCode && codes === undefined && ids.size >= codedFrom;
     },
     *makeCodes() {
-      const learned = yield* learnCodes(sample(), dimensions);
-      coding = { codes: createVectorCodes(learned, options.engine), codedTo: 0 };
+      const empty = createVectorCodes(yield* learnCodes(sample(), dimensions));
+      canCode = empty !== undefined;
+      if (empty === undefined) return;
+      coding = { codes: empty, codedTo: 0 };
       for (; coding.codedTo < ids.slots; coding.codedTo++) {
         if (coding.codedTo % CODE_STEP === 0) yield;
         coding.codes.put(coding.codedTo, block.row(coding.codedTo), scales[coding.codedTo]!);
@@ -274,19 +271,9 @@ function reserve(block: DotBlock, rows: number): void {
   }
 }
 
-function allows(filter: SlotFilter, slot: number): boolean {
-  const bits = filter.BYTES_PER_ELEMENT * 8;
-  return (((filter[Math.floor(slot / bits)] ?? 0) >>> (slot % bits)) & 1) === 1;
-}
-
 /** `first` is a multiple of the chunk, so the chunk's bits fill whole elements. */
 function allowsAny(filter: SlotFilter, first: number, count: number): boolean {
-  const bits = filter.BYTES_PER_ELEMENT * 8;
-  const end = Math.min(filter.length, Math.ceil((first + count) / bits));
-  for (let index = first / bits; index < end; index++) {
-    if (filter[index] !== 0) return true;
-  }
-  return false;
+  return filter.subarray(first / 32, Math.ceil((first + count) / 32)).some((word) => word !== 0);
 }
 
 function checkDimensions(dimensions: number): void {
@@ -296,51 +283,4 @@ function checkDimensions(dimensions: number): void {
 
 function refused(reason: string): Problem {
   return problem("INVALID_INPUT", { operation: "the vector store", reason });
-}
-
-const MAXIMUM_BYTES = 2 ** 32;
-/** Query and rows start at multiples of a cache line. */
-const LINE = 64;
-
-/** The block in the linear memory of the SIMD kernel, or nothing where the host cannot run it. */
-export function createKernelBlock(stride: number): DotBlock | undefined {
-  const queryBytes = stride * Int16Array.BYTES_PER_ELEMENT;
-  const outStart = Math.ceil(queryBytes / LINE) * LINE;
-  const listStart = outStart + CHUNK_ROWS * Int32Array.BYTES_PER_ELEMENT;
-  const rowStart = listStart + CHUNK_ROWS * Uint32Array.BYTES_PER_ELEMENT;
-  const limit = Math.floor((MAXIMUM_BYTES - rowStart) / stride);
-  const kernel = startKernel(rowStart);
-  if (kernel === undefined) return undefined;
-  const { memory } = kernel;
-  let capacity = 0;
-
-  const products = (): Int32Array => new Int32Array(memory.buffer, outStart, CHUNK_ROWS);
-
-  return {
-    reserve(rows) {
-      if (rows <= capacity) return;
-      const grown = grownCapacity(capacity, rows, limit);
-      const missing = rowStart + grown * stride - memory.buffer.byteLength;
-      if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
-      capacity = grown;
-    },
-    row: (slot) => new Int8Array(memory.buffer, rowStart + slot * stride, stride),
-    rows: (end) => new Int8Array(memory.buffer, rowStart, end * stride),
-    setQuery: (query) => new Int16Array(memory.buffer, 0, stride).set(query),
-    dots(first, count) {
-      if (count > 0) kernel.dots(rowStart + first * stride, count, stride, 0, outStart);
-      return products();
-    },
-    dotsAt(slots) {
-      const all = new Int32Array(slots.length);
-      const list = new Uint32Array(memory.buffer, listStart, CHUNK_ROWS);
-      for (let from = 0; from < slots.length; from += CHUNK_ROWS) {
-        const count = Math.min(CHUNK_ROWS, slots.length - from);
-        for (let at = 0; at < count; at++) list[at] = rowStart + slots[from + at]! * stride;
-        kernel.dotsAt(listStart, count, stride, 0, outStart);
-        all.set(products().subarray(0, count), from);
-      }
-      return all;
-    },
-  };
 }
