@@ -24,15 +24,7 @@ export interface ExporterStatus {
   readonly failure?: string;
 }
 
-export interface OtlpExporter extends Recorder {
-  status(): ExporterStatus;
-  /** Sends everything that waits. Never fails. */
-  flush(): Promise<void>;
-  /** Sends everything that waits, within CLOSE_MS. Later records are dropped. */
-  close(): Promise<void>;
-}
-
-export interface ExporterOptions {
+interface ExporterOptions {
   readonly resource: Attributes;
   readonly version: string;
   /** Posts JSON to a path of the collector, such as `/v1/traces`. Resolves to the status of the answer. */
@@ -51,7 +43,7 @@ const CLOSE_MS = 3_000;
 const AGAIN = new Set([429, 502, 503, 504]);
 
 /** Sends spans and metrics to a collector by OTLP over HTTP, in JSON. */
-export function createOtlpExporter({ resource, version, post, redact }: ExporterOptions): OtlpExporter {
+export function createOtlpExporter({ resource, version, post, redact }: ExporterOptions) {
   const about = { attributes: toOtlpAttributes(resource) };
   const scope = { name: "keyhole", version };
   const histograms = createHistograms(Date.now());
@@ -125,7 +117,7 @@ export function createOtlpExporter({ resource, version, post, redact }: Exporter
     dropped += all.length - waiting.length;
   }
 
-  return {
+  const recorder: Recorder = {
     span: (span) => {
       if (isClosed || waiting.length >= MAX_WAITING) {
         dropped += 1;
@@ -139,9 +131,20 @@ export function createOtlpExporter({ resource, version, post, redact }: Exporter
       histograms.note(name, value, attributes);
       schedule();
     },
-    status: () => ({ sent, waiting: waiting.length, dropped, ...(failure !== undefined && { failure }) }),
+  };
+
+  return {
+    recorder,
+    status: (): ExporterStatus => ({
+      sent,
+      waiting: waiting.length,
+      dropped,
+      ...(failure !== undefined && { failure }),
+    }),
+    /** Sends everything that waits. Never fails. */
     flush,
-    close: async () => {
+    /** Sends everything that waits, within CLOSE_MS. Later records are dropped. */
+    close: async (): Promise<void> => {
       isClosed = true;
       callOff?.();
       const stop = systemClock.after(CLOSE_MS, () => stopping.abort(), true);

@@ -67,11 +67,9 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       return response.status;
     },
   });
-  const stop = recordEvents(exporter);
+  const stop = recordEvents(exporter.recorder);
   return {
-    recorder: exporter,
-    status: exporter.status,
-    flush: exporter.flush,
+    ...exporter,
     close: async () => {
       stop();
       await exporter.close();
