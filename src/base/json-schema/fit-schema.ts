@@ -11,7 +11,7 @@ import {
   typesOf,
 } from "./flatten-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { compactSchema, isSchemaObject, pointerParts, subschemas } from "./walk-schema.ts";
+import { compactSchema, pointerParts, subschemas } from "./walk-schema.ts";
 
 /** Options of {@link fitSchema}. */
 export interface FitSchemaOptions extends TokenBudget {
@@ -181,7 +181,7 @@ function definitionsFor(schema: unknown, definitions: Definitions): ReadonlySet<
   const pending = [schema];
   while (pending.length > 0) {
     const at = pending.pop();
-    if (!isSchemaObject(at)) continue;
+    if (!isPlainObject(at)) continue;
     if (Object.hasOwn(at, "$dynamicRef") || Object.hasOwn(at, "$recursiveRef")) return undefined;
     if (Object.hasOwn(at, "$ref")) {
       const name = definitionOf(at.$ref);

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { findPoisonIn, type InjectionKind } from "../../base/safety/detect-injection.ts";
 import { lazy } from "../../base/util/lazy.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import { BARE_ENTRY } from "../nouns/bare-entry.ts";
 import type { Draft, EntryDraft, EntryStatus, Origin } from "../nouns/entry.ts";
 import { checkAfter } from "./check-after.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
@@ -117,7 +119,6 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
   let waitsForOthers = false;
   const masked = new WeakMap<Draft, EntryDraft>();
-  const checked = new WeakMap<Origin["definition"], readonly InjectionKind[]>();
   const listeners = new Set<() => Promise<void>>();
   let following: NodeJS.Timeout | undefined;
 
@@ -148,14 +149,6 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
 
   function approvalOf({ route, origin }: Judged) {
     return store.get(keyOf(route, origin));
-  }
-
-  function poisonOf(origin: Origin): readonly InjectionKind[] {
-    if (origin.poison) return origin.poison as readonly InjectionKind[];
-    const { definition } = origin;
-    const known = checked.get(definition) ?? findPoisonIn(definition);
-    checked.set(definition, known);
-    return known;
   }
 
   function select(which: PinSelection): Judged[] {
@@ -240,6 +233,12 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
   };
 }
 
+const poisonIn = memoizeByObject(findPoisonIn);
+
+function poisonOf({ poison, definition }: Origin): readonly InjectionKind[] {
+  return (poison as readonly InjectionKind[] | undefined) ?? poisonIn(definition);
+}
+
 /** Skips drafts with `partOf`: they share their parent's approval. */
 function toJudged(drafts: readonly Draft[]): Map<string, Judged> {
   const judged = new Map<string, Judged>();
@@ -266,20 +265,13 @@ function isSamePin(pin: Pin, route: string, { hash, program }: Origin): boolean 
 
 /** Keeps only the address: unapproved words reach no model. */
 function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft {
+  const { visibility, scopes } = draft;
   const blank = {
-    route,
+    ...BARE_ENTRY,
+    ...{ visibility, scopes, route, status },
     name: route.split("/").at(-1) ?? route,
     description: "Waits for approval. Its definition is not shown until then.",
-    aliases: [],
-    phrases: [],
-    tags: [],
-    notes: [],
-    examples: [],
-    guidance: [],
-    related: [],
-    metadata: {},
     inputSchema: { type: "object" },
-    status,
   };
   const { content: _, category: __, parse: ___, presentation: ____, manifest: _____, ...rest } = draft;
   const { code: ______, ...shown } = rest as typeof rest & { readonly code?: string };
