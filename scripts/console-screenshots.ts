@@ -7,8 +7,8 @@ import { fromMcpConfig } from "keyhole/sources";
 import type { Page } from "playwright-core";
 import { GUEST, PLAYGROUND } from "../examples/playground/principals.ts";
 import { createSystems } from "../examples/playground/systems.ts";
-import { createMemoryAuditStore } from "../src/core/audit/audit-store.ts";
 import { faceApiOf } from "../src/gateway/face-api.ts";
+import { createMemoryAuditStore } from "../test/audit-kit.ts";
 import { findChromium, openBrowser } from "../test/console/browser.ts";
 import { buildConsole } from "./build-console.ts";
 

@@ -4,8 +4,12 @@ import { readAuditFolder } from "../src/core/audit/audit-folder.ts";
 import {
   type AuditChain,
   type AuditEvent,
+  type AuditLine,
   type AuditRecord,
+  type AuditStore,
+  EMPTY,
   readAuditLine,
+  toAuditLine,
 } from "../src/core/audit/audit-store.ts";
 import { type ChainReport, verifyChain } from "../src/core/audit/verify-chain.ts";
 
@@ -48,4 +52,28 @@ export function allBytes(folder: string): string {
   return readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), "latin1"))
     .join("\n");
+}
+
+/** Keeps the audit log in memory. */
+export function createMemoryAuditStore(): AuditStore {
+  const lines: AuditLine[] = [];
+  let head = EMPTY;
+  return {
+    add: (event) => {
+      const line = toAuditLine(head, event, Date.now());
+      ({ head } = line);
+      lines.push({ text: line.text, place: `memory:${head.seq}` });
+    },
+    flush: async () => {},
+    chains: async () => [
+      {
+        name: "memory",
+        head,
+        lines: async function* (from = 1) {
+          yield* lines.slice(from - 1);
+        },
+      },
+    ],
+    close: async () => {},
+  };
 }

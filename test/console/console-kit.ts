@@ -1,7 +1,7 @@
 import { createGateway, type Gateway, type GatewayOptions, type Principal } from "keyhole";
 import { type ConsoleOptions, type ConsoleServer, serveConsole } from "keyhole/http";
 import { createMcpServer } from "keyhole/mcp";
-import { createMemoryAuditStore } from "../../src/core/audit/audit-store.ts";
+import { createMemoryAuditStore } from "../audit-kit.ts";
 import { auditor, type Calls, clerk, createShop, reader } from "../shop.ts";
 
 /** A gateway of the shop with the console, and ways to ask it. */

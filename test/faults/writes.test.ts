@@ -5,7 +5,7 @@ import type { Registry } from "keyhole";
 import { createSessionLogs } from "keyhole/agent";
 import { createEmbeddedIndex } from "keyhole/search";
 import { describe, expect, test } from "vitest";
-import { createPinStore } from "../../src/core/access/pin-store.ts";
+import { createPinStore } from "../../src/core/access/pins.ts";
 import { readRegistry, toRegistry, writeRegistry } from "../../src/core/catalog/registry.ts";
 import type { ContentSource } from "../../src/core/nouns/pipeline.ts";
 import { createSqliteSessionStore } from "../../src/core/storage/session-store.ts";

@@ -5,8 +5,7 @@ import { createPostgresState, type PostgresStateOptions } from "keyhole/postgres
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import { type Consents, createConsents } from "../../src/core/access/consents.ts";
-import { createPinStore } from "../../src/core/access/pin-store.ts";
-import { createPinsOver } from "../../src/core/access/pins.ts";
+import { createPinStore, createPinsOver } from "../../src/core/access/pins.ts";
 import { createDiskResultStore } from "../../src/core/storage/disk-result-store.ts";
 import { createIdempotency } from "../../src/core/storage/idempotency.ts";
 import { createPlanStore, type PlanStore } from "../../src/core/storage/plan-store.ts";

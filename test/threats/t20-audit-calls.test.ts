@@ -11,12 +11,8 @@ import {
   onEvent,
 } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
-import {
-  type AuditRecord,
-  type AuditStore,
-  createMemoryAuditStore,
-} from "../../src/core/audit/audit-store.ts";
-import { allBytes, recordsOf, verifyAll } from "../audit-kit.ts";
+import type { AuditRecord, AuditStore } from "../../src/core/audit/audit-store.ts";
+import { allBytes, createMemoryAuditStore, recordsOf, verifyAll } from "../audit-kit.ts";
 import { PLANTED } from "../planted-secrets.ts";
 import { clerk, createShop, reader } from "../shop.ts";
 import { temporaryFolder } from "../temporary-folder.ts";

@@ -39,26 +39,22 @@ export function toArgs(schema: JsonSchema): Arg[] {
 const TYPE_CHARS = 60;
 const DEFAULT_CHARS = 24;
 
-/** A list of arguments within a budget, and how many had to be left out. */
-interface FittedArgs {
-  readonly args: readonly Arg[];
-  readonly omitted: number;
-}
-
 /**
  * Shortens a list of arguments, required ones first, to a token budget. Optional arguments lose their descriptions
  * before any goes, the last ones first; required ones come after them. The JSON of the result stays within the
- * budget, or the list is empty. See {@link toArgs}.
+ * budget, or the list is empty. `omitted` counts those that were left out. See {@link toArgs}.
  */
-export function fitArgs(args: readonly Arg[], budget: TokenBudget): FittedArgs {
+export function fitArgs(
+  args: readonly Arg[],
+  budget: TokenBudget,
+): { readonly args: readonly Arg[]; readonly omitted: number } {
   const forms = args.map((arg): readonly Arg[] => [arg, toBrief(arg)]);
-  const pieces = forms.map(([whole, brief], index): Piece => {
-    const isRequired = args[index]!.required;
-    return {
+  const pieces = forms.map(
+    ([whole, brief], index): Piece => ({
       forms: [JSON.stringify(whole), JSON.stringify(brief), ""],
-      prices: isRequired ? [3, 4] : [1, 2],
-    };
-  });
+      prices: args[index]!.required ? [3, 4] : [1, 2],
+    }),
+  );
   const fitted = fitAssembled(pieces, budget, (chosen) =>
     forms.flatMap((ofArg, index) => ofArg[chosen[index]!] ?? []),
   );

@@ -1,43 +1,33 @@
 import { hidesText, toVisibleText } from "../safety/visible-text.ts";
-import type { Json } from "../util/json.ts";
 import { isPlainObject, setMember } from "../util/plain-object.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { buildSchemaGraph, type GraphSchema, type SchemaNode } from "./schema-graph.ts";
+import { buildSchemaGraph, type GraphSchema, MAX_SCHEMA_DEPTH, type SchemaNode } from "./schema-graph.ts";
 import { type KeywordHolds, SCHEMA_KEYWORDS } from "./schema-keywords.ts";
-import { isSchemaObject, mapSchema, type SchemaMapper } from "./walk-schema.ts";
+import { mapSchema, type SchemaMapper } from "./walk-schema.ts";
 
 const MAX_BYTES = 256 * 1024;
 const MAX_ENUM_BYTES = 64 * 1024;
-const MAX_DEPTH = 32;
-const MAX_SUBSCHEMAS = 2000;
 const MAX_EXPANSION = 10_000;
 /** A schema level takes two levels of JSON. The rest is for defaults and examples. */
-const MAX_JSON_DEPTH = 4 * MAX_DEPTH;
+const MAX_JSON_DEPTH = 4 * MAX_SCHEMA_DEPTH;
 
 /** The result of {@link readSchema}. */
-export type ReadOutcome =
+type ReadOutcome =
   | { readonly ok: true; readonly schema: GraphSchema; readonly nodes: readonly SchemaNode[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Says why a schema from outside is refused. Undefined if it is accepted. Safe and quick on hostile values. */
-export function checkSchema(schema: unknown): string | undefined {
-  const read = readSchema(schema);
-  return read.ok ? undefined : read.reason;
-}
-
-/** Copies a schema that keeps every limit and lists its parts, or says why it is refused. */
+/**
+ * Copies a schema from outside that keeps every limit and lists its parts, or says why it is refused. Safe and quick on
+ * hostile values.
+ */
 export function readSchema(schema: unknown): ReadOutcome {
-  if (typeof schema !== "object" || schema === null) return { ok: false, reason: "it is not an object" };
-  const copied = copyJson(schema, { bytes: MAX_BYTES, depth: MAX_JSON_DEPTH });
+  if (typeof schema !== "object" || schema === null) return refusal("it is not an object");
+  const copied = copyJson(schema);
   if (!copied.ok) return copied;
-  const { copy } = copied;
-  if (typeof copy !== "object" || copy === null || Array.isArray(copy)) {
-    return { ok: false, reason: "it is not an object" };
-  }
-  const graph = buildSchemaGraph(copy, { depth: MAX_DEPTH, subschemas: MAX_SUBSCHEMAS });
+  const graph = buildSchemaGraph(copied.copy);
   if (!graph.ok) return graph;
   const reason = checkEnums(graph.nodes) ?? checkHidden(graph.nodes) ?? checkExpansion(graph.nodes);
-  return reason === undefined ? { ok: true, schema: copy, nodes: graph.nodes } : { ok: false, reason };
+  return reason === undefined ? { ok: true, schema: copied.copy, nodes: graph.nodes } : { ok: false, reason };
 }
 
 function checkEnums(nodes: readonly SchemaNode[]): string | undefined {
@@ -121,7 +111,7 @@ const CLEANER: SchemaMapper = {
 function cleanPart(part: unknown): unknown {
   if (typeof part === "string") return toVisibleText(part, TEXT_CHARS);
   if (Array.isArray(part)) return part.map(cleanPart);
-  return isSchemaObject(part) ? mapSchema(part, CLEANER) : part;
+  return isPlainObject(part) ? mapSchema(part, CLEANER) : part;
 }
 
 function cleanValue(value: unknown, keyword: string, holds: KeywordHolds | undefined): unknown {
@@ -150,70 +140,61 @@ export function hidesData(value: unknown): boolean {
   return Object.entries(value).some(([name, part]) => hidesText(name) || hidesData(part));
 }
 
-/** The largest value that {@link copyJson} copies. */
-interface JsonLimits {
-  readonly bytes: number;
-  readonly depth: number;
-}
-
 /** The result of {@link copyJson}. */
 type CopyOutcome =
-  | { readonly ok: true; readonly copy: Json }
+  | { readonly ok: true; readonly copy: GraphSchema }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Copies a JSON value from outside, or says why it cannot. Reads each member once and no more than the limits
+ * Copies a JSON object from outside, or says why it cannot. Reads each member once and no more than the limits
  * allow, so it also ends on cyclic, shared, endless and very deep values.
  */
-function copyJson(root: unknown, limits: JsonLimits): CopyOutcome {
+function copyJson(root: object): CopyOutcome {
   try {
-    return copyWithin(root, limits);
+    return copyWithin(root);
   } catch {
-    return { ok: false, reason: "reading it fails" };
+    return refusal("reading it fails");
   }
 }
 
-interface PendingCopy {
-  readonly source: object;
-  readonly copy: object;
-  readonly depth: number;
-}
-
 /** Sets members in their own order and fills in their contents later. */
-function copyWithin(root: unknown, limits: JsonLimits): CopyOutcome {
-  const holder: { root: Json } = { root: null };
-  const pending: PendingCopy[] = [{ source: { root }, copy: holder, depth: 0 }];
-  let left = limits.bytes;
+function copyWithin(root: object): CopyOutcome {
+  if (Array.isArray(root)) return refusal("it is not an object");
+  const rootCopy: GraphSchema = {};
+  const pending: { source: object; copy: object; depth: number }[] = [
+    { source: root, copy: rootCopy, depth: 1 },
+  ];
+  let left = MAX_BYTES;
   for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
     const { source, copy, depth } = item;
     const isList = Array.isArray(source);
     // Checked before listing keys: a sparse array can have billions of members.
-    if (isList && source.length > left) return tooLarge(limits);
+    if (isList && source.length > left) return tooLarge();
     for (const key of isList ? source.keys() : Object.keys(source)) {
       const member: unknown = Reflect.get(source, key);
       if (member === undefined && !isList) continue;
       const size = sizeOf(member);
       if (size === undefined) return refusal(`it contains a ${typeof member}`);
       left -= size + (typeof key === "string" ? key.length + 4 : 1);
-      if (left < 0) return tooLarge(limits);
+      if (left < 0) return tooLarge();
       if (typeof member !== "object" || member === null) {
         setMember(copy, key, member ?? null);
         continue;
       }
-      if (depth > limits.depth) return refusal(`it is nested deeper than ${limits.depth} levels`);
+      if (depth > MAX_JSON_DEPTH) return refusal(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
       const inner = Array.isArray(member) ? [] : {};
       setMember(copy, key, inner);
       pending.push({ source: member, copy: inner, depth: depth + 1 });
     }
   }
-  return { ok: true, copy: holder.root };
+  return { ok: true, copy: rootCopy };
 }
 
-function tooLarge(limits: JsonLimits): CopyOutcome {
-  return refusal(`it is larger than ${Math.floor(limits.bytes / 1024)} KB`);
+function tooLarge(): CopyOutcome {
+  return refusal(`it is larger than ${MAX_BYTES / 1024} KB`);
 }
 
-function refusal(reason: string): CopyOutcome {
+function refusal(reason: string): { readonly ok: false; readonly reason: string } {
   return { ok: false, reason };
 }
 

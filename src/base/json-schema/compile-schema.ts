@@ -8,7 +8,7 @@ import { readSchema } from "./check-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { findRepeated } from "./keyword-message.ts";
 import { type PatternWarning, prepareSchema, WEIGHT } from "./prepare-schema.ts";
-import { createMeter, createRegexEngine, type Meter, type RegexEngine } from "./regex-engine.ts";
+import { createRegexEngine, Meter, type RegexEngine } from "./regex-engine.ts";
 
 /** The result of a check of params. */
 export type CheckOutcome =
@@ -31,9 +31,9 @@ export interface CompiledSchema {
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const read = readSchema(schema);
   if (!read.ok) throw problem("SCHEMA_REJECTED", { reason: read.reason });
-  const meter = createMeter();
+  const meter = new Meter();
   const engine = createRegexEngine(meter);
-  const warnings = prepareSchema(read.nodes, { engine, hasFormat: (name) => FORMATS.has(name) });
+  const warnings = prepareSchema(read.nodes, engine, FORMATS);
   const validate = compileOrReject(() => {
     const reason = checkAgainstMeta(read.schema);
     if (reason !== undefined) throw problem("SCHEMA_REJECTED", { reason });

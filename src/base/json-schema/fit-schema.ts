@@ -11,26 +11,18 @@ import {
   typesOf,
 } from "./flatten-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { compactSchema, isSchemaObject, pointerParts, subschemas } from "./walk-schema.ts";
-
-/** Options of {@link fitSchema}. */
-export interface FitSchemaOptions extends TokenBudget {
-  /** Properties to show rather than any other, the most wanted first. See {@link fieldsInError}. */
-  readonly first?: readonly string[];
-}
-
-/** A schema within a budget, and how many of its properties had to be left out. */
-export interface FittedSchema {
-  readonly schema: JsonSchema;
-  readonly omitted: number;
-}
+import { compactSchema, pointerParts, subschemas } from "./walk-schema.ts";
 
 /**
  * Shortens an input schema to a token budget. A schema that fits is only made compact. Otherwise its properties
  * are shown by rank (`first`, required, the others in order): whole, then by type and summary, then not at all.
- * The JSON of the result stays within the budget, or is `{}`. The schema must be JSON.
+ * The JSON of the result stays within the budget, or is `{}`. `omitted` counts the properties that were left out. The
+ * schema must be JSON. See {@link fieldsInError} for `first`.
  */
-export function fitSchema(schema: JsonSchema, { first = [], ...budget }: FitSchemaOptions): FittedSchema {
+export function fitSchema(
+  schema: JsonSchema,
+  { first = [], ...budget }: TokenBudget & { readonly first?: readonly string[] },
+): { readonly schema: JsonSchema; readonly omitted: number } {
   const compact = compactSchema(schema);
   const text = JSON.stringify(compact);
   const maxChars = budget.maxTokens * CHARS_PER_TOKEN;
@@ -41,12 +33,7 @@ export function fitSchema(schema: JsonSchema, { first = [], ...budget }: FitSche
   const view = toObjectView(walk, flatten(walk, compact));
   const definitions = readDefinitions(compact);
   const shown = ranked(view.properties, first).map(({ property, rank }) =>
-    toForms(property, rank, {
-      brief: toBrief(walk, property.schema),
-      needs: definitionsFor(property.schema, definitions),
-      definitions,
-      maxChars,
-    }),
+    toForms(property, rank, toBrief(walk, property.schema), definitions, maxChars),
   );
   const isClosed = compact.additionalProperties === false;
   const fitted = fitAssembled(
@@ -74,48 +61,36 @@ interface ShownSchema {
 /** By pointer, such as `$defs/node`. */
 type Definitions = ReadonlyMap<string, unknown>;
 
-function ranked(
-  properties: readonly Property[],
-  first: readonly string[],
-): { property: Property; rank: 0 | 1 | 2 }[] {
+function ranked(properties: readonly Property[], first: readonly string[]) {
   const byName = new Map(properties.map((property) => [property.name, property]));
   const wanted = new Set(first.flatMap((name) => byName.get(name) ?? []));
   const others = properties.filter((property) => !wanted.has(property));
   return [
-    ...[...wanted].map((property) => ({ property, rank: 2 as const })),
-    ...others.map((property) => ({ property, rank: property.required ? (1 as const) : (0 as const) })),
+    ...[...wanted].map((property) => ({ property, rank: 2 })),
+    ...others.map((property) => ({ property, rank: property.required ? 1 : 0 })),
   ];
 }
 
-interface Material {
-  readonly brief: JsonSchema;
-  readonly needs: ReadonlySet<string> | undefined;
-  readonly definitions: Definitions;
-  readonly maxChars: number;
-}
-
-function toForms(property: Property, rank: 0 | 1 | 2, material: Material): ShownSchema {
-  const { brief, needs, definitions, maxChars } = material;
+function toForms(
+  property: Property,
+  rank: number,
+  brief: JsonSchema,
+  definitions: Definitions,
+  maxChars: number,
+): ShownSchema {
+  const needs = definitionsFor(property.schema, definitions);
   const key = JSON.stringify(property.name);
   const toLine = (schema: unknown) =>
     `${key}:${JSON.stringify(schema)},${property.required ? `${key},` : ""}`;
   const carried = [...(needs ?? [])].map((name) => JSON.stringify({ [name]: definitions.get(name) }));
   const whole = toLine(property.schema) + carried.join("");
-  const briefPrice = 3 * rank + 1;
+  const [toBriefPrice, toNonePrice] = [3 * rank + 1, 3 * rank + 2];
   if (needs === undefined || whole.length > maxChars) {
-    return {
-      property,
-      piece: { forms: [toLine(brief), ""], prices: [briefPrice + 1] },
-      forms: [brief],
-      needs: new Set(),
-    };
+    const piece = { forms: [toLine(brief), ""], prices: [toNonePrice] };
+    return { property, piece, forms: [brief], needs: new Set() };
   }
-  return {
-    property,
-    piece: { forms: [whole, toLine(brief), ""], prices: [briefPrice, briefPrice + 1] },
-    forms: [property.schema, brief],
-    needs,
-  };
+  const piece = { forms: [whole, toLine(brief), ""], prices: [toBriefPrice, toNonePrice] };
+  return { property, piece, forms: [property.schema, brief], needs };
 }
 
 function toBrief(walk: SchemaWalk, property: unknown): JsonSchema {
@@ -181,7 +156,7 @@ function definitionsFor(schema: unknown, definitions: Definitions): ReadonlySet<
   const pending = [schema];
   while (pending.length > 0) {
     const at = pending.pop();
-    if (!isSchemaObject(at)) continue;
+    if (!isPlainObject(at)) continue;
     if (Object.hasOwn(at, "$dynamicRef") || Object.hasOwn(at, "$recursiveRef")) return undefined;
     if (Object.hasOwn(at, "$ref")) {
       const name = definitionOf(at.$ref);

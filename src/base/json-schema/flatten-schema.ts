@@ -1,5 +1,6 @@
 import { HIDDEN_IN_LINE } from "../safety/invisible.ts";
-import { isPlainObject } from "../util/plain-object.ts";
+import { spellUnits } from "../safety/visible-text.ts";
+import { isPlainObject, type PlainObject } from "../util/plain-object.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { keywordsWhere, SCHEMA_KEYWORDS } from "./schema-keywords.ts";
 import { resolvePointer } from "./walk-schema.ts";
@@ -110,7 +111,9 @@ export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   for (const [name, alternatives] of fromBranches) {
     schemas.set(name, alternatives.size > 1 ? { anyOf: [...alternatives] } : [...alternatives][0]);
   }
-  const [first, ...others] = views.map((view) => new Set(view.properties.filter(isRequired).map(toName)));
+  const [first, ...others] = views.map(
+    (view) => new Set(view.properties.filter(isRequired).map(({ name }) => name)),
+  );
   for (const name of first ?? []) if (others.every((names) => names.has(name))) required.add(name);
   for (const name of required) if (!schemas.has(name)) schemas.set(name, true);
 
@@ -127,16 +130,8 @@ export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   };
 }
 
-/** The numbers that a schema takes. */
-export interface NumericRange {
-  readonly min: number;
-  readonly minExclusive: boolean;
-  readonly max: number;
-  readonly maxExclusive: boolean;
-}
-
 /** Reads the range of a numeric schema; an open end is infinite. Also reads the boolean bounds of draft 4. */
-export function toNumericRange(schema: JsonSchema): NumericRange {
+export function toNumericRange(schema: JsonSchema) {
   const [min, minExclusive] = tightest(schema.minimum, schema.exclusiveMinimum, -1);
   const [max, maxExclusive] = tightest(schema.maximum, schema.exclusiveMaximum, 1);
   return { min, minExclusive, max, maxExclusive };
@@ -145,17 +140,11 @@ export function toNumericRange(schema: JsonSchema): NumericRange {
 /** Writes a value as JSON on one line, with invisible characters escaped. Undefined where it is no JSON. */
 export function toLiteral(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value)?.replace(HIDDEN_IN_LINE, escapeCharacter);
+    return JSON.stringify(value)?.replace(HIDDEN_IN_LINE, spellUnits);
   } catch {
     // Nested too deeply, cyclic, or a bigint.
     return undefined;
   }
-}
-
-function escapeCharacter(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
-    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
-    .join("");
 }
 
 const IMPLIED_TYPES = (["object", "array", "string", "number"] as const).map(
@@ -221,11 +210,7 @@ function intersect(first: readonly unknown[], second: readonly unknown[]): unkno
   return first.filter((value) => literals.has(toLiteral(value)));
 }
 
-function joinMaps(
-  walk: SchemaWalk,
-  first: Readonly<Record<string, unknown>>,
-  second: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
+function joinMaps(walk: SchemaWalk, first: PlainObject, second: PlainObject): PlainObject {
   const joined = new Map(Object.entries(first));
   for (const [name, schema] of Object.entries(second)) {
     const known = joined.get(name);
@@ -248,10 +233,6 @@ function requiredNames(schema: JsonSchema): Set<string> {
 
 function isRequired(property: Property): boolean {
   return property.required;
-}
-
-function toName(property: Property): string {
-  return property.name;
 }
 
 /** `direction` is -1 for the lower bound and 1 for the upper one. */

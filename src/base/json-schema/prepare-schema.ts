@@ -12,12 +12,6 @@ export interface PatternWarning {
   readonly text: string;
 }
 
-/** The patterns and formats that the validator can check. */
-export interface PrepareOptions {
-  readonly engine: RegexEngine;
-  readonly hasFormat: (name: string) => boolean;
-}
-
 /** The cost of a check, most of which is the error that it may leave. */
 const CHECK_WEIGHT = 8;
 /** The cost of entering a piece, in addition to its checks. */
@@ -32,18 +26,25 @@ const DROPPED = [
   ...["example", "examples", "$async"],
 ];
 
-/** Rewrites a private copy of a schema in place for the validator: as draft 2020-12, and metered. */
-export function prepareSchema(nodes: readonly SchemaNode[], options: PrepareOptions): PatternWarning[] {
+/**
+ * Rewrites a private copy of a schema in place for the validator: as draft 2020-12, metered, and without patterns and
+ * formats that it cannot check.
+ */
+export function prepareSchema(
+  nodes: readonly SchemaNode[],
+  engine: RegexEngine,
+  formats: ReadonlyMap<string, unknown>,
+): PatternWarning[] {
   const weights = weigh(nodes);
   const warnings: PatternWarning[] = [];
   let evaluatesAll = true;
   for (const [index, { schema, field, guarded }] of nodes.entries()) {
-    dropKeywords(schema, options);
+    dropKeywords(schema, formats);
     modernize(schema);
     respellPrototype(schema);
     dropUnsafeDefaults(schema);
-    warnings.push(...dropPattern(schema, field, options.engine));
-    const dropped = dropPatternProperties(schema, field, options.engine);
+    warnings.push(...dropPattern(schema, field, engine));
+    const dropped = dropPatternProperties(schema, field, engine);
     if (dropped.length > 0) evaluatesAll = false;
     warnings.push(...dropped);
     if (guarded && Object.keys(schema).length > 0) schema[WEIGHT] = weights[index]! + CALL_WEIGHT;
@@ -70,11 +71,11 @@ function weighChoices(choices: unknown): number {
   return each.reduce((sum, weight) => sum + weight, 0);
 }
 
-function dropKeywords(schema: GraphSchema, { hasFormat }: PrepareOptions): void {
+function dropKeywords(schema: GraphSchema, formats: ReadonlyMap<string, unknown>): void {
   const anchor = typeof schema.$id === "string" ? ANCHOR.exec(schema.$id)?.[1] : undefined;
   for (const keyword of DROPPED) delete schema[keyword];
   if (anchor !== undefined) schema.$anchor ??= anchor;
-  if (typeof schema.format === "string" && !hasFormat(schema.format)) delete schema.format;
+  if (typeof schema.format === "string" && !formats.has(schema.format)) delete schema.format;
 }
 
 /** Respells tuples and exclusive limits of older drafts, and drops a `nullable` without type. */

@@ -6,15 +6,10 @@ const MAX_PROGRAMS = 50_000;
 /** The cost of starting a match, in addition to the characters it reads. */
 const START = 16;
 
-/** The patterns of one schema, matched in time linear in the text. */
-export interface RegexEngine {
-  /** Whether the pattern can be checked. Look-around and back-references cannot. */
-  supports(pattern: string): boolean;
-  readonly ajvEngine: RegExpEngine;
-}
+export type RegexEngine = ReturnType<typeof createRegexEngine>;
 
-/** Creates the engine for one schema. The meter bounds its work. */
-export function createRegexEngine(meter: Meter): RegexEngine {
+/** Matches the patterns of one schema in time linear in the text. The meter bounds its work. */
+export function createRegexEngine(meter: Meter) {
   const compiled = new Map<string, RE2JS | undefined>();
   let programs = 0;
 
@@ -37,7 +32,9 @@ export function createRegexEngine(meter: Meter): RegexEngine {
     (pattern: string) => ({ test: (text: string) => match(pattern, text), toString: () => `re2:${pattern}` }),
     { code: "keyhole.re2" },
   );
-  return { supports: (pattern) => find(pattern) !== undefined, ajvEngine };
+  /** Whether the pattern can be checked. Look-around and back-references cannot. */
+  const supports = (pattern: string) => find(pattern) !== undefined;
+  return { supports, ajvEngine };
 }
 
 function compile(pattern: string): RE2JS | undefined {
@@ -57,46 +54,33 @@ function hasNamedReference(pattern: string): boolean {
   return false;
 }
 
-/** Bounds the cost of one check of params, for any pair of schema and params. */
-export interface Meter {
-  /** Throws the meter, to leave the check, once the allowance is used up. */
-  spend(work: number): void;
-  /** False if a pattern would cost more than is left. It is then skipped. */
-  allowsPattern(work: number): boolean;
-  readonly patternsSkipped: boolean;
-  reset(): void;
-}
-
 /** Each takes some 50 ms. */
 const MAX_WORK = 500_000;
 const MAX_PATTERN_WORK = 2_000_000;
 
-/** Creates a meter with a full allowance. */
-export function createMeter(): Meter {
-  let workLeft = MAX_WORK;
-  let patternWorkLeft = MAX_PATTERN_WORK;
-  let patternsSkipped = false;
-  const meter: Meter = {
-    spend(work) {
-      workLeft -= work;
-      if (workLeft < 0) throw meter;
-    },
-    allowsPattern(work) {
-      if (work > patternWorkLeft) {
-        patternsSkipped = true;
-        return false;
-      }
-      patternWorkLeft -= work;
-      return true;
-    },
-    get patternsSkipped() {
-      return patternsSkipped;
-    },
-    reset() {
-      workLeft = MAX_WORK;
-      patternWorkLeft = MAX_PATTERN_WORK;
-      patternsSkipped = false;
-    },
-  };
-  return meter;
+/** Bounds the cost of one check of params, for any pair of schema and params. */
+export class Meter {
+  #workLeft = MAX_WORK;
+  #patternWorkLeft = MAX_PATTERN_WORK;
+  patternsSkipped = false;
+
+  /** Throws the meter, to leave the check, once the allowance is used up. */
+  spend(work: number): void {
+    this.#workLeft -= work;
+    if (this.#workLeft < 0) throw this;
+  }
+
+  /** False if a pattern would cost more than is left. It is then skipped. */
+  allowsPattern(work: number): boolean {
+    const isAllowed = work <= this.#patternWorkLeft;
+    if (isAllowed) this.#patternWorkLeft -= work;
+    else this.patternsSkipped = true;
+    return isAllowed;
+  }
+
+  reset(): void {
+    this.#workLeft = MAX_WORK;
+    this.#patternWorkLeft = MAX_PATTERN_WORK;
+    this.patternsSkipped = false;
+  }
 }

@@ -1,5 +1,6 @@
+import { isPlainObject } from "../util/plain-object.ts";
 import { fieldPath } from "./field-path.ts";
-import { isSchemaObject, resolvePointer, type Subschema, subschemas } from "./walk-schema.ts";
+import { resolvePointer, type Subschema, subschemas } from "./walk-schema.ts";
 
 /** A schema that may be rewritten in place. */
 export type GraphSchema = Record<string, unknown>;
@@ -17,29 +18,23 @@ export interface SchemaNode {
   readonly inPlace: number[];
 }
 
-/** Limits on the size of a document. */
-export interface SchemaLimits {
-  readonly depth: number;
-  readonly subschemas: number;
-}
-
-/** The result of {@link buildSchemaGraph}. */
-export type GraphOutcome =
-  | { readonly ok: true; readonly nodes: readonly SchemaNode[] }
-  | { readonly ok: false; readonly reason: string };
-
+export const MAX_SCHEMA_DEPTH = 32;
+const MAX_SUBSCHEMAS = 2000;
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
 /** Lists all schemas of a JSON document and links those that apply to the same instance, or says why it is refused. */
-export function buildSchemaGraph(root: GraphSchema, limits: SchemaLimits): GraphOutcome {
-  const graph: Graph = { root, limits, nodes: [], indexOf: new Map(), anchors: new Map(), count: 0 };
+export function buildSchemaGraph(
+  root: GraphSchema,
+):
+  | { readonly ok: true; readonly nodes: readonly SchemaNode[] }
+  | { readonly ok: false; readonly reason: string } {
+  const graph: Graph = { root, nodes: [], indexOf: new Map(), anchors: new Map(), count: 0 };
   const reason = addTree(graph, root, "") ?? linkReferences(graph);
   return reason === undefined ? { ok: true, nodes: graph.nodes } : { ok: false, reason };
 }
 
 interface Graph {
   readonly root: GraphSchema;
-  readonly limits: SchemaLimits;
   readonly nodes: SchemaNode[];
   readonly indexOf: Map<unknown, number>;
   readonly anchors: Map<string, GraphSchema>;
@@ -52,23 +47,16 @@ function addTree(graph: Graph, top: GraphSchema, field: string): string | undefi
     const node = graph.nodes[index]!;
     for (const child of subschemas(node.schema)) {
       graph.count += 1;
-      if (graph.count > graph.limits.subschemas)
-        return `it has more than ${graph.limits.subschemas} subschemas`;
+      if (graph.count > MAX_SUBSCHEMAS) return `it has more than ${MAX_SUBSCHEMAS} subschemas`;
       if (typeof child.value === "boolean") continue;
       const where = joinField(node.field, stepOf(child));
-      if (!isSchemaObject(child.value)) return `${pointerOf(child)}${where && ` (${where})`} is not a schema`;
+      if (!isPlainObject(child.value)) return `${pointerOf(child)}${where && ` (${where})`} is not a schema`;
       const depth = node.depth + 1;
-      if (depth > graph.limits.depth) return `its schemas nest deeper than ${graph.limits.depth} levels`;
+      if (depth > MAX_SCHEMA_DEPTH) return `its schemas nest deeper than ${MAX_SCHEMA_DEPTH} levels`;
       // A reference may have reached it before its holder.
       const known = graph.indexOf.get(child.value);
-      const added =
-        known ??
-        addNode(graph, child.value, {
-          field: where,
-          depth,
-          parent: index,
-          guarded: child.row.repeated ?? false,
-        });
+      const facts = { field: where, depth, parent: index, guarded: child.row.repeated ?? false };
+      const added = known ?? addNode(graph, child.value, facts);
       if (child.row.inPlace) node.inPlace.push(added);
       if (known === undefined) pending.push(added);
     }
@@ -102,7 +90,7 @@ function linkReferences(graph: Graph): string | undefined {
         return `${keyword} ${shown(reference)} stands inside an embedded $id`;
       const target = findTarget(graph, reference.slice(1));
       if (typeof target === "boolean") continue;
-      if (!isSchemaObject(target)) return `${keyword} ${shown(reference)} leads nowhere`;
+      if (!isPlainObject(target)) return `${keyword} ${shown(reference)} leads nowhere`;
       const reason = graph.indexOf.has(target) ? undefined : addTree(graph, target, node.field);
       if (reason !== undefined) return reason;
       const found = graph.indexOf.get(target)!;

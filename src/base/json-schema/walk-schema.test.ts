@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import { isPlainObject } from "../util/plain-object.ts";
 import { SCHEMA_KEYWORDS } from "./schema-keywords.ts";
-import { isSchemaObject, mapSchema, subschemas } from "./walk-schema.ts";
+import { mapSchema, subschemas } from "./walk-schema.ts";
 
 /** Counts every schema that a walk reaches. */
 function reached(schema: unknown): unknown[] {
-  if (!isSchemaObject(schema)) return [schema];
+  if (!isPlainObject(schema)) return [schema];
   return [schema, ...[...subschemas(schema)].flatMap(({ value }) => reached(value))];
 }
 

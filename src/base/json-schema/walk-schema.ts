@@ -1,8 +1,6 @@
-import { isPlainObject, setMember } from "../util/plain-object.ts";
+import { isPlainObject, type PlainObject, setMember } from "../util/plain-object.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { type KeywordHolds, SCHEMA_KEYWORDS, type SchemaKeyword } from "./schema-keywords.ts";
-
-type SchemaObject = Readonly<Record<string, unknown>>;
 
 /** A schema directly inside another one. `value` is not checked: it may be anything. */
 export interface Subschema {
@@ -14,7 +12,7 @@ export interface Subschema {
 }
 
 /** Yields the schemas directly inside a schema, in the order of its keywords. See {@link mapSchema}. */
-export function* subschemas(schema: SchemaObject): Generator<Subschema> {
+export function* subschemas(schema: PlainObject): Generator<Subschema> {
   for (const keyword of Object.keys(schema)) {
     const row = SCHEMA_KEYWORDS.get(keyword);
     if (row === undefined || !holdsSchemas(row)) continue;
@@ -23,7 +21,7 @@ export function* subschemas(schema: SchemaObject): Generator<Subschema> {
       for (let key = 0; key < value.length; key += 1) yield { value: value[key], keyword, row, key };
     } else if (row.holds === "schema") {
       yield { value, keyword, row };
-    } else if (isSchemaObject(value)) {
+    } else if (isPlainObject(value)) {
       for (const key of Object.keys(value)) {
         if (!isNameList(keyword, value[key])) yield { value: value[key], keyword, row, key };
       }
@@ -43,7 +41,7 @@ export interface SchemaMapper {
  * Copies one level of a schema. The mapper recurses where it wants to. A keyword that should hold schemas and
  * holds none, such as an empty `allOf`, is handed to `value`.
  */
-export function mapSchema(schema: SchemaObject, mapper: SchemaMapper): Record<string, unknown> {
+export function mapSchema(schema: PlainObject, mapper: SchemaMapper): Record<string, unknown> {
   const mapped: Record<string, unknown> = {};
   for (const keyword of Object.keys(schema)) {
     setDefined(mapped, keyword, mapKeyword(keyword, schema[keyword], mapper));
@@ -55,17 +53,17 @@ function mapKeyword(keyword: string, value: unknown, mapper: SchemaMapper): unkn
   const row = SCHEMA_KEYWORDS.get(keyword);
   if (row === undefined || !holdsSchemas(row)) return mapper.value(value, keyword, row?.holds);
   if (row.holds === "named-schemas") {
-    if (!isSchemaObject(value)) return mapper.value(value, keyword, row.holds);
+    if (!isPlainObject(value)) return mapper.value(value, keyword, row.holds);
     return mapNamed(keyword, value, mapper);
   }
   if (Array.isArray(value) && value.length > 0) {
     return value.map((part: unknown, index) => mapper.subschema(part, keyword, index));
   }
-  const isOne = row.holds === "schema" && (typeof value === "boolean" || isSchemaObject(value));
+  const isOne = row.holds === "schema" && (typeof value === "boolean" || isPlainObject(value));
   return isOne ? mapper.subschema(value, keyword) : mapper.value(value, keyword, row.holds);
 }
 
-function mapNamed(keyword: string, schemas: SchemaObject, mapper: SchemaMapper): Record<string, unknown> {
+function mapNamed(keyword: string, schemas: PlainObject, mapper: SchemaMapper): Record<string, unknown> {
   const mapped: Record<string, unknown> = {};
   for (const name of Object.keys(schemas)) {
     const part = schemas[name];
@@ -88,11 +86,6 @@ function holdsSchemas({ holds }: SchemaKeyword): boolean {
 /** `dependencies` of older drafts may list names instead of holding a schema. */
 function isNameList(keyword: string, value: unknown): boolean {
   return keyword === "dependencies" && Array.isArray(value);
-}
-
-/** Whether the value is an object; schemas may also be `true` or `false`. */
-export function isSchemaObject(value: unknown): value is SchemaObject {
-  return isPlainObject(value);
 }
 
 /** Finds what a URI fragment such as `/$defs/node` points to. Undefined where it points to nothing. */
@@ -143,7 +136,7 @@ export function compactSchema(schema: JsonSchema): JsonSchema {
 }
 
 function compact(schema: unknown): unknown {
-  if (!isSchemaObject(schema)) return schema;
+  if (!isPlainObject(schema)) return schema;
   return mapSchema(schema, Object.hasOwn(schema, "description") ? DESCRIBED : UNDESCRIBED);
 }
 

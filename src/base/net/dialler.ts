@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import { lookup as systemLookup } from "node:dns";
 import { Agent, type ClientRequest, type IncomingMessage, request as openHttp } from "node:http";
 import { request as openHttps, Agent as TlsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
@@ -43,7 +43,11 @@ export function createDialler(lookup: LookupFunction): Dialler {
       const options = {
         ...addressOf(url),
         method,
-        headers: { ...DEFAULTS, ...headers, ...(body !== undefined && lengthOf(body)) },
+        headers: {
+          ...DEFAULTS,
+          ...headers,
+          ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+        },
       };
       const open = () => {
         const opened =
@@ -66,10 +70,6 @@ export function createDialler(lookup: LookupFunction): Dialler {
 function addressOf({ hostname, port, pathname, search }: URL) {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return { host, port, path: `${pathname}${search}` };
-}
-
-function lengthOf(body: string | Uint8Array): { "content-length": number } {
-  return { "content-length": Buffer.byteLength(body) };
 }
 
 /** Limits the time until TLS is agreed on, because a host may accept a connection and then stay silent. */
@@ -139,8 +139,8 @@ async function toResponse(answer: IncomingMessage, { method, signal }: Sent): Pr
   }
   const { whole, chunks } = await readStart(body);
   if (!whole) {
-    const rest = Readable.from(following(chunks, body));
-    return new Response(toStream(rest, signal), { ...init, headers: headersOf(rawHeaders) });
+    const all = Readable.from(following(chunks, body));
+    return new Response(toStream(all, signal), { ...init, headers: headersOf(rawHeaders) });
   }
   const bytes = Buffer.concat(chunks);
   return new WholeResponse(bytes, { ...init, headers: () => wholeHeaders(rawHeaders, bytes.length) });
@@ -160,12 +160,8 @@ function wholeHeaders(raw: readonly string[], length: number): [string, string][
 }
 
 function joined(raw: readonly string[], wanted: string): string | undefined {
-  let found: string | undefined;
-  for (let at = 0; at < raw.length; at += 2) {
-    if (raw[at]!.toLowerCase() !== wanted) continue;
-    found = found === undefined ? raw[at + 1] : `${found}, ${raw[at + 1]}`;
-  }
-  return found;
+  const values = raw.filter((_, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === wanted);
+  return values.length === 0 ? undefined : values.join(", ");
 }
 
 function unreached(host: string) {
@@ -230,19 +226,13 @@ export function guardedLookup(
   lookup: LookupFunction = systemLookup as LookupFunction,
 ): LookupFunction {
   return (host, options, done) => {
-    lookup(host, options, (error, found, family) => {
-      if (error) return done(error, found, family);
-      for (const address of addressesOf(found)) {
-        const refusal = refusalOf(address);
-        if (refusal === undefined) continue;
-        const reason = `its address ${address} ${refusal}`;
-        return done(problem("REQUEST_REFUSED", { where: host, reason }), found, family);
-      }
-      done(null, found, family);
+    lookup(host, options, (error, addresses, family) => {
+      if (error) return done(error, addresses, family);
+      const all = typeof addresses === "string" ? [addresses] : addresses.map(({ address }) => address);
+      const refused = all.find((address) => refusalOf(address) !== undefined);
+      if (refused === undefined) return done(null, addresses, family);
+      const reason = `its address ${refused} ${refusalOf(refused)}`;
+      done(problem("REQUEST_REFUSED", { where: host, reason }), addresses, family);
     });
   };
-}
-
-function addressesOf(found: string | LookupAddress[]): string[] {
-  return typeof found === "string" ? [found] : found.map(({ address }) => address);
 }

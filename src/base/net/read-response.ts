@@ -62,26 +62,21 @@ function isText(bytes: Buffer): boolean {
   return !bytes.subarray(0, 1024).includes(0);
 }
 
-/** Gathers chunks into one. */
-interface ByteGatherer {
-  /** Bytes gathered so far. */
-  readonly size: number;
-  add(chunk: Uint8Array): void;
-  /** Returns all bytes and begins anew. A single chunk is returned as it came. */
-  take(): Buffer;
-}
-
 const EMPTY = Buffer.alloc(0);
 
-/** Copies chunks as they come: a sender may choose small ones, and each kept apart takes hundreds of bytes. */
-export function createByteGatherer(): ByteGatherer {
+/**
+ * Gathers chunks into one. Copies them as they come: a sender may choose small ones, and each kept apart takes hundreds
+ * of bytes.
+ */
+export function createByteGatherer() {
   let gathered: Buffer = EMPTY;
   let size = 0;
   return {
+    /** Bytes gathered so far. */
     get size() {
       return size;
     },
-    add: (chunk) => {
+    add: (chunk: Uint8Array): void => {
       const whole = size + chunk.length;
       if (size === 0) gathered = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
       else {
@@ -90,7 +85,8 @@ export function createByteGatherer(): ByteGatherer {
       }
       size = whole;
     },
-    take: () => {
+    /** Returns all bytes and begins anew. A single chunk is returned as it came. */
+    take: (): Buffer => {
       const taken = gathered.subarray(0, size);
       gathered = EMPTY;
       size = 0;

@@ -2,6 +2,7 @@ import {
   type Fill,
   formatMessage,
   type MessageTemplate,
+  ROLES,
   type Role,
   type ToolNames,
 } from "./format-message.ts";
@@ -31,16 +32,7 @@ type ProblemTableRow = {
 };
 
 /** Problems that reach code rather than a model name the gateway's own operations. */
-const IN_CODE: ToolNames = {
-  ask: "ask",
-  help: "help",
-  get: "get",
-  exec: "exec",
-  batch: "batch",
-  run: "run",
-  params: "params",
-  dry_run: "dry_run",
-};
+const IN_CODE: ToolNames = Object.fromEntries(ROLES.map((role) => [role, role]));
 
 /** An error for the reader who must act: a code, one sentence, the next step. Match it by `code`. */
 export class Problem extends Error {
@@ -56,10 +48,11 @@ export class Problem extends Error {
     details: Record<string, unknown>,
     row: ProblemTableRow = PROBLEMS[code],
   ) {
-    super(formatMessage({ sentences: row.sentence, fills }, IN_CODE));
+    const { message, next } = format(row, fills, IN_CODE);
+    super(message);
     this.name = "Problem";
     this.code = code;
-    this.next = formatMessage({ sentences: row.next, fills }, IN_CODE);
+    this.next = next;
     this.details = details;
     this.#fills = fills;
     this.#row = row;
@@ -67,10 +60,7 @@ export class Problem extends Error {
 
   /** The sentence and the next step in the words of a surface. */
   inWords(words: ToolNames): { readonly message: string; readonly next: string } {
-    return {
-      message: formatMessage({ sentences: this.#row.sentence, fills: this.#fills }, words),
-      next: formatMessage({ sentences: this.#row.next, fills: this.#fills }, words),
-    };
+    return format(this.#row, this.#fills, words);
   }
 
   toJSON(): { code: ProblemCode; message: string; next: string; details: Readonly<Record<string, unknown>> } {
@@ -78,10 +68,16 @@ export class Problem extends Error {
   }
 }
 
+function format({ sentence, next }: ProblemTableRow, fills: Fills, words: ToolNames) {
+  return {
+    message: formatMessage({ sentences: sentence, fills }, words),
+    next: formatMessage({ sentences: next, fills }, words),
+  };
+}
+
 /**
  * Makes the problem of that code, for a tool to throw. `fills` replace the `{words}` of its sentences; a word without
- * a fill does not compile. See
- * {@link isProblem}.
+ * a fill does not compile. See {@link isProblem}.
  *
  * @example
  * ```ts

@@ -146,11 +146,6 @@ export const PROBLEMS = {
     next: "Correct every listed error; each line says where it is.",
     when: "Definitions contradict themselves or each other. All errors are reported at once.",
   },
-  DATA_INVALID: {
-    sentence: "{name} cannot be used: {reason}.",
-    next: "Install or write it again.",
-    when: "A data file, such as a model's weights, is damaged or of another kind.",
-  },
   REGISTRY_INVALID: {
     sentence: "The registry file {path} cannot be used: {reason}.",
     next: "Write it again from the running gateway.",

@@ -7,29 +7,34 @@ const REPLACEMENT = "[secret]";
 /** Letters of base64 that depend on the bytes before the secret, by its place in a group of three. */
 const SHARED_LETTERS = [0, 2, 3] as const;
 
-export interface RedactOptions {
-  /** Also replaces text that looks like a known kind of secret, and fields whose names say secret. */
-  readonly kinds?: boolean;
-}
-
 /**
  * Replaces secrets in text and throughout a JSON value, in every spelling: plain, in URLs and forms, in JSON, in
- * base64 (also inside longer base64) and in hex. Texts under four characters are no secrets.
+ * base64 (also inside longer base64) and in hex. Texts under four characters are no secrets. With `kinds`, also
+ * replaces text that looks like a known kind of secret, and fields whose names say secret.
  */
-export function createRedact(
-  secrets: readonly string[],
-  { kinds = false }: RedactOptions = {},
-): <T>(value: T) => T {
+export function createRedact(secrets: readonly string[], { kinds = false } = {}): <T>(value: T) => T {
   const known = secrets.filter((secret) => secret.length >= MIN_CHARS);
   if (known.length === 0 && !kinds) return (value) => value;
-  const needles = known.flatMap(spellings).filter((needle) => needle.length >= MIN_CHARS);
-  const wanted = { hide: createReplacer(needles, REPLACEMENT), kinds };
-  return (value) => redactValue(value, wanted) as typeof value;
-}
+  const hide = createReplacer(known.flatMap(spellings).filter((needle) => needle.length >= MIN_CHARS));
+  return (value) => redactValue(value) as typeof value;
 
-interface RedactedFields {
-  hide(text: string): string;
-  readonly kinds: boolean;
+  function redactValue(value: unknown): unknown {
+    if (typeof value === "string") return redactText(value);
+    if (Array.isArray(value)) return value.map(redactValue);
+    if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+    if ("toJSON" in value && typeof value.toJSON === "function") return redactValue(value.toJSON());
+    const fields = Object.entries(value).map(([key, part]) => [redactText(key), redactField(key, part)]);
+    return Object.fromEntries(fields);
+  }
+
+  function redactField(name: string, value: unknown): unknown {
+    const isSecret = kinds && typeof value === "string" && value.length >= MIN_CHARS && namesSecret(name);
+    return isSecret ? REPLACEMENT : redactValue(value);
+  }
+
+  function redactText(text: string): string {
+    return kinds ? replaceSecrets(hide(text), REPLACEMENT) : hide(text);
+  }
 }
 
 function spellings(secret: string): string[] {
@@ -60,39 +65,17 @@ function encodings(bytes: Buffer): string[] {
   return [hex, hex.toUpperCase(), ...inside];
 }
 
-function redactValue(value: unknown, wanted: RedactedFields): unknown {
-  if (typeof value === "string") return redactText(value, wanted);
-  if (Array.isArray(value)) return value.map((part) => redactValue(part, wanted));
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
-  if ("toJSON" in value && typeof value.toJSON === "function") return redactValue(value.toJSON(), wanted);
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [redactText(key, wanted), redactField(key, part, wanted)]),
-  );
-}
-
-function redactField(name: string, value: unknown, wanted: RedactedFields): unknown {
-  const isSecret =
-    wanted.kinds && typeof value === "string" && value.length >= MIN_CHARS && namesSecret(name);
-  return isSecret ? REPLACEMENT : redactValue(value, wanted);
-}
-
-function redactText(text: string, { hide, kinds }: RedactedFields): string {
-  const known = hide(text);
-  return kinds ? replaceSecrets(known, REPLACEMENT) : known;
-}
-
 /** Needles are looked up by this many first characters. */
 const START = 3;
 const KEYS = 65_536;
 
 /**
- * Prepares the replacement of many texts by one. A single pass finds them all, the longest at each place; most places
- * cost one look into a table. Needles under three characters are ignored.
+ * Prepares the replacement of many texts of at least three characters. A single pass finds them all, the longest at each
+ * place; most places cost one look into a table.
  */
-function createReplacer(needles: readonly string[], replacement: string): (text: string) => string {
-  const long = needles.filter((needle) => needle.length >= START);
+function createReplacer(needles: readonly string[]): (text: string) => string {
   const byStart = Map.groupBy(
-    [...new Set(long)].sort((left, right) => right.length - left.length),
+    [...new Set(needles)].sort((left, right) => right.length - left.length),
     (needle) => needle.slice(0, START),
   );
   const starts = new Uint8Array(KEYS);
@@ -108,7 +91,7 @@ function createReplacer(needles: readonly string[], replacement: string): (text:
         at += 1;
         continue;
       }
-      replaced += text.slice(from, at) + replacement;
+      replaced += text.slice(from, at) + REPLACEMENT;
       at += found.length;
       from = at;
     }

@@ -78,8 +78,8 @@ function spell(text: string): string {
 
 const spelt = new Map<string, string>();
 
-/** A text may hide millions of characters, of which there are a few thousand. */
-function spellUnits(characters: string): string {
+/** Spells characters as JSON escapes. Keeps the spellings: a text may hide millions of some thousand characters. */
+export function spellUnits(characters: string): string {
   const known = spelt.get(characters);
   if (known !== undefined) return known;
   const units = characters.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));

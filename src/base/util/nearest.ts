@@ -78,17 +78,12 @@ function toForm(whole: string): Form {
 function costBetween(wanted: WantedName, candidate: Form): number | undefined {
   if (candidate.joined === "") return undefined;
   if (wanted.joined === candidate.joined) return 0;
-  const costs = [
-    typoCost(wanted.joined, candidate.joined),
-    wordCost(wanted, candidate),
-    partCost(wanted.joined, candidate.joined),
-  ];
-  return costs.reduce(lower, undefined);
-}
-
-function lower(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return Math.min(a, b);
+  const cost = Math.min(
+    typoCost(wanted.joined, candidate.joined) ?? Number.POSITIVE_INFINITY,
+    wordCost(wanted, candidate) ?? Number.POSITIVE_INFINITY,
+    partCost(wanted.joined, candidate.joined) ?? Number.POSITIVE_INFINITY,
+  );
+  return Number.isFinite(cost) ? cost : undefined;
 }
 
 function typoCost(a: string, b: string): number | undefined {
@@ -102,18 +97,12 @@ function wordCost(wanted: WantedName, candidate: Form): number | undefined {
   if (wanted.joined.length < 2 || candidate.joined.length < 2) return undefined;
   // Splitting into words is slow, so names that cannot share all their words are ruled out first.
   const mayBeWithin = wanted.joined.includes(candidate.joined.slice(0, 2));
-  if (!mayBeWithin && !allWithin(wanted.words, candidate.joined)) return undefined;
+  if (!mayBeWithin && !wanted.words.values().every((word) => candidate.joined.includes(word)))
+    return undefined;
   const words = wordsOf(candidate.name);
   const [few, many] = words.size <= wanted.words.size ? [words, wanted.words] : [wanted.words, words];
   if (few.size === 0 || !few.isSubsetOf(many)) return undefined;
   return few.size === many.size ? 0.5 : 2 + (many.size - few.size) / (many.size + 1);
-}
-
-function allWithin(words: Iterable<string>, joined: string): boolean {
-  for (const word of words) {
-    if (!joined.includes(word)) return false;
-  }
-  return true;
 }
 
 function wordsOf(name: string): Set<string> {

@@ -3,21 +3,16 @@
  * waits for the next one.
  */
 export function checkAfter(check: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
-
-  function start(): Promise<void> {
-    next = undefined;
-    const started = check().finally(() => {
-      if (running === started) running = undefined;
-    });
-    running = started;
-    return started;
-  }
-
   return () => {
-    if (!running) return start();
-    next ??= running.then(start, start);
+    if (next) return next;
+    const begin = () => {
+      next = undefined;
+      return check();
+    };
+    next = last.then(begin, begin);
+    last = next;
     return next;
   };
 }

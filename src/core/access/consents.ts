@@ -29,7 +29,7 @@ type ConsentStore = RecordStore<z.infer<typeof consentSchema>>;
 
 /** Keeps consents in a file. */
 export function createConsents(path: string): Consents {
-  const store = createRecordStore({ path, format: 1, record: consentSchema, counted: "allowed" });
+  const store = createRecordStore({ path, record: consentSchema, counted: "allowed" });
   return createConsentsOver(store, ({ hash }) => {
     void store.refresh();
     return store.get(hash) !== undefined;

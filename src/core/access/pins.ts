@@ -1,9 +1,12 @@
+import { z } from "zod";
 import { findPoisonIn, type InjectionKind } from "../../base/safety/detect-injection.ts";
 import { lazy } from "../../base/util/lazy.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import { BARE_ENTRY } from "../nouns/bare-entry.ts";
 import type { Draft, EntryDraft, EntryStatus, Origin } from "../nouns/entry.ts";
 import { checkAfter } from "./check-after.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
-import { createPinStore, type PinStore } from "./pin-store.ts";
+import { createRecordStore, type RecordStore } from "./record-store.ts";
 
 /**
  * `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval.
@@ -71,6 +74,21 @@ interface Judged {
   readonly origin: Origin;
 }
 
+export const approvalSchema = z.object({
+  hash: z.string(),
+  definition: z.record(z.string(), z.unknown()),
+  /** Milliseconds since 1970. */
+  approvedAt: z.number(),
+});
+
+/** Approved definitions by program and route. */
+type PinStore = RecordStore<z.infer<typeof approvalSchema>>;
+
+/** Keeps approvals in a file if a path is given. */
+export function createPinStore(path?: string): PinStore {
+  return createRecordStore({ path, record: approvalSchema, counted: "approved" });
+}
+
 /** How often changes by other processes are looked for. */
 const FOLLOW_MS = 500;
 
@@ -99,11 +117,8 @@ export function createPins({ path }: PinsOptions = {}): Pins {
 export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower): Pins {
   /** Lazy: a large catalog has many, and a start needs none of them. */
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
-  /** Without approvals nothing is looked up, which takes time for each of many tools. */
-  let isAnyApproved = true;
   let waitsForOthers = false;
   const masked = new WeakMap<Draft, EntryDraft>();
-  const checked = new WeakMap<Origin["definition"], readonly InjectionKind[]>();
   const listeners = new Set<() => Promise<void>>();
   let following: NodeJS.Timeout | undefined;
 
@@ -124,19 +139,16 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     await Promise.all([...listeners].map((listener) => listener()));
   }
 
-  function stateOf({ route, origin }: Judged): PinState {
-    const approval = isAnyApproved ? store.get(keyOf(route, origin)) : undefined;
+  /** Without approvals nothing is looked up, which takes time for each of many tools. */
+  function stateOf({ route, origin }: Judged, isAnyApproved = true): PinState {
+    const approval = isAnyApproved ? approvalOf({ route, origin }) : undefined;
     if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
     if (origin.trusted) return poisonOf(origin).length === 0 ? "trusted" : "flagged";
     return approval ? "changed" : "pending";
   }
 
-  function poisonOf(origin: Origin): readonly InjectionKind[] {
-    if (origin.poison) return origin.poison as readonly InjectionKind[];
-    const { definition } = origin;
-    const known = checked.get(definition) ?? findPoisonIn(definition);
-    checked.set(definition, known);
-    return known;
+  function approvalOf({ route, origin }: Judged) {
+    return store.get(keyOf(route, origin));
   }
 
   function select(which: PinSelection): Judged[] {
@@ -147,7 +159,12 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     });
   }
 
-  async function change(selected: readonly Judged[], approve: boolean): Promise<number> {
+  async function change(
+    which: PinSelection,
+    counts: (pin: Judged) => boolean,
+    approve: boolean,
+  ): Promise<number> {
+    const selected = select(which).filter(counts);
     const approvedAt = Date.now();
     const changes = selected.map(({ route, origin }) => {
       const approval = { hash: origin.hash, definition: origin.definition, approvedAt };
@@ -161,11 +178,11 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     return selected.length;
   }
 
-  function judgeOne(draft: Draft): Draft {
+  function judgeOne(draft: Draft, isAnyApproved: boolean): Draft {
     const { origin, route } = draft;
     if (!origin || route === undefined) return draft;
     waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
-    const state = stateOf({ route, origin });
+    const state = stateOf({ route, origin }, isAnyApproved);
     if (state === "trusted" || state === "approved") return draft;
     const known = masked.get(draft);
     const reason = REASONS[state];
@@ -182,10 +199,8 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     judge: (drafts) => {
       judged = lazy(() => toJudged(drafts));
       waitsForOthers = false;
-      isAnyApproved = store.keys().length > 0;
-      const shown = drafts.map(judgeOne);
-      isAnyApproved = true;
-      return shown;
+      const isAnyApproved = store.keys().length > 0;
+      return drafts.map((draft) => judgeOne(draft, isAnyApproved));
     },
     list: () =>
       [...judged().values()]
@@ -200,19 +215,10 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
         .sort((left, right) => (left.route < right.route ? -1 : 1)),
     diff: (route) => {
       const pin = judged().get(route);
-      if (!pin) return [];
-      return diffDefinitions(store.get(keyOf(route, pin.origin))?.definition ?? {}, pin.origin.definition);
+      return pin ? diffDefinitions(approvalOf(pin)?.definition ?? {}, pin.origin.definition) : [];
     },
-    approve: (which) =>
-      change(
-        select(which).filter((pin) => waits({ state: stateOf(pin) })),
-        true,
-      ),
-    revoke: (which) =>
-      change(
-        select(which).filter((pin) => store.get(keyOf(pin.route, pin.origin)) !== undefined),
-        false,
-      ),
+    approve: (which) => change(which, (pin) => waits({ state: stateOf(pin) }), true),
+    revoke: (which) => change(which, (pin) => approvalOf(pin) !== undefined, false),
     ...(strict && { refresh: async () => void (waitsForOthers && (await look())) }),
     onChange: (listener) => {
       listeners.add(listener);
@@ -225,6 +231,12 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
       };
     },
   };
+}
+
+const poisonIn = memoizeByObject(findPoisonIn);
+
+function poisonOf({ poison, definition }: Origin): readonly InjectionKind[] {
+  return (poison as readonly InjectionKind[] | undefined) ?? poisonIn(definition);
 }
 
 /** Skips drafts with `partOf`: they share their parent's approval. */
@@ -253,20 +265,13 @@ function isSamePin(pin: Pin, route: string, { hash, program }: Origin): boolean 
 
 /** Keeps only the address: unapproved words reach no model. */
 function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft {
+  const { visibility, scopes } = draft;
   const blank = {
-    route,
+    ...BARE_ENTRY,
+    ...{ visibility, scopes, route, status },
     name: route.split("/").at(-1) ?? route,
     description: "Waits for approval. Its definition is not shown until then.",
-    aliases: [],
-    phrases: [],
-    tags: [],
-    notes: [],
-    examples: [],
-    guidance: [],
-    related: [],
-    metadata: {},
     inputSchema: { type: "object" },
-    status,
   };
   const { content: _, category: __, parse: ___, presentation: ____, manifest: _____, ...rest } = draft;
   const { code: ______, ...shown } = rest as typeof rest & { readonly code?: string };

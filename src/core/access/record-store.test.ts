@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { createRecordStore, type RecordStoreOptions } from "./record-store.ts";
 
 const open = (path?: string, more: Partial<RecordStoreOptions<number>> = {}) =>
-  createRecordStore({ path, format: 2, record: z.number(), counted: "approved", ...more });
+  createRecordStore({ path, record: z.number(), counted: "approved", ...more });
 const records = (entries: Readonly<Record<string, number | undefined>>) => new Map(Object.entries(entries));
 const fileIn = (folder = temporaryFolder()) => join(folder, "kept", "records.json");
 
@@ -52,7 +52,7 @@ describe("a file of records", () => {
     await store.change(records({ b: 2 }));
     expect(readFileSync(one, "utf8")).toBe(readFileSync(other, "utf8"));
     expect(JSON.parse(readFileSync(one, "utf8"))).toMatchObject({
-      format: 2,
+      format: 1,
       records: [
         ["a", 1],
         ["b", 2],
@@ -115,11 +115,11 @@ describe("a file that does not count", () => {
     ["is not JSON", "{"],
     ["is empty", ""],
     ["is another value", "[]"],
-    ["lacks its checksum", '{"format":2,"records":[]}'],
-    ["has a wrong checksum", '{"format":2,"checksum":"x","records":[["a",1]]}'],
-    ["has records of another kind", '{"format":2,"checksum":"x","records":[["a","1"]]}'],
-    ["is of a later format", '{"format":3,"checksum":"x","records":[]}'],
-    ["is of an earlier format, where that has no reason of its own", '{"format":1}'],
+    ["lacks its checksum", '{"format":1,"records":[]}'],
+    ["has a wrong checksum", '{"format":1,"checksum":"x","records":[["a",1]]}'],
+    ["has records of another kind", '{"format":1,"checksum":"x","records":[["a","1"]]}'],
+    ["is of a later format", '{"format":2,"checksum":"x","records":[]}'],
+    ["is of an earlier format", '{"format":0}'],
   ])("because it %s is set aside, and named once", (_, text) => {
     const path = fileIn();
     write(path, text);
@@ -132,17 +132,6 @@ describe("a file that does not count", () => {
     expect(open(path).damage).toBeUndefined();
     store.refresh();
     expect(store.damage).toContain("cannot be read");
-  });
-
-  test.each([
-    ['{"format":1}', "is old"],
-    ['{"format":2}', "cannot be read"],
-    ['{"format":"1"}', "cannot be read"],
-    ["1", "cannot be read"],
-  ])("of an earlier format says why: %s %s", (text, why) => {
-    const path = fileIn();
-    write(path, text);
-    expect(open(path, { outdated: "is old" }).damage).toContain(`${path} ${why}; it is kept`);
   });
 
   test("and cannot be set aside still counts for nothing", () => {

@@ -13,34 +13,27 @@ export interface RecordStore<T> {
   change(changes: ReadonlyMap<string, T | undefined>): Promise<void>;
   /** Reads what others have written since: a file at once. True if records have changed. */
   refresh(): boolean | Promise<boolean>;
-  /** Set if the records were damaged or of an earlier format, so that nothing in it counts. */
+  /** Set if the records were damaged, so that none of them counts. */
   readonly damage: string | undefined;
 }
 
 export interface RecordStoreOptions<T> {
   /** Without a path, the records end with the process. */
   readonly path?: string | undefined;
-  readonly format: number;
   readonly record: z.ZodType<T>;
   /** The word for a record that counts, such as `approved`. */
   readonly counted: string;
-  /** Why records of an earlier format do not count. */
-  readonly outdated?: string;
 }
 
+const FORMAT = 1;
 /** Readable by the owner only. */
 const MODE = 0o600;
-
-interface ReadRecords<T> {
-  readonly records: Map<string, T>;
-  readonly damage: string | undefined;
-}
 
 /** Keeps records in a file with a checksum, or in memory without a path. */
 export function createRecordStore<T>(options: RecordStoreOptions<T>): RecordStore<T> {
   const { path } = options;
   let stamp = stampOf(path);
-  let { records, damage } = read(options);
+  let { records, damage }: { records: Map<string, T>; damage: string | undefined } = read(options);
   let changing: Promise<void> = Promise.resolve();
 
   async function apply(changes: ReadonlyMap<string, T | undefined>): Promise<void> {
@@ -50,7 +43,7 @@ export function createRecordStore<T>(options: RecordStoreOptions<T>): RecordStor
       if (record === undefined) next.delete(key);
       else next.set(key, record);
     }
-    if (path !== undefined) await write(path, options.format, next);
+    if (path !== undefined) await write(path, next);
     records = next;
   }
 
@@ -93,47 +86,35 @@ function sorted<T>(records: ReadonlyMap<string, T>): [string, T][] {
   return [...records].sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
-async function write<T>(path: string, format: number, records: ReadonlyMap<string, T>): Promise<void> {
+async function write<T>(path: string, records: ReadonlyMap<string, T>): Promise<void> {
   const content = sorted(records);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const text = JSON.stringify({ format, checksum: contentHash(content), records: content }, null, 1);
+  const text = JSON.stringify({ format: FORMAT, checksum: contentHash(content), records: content }, null, 1);
   await writeFileAtomic(path, text, MODE);
 }
 
-function read<T>({ path, format, record, counted, outdated }: RecordStoreOptions<T>): ReadRecords<T> {
-  const records = new Map<string, T>();
-  if (path === undefined) return { records, damage: undefined };
-  let why = "cannot be read";
+function read<T>({ path, record, counted }: RecordStoreOptions<T>) {
+  const none = { records: new Map<string, T>(), damage: undefined };
+  if (path === undefined) return none;
   try {
-    const given: unknown = JSON.parse(readFileSync(path, "utf8"));
-    if (outdated !== undefined && isOlder(given, format)) why = outdated;
+    const content = z.array(z.tuple([z.string(), record]));
     const file = z
-      .object({
-        format: z.literal(format),
-        checksum: z.string(),
-        records: z.array(z.tuple([z.string(), record])),
-      })
-      .parse(given);
-    if (contentHash(file.records) === file.checksum)
-      return { records: new Map(file.records), damage: undefined };
+      .object({ format: z.literal(FORMAT), checksum: z.string(), records: content })
+      .parse(JSON.parse(readFileSync(path, "utf8")));
+    if (contentHash(file.records) === file.checksum) return { ...none, records: new Map(file.records) };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { records, damage: undefined };
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return none;
   }
-  return { records, damage: setAside(path, why, counted) };
-}
-
-function isOlder(file: unknown, format: number): boolean {
-  const given = z.object({ format: z.number() }).safeParse(file);
-  return given.success && given.data.format < format;
+  return { ...none, damage: setAside(path, counted) };
 }
 
 /** Keeps a file that does not count for inspection. It is gone from its place, so this is told once. */
-function setAside(path: string, why: string, counted: string): string {
+function setAside(path: string, counted: string): string {
   const aside = `${path}.damaged`;
   try {
     renameSync(path, aside);
-    return `${path} ${why}; it is kept as ${aside}, and nothing in it counts as ${counted}`;
+    return `${path} cannot be read; it is kept as ${aside}, and nothing in it counts as ${counted}`;
   } catch {
-    return `${path} ${why}, and nothing in it counts as ${counted}`;
+    return `${path} cannot be read, and nothing in it counts as ${counted}`;
   }
 }

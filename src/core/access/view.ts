@@ -68,7 +68,7 @@ function areEqual(one: readonly string[], other: readonly string[]): boolean {
 }
 
 function createSight(catalog: ViewSnapshot, principal: Principal, scopeKey: string): ViewFields {
-  const isSeen = (entry: Entry) => maySee(principal, entry);
+  const isSeen = (entry: Entry) => missingScopes(principal, entry).length === 0;
   const entries = catalog.entries.filter(isSeen);
   const shown = entries.filter((entry) => entry.visibility !== "hidden");
   const seenDomains = new Set(shown.map((entry) => entry.domain));
@@ -103,12 +103,7 @@ function createSight(catalog: ViewSnapshot, principal: Principal, scopeKey: stri
   };
 }
 
-/** Decides on access: the principal needs every scope of the entry. */
-function maySee(principal: Principal, entry: Entry): boolean {
-  return missingScopes(principal, entry).length === 0;
-}
-
-/** The scopes of an entry that a principal lacks. */
+/** The scopes of an entry that a principal lacks. It needs every one of them to see the entry. */
 export function missingScopes(principal: Principal, entry: Entry): string[] {
   return entry.scopes.filter((scope) => !principal.scopes.includes(scope));
 }

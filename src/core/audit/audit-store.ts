@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import { toVisibleJson } from "../../base/safety/visible-text.ts";
-import { type Clock, systemClock } from "../../base/util/clock.ts";
 import type { Kind } from "../../search/port/search-index.ts";
 import type { Lane } from "../nouns/entry.ts";
 
@@ -146,28 +145,4 @@ export function readAuditLine(text: string): AuditRecord | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Keeps the audit log in memory, for tests. */
-export function createMemoryAuditStore(clock: Pick<Clock, "now"> = systemClock): AuditStore {
-  const lines: AuditLine[] = [];
-  let head = EMPTY;
-  return {
-    add: (event) => {
-      const line = toAuditLine(head, event, clock.now());
-      ({ head } = line);
-      lines.push({ text: line.text, place: `memory:${head.seq}` });
-    },
-    flush: async () => {},
-    chains: async () => [
-      {
-        name: "memory",
-        head,
-        lines: async function* (from = 1) {
-          yield* lines.slice(from - 1);
-        },
-      },
-    ],
-    close: async () => {},
-  };
 }

@@ -1,6 +1,6 @@
+import { createMemoryAuditStore } from "../../../test/audit-kit.ts";
 import { describeAuditStore } from "../../../test/audit-store-behaviours.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { createMemoryAuditStore } from "./audit-store.ts";
 import { createFileAuditStore } from "./file-audit-store.ts";
 
 describeAuditStore("memory", () => () => createMemoryAuditStore());

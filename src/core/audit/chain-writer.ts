@@ -10,6 +10,7 @@ import {
   openSync,
   readSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -39,11 +40,6 @@ export interface TimedEvent {
   readonly at: number;
 }
 
-export interface ChainLimits {
-  readonly maxFileBytes: number;
-  readonly maxFiles: number;
-}
-
 /** Writes one chain of a folder. No other process writes it meanwhile. */
 export interface ChainWriter {
   /** Writes events as the next records. After a failure, none of them counts as written and the writer is unusable. */
@@ -62,7 +58,11 @@ const datasync = promisify(fdatasync);
  * Takes the first chain that no process writes, or begins one, cuts off an unfinished record, and goes on after the
  * last one. The first write also records that the log was opened.
  */
-export function openChain(folder: string, limits: ChainLimits, dropped: number): ChainWriter {
+export function openChain(
+  folder: string,
+  limits: { readonly maxFileBytes: number; readonly maxFiles: number },
+  dropped: number,
+): ChainWriter {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   const { chain, release } = lockChain(folder);
@@ -79,15 +79,14 @@ export function openChain(folder: string, limits: ChainLimits, dropped: number):
 
   try {
     const files = listChainFiles(folder).filter((one) => one.chain === chain);
-    const kept = readHead(folder, chain);
-    const found = recoverChain(folder, files, kept);
-    file = found.file;
+    const end = recoverChain(folder, files, readHead(folder, chain));
+    file = end.file;
     headFile = openFile(folder, headName(chain), 0).fd;
-    let { head, keptFrom } = found;
+    let { head, keptFrom } = end;
     let opening: object | undefined = {
-      ...(found.torn > 0 && { torn: found.torn }),
+      ...(end.torn > 0 && { torn: end.torn }),
       ...(dropped > 0 && { dropped }),
-      ...(found.isHeadless && { headless: true }),
+      ...(end.isHeadless && { headless: true }),
     };
 
     /** Begins the next file, and lets go of the oldest if there are too many. */
@@ -120,7 +119,8 @@ export function openChain(folder: string, limits: ChainLimits, dropped: number):
           next = line.head;
         }
         try {
-          file!.size += writeAll(fd, text);
+          writeFileSync(fd, text);
+          file!.size += Buffer.byteLength(text);
           writeSync(headFile!, toHeadText(next), 0);
         } catch (error) {
           ftruncateSync(fd, size);
@@ -159,13 +159,6 @@ function lockChain(folder: string): { chain: number; release: () => void } {
     actual: "more",
     limit: MAX_CHAINS,
   });
-}
-
-/** A write may take only a part of the bytes. */
-function writeAll(fd: number, text: string): number {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-  return bytes.length;
 }
 
 /** Without it, a crash of the machine could lose the file. Some systems cannot open folders. */
@@ -232,7 +225,7 @@ function recoverChain(folder: string, files: ChainFile[], kept: AuditHead | unde
     torn += end.torn;
     file.size -= end.torn;
     if (end.torn > 0) ftruncateSync(file.fd, file.size);
-    if (file.size > 0) return { file, torn, ...endOf(file, end.line, newest, kept) };
+    if (file.size > 0) return { file, torn, ...endOf(file, end.line, newest.first, kept) };
     // The process ended before the first record of the file was written.
     closeSync(file.fd);
     rmSync(join(folder, newest.name));
@@ -241,13 +234,8 @@ function recoverChain(folder: string, files: ChainFile[], kept: AuditHead | unde
   return { head: kept ?? EMPTY, keptFrom: 1, torn, isHeadless: false };
 }
 
-function endOf(
-  file: OpenFile,
-  line: string | undefined,
-  { first }: ChainFile,
-  kept: AuditHead | undefined,
-): Omit<ChainEnd, "file" | "torn"> {
-  const last = line === undefined ? undefined : readAuditLine(line);
+function endOf(file: OpenFile, line: string, first: number, kept: AuditHead | undefined) {
+  const last = readAuditLine(line);
   const begun = readBeginning(file);
   const head = last && last.seq > (kept?.seq ?? 0) ? { seq: last.seq, hash: last.hash } : kept;
   return {
@@ -259,11 +247,11 @@ function endOf(
 }
 
 /** The last whole line, and the bytes after it. */
-function readEnd({ fd, size }: OpenFile): { line: string | undefined; torn: number } {
+function readEnd({ fd, size }: OpenFile): { line: string; torn: number } {
   const start = Math.max(0, size - 2 * MAX_LINE_BYTES);
   const bytes = readPart(fd, start, size - start);
   const end = bytes.lastIndexOf(10);
-  if (end === -1) return { line: undefined, torn: start === 0 ? size : 0 };
+  if (end === -1) return { line: "", torn: start === 0 ? size : 0 };
   const before = bytes.lastIndexOf(10, end - 1);
   return { line: bytes.toString("utf8", before + 1, end), torn: bytes.length - end - 1 };
 }

@@ -46,10 +46,10 @@ export async function verifyChain(
   for await (const line of lines()) {
     const record = readAuditLine(line.text);
     place = line.place;
-    const reason = record ? misplaced(record, last, head) : "is not what was written";
-    if (!record || reason !== undefined) {
-      return report({ place, seq: missingOr(record, last), reason: reason ?? "" });
-    }
+    if (!record) return report({ place, seq: (last?.seq ?? 0) + 1, reason: "is not what was written" });
+    const reason = misplaced(record, last, head);
+    if (reason !== undefined)
+      return report({ place, seq: Math.min(record.seq, (last?.seq ?? 0) + 1), reason });
     first ??= record;
     last = record;
     records += 1;
@@ -87,11 +87,6 @@ function misplaced(
   if (last && prev !== last.hash) return "does not follow the record before it";
   if (head?.seq === seq && head.hash !== hash) return "is not the record that the head names";
   return undefined;
-}
-
-function missingOr(record: AuditRecord | undefined, last: AuditRecord | undefined): number {
-  const next = (last?.seq ?? 0) + 1;
-  return record && record.seq < next ? record.seq : next;
 }
 
 function admitted(record: AuditRecord & { kind: "log-opened" }, place: string): string[] {

@@ -6,7 +6,7 @@ import type { Domain, Draft, Entry, EntryDraft, LazyDraft, ToolEntry } from "../
 import type { SourceContent } from "../nouns/source.ts";
 import { catalogErrors, catalogInvalid, routeOfName } from "./catalog-errors.ts";
 import { ingestEntry } from "./ingest-entry.ts";
-import { LazyEntry } from "./lazy-entry.ts";
+import { createLazyEntry } from "./lazy-entry.ts";
 import { deriveLane, opFromName } from "./op-name.ts";
 import { opToRoute, parseRoute, plainToolOp, routeToOp } from "./route.ts";
 
@@ -97,7 +97,7 @@ function toWholeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | st
   return typeof completed === "string" ? completed : ingestEntry(completed);
 }
 
-/** The part of {@link LazyEntry} that all tools of a domain share. */
+/** The part of {@link createLazyEntry} that all tools of a domain share. */
 const sharedIn = memoizeByObject((domain: Domain) => ({
   scopes: Object.freeze([...new Set(domain.scopes)].sort()),
   complete: (read: EntryDraft) => toWholeEntry(read, domain) as ToolEntry,
@@ -106,7 +106,7 @@ const sharedIn = memoizeByObject((domain: Domain) => ({
 function toKeptEntry(draft: LazyDraft, domain: Domain | undefined): Entry | string {
   const op = domain && plainToolOp(draft.route, domain.name);
   if (!domain || op === undefined) return toWholeEntry(draft.read(), domain);
-  return new LazyEntry({ draft, op, ...sharedIn(domain) });
+  return createLazyEntry({ draft, op, ...sharedIn(domain) });
 }
 
 /** Searches the sorted entries, because a table of a large catalog takes long to make. */

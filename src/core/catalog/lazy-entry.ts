@@ -2,33 +2,53 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
 import type { EntryDraft, LazyDraft, ToolEntry } from "../nouns/entry.ts";
 
-/** Makes the whole entry of a draft. */
-type Complete = (draft: EntryDraft) => ToolEntry;
-
-export interface KeptEntryOptions {
+interface LazyEntryOptions {
   readonly draft: LazyDraft;
   readonly op: string;
   readonly scopes: readonly string[];
-  readonly complete: Complete;
+  /** Makes the whole entry of a draft. */
+  readonly complete: (draft: EntryDraft) => ToolEntry;
 }
 
 const NAME_CHARS = 256;
 /** The number of entries that stay whole: a usual catalog is read once, and a large one does not fill the memory. */
 const MOST_WHOLE = 2_048;
-const whole: LazyEntry[] = [];
+const recent: LazyEntry[] = [];
 let oldest = 0;
 
-/** An entry that is read when somebody wants more of it than its address. */
-export class LazyEntry implements ToolEntry {
+/** Makes an entry that is read when somebody wants more of it than its address. */
+export function createLazyEntry(options: LazyEntryOptions): ToolEntry {
+  return new LazyEntry(options) as Partial<ToolEntry> as ToolEntry;
+}
+
+/** Fields that a lazy draft leaves empty. */
+const BARE = ["tags", "aliases", "related", "guidance", "examples", "notes", "metadata"] as const;
+/** Fields that are read with the whole entry. */
+const WHOLE = [
+  ...(["description", "lane", "inputSchema", "outside", "presentation", "riskLevel"] as const),
+  ...(["requiresConfirmation", "extraction", "policy", "timeoutMs", "call"] as const),
+];
+
+class LazyEntry implements Partial<ToolEntry> {
   readonly route: string;
   readonly op: string;
   readonly scopes: readonly string[];
   readonly name: string;
   readonly #draft: LazyDraft;
-  readonly #complete: Complete;
+  readonly #complete: LazyEntryOptions["complete"];
   #whole: ToolEntry | undefined;
 
-  constructor({ draft, op, scopes, complete }: KeptEntryOptions) {
+  static {
+    for (const field of BARE) Object.defineProperty(LazyEntry.prototype, field, { value: BARE_ENTRY[field] });
+    for (const field of WHOLE) {
+      const get = function (this: LazyEntry) {
+        return this.#read[field];
+      };
+      Object.defineProperty(LazyEntry.prototype, field, { get });
+    }
+  }
+
+  constructor({ draft, op, scopes, complete }: LazyEntryOptions) {
     this.route = draft.route;
     this.op = op;
     this.scopes = scopes;
@@ -39,24 +59,23 @@ export class LazyEntry implements ToolEntry {
 
   get #read(): ToolEntry {
     if (this.#whole) return this.#whole;
-    const made = this.#complete(this.#draft.read());
-    const forgotten = whole[oldest];
+    this.#whole = this.#complete(this.#draft.read());
+    const forgotten = recent[oldest];
     if (forgotten) forgotten.#whole = undefined;
-    whole[oldest] = this;
+    recent[oldest] = this;
     oldest = (oldest + 1) % MOST_WHOLE;
-    this.#whole = made;
-    return made;
+    return this.#whole;
   }
 
-  get kept(): LazyDraft {
+  get kept() {
     return this.#draft;
   }
 
-  get kind(): "tool" {
-    return "tool";
+  get kind() {
+    return "tool" as const;
   }
 
-  get domain(): string {
+  get domain() {
     return this.#draft.domain;
   }
 
@@ -65,8 +84,7 @@ export class LazyEntry implements ToolEntry {
   }
 
   get phrases(): readonly string[] {
-    const { phrases } = this.#draft;
-    return phrases.length === 0 ? phrases : phrases.map((phrase) => toVisibleText(phrase, NAME_CHARS));
+    return this.#draft.phrases.map((phrase) => toVisibleText(phrase, NAME_CHARS));
   }
 
   get origin() {
@@ -75,77 +93,5 @@ export class LazyEntry implements ToolEntry {
 
   get status() {
     return this.#draft.status ?? this.#read.status;
-  }
-
-  get tags() {
-    return BARE_ENTRY.tags;
-  }
-
-  get aliases() {
-    return BARE_ENTRY.aliases;
-  }
-
-  get related() {
-    return BARE_ENTRY.related;
-  }
-
-  get guidance() {
-    return BARE_ENTRY.guidance;
-  }
-
-  get examples() {
-    return BARE_ENTRY.examples;
-  }
-
-  get notes() {
-    return BARE_ENTRY.notes;
-  }
-
-  get metadata() {
-    return BARE_ENTRY.metadata;
-  }
-
-  get description() {
-    return this.#read.description;
-  }
-
-  get lane() {
-    return this.#read.lane;
-  }
-
-  get inputSchema() {
-    return this.#read.inputSchema;
-  }
-
-  get outside() {
-    return this.#read.outside;
-  }
-
-  get presentation() {
-    return this.#read.presentation;
-  }
-
-  get riskLevel() {
-    return this.#read.riskLevel;
-  }
-
-  get requiresConfirmation() {
-    return this.#read.requiresConfirmation;
-  }
-
-  get extraction() {
-    return this.#read.extraction;
-  }
-
-  get policy() {
-    return this.#read.policy;
-  }
-
-  get timeoutMs() {
-    return this.#read.timeoutMs;
-  }
-
-  get call() {
-    return this.#read.call;
   }
 }

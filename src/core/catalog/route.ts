@@ -40,11 +40,6 @@ export function plainToolOp(route: string, domain: string): string | undefined {
   return PLAIN_SEGMENT.test(path) ? `${domain}.${path}` : undefined;
 }
 
-/** Writes a route. See {@link parseRoute}. */
-export function formatRoute({ domain, kind, path }: Route): string {
-  return `${domain}://${kind}s/${path}`;
-}
-
 /** Spells a route as an op. Tools drop their folder: `onto://tools/task/list` is `onto.task.list`. */
 export function routeToOp({ domain, kind, path }: Route): string {
   const folder = kind === "tool" ? [] : [`${kind}s`];
@@ -55,5 +50,5 @@ export function routeToOp({ domain, kind, path }: Route): string {
 export function opToRoute(op: string, domain: string): string | undefined {
   const [first, ...rest] = op.split(".");
   if (first !== domain || rest.length === 0) return undefined;
-  return formatRoute({ domain, kind: "tool", path: rest.join("/") });
+  return `${domain}://tools/${rest.join("/")}`;
 }

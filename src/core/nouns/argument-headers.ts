@@ -1,4 +1,5 @@
-import { isSchemaObject, subschemas } from "../../base/json-schema/walk-schema.ts";
+import { subschemas } from "../../base/json-schema/walk-schema.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
 
 const HEADER = "x-mcp-header";
 /** A name that can stand in a header (RFC 9110). */
@@ -33,7 +34,7 @@ export function readArgumentHeaders(schema: unknown): ArgumentHeaders {
   // A list of open places instead of recursion: definitions may be nested deeper than the stack.
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const { node, direct, name } = at;
-    if (!isSchemaObject(node)) continue;
+    if (!isPlainObject(node)) continue;
     if (Object.hasOwn(node, HEADER)) {
       const type = Object.hasOwn(node, "type") ? node.type : undefined;
       const fault = faultOf(node[HEADER], type, direct && name !== undefined, headers);

@@ -1,11 +1,5 @@
 import { problem } from "../../base/problems/problem.ts";
-import {
-  type EngineMemory,
-  loadQuickJs,
-  type Pointer,
-  type QuickJsModule,
-  takeMemoryImage,
-} from "./load-quickjs.ts";
+import { loadQuickJs, type Pointer, type QuickJsModule, takeMemoryImage } from "./load-quickjs.ts";
 import { PRELUDE } from "./prelude.ts";
 
 /** The functions that the prelude calls. Their arguments come from the script. */
@@ -20,22 +14,16 @@ export interface EngineHost {
   isOver(): boolean;
 }
 
-/** A script as the engine takes it: `params` is JSON, `numbers` are the time and the seed. */
-export interface EngineScript {
-  readonly code: string;
-  readonly file: string;
-  readonly params: string;
-  readonly numbers: readonly number[];
-}
-
 /** One WebAssembly instance with a context in which the prelude has run. It runs one script at a time. */
 export interface Engine {
   /** Takes the functions and the bounds of the next script. */
   serve(host: EngineHost, memoryBytes: number, stackBytes: number): void;
-  begin(script: EngineScript): Thrown | undefined;
+  /** Begins a script. `params` is JSON, `numbers` are the time and the seed. */
+  begin(code: string, file: string, params: string, numbers: readonly number[]): Thrown | undefined;
   /** Answers a request of the script. */
   answer(text: string): Thrown | undefined;
-  readonly runJobs: QuickJs["runJobs"];
+  /** Runs jobs of promises, `most` of them at a time. Returns how many there were. */
+  runJobs(most: number): number | Thrown;
   /**
    * Makes the engine what it was before its first script; false if that cannot be done. Besides its memory, only the
    * pointer to the top of its stack changes, which is back in its place after every call that returned.
@@ -58,7 +46,7 @@ export async function createEngine(): Promise<Engine> {
   const begin = quickjs.field(exposed, "begin");
   const run = quickjs.field(exposed, "run");
   const answer = quickjs.field(exposed, "answer");
-  const image = takeMemoryImage(quickjs.memory);
+  const restore = takeMemoryImage(quickjs.memory);
 
   /** Calls a function of the prelude. None of them returns anything. */
   function call(callee: Value, args: readonly Value[]): Thrown | undefined {
@@ -73,7 +61,7 @@ export async function createEngine(): Promise<Engine> {
       served = host;
       quickjs.setLimits(memoryBytes, stackBytes);
     },
-    begin: ({ code, file, params, numbers }) => {
+    begin: (code, file, params, numbers) => {
       const refused = call(begin, [quickjs.newText(params), ...numbers.map(quickjs.newNumber)]);
       if (refused) return refused;
       const main = quickjs.evaluate(code, file);
@@ -83,7 +71,7 @@ export async function createEngine(): Promise<Engine> {
     runJobs: quickjs.runJobs,
     reset: () => {
       served = undefined;
-      return image.restore();
+      return restore();
     },
   };
 }
@@ -97,31 +85,15 @@ type HostFunction = (...texts: string[]) => void;
 /** An error that code in the engine threw. Hostile code may leave out any field. */
 export type Thrown = Readonly<Partial<Record<"name" | "message" | "stack", unknown>>>;
 
-/** One instance of QuickJS, with one context. */
-interface QuickJs {
-  readonly memory: EngineMemory;
-  setLimits(memoryBytes: number, stackBytes: number): void;
-  newText(text: string): Value;
-  newNumber(number: number): Value;
-  newFunction(name: string, body: HostFunction): Value;
-  field(object: Value, name: string): Value;
-  evaluate(code: string, file: string): Value | Thrown;
-  /** Calls a function and frees its arguments. */
-  call(callee: Value, args: readonly Value[]): Value | Thrown;
-  free(value: Value): void;
-  /** Runs jobs of promises, `most` of them at a time. Returns how many there were. */
-  runJobs(most: number): number | Thrown;
-}
-
 const MOST_ARGS = 8;
 /** The first letter of "number", and of no other type. */
 const LETTER_N = 110;
 
 /**
- * Calls QuickJS by its C functions, because every call of a script passes here. `isOver` is asked now and then while
- * code runs, and ends it.
+ * Makes an instance of QuickJS with one context. Calls it by its C functions, because every call of a script passes
+ * here. `isOver` is asked now and then while code runs, and ends it.
  */
-async function createQuickJs(isOver: () => boolean): Promise<QuickJs> {
+async function createQuickJs(isOver: () => boolean) {
   const functions: HostFunction[] = [];
   const module = await loadQuickJs({
     callFunction: (_, __, ___, count, args, id) => callHost(functions[id]!, count, args),
@@ -194,30 +166,31 @@ async function createQuickJs(isOver: () => boolean): Promise<QuickJs> {
 
   return {
     memory,
-    setLimits: (memoryBytes, stackBytes) => {
+    setLimits: (memoryBytes: number, stackBytes: number) => {
       c.QTS_RuntimeSetMemoryLimit(runtime, memoryBytes);
       c.QTS_RuntimeSetMaxStackSize(runtime, stackBytes);
     },
     newText,
-    newNumber: (number) => c.QTS_NewFloat64(context, number),
-    newFunction: (name, body) =>
+    newNumber: (number: number): Value => c.QTS_NewFloat64(context, number),
+    newFunction: (name: string, body: HostFunction): Value =>
       c.QTS_NewFunction(context, name, body.length, false, functions.push(body) - 1),
-    field: (object, name) => {
+    field: (object: Value, name: string): Value => {
       const key = newText(name);
       const value = c.QTS_GetProp(context, object, key);
       free(key);
       return value;
     },
-    evaluate: (code, file) =>
+    evaluate: (code: string, file: string) =>
       toOutcome(texts.write(code, (at, length) => c.QTS_Eval(context, at, length, file, 0, 0))),
-    call: (callee, args) => {
+    /** Calls a function and frees its arguments. */
+    call: (callee: Value, args: readonly Value[]) => {
       texts.writePointers(argsAt, args);
       const value = c.QTS_Call(context, callee, nothing, args.length, argsAt);
       args.forEach(free);
       return toOutcome(value);
     },
     free,
-    runJobs: (most) => {
+    runJobs: (most: number) => {
       const value = c.QTS_ExecutePendingJob(runtime, most, lastContext);
       const type = c.QTS_Typeof(context, value);
       const isNumber = texts.firstByte(type) === LETTER_N;
@@ -230,20 +203,10 @@ async function createQuickJs(isOver: () => boolean): Promise<QuickJs> {
   };
 }
 
-/** Texts in the memory of an engine, as C has them: UTF-8 that ends with a zero. */
-interface CTexts {
-  /** Writes a text for as long as it is in use. */
-  write<T>(text: string, use: (at: Pointer, length: number) => T): T;
-  read(at: Pointer): string;
-  /** The first byte of a text. */
-  firstByte(at: Pointer): number;
-  /** Writes pointers one after the other. */
-  writePointers(at: Pointer, pointers: readonly Pointer[]): void;
-}
-
 const POINTER_BYTES = 4;
 
-function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">): CTexts {
+/** Texts in the memory of an engine, as C has them: UTF-8 that ends with a zero. */
+function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">) {
   let bytes = Buffer.from(memory.buffer);
 
   /** A memory that has grown has another buffer. */
@@ -253,7 +216,8 @@ function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">): CText
   }
 
   return {
-    write: (text, use) => {
+    /** Writes a text for as long as it is in use. */
+    write: <T>(text: string, use: (at: Pointer, length: number) => T): T => {
       const length = Buffer.byteLength(text);
       const at = malloc(length + 1);
       if (at === 0) throw problem("INTERNAL", { name: "The engine", reason: "no memory is left" });
@@ -265,9 +229,9 @@ function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">): CText
         free(at);
       }
     },
-    read: (at) => (at === 0 ? "" : current().toString("utf8", at, bytes.indexOf(0, at))),
-    firstByte: (at) => current()[at]!,
-    writePointers: (at, pointers) => {
+    read: (at: Pointer) => (at === 0 ? "" : current().toString("utf8", at, bytes.indexOf(0, at))),
+    firstByte: (at: Pointer) => current()[at]!,
+    writePointers: (at: Pointer, pointers: readonly Pointer[]) => {
       const target = current();
       for (let index = 0; index < pointers.length; index++)
         target.writeUInt32LE(pointers[index]! >>> 0, at + index * POINTER_BYTES);

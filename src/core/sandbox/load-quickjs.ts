@@ -8,40 +8,16 @@ import { lazy } from "../../base/util/lazy.ts";
 /** An address in the memory of the engine, or 0. */
 export type Pointer = number;
 
-/** The C functions of QuickJS that are in use. Values are pointers, which the caller frees. */
-export interface CFunctions {
-  QTS_NewRuntime(): Pointer;
-  QTS_NewContext(runtime: Pointer, intrinsics: 0): Pointer;
-  QTS_RuntimeEnableInterruptHandler(runtime: Pointer): void;
-  QTS_RuntimeSetMemoryLimit(runtime: Pointer, bytes: number): void;
-  QTS_RuntimeSetMaxStackSize(runtime: Pointer, bytes: number): void;
-  /** Returns the number of jobs that ran, or the error that ended one of them. */
-  QTS_ExecutePendingJob(runtime: Pointer, most: number, lastContext: Pointer): Pointer;
-  QTS_Eval(context: Pointer, code: Pointer, length: number, file: string, module: 0, flags: 0): Pointer;
-  QTS_Call(context: Pointer, callee: Pointer, self: Pointer, count: number, args: Pointer): Pointer;
-  /** Returns the error, or 0 if the value is none. */
-  QTS_ResolveException(context: Pointer, value: Pointer): Pointer;
-  QTS_Throw(context: Pointer, error: Pointer): Pointer;
-  QTS_NewError(context: Pointer): Pointer;
-  QTS_NewFloat64(context: Pointer, number: number): Pointer;
-  QTS_NewString(context: Pointer, text: Pointer): Pointer;
-  QTS_NewFunction(context: Pointer, name: string, length: number, isConstructor: false, id: number): Pointer;
-  QTS_GetUndefined(): Pointer;
-  QTS_GetFloat64(context: Pointer, value: Pointer): number;
-  QTS_GetString(context: Pointer, value: Pointer): Pointer;
-  QTS_GetProp(context: Pointer, object: Pointer, name: Pointer): Pointer;
-  QTS_SetProp(context: Pointer, object: Pointer, name: Pointer, value: Pointer): void;
-  /** The word of `typeof`. */
-  QTS_Typeof(context: Pointer, value: Pointer): Pointer;
-  /** JSON of a value; errors with their name, message and stack. */
-  QTS_Dump(context: Pointer, value: Pointer): Pointer;
-  QTS_ArgvGetJSValueConstPointer(args: Pointer, index: number): Pointer;
-  QTS_FreeValuePointer(context: Pointer, value: Pointer): void;
-  QTS_FreeCString(context: Pointer, text: Pointer): void;
-}
+/** The package tells pointers apart by type; here they are numbers. */
+type Plain<T> = T extends number ? number : T;
+type PlainFunction<F> = F extends (...args: infer Args) => infer Result
+  ? (...args: { [At in keyof Args]: Plain<Args[At]> }) => Plain<Result>
+  : never;
+/** The C functions of QuickJS. Values are pointers, which the caller frees. */
+type CFunctions = { [Name in keyof QuickJSFFI]: PlainFunction<QuickJSFFI[Name]> };
 
 /** The functions that QuickJS calls. The first argument is for another build of it. */
-export interface Callbacks {
+interface Callbacks {
   callFunction(
     _: unknown,
     context: Pointer,
@@ -106,30 +82,26 @@ export async function loadQuickJs(callbacks: Callbacks): Promise<QuickJsModule> 
 }
 
 /** A memory of WebAssembly. It can grow and never shrinks. */
-export interface EngineMemory {
+interface EngineMemory {
   readonly buffer: ArrayBuffer;
-}
-
-/** The whole content of a memory at one moment. */
-interface MemoryImage {
-  /** Makes every byte of the memory what it was. False if the memory has grown, which cannot be undone. */
-  restore(): boolean;
 }
 
 const BLOCK_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(BLOCK_BYTES);
 
-/** Compares before it copies: most blocks were never touched, and writing to those would claim memory for them. */
-export function takeMemoryImage(memory: EngineMemory): MemoryImage {
+/**
+ * Remembers every byte of a memory and returns a function that puts them back. It returns false if the memory has grown,
+ * which cannot be undone. It compares before it copies: writing to blocks that were never touched would claim memory
+ * for them.
+ */
+export function takeMemoryImage(memory: EngineMemory): () => boolean {
   const { buffer } = memory;
   const blocks = blocksOf(buffer).map((block) => (block.equals(EMPTY) ? EMPTY : Buffer.from(block)));
-  return {
-    restore: () => {
-      if (memory.buffer !== buffer) return false;
-      for (const [at, block] of blocksOf(buffer).entries())
-        if (!block.equals(blocks[at]!)) block.set(blocks[at]!);
-      return true;
-    },
+  return () => {
+    if (memory.buffer !== buffer) return false;
+    for (const [at, block] of blocksOf(buffer).entries())
+      if (!block.equals(blocks[at]!)) block.set(blocks[at]!);
+    return true;
   };
 }
 

@@ -20,14 +20,14 @@ const CLOCK = 2 ** 30;
 
 export async function createMachine(send: (message: FromWorker) => void): Promise<Machine> {
   let ready = createEngine();
-  let running: ScriptRun | undefined;
+  let running: ReturnType<typeof createScriptRun> | undefined;
   await ready;
   // The first use of the parser is slow.
   plainCode("0");
   return {
     start: async (script, clock) => {
       const engine = await ready;
-      running = new ScriptRun(engine, script, clock, send, (end) => {
+      running = createScriptRun(engine, script, clock, send, (end) => {
         running = undefined;
         // An engine that had to be stopped may be anywhere.
         const isSound = end !== "stopped" && engine.reset();
@@ -42,136 +42,112 @@ export async function createMachine(send: (message: FromWorker) => void): Promis
   };
 }
 
-class ScriptRun implements EngineHost {
-  readonly #engine: Engine;
-  readonly #script: Script;
-  readonly #clock: Int32Array;
-  readonly #send: (message: FromWorker) => void;
-  readonly #onEnd: (end: ScriptEnd["end"]) => void;
-  #outcome: ScriptEnd | undefined;
-  #requests = 0;
-  #open = 0;
-  #logged = 0;
-  #misses = 0;
-  #computed = 0;
-  #deadline = 0;
-  #interrupted = false;
-
-  constructor(
-    engine: Engine,
-    script: Script,
-    clock: Int32Array,
-    send: (message: FromWorker) => void,
-    onEnd: (end: ScriptEnd["end"]) => void,
-  ) {
-    this.#engine = engine;
-    this.#script = script;
-    this.#clock = clock;
-    this.#send = send;
-    this.#onEnd = onEnd;
-  }
-
-  start(): void {
-    const { code, now, seed, params, limits } = this.#script;
-    this.#engine.serve(this, limits.memoryBytes, limits.stackBytes);
-    const numbers = [now, ...seed];
-    this.#compute(() => this.#engine.begin({ code: plainCode(code), file: FILE, params, numbers }));
-  }
-
-  answer(text: string): void {
-    this.#open -= 1;
-    // The text is a list with the value in it.
-    const known = `${text.slice(0, -1)},${jsonDepth(text) - 1}]`;
-    this.#compute(() => this.#engine.answer(known));
-  }
+/** Runs one script. `onEnd` is called when it has ended. */
+function createScriptRun(
+  engine: Engine,
+  { code, now, seed, params, limits }: Script,
+  clock: Int32Array,
+  send: (message: FromWorker) => void,
+  onEnd: (end: ScriptEnd["end"]) => void,
+) {
+  let outcome: ScriptEnd | undefined;
+  let requests = 0;
+  let open = 0;
+  let logged = 0;
+  let misses = 0;
+  let computed = 0;
+  let deadline = 0;
+  let interrupted = false;
 
   /** Lets the script compute within what is left of its time, then looks whether it still waits for an answer. */
-  #compute(step: () => Thrown | undefined): void {
-    const { computeMs } = this.#script.limits;
+  function compute(step: () => Thrown | undefined): void {
     const began = performance.now();
-    this.#deadline = began + computeMs - this.#computed;
-    Atomics.store(this.#clock, 0, (Date.now() % CLOCK) + 1);
+    deadline = began + limits.computeMs - computed;
+    Atomics.store(clock, 0, (Date.now() % CLOCK) + 1);
     try {
       const thrown = step();
-      if (thrown) this.#threw(thrown);
+      if (thrown) threw(thrown);
       let isMore = true;
-      while (isMore && !this.#outcome && performance.now() <= this.#deadline) {
-        const done = this.#engine.runJobs(JOBS_AT_ONCE);
-        if (typeof done === "object") this.#threw(done);
+      while (isMore && !outcome && performance.now() <= deadline) {
+        const done = engine.runJobs(JOBS_AT_ONCE);
+        if (typeof done === "object") threw(done);
         else isMore = done === JOBS_AT_ONCE;
       }
     } catch {
-      this.#outcome = { end: "stopped", why: "crashed" };
+      outcome = { end: "stopped", why: "crashed" };
     }
-    Atomics.store(this.#clock, 0, 0);
-    this.#computed += performance.now() - began;
-    if (this.#interrupted || this.#computed >= computeMs) this.#end({ end: "stopped", why: "compute" });
-    else if (this.#open === 0) this.#end({ end: "stopped", why: "stuck" });
-    if (!this.#outcome) return;
-    this.#send({ type: "end", outcome: this.#outcome });
-    this.#onEnd(this.#outcome.end);
+    Atomics.store(clock, 0, 0);
+    computed += performance.now() - began;
+    if (interrupted || computed >= limits.computeMs) end({ end: "stopped", why: "compute" });
+    else if (open === 0) end({ end: "stopped", why: "stuck" });
+    if (!outcome) return;
+    send({ type: "end", outcome });
+    onEnd(outcome.end);
   }
 
-  isOver(): boolean {
-    this.#interrupted ||= performance.now() > this.#deadline;
-    return this.#interrupted;
+  /** The first end counts. */
+  function end(first: ScriptEnd): void {
+    outcome ??= first;
   }
 
-  send(json: string): void {
-    const { requests, chars } = this.#script.limits;
-    const number = this.#requests + 1;
-    if (number > requests) throw tooMuch("The number of calls", number, requests);
-    if (json.length > chars) throw tooMuch("The size of the arguments in characters", json.length, chars);
-    this.#requests = number;
-    this.#open += 1;
-    this.#send(json);
-  }
-
-  log(text: string): void {
-    const room = this.#script.limits.chars - this.#logged;
-    if (room <= 0) return;
-    this.#logged += text.length + 1;
-    this.#send({ type: "log", text: text.slice(0, room) });
-  }
-
-  miss(label: string, field: string, fields: string): void {
-    if (this.#misses++ < MOST_MISSES)
-      this.#send({ type: "miss", miss: { label, field, fields: JSON.parse(fields) } });
-  }
-
-  returned(json: string): void {
-    const { chars } = this.#script.limits;
-    if (json.length > chars) {
-      const refusal = tooMuch("The size of the returned value in characters", json.length, chars);
-      this.#fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
-    } else {
-      this.#end(json === "" ? { end: "returned", json: "null", nothing: true } : { end: "returned", json });
-    }
-  }
-
-  failed(json: string): void {
-    const { name, message, stack, problem } = JSON.parse(json);
-    this.#fail(name, message, stack, problem);
-  }
-
-  #fail(name: string, message: string, stack: string, problem?: string): void {
-    if (name === "InternalError" && message === "out of memory") {
-      this.#end({ end: "stopped", why: "memory" });
-      return;
-    }
+  function fail(name: string, message: string, stack: string, problem?: string): void {
+    const isMemory = name === "InternalError" && message === "out of memory";
     const line = /script\.ts:(\d+)/.exec(stack)?.[1];
     const error = { name, message, ...(line && { line: Number(line) }), ...(problem && { problem }) };
-    this.#end({ end: "threw", error });
+    end(isMemory ? { end: "stopped", why: "memory" } : { end: "threw", error });
   }
 
-  #threw({ name, message, stack }: Thrown): void {
-    if (this.#interrupted) return;
-    this.#fail(textOr(name, "Error"), textOr(message, ""), textOr(stack, ""));
+  function threw({ name, message, stack }: Thrown): void {
+    if (!interrupted) fail(textOr(name, "Error"), textOr(message, ""), textOr(stack, ""));
   }
 
-  #end(outcome: ScriptEnd): void {
-    this.#outcome ??= outcome;
-  }
+  const host: EngineHost = {
+    isOver: () => {
+      interrupted ||= performance.now() > deadline;
+      return interrupted;
+    },
+    send: (json) => {
+      if (requests >= limits.requests) throw tooMuch("The number of calls", requests + 1, limits.requests);
+      if (json.length > limits.chars)
+        throw tooMuch("The size of the arguments in characters", json.length, limits.chars);
+      requests += 1;
+      open += 1;
+      send(json);
+    },
+    log: (text) => {
+      const room = limits.chars - logged;
+      if (room <= 0) return;
+      logged += text.length + 1;
+      send({ type: "log", text: text.slice(0, room) });
+    },
+    miss: (label, field, fields) => {
+      if (misses++ < MOST_MISSES) send({ type: "miss", miss: { label, field, fields: JSON.parse(fields) } });
+    },
+    returned: (json) => {
+      if (json.length <= limits.chars)
+        return end(
+          json === "" ? { end: "returned", json: "null", nothing: true } : { end: "returned", json },
+        );
+      const refusal = tooMuch("The size of the returned value in characters", json.length, limits.chars);
+      fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
+    },
+    failed: (json) => {
+      const { name, message, stack, problem } = JSON.parse(json);
+      fail(name, message, stack, problem);
+    },
+  };
+
+  return {
+    start: () => {
+      engine.serve(host, limits.memoryBytes, limits.stackBytes);
+      compute(() => engine.begin(plainCode(code), FILE, params, [now, ...seed]));
+    },
+    answer: (text: string) => {
+      open -= 1;
+      // The text is a list with the value in it.
+      compute(() => engine.answer(`${text.slice(0, -1)},${jsonDepth(text) - 1}]`));
+    },
+  };
 }
 
 /** Removes types. Code that only a parser of JavaScript accepts is left for the engine to judge. */

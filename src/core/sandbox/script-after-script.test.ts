@@ -130,7 +130,7 @@ describe("a script after another in the same engine", () => {
     const bytes = new Uint8Array(image.buffer);
     bytes.set([1, 2, 3], 70_000);
     const before = Uint8Array.from(bytes);
-    const { restore } = takeMemoryImage(image);
+    const restore = takeMemoryImage(image);
     for (const at of [0, 65_535, 65_536, 70_001, 131_072, bytes.length - 1]) bytes[at] = 9;
     expect(restore()).toBe(true);
     expect(Buffer.compare(bytes, before)).toBe(0);

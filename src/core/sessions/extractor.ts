@@ -4,30 +4,20 @@ import type { Entity, ExtractionSchema, ToolEntry } from "../nouns/entry.ts";
 
 const MOST_REPORTED = 1_000;
 
-/** How often entities were looked for and found. */
-interface ExtractionCounts {
-  /** Results of tools that have an extraction schema or extractor. */
-  readonly results: number;
-  readonly processed: number;
-  readonly failed: number;
-  readonly entities: number;
-}
-
-/** Finds entities in results and counts them. Must not throw: extraction never fails a call. */
+/** Finds entities in results. Must not throw: extraction never fails a call. */
 export interface Extractor {
   extract(tool: ToolEntry, result: unknown, now: Date): Entity[];
-  readonly counts: ExtractionCounts;
   /** Set if results came and none was processed. */
   readonly warning: string | undefined;
 }
 
 /** `onFailed` is called once for each tool whose extraction fails. */
 export function createExtractor(onFailed: (detail: string) => void): Extractor {
-  const counts = { results: 0, processed: 0, failed: 0, entities: 0 };
   const reported = new Set<string>();
+  let results = 0;
+  let processed = 0;
 
   function fail(op: string, error: unknown): void {
-    counts.failed += 1;
     if (reported.has(op) || reported.size >= MOST_REPORTED) return;
     reported.add(op);
     onFailed(`${op}: ${reasonOf(error)}`);
@@ -35,30 +25,23 @@ export function createExtractor(onFailed: (detail: string) => void): Extractor {
 
   return {
     extract: (tool, result, now) => {
-      if (!extracts(tool)) return [];
-      counts.results += 1;
+      if (!tool.extraction && !tool.extractEntities) return [];
+      results += 1;
       try {
         const entities = extractEntities(tool, result, now);
-        counts.processed += 1;
-        counts.entities += entities.length;
+        processed += 1;
         return entities;
       } catch (error) {
         fail(tool.op, error);
         return [];
       }
     },
-    counts,
     get warning() {
-      const { results, processed } = counts;
       return results > 0 && processed === 0
         ? `${results} tool results received but 0 processed. Entity extraction may be broken.`
         : undefined;
     },
   };
-}
-
-function extracts({ extraction, extractEntities: own }: ToolEntry): boolean {
-  return extraction !== null || own !== undefined;
 }
 
 /** How a tool finds the entities in its results. Its own extractor takes precedence over its schema. */
@@ -84,13 +67,10 @@ export function extractEntities(tool: Extraction, result: unknown, now = new Dat
 
 function collect(candidates: unknown, entityOf: (candidate: unknown) => Entity | undefined): Entity[] {
   if (!Array.isArray(candidates)) return [];
-  const entities: Entity[] = [];
-  const most = Math.min(candidates.length, MOST_LOOKED_AT);
-  for (let index = 0; index < most && entities.length < MOST_FROM_ONE_RESULT; index += 1) {
-    const entity = entityOf(candidates[index]);
-    if (entity) entities.push(entity);
-  }
-  return entities;
+  return candidates
+    .slice(0, MOST_LOOKED_AT)
+    .flatMap((candidate) => entityOf(candidate) ?? [])
+    .slice(0, MOST_FROM_ONE_RESULT);
 }
 
 function read(candidate: unknown, { type, nameField, idField = "id" }: ExtractionSchema): unknown {
@@ -126,16 +106,10 @@ function timeOf(value: unknown, now: Date): Date {
 
 /** Follows a dotted path. A field with exactly that name takes precedence. */
 function follow(value: unknown, path: string): unknown {
-  if (has(value, path)) return value[path];
-  let found = value;
-  for (const step of path.split(".", MOST_STEPS)) found = own(found, step);
-  return found;
+  return own(value, path) ?? path.split(".", MOST_STEPS).reduce(own, value);
 }
 
 function own(value: unknown, key: string): unknown {
-  return has(value, key) ? value[key] : undefined;
-}
-
-function has(value: unknown, key: string): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key);
+  const has = typeof value === "object" && value !== null && Object.hasOwn(value, key);
+  return has ? Reflect.get(value, key) : undefined;
 }

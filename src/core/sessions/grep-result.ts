@@ -113,27 +113,22 @@ function textsIn(value: Json, path: string): { path: string; text: string }[] {
   return Object.entries(value).flatMap(([key, field]) => textsIn(field, `${path}/${escapePart(key)}`));
 }
 
-/** Compiles a linear-time regular expression. Text that is no pattern matches literally. */
 function finder(pattern: string): Find {
+  const compiled = compile(pattern);
+  return (text) => {
+    const matcher = compiled.matcher(text);
+    const matches: GrepMatch[] = [];
+    while (matches.length < MOST_MATCHES && matcher.find())
+      matches.push({ start: matcher.start(), end: matcher.end() });
+    return matches;
+  };
+}
+
+/** Compiles a linear-time regular expression. Text that is no pattern matches literally. */
+function compile(pattern: string): RE2JS {
   try {
-    const compiled = RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
-    return (text) => {
-      const matcher = compiled.matcher(text);
-      const found: GrepMatch[] = [];
-      while (found.length < MOST_MATCHES && matcher.find())
-        found.push({ start: matcher.start(), end: matcher.end() });
-      return found;
-    };
+    return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
   } catch {
-    const words = pattern.toLowerCase();
-    return (text) => {
-      const lower = text.toLowerCase();
-      const found: GrepMatch[] = [];
-      for (let at = lower.indexOf(words); at >= 0 && found.length < MOST_MATCHES; ) {
-        found.push({ start: at, end: at + words.length });
-        at = lower.indexOf(words, at + words.length);
-      }
-      return found;
-    };
+    return RE2JS.compile(RE2JS.quote(pattern), RE2JS.CASE_INSENSITIVE);
   }
 }

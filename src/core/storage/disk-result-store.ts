@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
@@ -60,17 +60,14 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
     put: async (handle, result, principalId) => {
       if (pointers.renew(handle, principalId)) return;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const content = JSON.stringify({
-        timestamp: new Date().toISOString(),
-        result: redact(hideSecrets(result)),
-      });
+      const content = JSON.stringify(redact(hideSecrets(result)));
       writeFileSync(fileOf(handle), content, { mode: 0o600, flag: "wx" });
       pointers.set(handle, principalId, true, content.length);
     },
     get: async (handle, principalId) => {
       if (!pointers.renew(handle, principalId)) throw problem("UNKNOWN_HANDLE", { handle });
       try {
-        return (JSON.parse(readFileSync(fileOf(handle), "utf8")) as { result: Json }).result;
+        return JSON.parse(readFileSync(fileOf(handle), "utf8")) as Json;
       } catch {
         // Somebody deleted the file: the handle counts as expired.
         throw problem("UNKNOWN_HANDLE", { handle });
@@ -85,18 +82,10 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
 }
 
 function removeOrphans(path: string): void {
-  for (const name of namesIn(path)) {
+  for (const name of existsSync(path) ? readdirSync(path) : []) {
     const pid = /^(\d{1,10})-/.exec(name)?.[1];
     if (pid !== undefined && !isRunning(Number(pid)))
       rmSync(join(path, name), { recursive: true, force: true });
-  }
-}
-
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
   }
 }
 

@@ -11,25 +11,6 @@ export interface FairCacheOptions<V> {
   readonly onRemoved?: (key: string, value: V) => void;
 }
 
-/** Keeps entries by key, each for its owner. An owner gets nothing of another one, and cannot push it out. */
-export interface FairCache<V> {
-  readonly entries: number;
-  readonly size: number;
-  /** Finds an entry of this owner. */
-  get(key: string, owner: string): V | undefined;
-  /** Finds an entry of this owner and makes it as new as a fresh one. */
-  renew(key: string, owner: string): V | undefined;
-  /** Adds an entry or replaces it. An owner over its bound loses its oldest entries. */
-  set(key: string, owner: string, value: V, size?: number): void;
-  /**
-   * Whether one more entry fits without removing any, for entries that must not be lost. One owner takes at most a
-   * quarter of what is then free, so that a few owners cannot take all the room.
-   */
-  hasRoom(owner: string, size?: number): boolean;
-  delete(key: string): void;
-  clear(): void;
-}
-
 interface CacheEntry<V> {
   readonly owner: string;
   readonly value: V;
@@ -46,10 +27,11 @@ interface Holding {
 const LEFT_FREE = 4;
 
 /**
- * Creates a cache with bounds for each owner and for all. If all together are over their bound, the owner that
- * holds most loses its oldest entry: an owner with no more than an equal share loses nothing to others.
+ * Keeps entries by key, each for its owner, with bounds for each owner and for all. An owner gets nothing of another
+ * one. If all together are over their bound, the owner that holds most loses its oldest entry: an owner with no more
+ * than an equal share loses nothing to others.
  */
-export function createFairCache<V>(options: FairCacheOptions<V>): FairCache<V> {
+export function createFairCache<V>(options: FairCacheOptions<V>) {
   const { all, perOwner, ttlMs, now = () => performance.now(), onRemoved } = options;
   // Both are in the order of the last change, so that the first entry expires first.
   const kept = new Map<string, CacheEntry<V>>();
@@ -102,11 +84,7 @@ export function createFairCache<V>(options: FairCacheOptions<V>): FairCache<V> {
 
   /** The owner that holds most; of several, the one that added nothing for longest. */
   function largest(amount: (holding: Holding) => number): Holding {
-    let found: Holding | undefined;
-    for (const holding of holdings.values()) {
-      if (!found || amount(holding) > amount(found)) found = holding;
-    }
-    return found!;
+    return holdings.values().reduce((most, holding) => (amount(holding) > amount(most) ? holding : most));
   }
 
   return {
@@ -116,15 +94,18 @@ export function createFairCache<V>(options: FairCacheOptions<V>): FairCache<V> {
     get size() {
       return total;
     },
-    get: (key, owner) => find(key, owner)?.value,
-    renew: (key, owner) => {
+    /** Finds an entry of this owner. */
+    get: (key: string, owner: string): V | undefined => find(key, owner)?.value,
+    /** Finds an entry of this owner and makes it as new as a fresh one. */
+    renew: (key: string, owner: string): V | undefined => {
       const entry = find(key, owner);
       if (!entry) return undefined;
       remove(key);
       add(key, entry);
       return entry.value;
     },
-    set: (key, owner, value, size = 1) => {
+    /** Adds an entry or replaces it. An owner over its bound loses its oldest entries. */
+    set: (key: string, owner: string, value: V, size = 1) => {
       dropExpired();
       drop(key);
       if (size > all.size) return onRemoved?.(key, value);
@@ -135,7 +116,11 @@ export function createFairCache<V>(options: FairCacheOptions<V>): FairCache<V> {
       while (kept.size > all.entries) drop(first(largest(({ keys }) => keys.size)));
       while (total > all.size) drop(first(largest((holding) => holding.size)));
     },
-    hasRoom: (owner, size = 1) => {
+    /**
+     * Whether one more entry fits without removing any, for entries that must not be lost. One owner takes at most a
+     * quarter of what is then free, so that a few owners cannot take all the room.
+     */
+    hasRoom: (owner: string, size = 1): boolean => {
       dropExpired();
       const mine = holdings.get(owner);
       const entries = (mine?.keys.size ?? 0) + 1;
@@ -147,7 +132,7 @@ export function createFairCache<V>(options: FairCacheOptions<V>): FairCache<V> {
     },
     delete: drop,
     clear: () => {
-      for (const key of [...kept.keys()]) drop(key);
+      for (const key of kept.keys()) drop(key);
     },
   };
 }

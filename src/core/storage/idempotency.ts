@@ -85,14 +85,14 @@ const ALONE: GatewayGroup = { id: "", isRunning: async () => true };
  * Large answers are kept among the results.
  */
 export function createIdempotency(results: ResultStore, options: IdempotencyOptions = {}): Idempotency {
-  const { open = openMemoryStorage, gateways = ALONE, redact = asItIs } = options;
+  const { open = openMemoryStorage, gateways = ALONE, redact = (value) => value } = options;
   const keys = open<StoredKey>("key", {
     all: options.all ?? ALL,
     perOwner: options.perPrincipal ?? PER_PRINCIPAL,
     ttlMs: KEEP_HOURS * HOUR_MS,
     lasting: true,
     overhead: KEY_BYTES,
-    fromText: toStoredKey,
+    fromText: (text) => keySchema.parse(JSON.parse(text)),
     cached: 1_024,
   });
   /** Calls that run in this process. */
@@ -146,27 +146,6 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
     return [{ kind: "large", rest: redact(others), handle }];
   }
 
-  async function runClaimed<T extends KeyedAnswer>(
-    id: string,
-    call: KeyedCall,
-    claim: string,
-    run: () => Promise<T>,
-    neverRan: (error: unknown) => boolean,
-  ): Promise<T> {
-    let answer: T;
-    try {
-      answer = await run();
-    } catch (error) {
-      const outcomes = await orNone(async () => [toFailure(error)]);
-      await persist(() => (neverRan(error) ? release(id, call, claim) : settle(id, call, claim, outcomes)));
-      throw error;
-    }
-    // The call has run, so an answer that cannot be stored must not fail it.
-    const outcomes = await orNone(() => toOutcomes(answer, call));
-    await persist(() => settle(id, call, claim, outcomes));
-    return answer;
-  }
-
   async function claimAndRun<T extends KeyedAnswer>(
     id: string,
     call: KeyedCall,
@@ -174,17 +153,35 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
     neverRan: (error: unknown) => boolean,
   ): Promise<T> {
     const claim = { id: randomUUID(), gateway: gateways.id };
+
+    async function runClaimed(): Promise<T> {
+      let answer: T;
+      try {
+        answer = await run();
+      } catch (error) {
+        const outcomes = await orNone(async () => [toFailure(error)]);
+        await persist(() =>
+          neverRan(error) ? release(id, call, claim.id) : settle(id, call, claim.id, outcomes),
+        );
+        throw error;
+      }
+      // The call has run, so an answer that cannot be stored must not fail it.
+      const outcomes = await orNone(() => toOutcomes(answer, call));
+      await persist(() => settle(id, call, claim.id, outcomes));
+      return answer;
+    }
+
     const take = () => keys.put(id, call.view.principal.id, { hash: call.hash, claim });
     const isTaken = await take().catch(async (error: unknown) => {
       // The key may have been inserted although the statement seemed to fail.
       await persist(() => release(id, call, claim.id));
       throw error;
     });
-    if (isTaken) return runClaimed(id, call, claim.id, run, neverRan);
+    if (isTaken) return runClaimed();
     const answer = await follow(id, call);
     if (answer) return answer as T;
     // Released or expired meanwhile, or never there because there is no room.
-    if (await take()) return runClaimed(id, call, claim.id, run, neverRan);
+    if (await take()) return runClaimed();
     throw problem("KEYS_EXHAUSTED", { name: call.name, hours: KEEP_HOURS });
   }
 
@@ -248,14 +245,6 @@ const keySchema = z.object({
 
 /** A key with the claim of a call that runs, or with an outcome. With neither, the call ran and its answer is not kept. */
 type StoredKey = z.infer<typeof keySchema>;
-
-function toStoredKey(text: string): StoredKey {
-  return keySchema.parse(JSON.parse(text));
-}
-
-function asItIs<T>(value: T): T {
-  return value;
-}
 
 function otherCall(): Problem {
   return problem("CONFLICT", {

@@ -8,19 +8,13 @@ interface MemoryItem<V> {
   readonly size: number;
 }
 
-/** {@link Storage} in memory. */
-export interface MemoryStorage<V> extends Storage<V> {
-  /** Estimated size of all values. */
-  readonly size: number;
-}
-
 export const openMemoryStorage: OpenStorage = (_, options) => createMemoryStorage(options);
 
-/** Keeps values in memory. `now` is for tests. */
+/** Keeps values in memory. `size` estimates all of them. `now` is for tests. */
 export function createMemoryStorage<V>(
   { all, perOwner, ttlMs, lasting = false, overhead = 0 }: StorageOptions<V>,
   now?: () => number,
-): MemoryStorage<V> {
+): Storage<V> & { readonly size: number } {
   const items = createFairCache<MemoryItem<V>>({ all, perOwner, ttlMs, ...(now && { now }) });
   const sizeOf = (values: readonly V[]) => values.reduce((size, value) => size + heapBytes(value), overhead);
 

@@ -1,30 +1,28 @@
-import { chmodSync, mkdirSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-
-export interface OpenedDatabase {
-  readonly database: DatabaseSync;
-  /** Set if the file was damaged. It was renamed, and the state starts empty. */
-  readonly damage?: string;
-}
 
 const BUSY_MS = 5_000;
 
 /**
  * Opens a SQLite file that only its owner may read, or `:memory:`. Several parts may share one file. Each part has
- * a name and its own migrations; migration n takes its tables from version n to n + 1.
+ * a name and its own migrations; migration n takes its tables from version n to n + 1. `damage` is set if the file was
+ * damaged: it was renamed, and the state starts empty.
  */
-export function openDatabase(path: string, part: string, migrations: readonly string[]): OpenedDatabase {
-  if (path === ":memory:") return { database: open(path, part, migrations) };
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+export function openDatabase(
+  path: string,
+  part: string,
+  migrations: readonly string[],
+): { readonly database: DatabaseSync; readonly damage?: string } {
+  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     return { database: open(path, part, migrations) };
   } catch (error) {
     if (!isDamage(error)) throw error;
     const aside = `${path}.damaged-${Date.now()}`;
-    for (const suffix of ["", "-wal", "-shm"]) moveAside(`${path}${suffix}`, `${aside}${suffix}`);
-    const damage = `${path} was damaged and is now ${aside}`;
-    return { database: open(path, part, migrations), damage };
+    for (const suffix of ["", "-wal", "-shm"])
+      if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+    return { database: open(path, part, migrations), damage: `${path} was damaged and is now ${aside}` };
   }
 }
 
@@ -63,12 +61,4 @@ function migrate(database: DatabaseSync, part: string, migrations: readonly stri
 function isDamage(error: unknown): boolean {
   const code = (error as { errcode?: unknown }).errcode;
   return code === 11 || code === 26;
-}
-
-function moveAside(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch {
-    // The file does not exist.
-  }
 }

@@ -21,7 +21,7 @@ export type ResultOrigin = NeededEntry | readonly Pick<NeededEntry, "route">[] |
  * see: the entry that it came from, or everything that its caller saw. A reader who no longer does is refused as if
  * the handle were unknown.
  */
-export interface ResultKeeper {
+interface ResultKeeper {
   /** The same object of the same principal gets the same handle. It can be read when `stored` has resolved. */
   keep(
     value: Json,
@@ -76,7 +76,7 @@ function keyOf(principalId: string, { scopes, routes, version }: ReadConditions)
 
 type StoredValue = Json & { readonly needs: ReadConditions; readonly value: Json };
 
-/** Values that earlier versions stored do not say what they came from, so nobody may read them. */
+/** Nobody may read a value that does not say what it came from. */
 function isKept(kept: Json): kept is StoredValue {
   return isObject(kept) && Object.hasOwn(kept, "needs") && Object.hasOwn(kept, "value");
 }

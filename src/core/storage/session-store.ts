@@ -107,29 +107,26 @@ export async function createSqliteSessionStore(
 
 function createSessionStore(open: OpenStorage, options: StorageOptions<WorkingMemory>): SessionStore {
   const sessions = open("session", { ...options, toText: toStored, fromText: fromStored });
+  const known = (handle: string, memory: WorkingMemory | undefined): WorkingMemory => {
+    if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
+    return memory;
+  };
   return {
     open: async (principalId) => {
       const handle = mintHandle(SESSION_PREFIX);
       await sessions.put(handle, principalId, EMPTY_MEMORY);
       return handle;
     },
-    read: async (handle, principalId) => {
-      const memory = await sessions.get(handle, principalId);
-      if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
-      return memory;
-    },
-    update: async (handle, principalId, change) => {
-      const memory = await sessions.update(handle, principalId, change);
-      if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
-      return memory;
-    },
+    read: async (handle, principalId) => known(handle, await sessions.get(handle, principalId)),
+    update: async (handle, principalId, change) =>
+      known(handle, await sessions.update(handle, principalId, change)),
     end: async (handle, principalId) => {
-      let isKnown = false;
-      await sessions.update(handle, principalId, () => {
-        isKnown = true;
+      let ended: WorkingMemory | undefined;
+      await sessions.update(handle, principalId, (memory) => {
+        ended = memory;
         return undefined;
       });
-      if (!isKnown) throw problem("UNKNOWN_HANDLE", { handle });
+      known(handle, ended);
     },
     close: () => {},
   };

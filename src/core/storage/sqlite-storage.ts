@@ -1,21 +1,15 @@
 import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { openDatabase } from "./open-database.ts";
 import { createSqlDriver, storageTable } from "./sql-storage.ts";
-import type { OpenStorage } from "./storage.ts";
-
-/** A SQLite file as a driver of storage. */
-export interface SqliteStorage {
-  readonly open: OpenStorage;
-  /** Set if the file was damaged. It was renamed, and the storage starts empty. */
-  readonly damage: string | undefined;
-  close(): void;
-}
 
 const TABLE = "stored_values";
 const NOW = "cast(round(unixepoch('subsec') * 1000) as integer)";
 
-/** Keeps values in a SQLite file, or in `:memory:`. A value is written before the promise of its change resolves. */
-export function openSqliteStorage(path: string): SqliteStorage {
+/**
+ * Keeps values in a SQLite file, or in `:memory:`. A value is written before the promise of its change resolves. `damage`
+ * is set if the file was damaged: it was renamed, and the storage starts empty.
+ */
+export function openSqliteStorage(path: string) {
   const { database, damage } = openDatabase(path, "storage", [storageTable(TABLE)]);
   const statements = new Map<string, StatementSync>();
 

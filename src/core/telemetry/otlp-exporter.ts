@@ -1,5 +1,5 @@
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
-import { type Clock, systemClock } from "../../base/util/clock.ts";
+import { systemClock } from "../../base/util/clock.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import {
   type Attributes,
@@ -24,42 +24,29 @@ export interface ExporterStatus {
   readonly failure?: string;
 }
 
-export interface OtlpExporter extends Recorder {
-  status(): ExporterStatus;
-  /** Sends everything that waits. Never fails. */
-  flush(): Promise<void>;
-  /** Sends everything that waits, within `closeMs`. Later records are dropped. */
-  close(): Promise<void>;
-}
-
-export interface ExporterOptions {
-  /** The collector, without `/v1/traces`. */
-  readonly endpoint: string;
-  /** Posts JSON. Only the status of the answer is read. */
-  readonly post: (url: string, body: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
+interface ExporterOptions {
   readonly resource: Attributes;
   readonly version: string;
+  /** Posts JSON to a path of the collector, such as `/v1/traces`. Resolves to the status of the answer. */
+  readonly post: (path: string, body: string, signal: AbortSignal) => Promise<number>;
   /** Removes secrets from everything that is sent. */
-  readonly redact?: <T>(value: T) => T;
-  readonly clock?: Clock;
-  readonly intervalMs?: number;
-  readonly timeoutMs?: number;
-  readonly closeMs?: number;
-  /** Most spans that may wait. More are dropped. */
-  readonly maxWaiting?: number;
+  readonly redact: <T>(value: T) => T;
 }
 
 const BATCH = 512;
+/** Further spans are dropped. */
+const MAX_WAITING = 4 * BATCH;
+const INTERVAL_MS = 5_000;
 const MAX_PAUSE_MS = 60_000;
+const TIMEOUT_MS = 10_000;
+const CLOSE_MS = 3_000;
 const AGAIN = new Set([429, 502, 503, 504]);
 
 /** Sends spans and metrics to a collector by OTLP over HTTP, in JSON. */
-export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
-  const { endpoint, post, resource, version, clock = systemClock, redact = (value) => value } = options;
-  const { intervalMs = 5_000, timeoutMs = 10_000, closeMs = 3_000, maxWaiting = 4 * BATCH } = options;
+export function createOtlpExporter({ resource, version, post, redact }: ExporterOptions) {
   const about = { attributes: toOtlpAttributes(resource) };
   const scope = { name: "keyhole", version };
-  const histograms = createHistograms(clock.now());
+  const histograms = createHistograms(Date.now());
   let waiting: FinishedSpan[] = [];
   let sent = 0;
   let dropped = 0;
@@ -72,8 +59,7 @@ export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
 
   function schedule(): void {
     if (isClosed || callOff) return;
-    const pause = Math.min(intervalMs * 2 ** failures, Math.max(intervalMs, MAX_PAUSE_MS));
-    callOff = clock.after(pause, () => {
+    callOff = systemClock.after(Math.min(INTERVAL_MS * 2 ** failures, MAX_PAUSE_MS), () => {
       callOff = undefined;
       void flush();
     });
@@ -99,7 +85,7 @@ export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
         return schedule();
       }
     }
-    const metrics = histograms.take(clock.now());
+    const metrics = histograms.take(Date.now());
     // Metrics are cumulative: values that do not arrive now are part of the next report.
     if (metrics)
       await send("/v1/metrics", {
@@ -109,12 +95,8 @@ export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
 
   async function send(path: string, content: object): Promise<"sent" | "refused" | "later"> {
     try {
-      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
-      const { status } = await post(
-        endpoint.replace(/\/$/, "") + path,
-        JSON.stringify(hideSecrets(redact(content))),
-        signal,
-      );
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const status = await post(path, JSON.stringify(hideSecrets(redact(content))), signal);
       if (status >= 200 && status < 300) {
         failures = 0;
         failure = undefined;
@@ -131,13 +113,13 @@ export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
 
   function putBack(batch: readonly FinishedSpan[]): void {
     const all = [...batch, ...waiting];
-    waiting = all.slice(0, maxWaiting);
+    waiting = all.slice(0, MAX_WAITING);
     dropped += all.length - waiting.length;
   }
 
-  return {
+  const recorder: Recorder = {
     span: (span) => {
-      if (isClosed || waiting.length >= maxWaiting) {
+      if (isClosed || waiting.length >= MAX_WAITING) {
         dropped += 1;
         return;
       }
@@ -149,12 +131,23 @@ export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
       histograms.note(name, value, attributes);
       schedule();
     },
-    status: () => ({ sent, waiting: waiting.length, dropped, ...(failure !== undefined && { failure }) }),
+  };
+
+  return {
+    recorder,
+    status: (): ExporterStatus => ({
+      sent,
+      waiting: waiting.length,
+      dropped,
+      ...(failure !== undefined && { failure }),
+    }),
+    /** Sends everything that waits. Never fails. */
     flush,
-    close: async () => {
+    /** Sends everything that waits, within CLOSE_MS. Later records are dropped. */
+    close: async (): Promise<void> => {
       isClosed = true;
       callOff?.();
-      const stop = clock.after(closeMs, () => stopping.abort(), true);
+      const stop = systemClock.after(CLOSE_MS, () => stopping.abort(), true);
       await flushing;
       await flush();
       stop();

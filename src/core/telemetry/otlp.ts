@@ -111,25 +111,26 @@ interface Series {
   max: number;
 }
 
-interface Histograms {
-  note(name: MetricName, value: number, attributes: Attributes): void;
-  /** Writes the metrics as OTLP. Undefined if nothing was recorded since the last time. */
-  take(now: number): object[] | undefined;
-}
-
-export function createHistograms(startedAt: number): Histograms {
+export function createHistograms(startedAt: number) {
   const metrics = new Map<MetricName, Map<string, Series>>();
   let isChanged = false;
 
   return {
-    note: (name, value, given) => {
+    note: (name: MetricName, value: number, given: Attributes): void => {
       const all = metrics.get(name) ?? new Map<string, Series>();
       metrics.set(name, all);
       const { bounds } = METRICS[name];
       const key = JSON.stringify(given);
       const attributes = all.has(key) || all.size < MAX_SERIES ? given : OVERFLOW;
       const at = attributes === given ? key : JSON.stringify(OVERFLOW);
-      const series = all.get(at) ?? emptySeries(attributes, bounds.length + 1);
+      const series = all.get(at) ?? {
+        attributes,
+        buckets: Array<number>(bounds.length + 1).fill(0),
+        count: 0,
+        sum: 0,
+        min: Number.POSITIVE_INFINITY,
+        max: Number.NEGATIVE_INFINITY,
+      };
       all.set(at, series);
       const bucket = bounds.findIndex((bound) => value <= bound);
       series.buckets[bucket === -1 ? bounds.length : bucket]! += 1;
@@ -139,7 +140,8 @@ export function createHistograms(startedAt: number): Histograms {
       series.max = Math.max(series.max, value);
       isChanged = true;
     },
-    take: (now) => {
+    /** Writes the metrics as OTLP. Undefined if nothing was recorded since the last time. */
+    take: (now: number): object[] | undefined => {
       if (!isChanged) return undefined;
       isChanged = false;
       return [...metrics].map(([name, series]) => ({
@@ -161,16 +163,5 @@ export function createHistograms(startedAt: number): Histograms {
         },
       }));
     },
-  };
-}
-
-function emptySeries(attributes: Attributes, buckets: number): Series {
-  return {
-    attributes,
-    buckets: Array(buckets).fill(0),
-    count: 0,
-    sum: 0,
-    min: Number.POSITIVE_INFINITY,
-    max: Number.NEGATIVE_INFINITY,
   };
 }

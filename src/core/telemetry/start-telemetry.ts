@@ -50,8 +50,8 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     ]);
   // The collector is mostly on the same machine. An unreadable endpoint fails when it is used.
   const guarded = createGuardedFetch(URL.canParse(endpoint) ? { ownUrl: endpoint } : {});
+  const collector = endpoint.replace(/\/$/, "");
   const exporter = createOtlpExporter({
-    endpoint,
     resource: {
       "service.name": service,
       "service.version": version,
@@ -60,18 +60,16 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
     version,
     redact: createRedact([...secrets, ...Object.values(headers)]),
-    post: async (url, body, signal) => {
+    post: async (path, body, signal) => {
       const sent = { ...headers, "content-type": "application/json" };
-      const response = await guarded(url, { method: "POST", headers: sent, body, signal });
+      const response = await guarded(collector + path, { method: "POST", headers: sent, body, signal });
       await response.body?.cancel();
-      return { status: response.status };
+      return response.status;
     },
   });
-  const stop = recordEvents(exporter);
+  const stop = recordEvents(exporter.recorder);
   return {
-    recorder: exporter,
-    status: exporter.status,
-    flush: exporter.flush,
+    ...exporter,
     close: async () => {
       stop();
       await exporter.close();

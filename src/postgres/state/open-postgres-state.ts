@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { problem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { type Consents, consentSchema, createConsentsOver } from "../../core/access/consents.ts";
-import { approvalSchema } from "../../core/access/pin-store.ts";
-import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { approvalSchema, createPinsOver, type Pins } from "../../core/access/pins.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import {
   createIdempotency,

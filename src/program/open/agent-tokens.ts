@@ -47,7 +47,7 @@ export function principalOf({ name, scopes, allowWrite }: NewAgentToken): Princi
 
 /** Keeps tokens in a file, by their hashes. */
 export function createAgentTokens(path: string, now: () => number = Date.now): AgentTokens {
-  const store = createRecordStore({ path, format: 1, record: tokenSchema, counted: "valid" });
+  const store = createRecordStore({ path, record: tokenSchema, counted: "valid" });
   const keyOf = (name: string) => store.keys().find((key) => store.get(key)?.name === name);
   return {
     get damage() {

@@ -53,7 +53,7 @@ export async function endTrust({ folder }: FolderContents, home = homedir()): Pr
 
 function openTrust(home: string) {
   const path = join(home, ".keyhole", "trusted-folders.json");
-  return createRecordStore({ path, format: 1, record: trustSchema, counted: "trusted" });
+  return createRecordStore({ path, record: trustSchema, counted: "trusted" });
 }
 
 /** A file that runs, or decides what runs. */

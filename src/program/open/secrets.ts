@@ -28,7 +28,7 @@ export const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
  */
 export function createSecrets(path: string, keychain?: Keychain): Secrets {
   const record = z.union([z.object({ value: z.string() }), z.object({ place: z.literal("keychain") })]);
-  const store = createRecordStore({ path, format: 1, record, counted: "set" });
+  const store = createRecordStore({ path, record, counted: "set" });
   const find = (name: string) => {
     void store.refresh();
     return store.get(name);
