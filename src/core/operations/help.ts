@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { type Arg, fitArgs, toArgs } from "../../base/json-schema/args.ts";
 import { toExampleArgs } from "../../base/json-schema/example-args.ts";
@@ -5,6 +6,7 @@ import { toResultType, toSignature } from "../../base/json-schema/signature.ts";
 import { formatMessage, type MessageTemplate } from "../../base/problems/format-message.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import { KINDS } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
@@ -246,25 +248,34 @@ export function showHelp(described: Described, room: AnswerLimits): HelpOutput {
   return described.kind === "directory" ? showDirectory(described, room) : showEntryHelp(described, room);
 }
 
-/** Describes a path. Answers are cached, because they depend only on the catalog and the input. */
+/** Descriptions by input: they depend only on it and on the entries shown. */
+const descriptionsOf = memoizeByObject(
+  (_shown: readonly Entry[]) => new LRUCache<string, Described>({ max: 1_000 }),
+);
+
 export function describe(input: HelpInput, context: OperationContext): Described {
   const { path, format, include_examples, include_schemas } = input;
   const { view, session } = context;
-  const key = JSON.stringify([view.version, view.scopeKey, path, format, include_examples, include_schemas]);
+  const descriptions = descriptionsOf(view.shown);
+  const key = JSON.stringify([path, format, include_examples, include_schemas]);
   const entry = view.find(path);
-  const isAddress = entry && (entry.op === path || entry.route === path);
-  const described = context.remember(key, (): Described => {
-    // A domain or group wins over an entry that only shares its plain name.
-    const directory = isAddress ? undefined : describeDirectory(toSegments(path), view);
-    if (directory) return directory;
-    if (!entry) throw notFound(path, context);
-    return describeEntry(entry, input, view);
-  });
+  const described = descriptions.get(key) ?? describePath(input, entry, context);
+  descriptions.set(key, described);
   if (!entry || described.kind === "directory") return described;
   session?.update((memory) => discover(memory, [addressOf(entry)]));
   // Observations are newer than the cached description.
   const returns = resultTypeOf(entry, context, RESULT_CHARS);
   return returns === undefined ? described : { ...described, returns };
+}
+
+function describePath(input: HelpInput, entry: Entry | undefined, context: OperationContext): Described {
+  const { path } = input;
+  const isAddress = entry && (entry.op === path || entry.route === path);
+  // A domain or group wins over an entry that only shares its plain name.
+  const directory = isAddress ? undefined : describeDirectory(toSegments(path), context.view);
+  if (directory) return directory;
+  if (!entry) throw notFound(path, context);
+  return describeEntry(entry, input, context.view);
 }
 
 function toSegments(path: string): string[] {

@@ -55,8 +55,6 @@ export interface OperationContext extends CallScope {
    * lets callers know.
    */
   refusal(address: string): Problem | undefined;
-  /** Caches a value until the catalog changes. */
-  remember<T>(key: string, make: () => T): T;
 }
 
 /** A part of an answer's text that the ledger counts under another cause. */
