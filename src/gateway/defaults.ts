@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { loadTokenCounter } from "../base/tokens/tokens.ts";
 import { systemClock } from "../base/util/clock.ts";
 import { createPins } from "../core/access/pins.ts";
 import { createAuditor } from "../core/calls/auditor.ts";
@@ -78,7 +77,7 @@ export function gatewayDefaults(options: GatewayOptions) {
     plans: sessions.plans ?? createPlanStore(),
     approvals: options.approvals ?? createSpentApprovals(),
     services,
-    ledger: createLedger(loadTokenCounter),
+    ledger: createLedger(),
     calls: new InFlight(),
     sandbox: createLazySandbox(),
     recipeSandbox: createLazySandbox(),

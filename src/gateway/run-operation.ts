@@ -1,4 +1,3 @@
-import type { z } from "zod";
 import type { ToolNames } from "../base/problems/format-message.ts";
 import { customProblem, isProblem, type Problem } from "../base/problems/problem.ts";
 import { hideSecrets } from "../base/safety/known-secrets.ts";
@@ -21,14 +20,8 @@ import {
   toErrorAnswer,
   toOperationProblem,
 } from "../core/operations/error-answer.ts";
-import type {
-  Limits,
-  Operation,
-  OperationContext,
-  RecipeKeeper,
-  Scripts,
-} from "../core/operations/operation.ts";
-import { OPERATIONS, type OperationName } from "../core/operations/operations.ts";
+import type { Limits, OperationContext, RecipeKeeper, Scripts } from "../core/operations/operation.ts";
+import { type AnyOperation, type OperationName, operationOf } from "../core/operations/operations.ts";
 import { readInput } from "../core/operations/read-input.ts";
 import { runRecipe } from "../core/operations/recipes.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
@@ -43,8 +36,6 @@ import { type CallBudget, callBudget, type LedgerEntry } from "./ledger.ts";
 import { beginRecord, type OperationRecord } from "./record-operation.ts";
 import type { Generation } from "./start/catalog-store.ts";
 import type { CurrentCatalog } from "./start/wait-for-catalog.ts";
-
-type RunnableOperation = Operation<z.ZodType, unknown, z.ZodType>;
 
 /** Surface of callers that were shown no other one. */
 const LANES_SURFACE: SurfaceOptions = {};
@@ -63,7 +54,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
 
 /** One call on its way from input to answer. */
 interface OperationCall {
-  readonly operation: RunnableOperation;
+  readonly operation: AnyOperation;
   readonly input: unknown;
   readonly options: FaceOptions;
   readonly principal: Principal;
@@ -83,7 +74,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
 
   async function run(name: OperationName, input: unknown, options: FaceOptions = {}): Promise<object> {
     const { principal = parts.owner, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
-    const operation = OPERATIONS[name] as unknown as RunnableOperation;
+    const operation = operationOf(name);
     const leave = parts.calls.enter();
     const record = beginRecord(name, principal, input, options, parts.observers);
     try {
@@ -148,7 +139,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     { operation, options, session, countTokens }: OperationCall,
     counted: Pick<LedgerEntry, "text" | "asides" | "tokens" | "counted">,
   ): void {
-    if (!options.forPerson) ledger.note({ ...counted, cause: operation.cause, session }, countTokens);
+    if (!options.forPerson) ledger.note({ ...counted, cause: operation.cause, session, countTokens });
   }
 
   function contextOf(
@@ -207,7 +198,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
   return {
     run: run as FaceApi["run"],
     decide: async (name, given, options = {}) => {
-      const operation = OPERATIONS[name] as unknown as RunnableOperation;
+      const operation = operationOf(name);
       const { principal = parts.owner } = options;
       await catalog.ready();
       const planned = operation.calls(readInput(operation, given).input);
@@ -246,7 +237,7 @@ function scopeDenied(entry: Entry): Problem {
 
 function policyOf(name: OperationName, { surface = LANES_SURFACE, policy }: FaceOptions): CallPolicy {
   const tool = surfaceTools(surface).find(({ operation }) => operation === name);
-  const onlyReads = OPERATIONS[name].readOnly && !tool?.mayWrite;
+  const onlyReads = operationOf(name).readOnly && !tool?.mayWrite;
   return { reach: onlyReads ? "read" : "any", asks: "confirmed", ...policy };
 }
 

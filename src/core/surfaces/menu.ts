@@ -9,15 +9,9 @@ import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { domainsBySize, entriesByDomain, listNames } from "../operations/describe-directory.ts";
-import type { Operation } from "../operations/operation.ts";
-import { OPERATIONS } from "../operations/operations.ts";
+import { operationOf } from "../operations/operations.ts";
 import { type MenuTool, type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "./native-tools.ts";
 import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surface.ts";
-
-type AnyOperation = Pick<
-  Operation<z.ZodType, unknown, z.ZodType>,
-  "title" | "input" | "purpose" | "readOnly" | "unlisted"
->;
 
 /** The most that a whole menu may cost, for any catalog, except on `native`, which lists the catalog itself. */
 export const MENU_TOKENS = 900;
@@ -108,7 +102,7 @@ function fitMap(
 
 function toMenuTool(tool: SurfaceTool, view: View): MenuTool {
   const { name, operation, purpose, mayWrite, lists = [] } = tool;
-  const { title, input, purpose: ownPurpose, readOnly, unlisted = [] }: AnyOperation = OPERATIONS[operation];
+  const { title, input, purpose: ownPurpose, readOnly, unlisted = [] } = operationOf(operation);
   const onlyReads = readOnly && !(mayWrite && view.principal.allowWrite);
   return {
     name,
