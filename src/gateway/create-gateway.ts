@@ -1,4 +1,3 @@
-import { loadTokenCounter } from "../base/tokens/tokens.ts";
 import { lazy } from "../base/util/lazy.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
 import type { Pins } from "../core/access/pins.ts";
@@ -165,7 +164,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     clock: parts.clock,
     ready: catalog.ready,
     shown: async (principal = owner) => (await catalog.shown()).viewFor(principal),
-    menuOf: (view, menu) => createMenu(view, loadTokenCounter, menu),
+    menuOf: createMenu,
     allStarted: catalog.allStarted,
     approvals: parts.approvals,
     audit: options.audit?.store,

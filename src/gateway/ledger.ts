@@ -1,5 +1,5 @@
 import { problem } from "../base/problems/problem.ts";
-import { countLongText, loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
+import { countLongText, type TokenCounter } from "../base/tokens/tokens.ts";
 import { memoizeByObject } from "../base/util/memoize-by-object.ts";
 import type { View } from "../core/access/view.ts";
 import type { Entry } from "../core/nouns/entry.ts";
@@ -74,11 +74,8 @@ export function createLedger() {
 
   async function countMenus(): Promise<void> {
     const shown = menus;
-    if (shown.length === 0) return;
     menus = [];
-    const countTokens = await loadTokenCounter();
-    for (const { tools, session } of shown)
-      spend({ ...NO_TOKENS, menu: await countMenu(tools, countTokens) }, session);
+    for (const { tools, session } of shown) spend({ ...NO_TOKENS, menu: await countMenu(tools) }, session);
   }
 
   /** Callers that arrive during a count wait for it. */
@@ -137,10 +134,9 @@ function countAnswer({ cause, text, asides, tokens, counted, countTokens }: Ledg
 }
 
 /** The cost of listing everything. */
-const listingCost = memoizeByObject(async (shown: readonly Entry[]) => {
-  const tools = [...nativeTools(shown)].map(([name, entry]) => toNativeTool(name, entry));
-  return countMenu(tools, await loadTokenCounter());
-});
+const listingCost = memoizeByObject((shown: readonly Entry[]) =>
+  countMenu([...nativeTools(shown)].map(([name, entry]) => toNativeTool(name, entry))),
+);
 
 export interface CallBudget {
   readonly limits: Limits;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Arg, fitArgs, toArgs } from "../../base/json-schema/args.ts";
 import { toExampleArgs } from "../../base/json-schema/example-args.ts";
 import { toResultType, toSignature } from "../../base/json-schema/signature.ts";
-import { formatMessage, type MessageTemplate } from "../../base/problems/format-message.ts";
+import type { MessageTemplate } from "../../base/problems/format-message.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
@@ -12,8 +12,14 @@ import { KINDS } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
 import { type Entry, LANES, type Policy } from "../nouns/entry.ts";
 import { discover } from "../sessions/working-memory.ts";
-import type { AnswerLimits } from "./answer-parts.ts";
-import { describeDirectory, directorySchema, directoryText, showDirectory } from "./describe-directory.ts";
+import { type AnswerLimits, sayWarnings } from "./answer-parts.ts";
+import {
+  describeDirectory,
+  directorySchema,
+  directoryText,
+  EMPTY_DIRECTORY,
+  showDirectory,
+} from "./describe-directory.ts";
 import { notFound, ROOT } from "./error-answer.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 
@@ -62,20 +68,11 @@ type EntryDescription = Omit<EntryHelp, "notes"> & {
   readonly notes: readonly (string | MessageTemplate)[];
 };
 
-interface DescribeOptions {
-  readonly format: "short" | "full";
-  readonly include_examples: boolean;
-  readonly include_schemas: boolean;
-}
-
 /** Everything a model needs to call one entry correctly. */
-function describeEntry(entry: Entry, wanted: DescribeOptions, view: View): EntryDescription {
+function describeEntry(entry: Entry, wanted: HelpInput, view: View): EntryDescription {
   const { kind, op, route, lane, inputSchema, status } = entry;
   const policy = entry.kind === "tool" && entry.policy ? policyIn(wanted.format, entry.policy) : undefined;
-  const related = entry.related.filter((other) => {
-    const found = view.find(other);
-    return found !== undefined && found.visibility !== "hidden";
-  });
+  const related = entry.related.filter((route) => (view.find(route)?.visibility ?? "hidden") !== "hidden");
   return {
     kind,
     path: op,
@@ -99,7 +96,7 @@ function describeEntry(entry: Entry, wanted: DescribeOptions, view: View): Entry
 }
 
 /** The short format keeps the most important lines of each part. */
-function policyIn(format: DescribeOptions["format"], policy: Policy): Policy {
+function policyIn(format: HelpInput["format"], policy: Policy): Policy {
   if (format === "full") return policy;
   const parts = Object.entries(policy).map(([part, lines]) => [part, lines?.slice(0, SHORT_POLICY)]);
   return Object.fromEntries(parts) as Policy;
@@ -150,9 +147,7 @@ function entryHelpText(help: EntryHelp): string {
 /** Puts the help of an entry into the words of a surface, within its budget. The rest is read by a handle. */
 function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHelp {
   const { countTokens, helpTokens } = room;
-  const notes = described.notes
-    .map((note) => (typeof note === "string" ? note : formatMessage(note, room.words)))
-    .filter((note) => note !== "");
+  const notes = sayWarnings(described.notes, room.words).filter((note) => note !== "");
   const whole = { ...described, notes };
   const fits = (help: EntryHelp) => {
     const text = entryHelpText(help);
@@ -166,30 +161,20 @@ function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHe
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
     const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });
     const rest = `${omitted > 0 ? `${omitted} more args` : "The rest"} at ${handle}.`;
-    const examples = exampleOf(whole, args);
-    const shortened = {
-      ...withoutSchema,
-      args: [...args],
-      notes: [...notes, rest],
-      ...(examples && { examples }),
-    };
+    const examples = whole.examples && { examples: exampleOf(whole.examples, args) };
+    const shortened = { ...withoutSchema, args: [...args], notes: [...notes, rest], ...examples };
     if (fits(shortened)) return shortened;
   }
-  return {
-    ...withoutSchema,
-    args: [],
-    usage: described.path,
-    notes: [`All of it is at ${handle}.`],
-    examples: [],
-  };
+  const all = [`All of it is at ${handle}.`];
+  return { ...withoutSchema, args: [], usage: described.path, notes: all, examples: [] };
 }
 
 /** The first example, with the shown args only. */
-function exampleOf({ examples }: EntryHelp, args: readonly Arg[]): EntryHelp["examples"] {
+function exampleOf(examples: NonNullable<EntryHelp["examples"]>, args: readonly Arg[]) {
   const shown = new Set(args.map(({ name }) => name));
-  return examples?.slice(0, 1).map(({ args: given, ...example }) => ({
+  return examples.slice(0, 1).map(({ args: all, ...example }) => ({
     ...example,
-    args: Object.fromEntries(Object.entries(given).filter(([name]) => shown.has(name))),
+    args: Object.fromEntries(Object.entries(all).filter(([name]) => shown.has(name))),
   }));
 }
 
@@ -227,15 +212,7 @@ export const help = defineOperation({
   show: showHelp,
   toText: helpText,
   errors: () => [],
-  refuse: (): HelpOutput => ({
-    kind: "directory",
-    path: "",
-    summary: "",
-    version: "",
-    usage: "",
-    groups: [],
-    ops: [],
-  }),
+  refuse: (): HelpOutput => EMPTY_DIRECTORY,
   cause: "help",
   targets: ({ path }) => [path || ROOT],
 });
