@@ -89,7 +89,6 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/agent/models/providers/github.ts": "one file for each provider",
   "src/agent/models/providers/local.ts": "one file for each provider",
   "src/agent/models/providers/openai.ts": "one file for each provider",
-  "src/core/operations/alike-hits.ts": "a ranking stage with its own test",
   "src/core/storage/sqlite-storage.ts": "one file for each driver of the storage port",
   "src/postgres/state/postgres-state.ts": "the published function",
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",

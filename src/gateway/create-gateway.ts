@@ -1,11 +1,9 @@
-import { loadTokenCounter } from "../base/tokens/tokens.ts";
 import { lazy } from "../base/util/lazy.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
 import type { Pins } from "../core/access/pins.ts";
 import { auditPins } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
 import { toRegistry } from "../core/catalog/registry.ts";
-import type { Principal } from "../core/nouns/principal.ts";
 import type { RecipeKeeper } from "../core/operations/operation.ts";
 import {
   OPERATIONS,
@@ -15,25 +13,11 @@ import {
 } from "../core/operations/operations.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
-import {
-  type CallSession,
-  isKnown,
-  type SessionStore,
-  toCallSession,
-  toSession,
-} from "../core/storage/session-store.ts";
+import { isKnown, toCallSession, toSession } from "../core/storage/session-store.ts";
 import { createMenu } from "../core/surfaces/menu.ts";
-import { publish } from "../core/telemetry/events.ts";
 import type { RepeatedCalls } from "../search/learning/follow-ups.ts";
-import type { SearchIndex, SearchRequest } from "../search/port/search-index.ts";
 import type { RecipeSource } from "../sources/recipes/recipe-source.ts";
-import {
-  type ConfiguredSources,
-  createDomainSources,
-  type GatewayParts,
-  gatewayDefaults,
-  notice,
-} from "./defaults.ts";
+import { createDomainSources, gatewayDefaults, notice } from "./defaults.ts";
 import { type FaceApi, type Observer, withCore } from "./face-api.ts";
 import type {
   CallOptions,
@@ -43,24 +27,10 @@ import type {
   LifecycleOptions,
   OperationMethods,
 } from "./gateway-api.ts";
-import { createRunner, type Runner } from "./run-operation.ts";
-import { type CatalogStore, createCatalogStore } from "./start/catalog-store.ts";
-import { CODE, createSourceManager, type SourceManager } from "./start/source-manager.ts";
-import { type CurrentCatalog, createCurrentCatalog } from "./start/wait-for-catalog.ts";
-
-/** Everything that a gateway is made of. */
-interface Assembly {
-  readonly options: GatewayOptions;
-  readonly parts: GatewayParts;
-  readonly domains: ConfiguredSources;
-  readonly live: CatalogStore;
-  readonly sources: SourceManager;
-  readonly catalog: CurrentCatalog;
-  readonly runner: Runner;
-  readonly observers: Set<Observer>;
-  /** Answers questions if the options do not. */
-  readonly questions: { answer: Approve };
-}
+import { createRunner } from "./run-operation.ts";
+import { createCatalogStore } from "./start/catalog-store.ts";
+import { CODE, createSourceManager } from "./start/source-manager.ts";
+import { createCurrentCatalog } from "./start/wait-for-catalog.ts";
 
 /**
  * Builds a gateway: one catalog, one search, one way to run a call. See {@link defineDomain}.
@@ -82,44 +52,58 @@ interface Assembly {
  * ```
  */
 export function createGateway(options: GatewayOptions): Gateway {
+  const assembly = assemble(options);
+  const core = toCore(assembly);
+  return withCore(toGateway(assembly, core), core);
+}
+
+/** Everything that a gateway is made of. */
+type Assembly = ReturnType<typeof assemble>;
+
+function assemble(options: GatewayOptions) {
   const parts = gatewayDefaults(options);
-  const { index, pins, sessions, recipes } = parts;
+  const { index, pins, recipes } = parts;
   const domains = createDomainSources(options, recipes ? [recipes] : []);
   const live = createCatalogStore({ id: CODE, content: domains.content }, index, pins);
   const sources = createSourceManager(live, domains.sources(), parts.calls);
   const catalog = createCurrentCatalog(live, sources, pins);
   const observers = new Set<Observer>();
+  /** Answers questions if the options do not. */
   const questions = { answer: nobodyAnswers };
   const runner = createRunner({
     ...parts,
     recipes: recipes && recipeKeeper(recipes, pins),
-    search: searchOf(index, live),
+    search: {
+      search: async (request) => {
+        await live.searchable();
+        return index.search(request);
+      },
+    },
     approve: options.approve ?? ((request) => questions.answer(request)),
-    principal: parts.owner,
     missingScope: options.missingScope,
     observers,
-    ready: catalog.ready,
-    current: catalog.started,
-    openSession: (handle, principal) => openSession(sessions, handle, principal),
+    catalog,
   });
-  const assembly = { options, parts, domains, live, sources, catalog, runner, observers, questions };
-  const core = toCore(assembly);
-  return withCore(toGateway(assembly, core), core);
+  return { options, parts, domains, live, sources, catalog, runner, observers, questions };
 }
 
 /** The gateway as applications use it. */
-function toGateway(
-  { parts, domains, live, sources, catalog, runner }: Assembly,
-  { noteMenu, menuOf, audit }: FaceApi,
-): Gateway {
+function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Gateway {
+  const { parts, domains, live, sources, catalog } = assembly;
+  const { run } = assembly.runner;
   const { owner, pins, index, sessions, ledger, services } = parts;
   const { learning } = services;
   const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
+  const names = Object.keys(OPERATIONS) as OperationName[];
+  const methods = names.map((name) => [
+    name,
+    (input: unknown, options?: CallOptions) => run(name, input, options),
+  ]);
   return {
-    ...operationMethods(runner),
+    ...(Object.fromEntries(methods) as OperationMethods),
     run: ((first: OperationSpelling | object, second?: object, third?: CallOptions) => {
-      if (typeof first !== "string") return runner.run("run", first, second);
-      return runner.run(operationByAlias(first) ?? (first as OperationName), second, third);
+      if (typeof first !== "string") return run("run", first, second);
+      return run(operationByAlias(first) ?? (first as OperationName), second, third);
     }) as Gateway["run"],
     get version() {
       return live.current.catalog.version;
@@ -151,7 +135,7 @@ function toGateway(
       await catalog.current();
       await domains.setDomains(definitions, sources);
     },
-    sources: toGatewaySources(sources, domains, catalog.current),
+    sources: toGatewaySources(assembly),
     ready: async () => {
       await catalog.current();
       await live.searchable();
@@ -180,7 +164,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     clock: parts.clock,
     ready: catalog.ready,
     shown: async (principal = owner) => (await catalog.shown()).viewFor(principal),
-    menuOf: (view, menu) => createMenu(view, loadTokenCounter, menu),
+    menuOf: createMenu,
     allStarted: catalog.allStarted,
     approvals: parts.approvals,
     audit: options.audit?.store,
@@ -215,14 +199,6 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
 
 const nobodyAnswers: Approve = () => false;
 
-function operationMethods({ run }: Runner): OperationMethods {
-  const methods = Object.keys(OPERATIONS).map((name) => [
-    name,
-    (input: unknown, options?: object) => run(name as OperationName, input, options),
-  ]);
-  return Object.fromEntries(methods) as OperationMethods;
-}
-
 /** A recipe is approved as it is saved, and not as its file may be a moment later. */
 function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
   return {
@@ -243,45 +219,18 @@ function toDraftCode({ routes }: RepeatedCalls): string {
   return [...steps, `return step${routes.length};`].join("\n");
 }
 
-/** Searches wait until the catalog is in the index. */
-function searchOf(index: SearchIndex, live: Pick<CatalogStore, "searchable">): Pick<SearchIndex, "search"> {
-  return {
-    search: async (request: SearchRequest) => {
-      await live.searchable();
-      return index.search(request);
-    },
-  };
-}
-
-/** Opens or resumes a session. A failing store does not fail the call. */
-async function openSession(
-  sessions: SessionStore,
-  handle: string,
-  principal: Principal,
-): Promise<CallSession | undefined> {
-  const known = handle === "new" ? await sessions.open(principal.id) : handle;
-  return toCallSession(sessions, known, principal.id, (error) =>
-    publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
-  );
-}
-
 /** The sources as applications use them. Every call waits until the gateway is ready. */
-function toGatewaySources(
-  sources: SourceManager,
-  domains: ConfiguredSources,
-  ready: () => Promise<unknown>,
-): GatewaySources {
-  const refresh = async (target?: string | LifecycleOptions, options?: LifecycleOptions) => {
-    await ready();
-    if (typeof target === "string") return sources.refresh(target, options?.signal);
-    return sources.refreshStale(target?.signal);
-  };
+function toGatewaySources({ sources, domains, catalog: { current: ready } }: Assembly): GatewaySources {
   return {
     status: (async (id?: string) => {
       await ready();
       return id === undefined ? sources.list() : sources.status(id);
     }) as GatewaySources["status"],
-    refresh: refresh as GatewaySources["refresh"],
+    refresh: (async (target?: string | LifecycleOptions, options?: LifecycleOptions) => {
+      await ready();
+      if (typeof target === "string") return sources.refresh(target, options?.signal);
+      return sources.refreshStale(target?.signal);
+    }) as GatewaySources["refresh"],
     set: async (next) => {
       await ready();
       await domains.setSources(next, sources);

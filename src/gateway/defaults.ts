@@ -1,14 +1,12 @@
 import { join } from "node:path";
-import { loadTokenCounter } from "../base/tokens/tokens.ts";
 import { systemClock } from "../base/util/clock.ts";
-import { lazy } from "../base/util/lazy.ts";
 import { createPins } from "../core/access/pins.ts";
 import { createAuditor } from "../core/calls/auditor.ts";
 import type { CallServices } from "../core/calls/call-environment.ts";
 import type { DomainDefinition } from "../core/nouns/definition.ts";
 import type { FetchContext } from "../core/nouns/pipeline.ts";
 import type { Principal } from "../core/nouns/principal.ts";
-import type { Source, SourceContent } from "../core/nouns/source.ts";
+import type { Source } from "../core/nouns/source.ts";
 import type { Limits } from "../core/operations/operation.ts";
 import type { Sandbox } from "../core/sandbox/sandbox.ts";
 import { createExtractor } from "../core/sessions/extractor.ts";
@@ -30,7 +28,7 @@ import { createContentStore } from "../sources/content/content-store.ts";
 import { createRecipeSource } from "../sources/recipes/recipe-source.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
 import { createLedger } from "./ledger.ts";
-import { createInFlight } from "./start/in-flight.ts";
+import { InFlight } from "./start/in-flight.ts";
 import { CODE, type SourceManager } from "./start/source-manager.ts";
 
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
@@ -79,8 +77,8 @@ export function gatewayDefaults(options: GatewayOptions) {
     plans: sessions.plans ?? createPlanStore(),
     approvals: options.approvals ?? createSpentApprovals(),
     services,
-    ledger: createLedger(loadTokenCounter),
-    calls: createInFlight(),
+    ledger: createLedger(),
+    calls: new InFlight(),
     sandbox: createLazySandbox(),
     recipeSandbox: createLazySandbox(),
     recipes: options.recipes === undefined ? undefined : createRecipeSource(options.recipes, clock),
@@ -98,65 +96,52 @@ function termsOf(query: string): string[] {
 
 /** A sandbox that loads with its first script. */
 function createLazySandbox(): Sandbox {
-  let used = false;
-  const load = lazy(async () => {
-    used = true;
-    const { createSandbox } = await import("../core/sandbox/create-sandbox.ts");
-    return createSandbox();
-  });
+  let loading: Promise<Sandbox> | undefined;
+  const load = async () => (await import("../core/sandbox/create-sandbox.ts")).createSandbox();
   return {
-    run: async (script, host, options) => (await load()).run(script, host, options),
-    close: async () => {
-      if (used) await (await load()).close();
+    run: async (script, host, options) => {
+      loading ??= load();
+      return (await loading).run(script, host, options);
     },
+    close: async () => (await loading)?.close(),
   };
 }
 
 const PROGRESS_MS = 100;
 
-/** The definitions a gateway was given: domains in code with their content pipelines, and further sources. */
-export interface ConfiguredSources {
-  /** The content of the first domains. */
-  readonly content: SourceContent;
-  /** The pipelines of the domains now in use, then the further sources. */
-  sources(): readonly Source[];
-  /** Replaces the domains. Invalid ones change nothing. */
-  setDomains(domains: readonly DomainDefinition[], live: Pick<SourceManager, "replace">): Promise<void>;
-  /** Replaces the further sources. Invalid ones change nothing. */
-  setSources(sources: readonly Source[], live: Pick<SourceManager, "replace">): Promise<void>;
-}
-
-/** `own`: sources of the gateway itself, which always stay. */
+/**
+ * The definitions a gateway was given: domains in code with their content pipelines, and further sources. `fixed` are
+ * sources of the gateway itself, which always stay.
+ */
 export function createDomainSources(
-  {
-    domains,
-    sources = [],
-    cacheDirectory,
-    clock = systemClock,
-  }: Pick<GatewayOptions, "domains" | "sources" | "cacheDirectory" | "clock">,
-  own: readonly Source[],
-): ConfiguredSources {
+  { domains, sources = [], cacheDirectory, clock = systemClock }: GatewayOptions,
+  fixed: readonly Source[],
+) {
   const environment = {
     store: createContentStore(cacheDirectory && join(cacheDirectory, "content")),
     clock,
     random: Math.random,
-    onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
+    onFailure: (detail: string) => notice("content-failed", detail),
     onProgress: createProgress(),
   };
   let pipelines = createContentSources(domains, environment);
   let others = sources;
   return {
+    /** The content of the first domains. */
     content: fromDomains(domains),
-    sources: () => [...pipelines, ...others, ...own],
-    setDomains: async (definitions, live) => {
+    /** The pipelines of the domains now in use, then the further sources. */
+    sources: (): readonly Source[] => [...pipelines, ...others, ...fixed],
+    /** Replaces the domains. Invalid ones change nothing. */
+    setDomains: async (definitions: readonly DomainDefinition[], live: SourceManager): Promise<void> => {
       const content = fromDomains(definitions);
       // The extractors of a wrong definition cannot be read.
       const next = content.errors?.length === 0 ? createContentSources(definitions, environment) : pipelines;
-      await live.replace([...next, ...others, ...own], { [CODE]: content });
+      await live.replace([...next, ...others, ...fixed], { [CODE]: content });
       pipelines = next;
     },
-    setSources: async (next, live) => {
-      await live.replace([...pipelines, ...next, ...own]);
+    /** Replaces the further sources. Invalid ones change nothing. */
+    setSources: async (next: readonly Source[], live: SourceManager): Promise<void> => {
+      await live.replace([...pipelines, ...next, ...fixed]);
       others = next;
     },
   };
@@ -168,13 +153,7 @@ function createProgress() {
   return (source: string, { done, total, message }: Parameters<FetchContext["progress"]>[0]) => {
     if (!isHeard() || (done !== total && performance.now() - last < PROGRESS_MS)) return;
     last = performance.now();
-    publish({
-      type: "source",
-      source,
-      state: "loading",
-      done,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { detail: message }),
-    });
+    const seen = { ...(total !== undefined && { total }), ...(message !== undefined && { detail: message }) };
+    publish({ type: "source", source, state: "loading", done, ...seen });
   };
 }

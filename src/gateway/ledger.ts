@@ -1,6 +1,8 @@
 import { problem } from "../base/problems/problem.ts";
 import { countLongText, type TokenCounter } from "../base/tokens/tokens.ts";
+import { memoizeByObject } from "../base/util/memoize-by-object.ts";
 import type { View } from "../core/access/view.ts";
+import type { Entry } from "../core/nouns/entry.ts";
 import type { Aside, Limits } from "../core/operations/operation.ts";
 import {
   addTokens,
@@ -23,6 +25,7 @@ export interface LedgerEntry {
   readonly tokens?: number | undefined;
   /** Called with the tokens of the whole text once they are counted. Must not throw. */
   readonly counted?: ((tokens: number) => void) | undefined;
+  readonly countTokens: TokenCounter;
 }
 
 export interface LedgerReport {
@@ -33,18 +36,8 @@ export interface LedgerReport {
   readonly everything: number;
 }
 
-/** Counts the tokens put into agents' contexts. Counting happens after the answer has gone out. */
-export interface Ledger {
-  note(given: LedgerEntry, countTokens: TokenCounter): void;
-  /** Records a menu that was shown. It is counted for the next report. */
-  noteMenu(tools: readonly object[], session?: CallSession): void;
-  /** Counts the answers and menus that wait to be counted. */
-  settle(): Promise<void>;
-  /** Settles the counts of sessions; totals end with the process. */
-  close(): Promise<void>;
-  /** `read` gives the counts of a session, after everything was counted. */
-  report(view: View, read?: () => Promise<Tokens>): Promise<LedgerReport>;
-}
+/** Counts the tokens put into agents' contexts. */
+export type Ledger = ReturnType<typeof createLedger>;
 
 interface ShownMenu {
   readonly tools: readonly object[];
@@ -56,10 +49,9 @@ const MOST_WAITING = 64;
 const MOST_WAITING_CHARS = 1_000_000;
 const MOST_WAITING_MENUS = 1_000;
 
-export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
-  const everything = createListingCosts(loadCounter);
+export function createLedger() {
   let total = NO_TOKENS;
-  let waiting: { readonly given: LedgerEntry; readonly countTokens: TokenCounter }[] = [];
+  let waiting: LedgerEntry[] = [];
   let waitingChars = 0;
   let menus: ShownMenu[] = [];
   let counted = Promise.resolve();
@@ -73,26 +65,17 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   }
 
   function settleAnswers(): void {
-    const counting = waiting;
+    const bySession = Map.groupBy(waiting, ({ session }) => session?.handle);
     waiting = [];
     waitingChars = 0;
-    const spent = new Map<string | undefined, { tokens: Tokens; session: CallSession | undefined }>();
-    for (const { given, countTokens } of counting) {
-      const { session } = given;
-      const before = spent.get(session?.handle)?.tokens ?? NO_TOKENS;
-      spent.set(session?.handle, { tokens: addTokens(before, countGiven(given, countTokens)), session });
-    }
-    for (const { tokens, session } of spent.values()) spend(tokens, session);
+    for (const answers of bySession.values())
+      spend(answers.map(countAnswer).reduce(addTokens), answers[0]!.session);
   }
 
   async function countMenus(): Promise<void> {
     const shown = menus;
-    if (shown.length === 0) return;
     menus = [];
-    const countTokens = await loadCounter();
-    for (const { tools, session } of shown) {
-      spend({ ...NO_TOKENS, menu: await countMenu(tools, countTokens) }, session);
-    }
+    for (const { tools, session } of shown) spend({ ...NO_TOKENS, menu: await countMenu(tools) }, session);
   }
 
   /** Callers that arrive during a count wait for it. */
@@ -101,6 +84,7 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
     return counted;
   }
 
+  /** Counts the answers and menus that wait to be counted. */
   async function settle(): Promise<void> {
     settleAnswers();
     await settleMenus();
@@ -108,34 +92,35 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   }
 
   return {
-    note: (given, countTokens) => {
+    /** Records an answer. It is counted after it has gone out. */
+    note: (answer: LedgerEntry): void => {
       if (waiting.length === 0) setImmediate(settleAnswers).unref();
-      waiting.push({ given, countTokens });
-      waitingChars += given.text.length;
+      waiting.push(answer);
+      waitingChars += answer.text.length;
       if (waiting.length >= MOST_WAITING || waitingChars > MOST_WAITING_CHARS) settleAnswers();
     },
-    noteMenu: (tools, session) => {
+    /** Records a menu that was shown. It is counted for the next report. */
+    noteMenu: (tools: readonly object[], session?: CallSession): void => {
       menus.push({ tools, session });
       if (menus.length >= MOST_WAITING_MENUS) void settleMenus();
     },
     settle,
-    close: () => {
+    /** Settles the counts of sessions; totals end with the process. */
+    close: (): Promise<void> => {
       menus = menus.filter(({ session }) => session !== undefined);
       return settle();
     },
-    report: async (view, read) => {
+    /** `read` gives the counts of a session, after everything was counted. */
+    report: async (view: View, read?: () => Promise<Tokens>): Promise<LedgerReport> => {
       await settle();
       const tokens = (await read?.()) ?? total;
-      return { tokens, total: sumTokens(tokens), everything: await everything(view) };
+      return { tokens, total: sumTokens(tokens), everything: await listingCost(view.shown) };
     },
   };
 }
 
 /** Counts the whole text; everything but the asides belongs to the answer's own cause. */
-function countGiven(
-  { cause, text, asides, tokens, counted }: LedgerEntry,
-  countTokens: TokenCounter,
-): Tokens {
+function countAnswer({ cause, text, asides, tokens, counted, countTokens }: LedgerEntry): Tokens {
   const counts = { ...NO_TOKENS };
   let rest = tokens ?? countLongText(text, countTokens);
   counted?.(rest);
@@ -148,23 +133,10 @@ function countGiven(
   return counts;
 }
 
-/** Counts the cost of listing everything once for each catalog and view, and only on demand. */
-function createListingCosts(loadCounter: () => Promise<TokenCounter>): (view: View) => Promise<number> {
-  const known = new Map<string, Promise<number>>();
-  let version = "";
-  return (view) => {
-    if (view.version !== version) known.clear();
-    version = view.version;
-    const cost = known.get(view.scopeKey) ?? loadCounter().then((count) => countListing(view, count));
-    known.set(view.scopeKey, cost);
-    return cost;
-  };
-}
-
-function countListing(view: View, countTokens: TokenCounter): Promise<number> {
-  const tools = [...nativeTools(view.shown)].map(([name, entry]) => toNativeTool(name, entry));
-  return countMenu(tools, countTokens);
-}
+/** The cost of listing everything. */
+const listingCost = memoizeByObject((shown: readonly Entry[]) =>
+  countMenu([...nativeTools(shown)].map(([name, entry]) => toNativeTool(name, entry))),
+);
 
 export interface CallBudget {
   readonly limits: Limits;
@@ -187,20 +159,21 @@ export function callBudget(
 ): CallBudget {
   const limits = withinBytes(given);
   const limit = limits.sessionTokens;
-  if (!session || limit === Number.POSITIVE_INFINITY) return { limits, tokensLeft: Number.POSITIVE_INFINITY };
+  const unlimited = { limits, tokensLeft: Number.POSITIVE_INFINITY };
+  if (!session || limit === Number.POSITIVE_INFINITY) return unlimited;
   const used = sumTokens(session.memory.tokens);
-  if (used < limit) {
-    // `resultTokens: Infinity` means whole results: never shrink them.
-    const whole = limits.resultTokens === Number.POSITIVE_INFINITY;
-    const share = whole ? limits.resultTokens : Math.floor((limit - used) / Math.max(1, targets.length));
-    return {
-      limits: { ...limits, resultTokens: Math.max(1, Math.min(limits.resultTokens, share)) },
-      tokensLeft: limit - used,
-    };
+  const tokensLeft = limit - used;
+  if (tokensLeft <= 0) {
+    if (targets.length === 1 && isSessionAddress(targets[0]!)) return unlimited;
+    throw problem("BUDGET_EXCEEDED", { handle: session.handle, used, limit });
   }
-  if (targets.length === 1 && isSessionAddress(targets[0]!))
-    return { limits, tokensLeft: Number.POSITIVE_INFINITY };
-  throw problem("BUDGET_EXCEEDED", { handle: session.handle, used, limit });
+  // `resultTokens: Infinity` means whole results: never shrink them.
+  if (limits.resultTokens === Number.POSITIVE_INFINITY) return { limits, tokensLeft };
+  const share = Math.floor(tokensLeft / Math.max(1, targets.length));
+  return {
+    limits: { ...limits, resultTokens: Math.max(1, Math.min(limits.resultTokens, share)) },
+    tokensLeft,
+  };
 }
 
 function withinBytes(limits: Limits): Limits {

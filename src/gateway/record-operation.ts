@@ -8,18 +8,7 @@ import { beginSpan, inConversation } from "../core/telemetry/trace-context.ts";
 import type { FaceOptions, Observer } from "./face-api.ts";
 
 /** The record of one operation, for its event and for observers. It never has argument values. */
-export interface OperationRecord {
-  readonly traceId: string;
-  /** The trace to pass on, within the conversation of the session. */
-  traceIn(session: CallSession | undefined): FaceOptions["trace"];
-  end(outcome: string, tokens: number, more?: RecordedAnswer): void;
-  /** Returns the function that reports the call, as it is now, to observers once its tokens are counted. Undefined without observers. */
-  observed(
-    outcome: string,
-    answer: object,
-    more: Pick<RecordedAnswer, "targets" | "session">,
-  ): ((tokens: number) => void) | undefined;
-}
+export type OperationRecord = ReturnType<typeof beginRecord>;
 
 interface RecordedAnswer {
   readonly targets: readonly string[];
@@ -35,9 +24,9 @@ export function beginRecord(
   operation: OperationName,
   principal: Principal,
   input: unknown,
-  { trace: given }: FaceOptions,
+  { trace: given, forPerson }: FaceOptions,
   observers: ReadonlySet<Observer>,
-): OperationRecord {
+) {
   const started = performance.now();
   const startedAt = Date.now();
   const id = randomUUID();
@@ -57,18 +46,24 @@ export function beginRecord(
   };
   return {
     traceId,
-    traceIn: (session) => {
+    /** The trace to pass on, within the conversation of the session. */
+    traceIn: (session: CallSession | undefined): FaceOptions["trace"] => {
       const conversation = conversationIn(trace, session);
       return span && trace ? inConversation(trace, span, conversation) : trace;
     },
-    observed: (outcome, answer, { targets, session }) => {
-      if (observers.size === 0) return undefined;
+    /** Returns the function that reports the call, as it is now, to observers once its tokens are counted. */
+    observed: (
+      outcome: string,
+      answer: object,
+      { targets, session }: Pick<RecordedAnswer, "targets" | "session">,
+    ) => {
+      if (forPerson || observers.size === 0) return undefined;
       const facts = factsOf(outcome, targets, session);
-      return (tokens) => {
+      return (tokens: number) => {
         for (const observer of observers) observer.called({ ...facts, tokens, principal, answer });
       };
     },
-    end: (outcome, tokens, { targets, session, poison } = NOT_READ) => {
+    end: (outcome: string, tokens: number, { targets, session, poison } = NOT_READ): void => {
       publish({
         type: "operation",
         ...factsOf(outcome, targets, session),

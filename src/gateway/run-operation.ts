@@ -1,13 +1,13 @@
-import type { z } from "zod";
 import type { ToolNames } from "../base/problems/format-message.ts";
 import { customProblem, isProblem, type Problem } from "../base/problems/problem.ts";
 import { hideSecrets } from "../base/safety/known-secrets.ts";
 import { toVisibleText } from "../base/safety/visible-text.ts";
 import { countLongText, loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
 import { addressOf } from "../base/util/address-of.ts";
+import { reasonOf } from "../base/util/reason-of.ts";
 import { missingScopes } from "../core/access/view.ts";
 import type { Approve, CallServices } from "../core/calls/call-environment.ts";
-import { type CallDecision, type CallPolicy, decideCall } from "../core/calls/decide-call.ts";
+import { type CallPolicy, decideCall } from "../core/calls/decide-call.ts";
 import { resolveAddress } from "../core/calls/resolve-address.ts";
 import type { Entry } from "../core/nouns/entry.ts";
 import type { Principal } from "../core/nouns/principal.ts";
@@ -20,24 +20,22 @@ import {
   toErrorAnswer,
   toOperationProblem,
 } from "../core/operations/error-answer.ts";
-import type { Limits, Operation, OperationContext, Scripts } from "../core/operations/operation.ts";
-import { OPERATIONS, type OperationName } from "../core/operations/operations.ts";
+import type { Limits, OperationContext, RecipeKeeper, Scripts } from "../core/operations/operation.ts";
+import { type AnyOperation, type OperationName, operationOf } from "../core/operations/operations.ts";
 import { readInput } from "../core/operations/read-input.ts";
 import { runRecipe } from "../core/operations/recipes.ts";
-import type { Sandbox } from "../core/sandbox/sandbox.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
-import type { CallSession } from "../core/storage/session-store.ts";
+import { type CallSession, type SessionStore, toCallSession } from "../core/storage/session-store.ts";
 import { type SurfaceOptions, surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
 import { isHeard, publish } from "../core/telemetry/events.ts";
-import type { FaceOptions, Observer } from "./face-api.ts";
-import type { GatewayOptions, OperationAnswer } from "./gateway-api.ts";
-import { type CallBudget, callBudget, type Ledger } from "./ledger.ts";
+import type { GatewayParts } from "./defaults.ts";
+import type { FaceApi, FaceOptions, Observer } from "./face-api.ts";
+import type { GatewayOptions } from "./gateway-api.ts";
+import { type CallBudget, callBudget, type LedgerEntry } from "./ledger.ts";
 import { beginRecord, type OperationRecord } from "./record-operation.ts";
 import type { Generation } from "./start/catalog-store.ts";
-import type { InFlight } from "./start/in-flight.ts";
-
-type RunnableOperation = Operation<z.ZodType, unknown, z.ZodType>;
+import type { CurrentCatalog } from "./start/wait-for-catalog.ts";
 
 /** Surface of callers that were shown no other one. */
 const LANES_SURFACE: SurfaceOptions = {};
@@ -45,109 +43,45 @@ const LANES_SURFACE: SurfaceOptions = {};
 const NEVER = new AbortController().signal;
 
 /** The parts of a gateway that its calls work with. */
-export interface RunnerParts
-  extends Pick<OperationContext, "search" | "sessions" | "results">,
-    Pick<Scripts, "plans" | "sandbox" | "recipes"> {
-  /** Runs the scripts of recipes. Scripts that wait for a recipe do not take its threads. */
-  readonly recipeSandbox: Sandbox;
-  readonly services: CallServices;
-  readonly limits: Limits;
+export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
+  readonly recipes: RecipeKeeper | undefined;
+  readonly search: OperationContext["search"];
   readonly approve: Approve;
-  readonly principal: Principal;
   readonly missingScope: GatewayOptions["missingScope"];
-  readonly ledger: Ledger;
-  readonly calls: InFlight;
   readonly observers: ReadonlySet<Observer>;
-  /** @throws CLOSED after the gateway was closed. */
-  ready(): Promise<void>;
-  /**
-   * The catalog with the approvals of this moment, once the servers that these addresses name have started. Waits a
-   * while for them. Call it after `ready`.
-   */
-  current(addresses: readonly string[], principal: Principal): Promise<Generation>;
-  openSession(handle: string, principal: Principal): Promise<CallSession | undefined>;
+  readonly catalog: Pick<CurrentCatalog, "ready" | "started">;
 }
 
 /** One call on its way from input to answer. */
 interface OperationCall {
-  readonly operation: RunnableOperation;
-  readonly given: unknown;
+  readonly operation: AnyOperation;
+  readonly input: unknown;
   readonly options: FaceOptions;
   readonly principal: Principal;
   readonly words: ToolNames;
-  readonly traceId: string;
+  readonly record: OperationRecord;
+  readonly countTokens: TokenCounter;
   /** Large values that are being stored. */
   readonly storing: Promise<void>[];
-}
-
-export interface Runner {
-  run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
-  decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  session: CallSession | undefined;
 }
 
 /** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records it. */
-export function createRunner(parts: RunnerParts): Runner {
+export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"> {
   const keeper = keeperOf(parts.results);
   const quiet = quietly(parts.services);
-  const { ledger, calls, observers, services, search, sessions, results, recipes } = parts;
-  const scripts: Scripts = { plans: parts.plans, sandbox: parts.sandbox, ...(recipes && { recipes }) };
-  const ofRecipes: Scripts = { ...scripts, sandbox: parts.recipeSandbox };
+  const { ledger, catalog, services, search, sessions, results, plans, sandbox, recipes } = parts;
 
-  async function run(name: OperationName, given: unknown, options: FaceOptions = {}): Promise<object> {
-    const operation = OPERATIONS[name] as unknown as RunnableOperation;
-    const { principal = parts.principal, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
-    const leave = calls.enter();
-    const watched = options.forPerson ? NOBODY : observers;
-    const record = beginRecord(name, principal, given, options, watched);
-    const call: OperationCall = {
-      operation,
-      given,
-      options,
-      principal,
-      words,
-      traceId: record.traceId,
-      storing: [],
-    };
-    const limits = options.limits ? { ...parts.limits, ...options.limits } : parts.limits;
-    let session: CallSession | undefined;
+  async function run(name: OperationName, input: unknown, options: FaceOptions = {}): Promise<object> {
+    const { principal = parts.owner, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
+    const operation = operationOf(name);
+    const leave = parts.calls.enter();
+    const record = beginRecord(name, principal, input, options, parts.observers);
     try {
-      const loading = loadTokenCounter();
-      await parts.ready();
-      const countTokens = await loading;
-      try {
-        const { input, ignored } = readInput(operation, given);
-        const named = (input as { session?: string }).session;
-        // A budget needs the count of the answers before.
-        if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
-        const handle = named ?? options.session;
-        if (handle !== undefined) session = await parts.openSession(handle, principal);
-        const targets = operation.targets(input);
-        const generation = await parts.current(targets, principal);
-        const budget = callBudget(session, limits, targets);
-        const context = contextOf(call, generation, budget, session, countTokens, record.traceIn(session));
-        const running = operation.run(input, context);
-        const room = roomOf(call, context, budget, named !== undefined);
-        const output = operation.show(await running, room) as object;
-        operation.noteShown?.(output, context);
-        // The next call may go to another gateway, so everything is in the stores before this one is answered.
-        if (call.storing.length > 0) await Promise.all(call.storing);
-        if (session) await session.save();
-        const shown = options.toText?.(output) ?? operation.toText(output, words);
-        const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
-        const errors = operation.errors(output);
-        const { error, code } = judge(errors);
-        const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
-        const poison = injectionOf(output, errors);
-        if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
-        if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
-        const counted = record.observed(code, output, { targets, session });
-        const asides = operation.asides?.(output, context, words) ?? [];
-        if (!options.forPerson)
-          ledger.note({ cause: operation.cause, text, asides, session, tokens, counted }, countTokens);
-        return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
-      } catch (error) {
-        return await refuse(call, error, session, countTokens, record);
-      }
+      const [countTokens] = await Promise.all([loadTokenCounter(), catalog.ready()]);
+      const asked = { operation, input, options, principal, words, record, countTokens };
+      const call: OperationCall = { ...asked, storing: [], session: undefined };
+      return await answer(call).catch((error: unknown) => refuse(call, error));
     } catch (error) {
       record.end(isProblem(error) ? error.code : "INTERNAL", 0);
       throw error;
@@ -156,110 +90,122 @@ export function createRunner(parts: RunnerParts): Runner {
     }
   }
 
-  async function refuse(
-    call: OperationCall,
-    thrown: unknown,
-    session: CallSession | undefined,
-    countTokens: TokenCounter,
-    record: OperationRecord,
-  ): Promise<object> {
-    const { operation, given, words, traceId, options } = call;
+  async function answer(call: OperationCall): Promise<object> {
+    const { operation, options, principal, words, record, countTokens } = call;
+    const limits = { ...parts.limits, ...options.limits };
+    const { input, ignored } = readInput(operation, call.input);
+    const named = (input as { session?: string }).session;
+    // A budget needs the count of the answers before.
+    if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
+    const handle = named ?? options.session;
+    if (handle !== undefined) call.session = await openSession(sessions, handle, principal);
+    const { session } = call;
+    const targets = operation.targets(input);
+    const generation = await catalog.started(targets, principal);
+    const budget = callBudget(session, limits, targets);
+    const context = contextOf(call, generation, budget.limits);
+    const outcome = await operation.run(input, context);
+    const room = roomOf(call, budget, named === undefined ? undefined : session?.handle);
+    const output = operation.show(outcome, room) as object;
+    operation.noteShown?.(output, context);
+    // The next call may go to another gateway, so everything is in the stores before this one is answered.
+    await Promise.all([...call.storing, session?.save()]);
+    const shown = options.toText?.(output) ?? operation.toText(output, words);
+    const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
+    const errors = operation.errors(output);
+    const { error, code } = judge(errors);
+    const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
+    const poison = injectionOf(output, errors);
+    if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
+    if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
+    const asides = operation.asides?.(output, context, words) ?? [];
+    count(call, { text, asides, tokens, counted: record.observed(code, output, { targets, session }) });
+    return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
+  }
+
+  async function refuse(call: OperationCall, thrown: unknown): Promise<object> {
+    const { operation, session, record } = call;
     const raised = toOperationProblem(thrown, operation.name);
-    const room = { ...shownIn(words, parts.limits, countTokens), keep: keeping(call, session) };
+    const room = roomOf(call, { limits: parts.limits, tokensLeft: Number.POSITIVE_INFINITY });
     const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
     const text = hideSecrets(toVisibleText(errorText(error)));
     record.end(error.code, 0);
     await Promise.allSettled([...call.storing, session?.save()]);
-    const counted = record.observed(error.code, {}, { targets: [], session });
-    if (!options.forPerson)
-      ledger.note({ cause: operation.cause, text, asides: [], session, counted }, countTokens);
-    return { ...(operation.refuse(error, given, traceId) as object), ok: false, error, text };
+    count(call, { text, asides: [], counted: record.observed(error.code, {}, { targets: [], session }) });
+    return { ...(operation.refuse(error, call.input, record.traceId) as object), ok: false, error, text };
+  }
+
+  function count(
+    { operation, options, session, countTokens }: OperationCall,
+    counted: Pick<LedgerEntry, "text" | "asides" | "tokens" | "counted">,
+  ): void {
+    if (!options.forPerson) ledger.note({ ...counted, cause: operation.cause, session, countTokens });
   }
 
   function contextOf(
-    { options, principal, traceId, operation }: OperationCall,
-    { catalog, viewFor, remember }: Generation,
-    budget: CallBudget,
-    session: CallSession | undefined,
-    countTokens: TokenCounter,
-    trace: FaceOptions["trace"],
+    { options, principal, record, operation, session, countTokens }: OperationCall,
+    { catalog: whole, viewFor }: Generation,
+    limits: Limits,
   ): OperationContext {
-    const { approve = parts.approve, client, discovers, signal = NEVER } = options;
+    const { approve = parts.approve, client, discovers, signal = NEVER, resume } = options;
+    const { traceId } = record;
     const notice: OperationContext["notice"] = (name, detail) =>
       publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
+    const scripts: Scripts = { plans, sandbox: options.sandbox ?? sandbox, recipes, resume };
     const context: OperationContext = {
       view: viewFor(principal),
       services: options.forPerson ? quiet : services,
-      request: { signal, traceId, ...(client && { client }), ...(trace && { trace }) },
+      request: { signal, traceId, client, trace: record.traceIn(session) },
       policy: policyOf(operation.name as OperationName, options),
       approve,
-      callMs: budget.limits.callMs,
+      callMs: limits.callMs,
       notice,
       refusal: (address) => {
-        const entry = resolveAddress(address, catalog.find)?.entry;
+        const entry = resolveAddress(address, whole.find)?.entry;
         const missing = entry ? missingScopes(principal, entry) : [];
         if (!entry || missing.length === 0) return undefined;
         notice("scope-missing", `${entry.route} needs the scope ${missing.join(", ")}`);
         return parts.missingScope === "ACCESS_DENIED" ? scopeDenied(entry) : undefined;
       },
-      limits: budget.limits,
+      limits,
       countTokens,
       search,
       sessions,
       results,
-      scripts: scriptsFor(options),
-      runScript: (script, ended) => runRecipe(script, ended, { ...context, scripts: ofRecipes }),
-      remember,
-      ...(session && { session }),
-      ...(discovers !== undefined && { discovers }),
+      scripts,
+      // Scripts that wait for a recipe do not take its threads.
+      runScript: (script, ended) =>
+        runRecipe(script, ended, { ...context, scripts: { ...scripts, sandbox: parts.recipeSandbox } }),
+      session,
+      discovers,
     };
     return context;
   }
 
-  function scriptsFor({ sandbox, resume }: FaceOptions): Scripts {
-    if (!sandbox && resume === undefined) return scripts;
-    return { ...scripts, ...(sandbox && { sandbox }), ...(resume !== undefined && { resume }) };
-  }
-
-  function roomOf(
-    call: OperationCall,
-    context: OperationContext,
-    budget: CallBudget,
-    isNamed: boolean,
-  ): AnswerLimits {
-    return {
-      ...shownIn(call.words, budget.limits, context.countTokens),
-      tokensLeft: budget.tokensLeft,
-      keep: keeping(call, context.session),
-      ...(isNamed && context.session && { session: context.session.handle }),
-    };
-  }
-
-  function keeping(
-    { principal, storing }: OperationCall,
-    session: CallSession | undefined,
-  ): AnswerLimits["keep"] {
-    return (value, name, origin) => {
+  function roomOf(call: OperationCall, { limits, tokensLeft }: CallBudget, session?: string): AnswerLimits {
+    const { words, countTokens, principal, storing } = call;
+    const keep: AnswerLimits["keep"] = (value, name, origin) => {
       const { handle, needs, stored } = keeper.keep(value, principal, origin);
       // Also awaited later; until then a failure must not count as unhandled.
       stored.catch(() => {});
       storing.push(stored);
-      session?.update((memory) => keepResult(memory, { handle, name, needs }));
+      call.session?.update((memory) => keepResult(memory, { handle, name, needs }));
       return handle;
     };
+    return { ...limits, words, countTokens, tokensLeft, keep, session };
   }
 
   return {
-    run: run as Runner["run"],
+    run: run as FaceApi["run"],
     decide: async (name, given, options = {}) => {
-      const operation = OPERATIONS[name] as unknown as RunnableOperation;
-      const { principal = parts.principal } = options;
-      await parts.ready();
-      const calls = operation.calls(readInput(operation, given).input);
-      const addresses = calls.map(({ address }) => address);
-      const view = (await parts.current(addresses, principal)).viewFor(principal);
+      const operation = operationOf(name);
+      const { principal = parts.owner } = options;
+      await catalog.ready();
+      const planned = operation.calls(readInput(operation, given).input);
+      const addresses = planned.map(({ address }) => address);
+      const view = (await catalog.started(addresses, principal)).viewFor(principal);
       const policy = policyOf(name, options);
-      return calls.flatMap(({ address, args, dryRun }) => {
+      return planned.flatMap(({ address, args, dryRun }) => {
         const addressed = resolveAddress(address, view.find);
         if (!addressed) return [];
         const { entry, params } = addressed;
@@ -271,6 +217,18 @@ export function createRunner(parts: RunnerParts): Runner {
   };
 }
 
+/** Opens or resumes a session. A failing store does not fail the call. */
+async function openSession(
+  sessions: SessionStore,
+  handle: string,
+  principal: Principal,
+): Promise<CallSession | undefined> {
+  const existing = handle === "new" ? await sessions.open(principal.id) : handle;
+  return toCallSession(sessions, existing, principal.id, (error) =>
+    publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
+  );
+}
+
 /** Names no scope: which ones there are is the owner's business. */
 function scopeDenied(entry: Entry): Problem {
   const message = `${addressOf(entry)} needs a scope that this caller lacks.`;
@@ -279,14 +237,8 @@ function scopeDenied(entry: Entry): Problem {
 
 function policyOf(name: OperationName, { surface = LANES_SURFACE, policy }: FaceOptions): CallPolicy {
   const tool = surfaceTools(surface).find(({ operation }) => operation === name);
-  const onlyReads = OPERATIONS[name].readOnly && !tool?.mayWrite;
+  const onlyReads = operationOf(name).readOnly && !tool?.mayWrite;
   return { reach: onlyReads ? "read" : "any", asks: "confirmed", ...policy };
-}
-
-function shownIn(words: ToolNames, limits: Limits, countTokens: TokenCounter): Omit<AnswerLimits, "keep"> {
-  const { askTokens, resultTokens, helpTokens, answerBytes } = limits;
-  const tokensLeft = Number.POSITIVE_INFINITY;
-  return { words, countTokens, askTokens, resultTokens, helpTokens, answerBytes, tokensLeft };
 }
 
 function ignoredText(ignored: readonly string[]): string {
@@ -301,8 +253,6 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   const first = errors.find((error) => error !== undefined);
   return { error: errors.includes(undefined) ? undefined : first, code: first?.code ?? "ok" };
 }
-
-const NOBODY: ReadonlySet<Observer> = new Set();
 
 /** The same services, which note nothing of a call. */
 function quietly(services: CallServices): CallServices {

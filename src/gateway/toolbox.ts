@@ -5,8 +5,8 @@ import { nearest } from "../base/util/nearest.ts";
 import type { View } from "../core/access/view.ts";
 import type { CallDecision } from "../core/calls/decide-call.ts";
 import type { Entry } from "../core/nouns/entry.ts";
-import { errorText } from "../core/operations/error-answer.ts";
-import { OPERATIONS, type OperationName, operationByAlias } from "../core/operations/operations.ts";
+import { errorText, ROOT } from "../core/operations/error-answer.ts";
+import { type OperationName, operationByAlias, operationOf } from "../core/operations/operations.ts";
 import { readInput } from "../core/operations/read-input.ts";
 import { type MenuOptions, shortcutsOf } from "../core/surfaces/menu.ts";
 import { type MenuTool, nativeTools, toNativeTool, vendorsRefuse } from "../core/surfaces/native-tools.ts";
@@ -87,35 +87,29 @@ export async function createFaceToolbox(
     run = false,
     nativeNames = "ops",
     shortcuts = [],
-    principal: given,
+    principal: caller,
     refuses,
-    view: known,
+    view: chosen,
   }: FaceToolboxOptions,
 ): Promise<FaceToolbox> {
   const core = faceApiOf(gateway);
-  const view = known ?? (await gateway.view(given && { principal: given }));
-  const { principal } = view;
-  const entries =
-    surface === "native" ? nativeTools(view.shown, nativeNames, refuses) : new Map<string, Entry>();
-  const names = new Map(
-    surfaceTools({ surface, toolSearch, run }).map((tool) => [tool.name, tool.operation]),
-  );
-  const face = { surface: { surface, toolSearch, run } };
+  const view = chosen ?? (await gateway.view({ principal: caller }));
+  const face = { principal: view.principal, surface: { surface, toolSearch, run } };
+  const operations = new Map(surfaceTools(face.surface).map(({ name, operation }) => [name, operation]));
   const words = wordsOf(face.surface);
-  const tools =
-    surface === "native"
-      ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
-      : await core.menuOf(view, { ...face.surface, shortcuts });
+  const isNative = surface === "native";
+  const entries = isNative ? nativeTools(view.shown, nativeNames, refuses) : new Map<string, Entry>();
+  const tools = isNative
+    ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
+    : await core.menuOf(view, { ...face.surface, shortcuts });
   const listed = new Set(tools.map(({ name }) => name));
-  const short = new Map(
-    [...shortcutsOf(view, { ...face.surface, shortcuts })].filter(([name]) => listed.has(name)),
-  );
+  const short = shortcutsOf(view, { ...face.surface, shortcuts });
 
   function toCall(name: string, args: unknown): ToolCall | undefined {
-    const entry = entries.get(name) ?? short.get(name);
+    const entry = entries.get(name) ?? (listed.has(name) ? short.get(name) : undefined);
     if (entry) return toEntryCall(entry, args);
-    const operation = names.get(name) ?? operationByAlias(name);
-    const isShown = operation && [...names.values()].includes(operation);
+    const operation = operations.get(name) ?? operationByAlias(name);
+    const isShown = operation && [...operations.values()].includes(operation);
     return isShown ? { operation, input: args } : undefined;
   }
 
@@ -127,11 +121,11 @@ export async function createFaceToolbox(
     call: async (name, args, options = {}) => {
       const call = toCall(name, args);
       if (!call) return unknownTool(name, [...listed], words);
-      return callOperation(gateway, call, { principal, ...face, ...options });
+      return callOperation(gateway, call, { ...face, ...options });
     },
     decide: async (name, args, options = {}) => {
       const call = toCall(name, args);
-      return call ? core.decide(call.operation, call.input, { principal, ...face, ...options }) : [];
+      return call ? core.decide(call.operation, call.input, { ...face, ...options }) : [];
     },
   };
 }
@@ -145,12 +139,9 @@ export function toEntryCall(entry: Entry, args: unknown): ToolCall {
 
 /** Whether repeating an input after a question is safe: it makes exactly one call, or goes on where it stopped. */
 export function isRepeatable({ operation, input }: ToolCall): boolean {
+  const definition = operationOf(operation);
   try {
-    const definition: { readonly resumes?: true } & Pick<(typeof OPERATIONS)[OperationName], "calls"> =
-      OPERATIONS[operation];
-    if (definition.resumes) return true;
-    const calls = definition.calls as (input: unknown) => readonly unknown[];
-    return calls(readInput(definition as never, input).input).length === 1;
+    return definition.resumes || definition.calls(readInput(definition, input).input).length === 1;
   } catch {
     return false;
   }
@@ -166,12 +157,13 @@ export async function callOperation(
 }
 
 function unknownTool(name: string, known: readonly string[], words: ToolNames): ToolAnswer {
-  const missing = problem(
-    "NOT_FOUND",
-    { name: `Tool ${cutText(name, 80)}` },
-    { nearest: nearest(name, known) },
-  );
-  const { code, details } = missing;
-  const error = { code, ...missing.inWords(words), details: { ...details }, help_path: "root" };
+  const fills = { name: `Tool ${cutText(name, 80)}` };
+  const missing = problem("NOT_FOUND", fills, { nearest: nearest(name, known) });
+  const error = {
+    ...missing.inWords(words),
+    code: missing.code,
+    details: { ...missing.details },
+    help_path: ROOT,
+  };
   return { ok: false, text: errorText(error), data: { ok: false, error } };
 }

@@ -8,31 +8,25 @@ import { isJsonRecord, type JsonRecord } from "./blocks.ts";
  */
 export function toContentText(value: Json): string {
   if (typeof value === "string") return value;
-  if (Array.isArray(value)) return rowsText(value) ?? JSON.stringify(value);
   if (value === null || typeof value !== "object") return JSON.stringify(value);
-  return mixedText(value) ?? recordText(value) ?? JSON.stringify(value);
-}
-
-function rowsText(items: readonly Json[]): string | undefined {
-  const table = toTable(items);
-  return table !== undefined && table.length < JSON.stringify(items).length ? table : undefined;
+  const mixed = Array.isArray(value) ? undefined : mixedText(value);
+  if (mixed !== undefined) return mixed;
+  const json = JSON.stringify(value);
+  const table = Array.isArray(value) ? toTable(value) : recordText(value);
+  return table !== undefined && table.length < json.length ? table : json;
 }
 
 /** A record with one list of rows: the other fields as JSON in one line, then the rows as a table. */
 function recordText(record: JsonRecord): string | undefined {
-  let only: { readonly name: string; readonly table: string } | undefined;
-  for (const name in record) {
-    const field = record[name]!;
+  const tables = Object.entries(record).flatMap(([name, field]) => {
     const table = Array.isArray(field) ? toTable(field) : undefined;
-    if (table === undefined) continue;
-    if (only) return undefined;
-    only = { name, table };
-  }
-  if (!only) return undefined;
+    return table === undefined ? [] : [{ name, table }];
+  });
+  const [only] = tables;
+  if (!only || tables.length > 1) return undefined;
   const { [only.name]: _, ...rest } = record;
   const head = Object.keys(rest).length > 0 ? `${JSON.stringify(rest)}\n` : "";
-  const text = `${head}${JSON.stringify(only.name)} as a table:\n${only.table}`;
-  return text.length < JSON.stringify(record).length ? text : undefined;
+  return `${head}${JSON.stringify(only.name)} as a table:\n${only.table}`;
 }
 
 const MIXED = new Set(["text", "structured", "content", "blocks"]);

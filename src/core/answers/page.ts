@@ -25,66 +25,46 @@ function pageOf(value: Json, maxChars: number, request: PageRequest): ResultPage
   if (typeof value === "string") return textPage(value, maxChars, request);
   if (request.unit === "chars") return textPage(JSON.stringify(value), maxChars, request);
   if (value === null || typeof value !== "object") return { content: value, left: [] };
-  if (Array.isArray(value)) return itemsPage(value, maxChars, request);
   const { offset = 0, limit } = request;
-  const keys = Object.keys(value);
-  const all = offset === 0 && (limit === undefined || limit >= keys.length);
-  return (all ? smallFields(value, keys, maxChars) : undefined) ?? fieldsPage(value, keys, maxChars, request);
+  const keys = Array.isArray(value) ? undefined : Object.keys(value);
+  const isWhole = keys && offset === 0 && (limit === undefined || limit >= keys.length);
+  const small = isWhole ? smallFields(value as JsonRecord, keys, maxChars) : undefined;
+  return small ?? membersPage(value, keys, maxChars, request);
 }
 
-function itemsPage(items: readonly Json[], maxChars: number, { offset = 0, limit }: PageRequest): ResultPage {
-  const end = Math.min(items.length, offset + (limit ?? items.length));
-  const shown: Json[] = [];
-  const left: PageRest[] = [];
-  let room = maxChars - 2;
-  for (let at = offset; at < end; at++) {
-    const item = items[at]!;
-    const size = jsonChars(item, room);
-    if (size <= room) {
-      shown.push(item);
-      room -= size + 1;
-      continue;
-    }
-    if (shown.length > 0) break;
-    const part = partOf(item, String(at), room);
-    shown.push(part.content);
-    left.push(...part.left);
-    break;
-  }
-  const next = offset + shown.length;
-  if (next < items.length) left.unshift({ path: "", unit: "items", offset: next, of: items.length });
-  return { content: shown, left };
-}
-
-/** Fields in their order, from an offset on. */
-function fieldsPage(
-  record: JsonRecord,
-  keys: readonly string[],
+/** Items of a list or fields of a record in their order, from an offset on. */
+function membersPage(
+  value: Json[] | JsonRecord,
+  keys: readonly string[] | undefined,
   maxChars: number,
   { offset = 0, limit }: PageRequest,
 ): ResultPage {
-  const end = Math.min(keys.length, offset + (limit ?? keys.length));
+  const of = keys?.length ?? (value as Json[]).length;
+  const end = Math.min(of, offset + (limit ?? of));
   const shown: [string, Json][] = [];
   const left: PageRest[] = [];
   let room = maxChars - 2;
-  for (const key of keys.slice(offset, end)) {
-    const size = jsonChars(record[key]!, room) + key.length + 4;
+  for (let at = offset; at < end; at++) {
+    const key = keys?.[at] ?? String(at);
+    const member = (value as JsonRecord)[key]!;
+    const nameChars = keys ? key.length + 4 : 0;
+    const size = jsonChars(member, room) + nameChars;
     if (size <= room) {
-      shown.push([key, record[key]!]);
-      room -= size;
+      shown.push([key, member]);
+      room -= keys ? size : size + 1;
       continue;
     }
     if (shown.length > 0) break;
     // No page has room for such a name: the record can only be read as text.
-    if (isUnnamed(key, room)) return { content: {}, left: [asText(record)] };
-    const part = partOf(record[key]!, key, room - key.length - 4);
+    if (keys && isUnnamed(key, room)) return { content: {}, left: [asText(value as Json)] };
+    const part = partOf(member, key, room - nameChars);
     shown.push([key, part.content]);
     left.push(...part.left);
     break;
   }
   const next = offset + shown.length;
-  if (next < keys.length) left.unshift({ path: "", unit: "fields", offset: next, of: keys.length });
-  return { content: toRecord(shown), left };
+  if (next < of) left.unshift({ path: "", unit: keys ? "fields" : "items", offset: next, of });
+  return { content: keys ? Object.fromEntries(shown) : shown.map(([, item]) => item), left };
 }
 
 /**
@@ -117,10 +97,8 @@ function smallFields(record: JsonRecord, keys: readonly string[], maxChars: numb
     left.push(...part.left);
     room -= jsonChars(part.content, room) + key.length + 4;
   }
-  return {
-    content: toRecord(keys.filter((key) => shown.has(key)).map((key) => [key, shown.get(key)!])),
-    left,
-  };
+  const fields = keys.filter((key) => shown.has(key)).map((key) => [key, shown.get(key)!]);
+  return { content: Object.fromEntries(fields), left };
 }
 
 /** The beginning of a value inside another one. */
@@ -148,11 +126,6 @@ function isUnnamed(key: string, room: number): boolean {
 
 function isEmpty(value: Json): boolean {
   return value === "" || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
-}
-
-/** Unlike an assignment, this keeps a field called `__proto__`. */
-function toRecord(fields: readonly (readonly [string, Json])[]): Json {
-  return Object.fromEntries(fields);
 }
 
 type TextUnit = "lines" | "chars";

@@ -15,26 +15,20 @@ export interface AuditOptions {
 }
 
 /** Records what a gateway does. */
-export interface Auditor {
-  /** Records an event without waiting. */
-  note(event: AuditEvent): void;
-  /**
-   * Records an event before something runs, and waits until the log has it.
-   *
-   * @throws AUDIT_FAILED if the log cannot be written, fails closed, and the call writes.
-   */
-  noteFirst(event: AuditEvent, writes: boolean): Promise<void>;
-}
+export type Auditor = ReturnType<typeof createAuditor>;
 
 /** `tell` is called once when the log becomes unwritable, and again only after a recovery. */
-export function createAuditor(
-  { store, failClosed = false }: AuditOptions,
-  tell: (reason: string) => void,
-): Auditor {
+export function createAuditor({ store, failClosed = false }: AuditOptions, tell: (reason: string) => void) {
   let isFailing = false;
   return {
-    note: (event) => store.add(event),
-    noteFirst: async (event, writes) => {
+    /** Records an event without waiting. */
+    note: (event: AuditEvent): void => store.add(event),
+    /**
+     * Records an event before something runs, and waits until the log has it.
+     *
+     * @throws AUDIT_FAILED if the log cannot be written, fails closed, and the call writes.
+     */
+    noteFirst: async (event: AuditEvent, writes: boolean): Promise<void> => {
       store.add(event);
       try {
         await store.flush();

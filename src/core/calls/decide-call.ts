@@ -64,7 +64,9 @@ export function decideCall(
     return { do: "dry-run", why: request.dryRun ? "requested" : "destructive" };
   if (lane !== "read" && !principal.allowWrite) return refuse(problem("PERMISSION_DENIED", { name, lane }));
   const why = whyAsk(entry, policy);
-  return why ? { do: "ask", question: toQuestion(entry, principal, request.args, why) } : { do: "run" };
+  if (!why) return { do: "run" };
+  const args = (request.args ?? {}) as ApprovalRequest["args"];
+  return { do: "ask", question: { op: entry.op, args, hash: callHash(entry, args), principal, why } };
 }
 
 /** Binds approvals to the tool as it is defined now, to the program behind it, and to the exact arguments. */
@@ -90,16 +92,6 @@ function whyAsk(
   if (entry.requiresConfirmation) return "confirmation";
   if (entry.lane === "destructive" && asks !== "confirmed") return "destroys";
   return entry.lane === "write" && asks === "writes" ? "writes" : undefined;
-}
-
-function toQuestion(
-  entry: Entry,
-  principal: Principal,
-  args: unknown,
-  why: ApprovalRequest["why"],
-): ApprovalRequest {
-  const given = (args ?? {}) as Readonly<Record<string, unknown>>;
-  return { op: entry.op, args: given, hash: callHash(entry, args), principal, why };
 }
 
 function refuse(refusal: Problem): CallDecision {

@@ -4,6 +4,8 @@ import type { Entry, Guidance, Lane } from "../nouns/entry.ts";
 import type { CallScope } from "./call-environment.ts";
 
 const OFTEN_NEXT = "Often used next.";
+const MAX_STEPS = 20;
+const PROSE_CHARS = 500;
 
 /** A next step as an answer carries it. */
 export interface GuidanceStep {
@@ -14,37 +16,38 @@ export interface GuidanceStep {
   readonly lane: Lane;
 }
 
-/** The next steps after an entry ran: those its result names, those it declares, those learned from use. */
+/**
+ * The next steps after an entry ran: those its result names, those it declares, those learned from use. Steps to
+ * entries that the caller may not see are dropped and reported.
+ */
 export function guidanceSteps(
   entry: Entry,
-  given: readonly unknown[],
+  returned: readonly unknown[],
   { view, services, notice }: Pick<CallScope, "view" | "services" | "notice">,
 ): GuidanceStep[] {
-  const learned = services.learning?.after(view.scopeKey, entry.route, view.principal.id) ?? [];
-  const isShown = (route: string) => {
+  const learned = (services.learning?.after(view.scopeKey, entry.route, view.principal.id) ?? [])
+    .filter((route) => (view.find(route)?.visibility ?? "hidden") !== "hidden")
+    .map((route) => ({ route, prose: OFTEN_NEXT }));
+  const steps = new Map<string, GuidanceStep>();
+  for (const candidate of [...returned, ...entry.guidance, ...learned].slice(0, MAX_STEPS * 2)) {
+    if (!isGuidance(candidate)) continue;
+    const { route, prose, params } = candidate;
     const target = view.find(route);
-    return target !== undefined && target.visibility !== "hidden";
-  };
-  const declared = [
-    ...entry.guidance,
-    ...learned.filter(isShown).map((route) => ({ route, prose: OFTEN_NEXT })),
-  ];
-  const steps = resolveGuidance(given, declared, view.find, (route) =>
-    notice("guidance-dropped", `${entry.route} leads to ${toVisibleText(route, 200)}`),
-  );
-  return steps.map(({ entry: target, ...step }) => ({
-    ...step,
-    ...(target.kind !== "resource" && { signature: toSignature(target.inputSchema) }),
-    lane: target.lane,
-  }));
-}
-
-const MAX_STEPS = 20;
-const PROSE_CHARS = 500;
-
-/** A next step that the caller may take, with its entry. */
-interface NextStep extends Guidance {
-  readonly entry: Entry;
+    if (!target) {
+      notice("guidance-dropped", `${entry.route} leads to ${toVisibleText(route, 200)}`);
+      continue;
+    }
+    const key = JSON.stringify([target.route, params]);
+    if (steps.has(key) || steps.size >= MAX_STEPS) continue;
+    steps.set(key, {
+      route: target.route,
+      prose: toVisibleText(prose, PROSE_CHARS),
+      ...(params && { params }),
+      ...(target.kind !== "resource" && { signature: toSignature(target.inputSchema) }),
+      lane: target.lane,
+    });
+  }
+  return [...steps.values()];
 }
 
 /** A result apart from its guidance. */
@@ -64,33 +67,6 @@ export function toGuidedResult(value: unknown, declaresObject: boolean): GuidedR
     return { content: value.content, guidance: value.guidance };
   const isAlone = typeof value.content === "string" && Object.keys(value).length === 1 && !declaresObject;
   return { content: isAlone ? value.content : value, guidance: [] };
-}
-
-/**
- * Lists the next steps after a call: those that the result names, then those that the definition declares.
- * Steps to entries that the caller may not see are dropped and reported to `onDropped`.
- */
-function resolveGuidance(
-  given: readonly unknown[],
-  declared: readonly Guidance[],
-  find: (address: string) => Entry | undefined,
-  onDropped: (route: string) => void,
-): NextStep[] {
-  const steps = new Map<string, NextStep>();
-  for (const candidate of [...given, ...declared].slice(0, MAX_STEPS * 2)) {
-    if (!isGuidance(candidate)) continue;
-    const entry = find(candidate.route);
-    if (!entry) {
-      onDropped(candidate.route);
-      continue;
-    }
-    const { params } = candidate;
-    const key = JSON.stringify([entry.route, params]);
-    if (steps.has(key) || steps.size >= MAX_STEPS) continue;
-    const prose = toVisibleText(candidate.prose, PROSE_CHARS);
-    steps.set(key, { entry, route: entry.route, prose, ...(params && { params }) });
-  }
-  return [...steps.values()];
 }
 
 function isGuidance(value: unknown): value is Guidance {

@@ -1,8 +1,8 @@
 import { toExampleArgs } from "../../base/json-schema/example-args.ts";
-import type { ParseOutcome } from "../../base/json-schema/field-error.ts";
+import type { FieldError } from "../../base/json-schema/field-error.ts";
 import { validateParams } from "../../base/json-schema/validate-params.ts";
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
-import { isProblem, problem } from "../../base/problems/problem.ts";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import type { ProblemCode } from "../../base/problems/problems.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
@@ -10,7 +10,7 @@ import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
 import type { CallScope } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
 import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
-import { type MissingRead, missingRead, readRefusal, readWarning } from "./read-before-write.ts";
+import { missingRead, readRefusal, readWarning } from "./read-before-write.ts";
 import { type EntryResult, runEntry } from "./run-entry.ts";
 
 export interface ResolvedCall extends CallRequest {
@@ -51,16 +51,15 @@ async function make(
   const { principal } = environment.view;
   const decision = decideCall(entry, principal, wanted, environment.policy);
   if (decision.do === "refuse") throw decision.problem;
-  const outcome = validateParams(entry, wanted.args);
-  const { value: args, warnings: given = [] } = checked(
-    entry,
-    outcome instanceof Promise ? await outcome : outcome,
-  );
-  const unread = readBefore(entry, args, environment);
-  if (unread?.refuses && decision.do !== "dry-run") throw readRefusal(entry, unread.read);
-  const warnings = unread ? [...given, readWarning(entry, unread.read, decision.do !== "dry-run")] : given;
-  if (decision.do === "dry-run" && entry.kind === "tool") {
-    const dryRun = (call: CallContext) => entry.dryRun?.(args, call) ?? simulate(entry, args);
+  const parsed = await validateParams(entry, wanted.args);
+  if (!parsed.ok) throw invalidParams(entry, parsed.errors);
+  const { value: args, warnings: ignored = [] } = parsed;
+  const isDry = decision.do === "dry-run";
+  const unread = missingRead(entry, args, environment);
+  if (unread?.refuses && !isDry) throw readRefusal(entry, unread);
+  const warnings = unread ? [...ignored, readWarning(entry, unread, !isDry)] : ignored;
+  if (isDry && entry.kind === "tool") {
+    const dryRun = async (call: CallContext) => entry.dryRun?.(args, call) ?? simulate(entry, args);
     const ran = await record.run({ decided: "dry-run" }, () =>
       runEntry(entry, environment, dryRun, { dry: true, args }),
     );
@@ -76,39 +75,25 @@ async function make(
     const start = (call: CallContext) =>
       entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
     const ran = await record.run(how, () => runEntry(entry, environment, start, { dry: false, args }));
-    const told = warnings.length === 0 ? ran.warnings : [...warnings, ...ran.warnings];
-    return { ...ran, warnings: told, dryRun: false };
+    return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
   };
   // A read may run twice, so its key is not stored.
   if (wanted.idempotencyKey === undefined || entry.lane === "read") return await run();
-  const { view } = environment;
-  const hash = callHash(entry, wanted.args);
-  const call = { view, entry, key: wanted.idempotencyKey, name: addressOf(entry), hash };
+  const call = {
+    view: environment.view,
+    entry,
+    key: wanted.idempotencyKey,
+    name: addressOf(entry),
+    hash: callHash(entry, wanted.args),
+  };
   return environment.services.idempotency.once(call, run, neverRan);
 }
 
-/** The read that the call's session lacks, and whether its domain insists on it. */
-function readBefore(
-  entry: Entry,
-  args: Readonly<Record<string, unknown>>,
-  { view, session }: CallScope,
-): { readonly read: MissingRead; readonly refuses: boolean } | undefined {
-  const { readBeforeWrite = "warn" } = view.domains.get(entry.domain) ?? {};
-  if (!session || entry.lane === "read" || readBeforeWrite === "off") return undefined;
-  const read = missingRead(entry, args, view, session.memory);
-  return read && { read, refuses: readBeforeWrite === "refuse" };
-}
-
-/**
- * Returns valid params.
- *
- * @throws INVALID_PARAMS with everything that a corrected call needs.
- */
-function checked(entry: Entry, outcome: ParseOutcome): ParseOutcome & { readonly ok: true } {
-  if (outcome.ok) return outcome;
+/** The problem of wrong params, with everything that a corrected call needs. */
+function invalidParams(entry: Entry, errors: readonly FieldError[]): Problem {
   const example = entry.examples[0]?.args ?? toExampleArgs(entry.inputSchema);
-  const details = { field_errors: outcome.errors, schema: entry.inputSchema, example };
-  throw problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
+  const details = { field_errors: errors, schema: entry.inputSchema, example };
+  return problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
 }
 
 /**
@@ -135,8 +120,8 @@ function neverRan(error: unknown): boolean {
 }
 
 /** The dry run of a tool that defines none: it shows the checked call. */
-async function simulate(entry: ToolEntry, args: Record<string, unknown>): Promise<unknown> {
-  return { simulated: true, would_call: entry.op, args };
+function simulate({ op }: ToolEntry, args: Record<string, unknown>) {
+  return { simulated: true, would_call: op, args };
 }
 
 /** Whether a value is the dry run of a tool that defines none. */

@@ -3,6 +3,7 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { crc32 } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
 import {
   CHANGING_VERBS,
@@ -14,11 +15,18 @@ import type { View } from "../access/view.ts";
 import { opFromName } from "../catalog/op-name.ts";
 import type { Entry } from "../nouns/entry.ts";
 import type { WorkingMemory } from "../sessions/working-memory.ts";
+import type { CallScope } from "./call-environment.ts";
 
 /** The call that reads what a write is about. */
-export interface MissingRead {
+interface ReadCall {
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** The read that a call lacks, and whether its domain insists on it. */
+export interface MissingRead {
+  readonly read: ReadCall;
+  readonly refuses: boolean;
 }
 
 type CallArgs = Readonly<Record<string, unknown>>;
@@ -35,23 +43,28 @@ const MARK_CHARS = 24;
 export function missingRead(
   entry: Entry,
   args: CallArgs,
-  view: View,
-  memory: WorkingMemory,
+  { view, session }: Pick<CallScope, "view" | "session">,
 ): MissingRead | undefined {
-  if (entry.kind !== "tool" || entry.lane === "read") return undefined;
+  const { readBeforeWrite = "warn" } = view.domains.get(entry.domain) ?? {};
+  if (!session || entry.kind !== "tool" || entry.lane === "read" || readBeforeWrite === "off")
+    return undefined;
   const verb = verbOf(entry);
   const isChange = entry.lane === "destructive" || CHANGING_VERBS.includes(verb);
   if (!isChange && !CREATING_VERBS.includes(verb)) return undefined;
   const reads = readsNear(entry, view);
-  if (reads.length === 0) return undefined;
   const subject = isChange ? subjectOf(entry, args) : undefined;
+  if (reads.length === 0 || wasRead(subject, reads, session.memory)) return undefined;
+  const read = (subject && readOf(reads, subject.key, args)) ?? searchOf(reads, args);
+  return { read, refuses: readBeforeWrite === "refuse" };
+}
+
+function wasRead(subject: Subject | undefined, reads: readonly Entry[], memory: WorkingMemory): boolean {
   if (subject) {
-    const known = new Set(memory.read);
-    if (subject.values.some((id) => known.has(toMark(id)))) return undefined;
-    return readOf(reads, subject.key, args) ?? searchOf(reads, args);
+    const marks = new Set(memory.read);
+    return subject.values.some((id) => marks.has(toMark(id)));
   }
   const used = new Set(memory.usedTools.flatMap((use) => (use.lastResult === "success" ? use.name : [])));
-  return reads.some(({ op }) => used.has(op)) ? undefined : searchOf(reads, args);
+  return reads.some(({ op }) => used.has(op));
 }
 
 /** Marks of the things that a run has shown: by ids in its result, and in the args of a read. */
@@ -65,7 +78,7 @@ function toMark(id: string): string {
 }
 
 /** Warns about a call without the read: before it runs, or after. */
-export function readWarning(entry: Entry, { op, args }: MissingRead, hasRun: boolean): MessageTemplate {
+export function readWarning(entry: Entry, { read }: MissingRead, hasRun: boolean): MessageTemplate {
   const [dont] = (entry.kind === "tool" && entry.policy?.dont) || [];
   return {
     sentences: [
@@ -73,12 +86,12 @@ export function readWarning(entry: Entry, { op, args }: MissingRead, hasRun: boo
       hasRun ? "Check what it changed: {op} {args}." : "Read first: {op} {args}.",
       ...(dont ? ["Its policy says do not: {dont}."] : []),
     ],
-    fills: { name: entry.op, op, args: JSON.stringify(args), dont: dont ?? "" },
+    fills: { name: entry.op, op: read.op, args: JSON.stringify(read.args), dont: dont ?? "" },
   };
 }
 
 /** Refuses a call of a domain that insists on the read. */
-export function readRefusal(entry: Entry, read: MissingRead): Problem {
+export function readRefusal(entry: Entry, { read }: MissingRead): Problem {
   const call = `${read.op} ${JSON.stringify(read.args)}`;
   const reason = `${entry.op} did not run, because this session has not read the same thing. Read first: ${call}.`;
   return problem("CONFLICT", { reason }, { read });
@@ -120,21 +133,22 @@ function subjectOf(entry: Entry, args: CallArgs): Subject | undefined {
   const ids = Object.entries(args)
     .map(([key, value]) => ({ key, values: idsIn({ [key]: value }) }))
     .filter(({ values }) => values.length > 0);
+  const isIdOf = (entity: string) => (id: Subject) => {
+    const words = splitWords(id.key);
+    return words[0] === entity && words.length <= 2;
+  };
   const entities = groupOf(entry).split(".").slice(1).reverse();
-  for (const entity of entities) {
-    const own = ids.find(({ key }) => splitWords(key)[0] === entity && splitWords(key).length <= 2);
-    if (own) return own;
-  }
-  return ids.find(({ key }) => key === "id") ?? ids[0];
+  const [named] = entities.flatMap((entity) => ids.find(isIdOf(entity)) ?? []);
+  return named ?? ids.find(({ key }) => key === "id") ?? ids[0];
 }
 
-function readOf(reads: readonly Entry[], key: string, args: CallArgs): MissingRead | undefined {
+function readOf(reads: readonly Entry[], key: string, args: CallArgs): ReadCall | undefined {
   const takes = (read: Entry) => Object.hasOwn(propertiesOf(read), key);
   const read = byVerb(reads.filter(takes), SHOWING_VERBS) ?? reads.find(takes);
   return read && { op: read.op, args: { [key]: args[key] } };
 }
 
-function searchOf(reads: readonly Entry[], args: CallArgs): MissingRead {
+function searchOf(reads: readonly Entry[], args: CallArgs): ReadCall {
   const read = byVerb(reads, SEARCHING_VERBS) ?? reads[0]!;
   const properties = propertiesOf(read);
   const field = SEARCH_FIELDS.find((name) => Object.hasOwn(properties, name));
@@ -150,18 +164,14 @@ function searchOf(reads: readonly Entry[], args: CallArgs): MissingRead {
 
 /** The first entry whose verb is earliest in the list, within the nearest group that has one. */
 function byVerb(reads: readonly Entry[], verbs: readonly string[]): Entry | undefined {
-  for (const near of Map.groupBy(reads, groupOf).values()) {
-    for (const verb of verbs) {
-      const read = near.find((entry) => verbOf(entry) === verb);
-      if (read) return read;
-    }
-  }
-  return undefined;
+  const placeOf = (entry: Entry) => verbs.indexOf(verbOf(entry));
+  const worded = reads.filter((entry) => placeOf(entry) >= 0);
+  const near = worded.filter((entry) => groupOf(entry) === groupOf(worded[0]!));
+  return near.sort((one, other) => placeOf(one) - placeOf(other))[0];
 }
 
-function propertiesOf({ inputSchema }: Entry): object {
-  const { properties } = inputSchema as { readonly properties?: unknown };
-  return typeof properties === "object" && properties !== null ? properties : {};
+function propertiesOf({ inputSchema }: Entry): PlainObject {
+  return fieldsOf(inputSchema.properties);
 }
 
 const MOST_IDS = 200;

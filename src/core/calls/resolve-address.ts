@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { parseJsonText } from "../nouns/input-fields.ts";
 
@@ -30,20 +31,13 @@ export function readTextParams(
   { properties = {} }: JsonSchema,
   given: Iterable<readonly [string, string]>,
 ): Record<string, unknown> {
-  const texts = Map.groupBy(given, ([name]) => name);
-  return Object.fromEntries(
-    [...texts].map(([name, pairs]) => {
-      const schema = Object.hasOwn(properties as object, name)
-        ? (properties as Readonly<Record<string, { readonly type?: unknown }>>)[name]
-        : undefined;
-      const values = pairs.map(([, text]) => text);
-      return [name, schema?.type === "array" ? readList(values) : readOne(values.at(-1) ?? "", schema)];
-    }),
-  );
-}
-
-function readOne(text: string, schema: { readonly type?: unknown } | undefined): unknown {
-  return schema?.type === undefined || schema.type === "string" ? text : parseJsonText(text);
+  const params = [...Map.groupBy(given, ([name]) => name)].map(([name, pairs]) => {
+    const { type = "string" } = fieldsOf(field(properties, name));
+    const texts = pairs.map(([, text]) => text);
+    if (type === "array") return [name, readList(texts)];
+    return [name, type === "string" ? texts.at(-1) : parseJsonText(texts.at(-1) ?? "")];
+  });
+  return Object.fromEntries(params);
 }
 
 function readList(texts: readonly string[]): unknown {

@@ -2,7 +2,6 @@ import { isProblem, problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import type { Json } from "../../base/util/json.ts";
-import { lazy } from "../../base/util/lazy.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import type { CallContext, Entry, FindRequest, FoundEntry } from "../nouns/entry.ts";
 import { needsEntry } from "../sessions/read-conditions.ts";
@@ -51,33 +50,30 @@ async function run(
   const name = addressOf(entry);
   const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
   let showUpTo: number | undefined;
-  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) => {
-    const context: { -readonly [K in keyof CallContext]: CallContext[K] } = {
+  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) =>
+    call({
       principal: view.principal,
-      get signal() {
-        return signal();
-      },
+      signal,
       traceId: request.traceId,
+      session: session?.handle,
+      client: request.client,
+      trace: request.trace,
       find: (wanted) => searchForTool(environment, wanted),
       showUpTo: (tokens) => {
         showUpTo = tokens;
       },
-    };
-    if (session) context.session = session.handle;
-    if (request.client) context.client = request.client;
-    if (request.trace) context.trace = request.trace;
-    if (runScript) context.runScript = (script) => runScript(script, signal());
-    return call(context);
-  });
+      runScript: runScript && ((script) => runScript(script, signal)),
+    }),
+  );
   const { content, guidance } = toGuidedResult(returned, entry.presentation?.outputSchema !== undefined);
   const json = toJson(content);
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
-  const ran = {
+  return {
     value: hideSecrets(json.value),
     guidance: guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
+    showUpTo,
   };
-  return showUpTo === undefined ? ran : { ...ran, showUpTo };
 }
 
 const FAILURES: ReadonlySet<string> = new Set([
@@ -172,7 +168,7 @@ export interface EntryResult {
   readonly guidance: readonly GuidanceStep[];
   readonly warnings: readonly string[];
   /** The tokens that the entry asks to be shown, beyond the usual ones. */
-  readonly showUpTo?: number;
+  readonly showUpTo?: number | undefined;
 }
 
 interface Deadline {
@@ -183,42 +179,27 @@ interface Deadline {
   readonly name: string;
 }
 
-/**
- * Runs work with an AbortSignal, which is created only if the work reads it. Stops waiting when the time is over or
- * the caller cancels, even if the work ignores the signal.
- */
-export function withDeadline<T>(
+/** Runs work. Stops waiting when the time is over or the caller cancels, even if the work ignores its signal. */
+export async function withDeadline<T>(
   { ms, signal, name }: Deadline,
-  work: (signal: () => AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const controller = lazy(() => new AbortController());
-  return new Promise((resolve, reject) => {
-    const cancel = () => stop(problem("CANCELLED", { name }));
-    let timer: NodeJS.Timeout | undefined;
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", cancel);
-    };
-    const fail = (error: unknown) => {
-      end();
-      reject(error);
-    };
-    function stop(reason: Error): void {
-      fail(reason);
-      controller().abort(reason);
-    }
-
-    if (signal.aborted) {
-      cancel();
-      return;
-    }
-    work(() => controller().signal).then((result) => {
-      end();
-      resolve(result);
-    }, fail);
-    // The work has begun: a server may have its request by now, and works meanwhile.
-    timer = setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
-    signal.addEventListener("abort", cancel, { once: true });
-    if (signal.aborted) cancel();
-  });
+  if (signal.aborted) throw problem("CANCELLED", { name });
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  // Work that throws at once leaves nobody to wait for it.
+  stopped.catch(() => {});
+  const controller = new AbortController();
+  const stop = (reason: Error) => {
+    reject(reason);
+    controller.abort(reason);
+  };
+  const cancel = () => stop(problem("CANCELLED", { name }));
+  const timer = setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await Promise.race([work(controller.signal), stopped]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
 }

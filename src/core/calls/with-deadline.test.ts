@@ -8,7 +8,7 @@ test("a caller that cancels while the work begins waits no longer", async () => 
   const caller = new AbortController();
   let seen: AbortSignal | undefined;
   const working = withDeadline({ ...about, signal: caller.signal }, (signal) => {
-    seen = signal();
+    seen = signal;
     caller.abort();
     return never();
   });
@@ -30,7 +30,7 @@ test("work that is late is told so and not waited for", async () => {
   let seen: AbortSignal | undefined;
   const signal = new AbortController().signal;
   const working = withDeadline({ ...about, ms: 5, signal }, (own) => {
-    seen = own();
+    seen = own;
     return never();
   });
   await expect(working).rejects.toMatchObject({ code: "TIMEOUT" });

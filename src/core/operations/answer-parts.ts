@@ -38,6 +38,23 @@ export const guidanceSchema = z.object({
   lane: z.enum(LANES),
 });
 
+/** The answer to several requests. */
+export function resultsSchema<R extends z.ZodType>(result: R) {
+  return z.object({
+    results: z.array(result),
+    summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
+    session: z.string().optional(),
+  });
+}
+
+export const NO_RESULTS = { results: [], summary: { total: 0, success: 0, failed: 0 } };
+
+export function toResults<R>(results: R[], isFailed: (result: R) => boolean, { session }: AnswerLimits) {
+  const total = results.length;
+  const failed = results.filter(isFailed).length;
+  return { results, summary: { total, success: total - failed, failed }, ...(session && { session }) };
+}
+
 /** Unchecked arguments. A record schema would drop an argument called `__proto__`; models also send JSON text. */
 export const argsSchema = z
   .preprocess(readArgs, z.custom<Record<string, unknown>>(isPlainObject, "must be an object"))

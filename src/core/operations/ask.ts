@@ -4,8 +4,9 @@ import { addressOf } from "../../base/util/address-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { nearest } from "../../base/util/nearest.ts";
+import { fieldsOf } from "../../base/util/plain-object.ts";
 import { startsUnspaced } from "../../search/analysis/split-compounds.ts";
-import { needsIn, takeTurns, withAlike } from "../../search/arrange.ts";
+import { alikeKey, needsIn, takeTurns, withAlike } from "../../search/arrange.ts";
 import { nameTableOf } from "../../search/lexical/names.ts";
 import { PAGE } from "../../search/ranking/tuning.ts";
 import type { View } from "../access/view.ts";
@@ -14,7 +15,6 @@ import { toAge } from "../answers/to-age.ts";
 import { conversationOf } from "../calls/call-environment.ts";
 import type { Entry, Rule } from "../nouns/entry.ts";
 import { deliverRules, discover } from "../sessions/working-memory.ts";
-import { alikeHits } from "./alike-hits.ts";
 import { listNames } from "./describe-directory.ts";
 import {
   type AskInput,
@@ -24,6 +24,7 @@ import {
   type FoundEntries,
   fitAsk,
   leftOutText,
+  nearNames,
 } from "./fit-ask.ts";
 import { resultTypeOf } from "./help.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
@@ -37,6 +38,10 @@ const RESULT_CHARS = 160;
 const STARTING_CHARS = 200;
 const MOST_LEFT_OUT = 3;
 const MOST_WARMED = 3;
+const EMPTY_CATALOG =
+  "The catalog is empty, so there is nothing to find. Tell the user to add a server to it.";
+const MOST_ALIKE_GROUPS = 2;
+const MOST_PARAMS = 4;
 
 export const ask = defineOperation({
   name: "ask",
@@ -114,9 +119,8 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     alike: alikeHits(relevant),
     asides: [...keptListings(hits, view), ...leftOut(input, view)],
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
-    ...(input.explain && {
-      explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
-    }),
+    explanations:
+      input.explain && Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
   };
 }
 
@@ -152,7 +156,7 @@ function toText(output: AskOutput): string {
     ...groups.flat(),
     ...(repeated.length > 0 ? [`Also fits, shown before in this session: ${repeated.join(", ")}`] : []),
     ...output.rules.map(ruleText),
-    ...(output.suggestions.length > 0 ? [`Near names: ${output.suggestions.join(", ")}`] : []),
+    ...(output.suggestions.length > 0 ? [nearNames(output.suggestions)] : []),
     ...(output.leftOut ? [leftOutText(output.leftOut)] : []),
     ...(output.omitted > 0 ? [`${output.omitted} more left out; raise maxTokens or name a domain.`] : []),
     ...(output.session ? [`session: ${output.session}`] : []),
@@ -250,32 +254,41 @@ function nothingFound(
   rankings: readonly RankedEntries[],
   view: View,
 ): MessageTemplate[] {
-  if (view.entries.length === 0 && view.starting.size === 0)
-    return [
-      {
-        sentences: "The catalog is empty, so there is nothing to find. Tell the user to add a server to it.",
-      },
-    ];
+  if (view.entries.length === 0 && view.starting.size === 0) return [{ sentences: EMPTY_CATALOG }];
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
   const other = rankings.find((ranking) => ranking.other)?.other;
   const example = exampleNeed(view);
-  return [
-    {
-      sentences: [
-        view.starting.size === 0 ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
-        ...(other
-          ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."]
-          : []),
-        ...(example ? ['Try the action and the thing ("{example}").'] : []),
-        "The whole map is in {help}.",
-      ],
-      fills: { asked, example: example ?? "", ...other },
-    },
+  const sentences = [
+    view.starting.size === 0 ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
+    ...(other ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."] : []),
+    ...(example ? ['Try the action and the thing ("{example}").'] : []),
+    "The whole map is in {help}.",
   ];
+  return [{ sentences, fills: { asked, example: example ?? "", ...other } }];
 }
 
 /** An action and its thing that the caller may use, such as "create order". */
 function exampleNeed({ shown }: View): string | undefined {
   const tool = shown.find(({ kind, op }) => kind === "tool" && op.split(".").length > 2);
   return tool?.op.split(".").slice(-2).reverse().join(" ");
+}
+
+/** Says of tools that several domains have by the same name how their params differ. */
+function alikeHits(hits: readonly Entry[]): string[] {
+  return [...Map.groupBy(hits, alikeKey)]
+    .flatMap(([key, group]) => (key === undefined ? [] : [group]))
+    .filter((group) => new Set(group.map(({ domain }) => domain)).size > 1)
+    .slice(0, MOST_ALIKE_GROUPS)
+    .map((group) => differencesOf(group.slice(0, PAGE.maxAlike)));
+}
+
+function differencesOf(group: readonly Entry[]): string {
+  const params = group.map(({ inputSchema }) => Object.keys(fieldsOf(inputSchema.properties)));
+  const differences = group.flatMap((entry, at) => {
+    const others = new Set(params.toSpliced(at, 1).flat());
+    const only = params[at]!.filter((name) => !others.has(name)).slice(0, MOST_PARAMS);
+    return only.length > 0 ? [`only ${entry.domain} takes ${only.join(", ")}`] : [];
+  });
+  const how = differences.length > 0 ? differences.join("; ") : "they take the same params";
+  return `Alike: ${group.map(addressOf).join(", ")}; ${how}.`;
 }

@@ -3,7 +3,7 @@ import type { ToolNames } from "../../base/problems/format-message.ts";
 import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
-import { type AnswerLimits, sessionText } from "./answer-parts.ts";
+import { type AnswerLimits, NO_RESULTS, resultsSchema, sessionText, toResults } from "./answer-parts.ts";
 import {
   type ErrorAnswer,
   errorSchema,
@@ -59,11 +59,7 @@ export const batch = defineOperation({
     mode: z.enum(["ordered", "parallel"]).default("ordered"),
     session: z.string().optional(),
   }),
-  output: z.object({
-    results: z.array(answerSchema),
-    summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
-    session: z.string().optional(),
-  }),
+  output: resultsSchema(answerSchema),
   command: { usage: "--requests JSON", toInput: () => ({}) },
   calls: ({ requests }) => requests.flatMap(({ exec }) => (exec ? [plannedExec(exec)] : [])),
   run: async ({ requests, mode }, context) => {
@@ -76,17 +72,12 @@ export const batch = defineOperation({
   show: (outcomes, room) => {
     const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
     const results = outcomes.map((outcome) => showOutcome(outcome, share));
-    const success = results.filter((result) => errorOf(result) === undefined).length;
-    return {
-      results,
-      summary: { total: results.length, success, failed: results.length - success },
-      ...(room.session && { session: room.session }),
-    };
+    return toResults(results, (result) => errorOf(result) !== undefined, room);
   },
   toText: ({ results, session }, words) =>
     `${results.map((result, index) => `[${index}] ${answerText(result, words)}`).join("\n\n")}${sessionText(session)}`,
   errors: ({ results }) => results.map(errorOf),
-  refuse: () => ({ results: [], summary: { total: 0, success: 0, failed: 0 } }),
+  refuse: () => NO_RESULTS,
   cause: "results",
   asides: ({ results }) =>
     results.flatMap((answer) => ("help" in answer ? [{ cause: "help", text: helpText(answer.help) }] : [])),
@@ -118,7 +109,7 @@ async function runAll(
 async function runOne(
   { help, exec }: BatchRequest,
   context: OperationContext,
-  earlier: (reference: number | string) => Promise<Executed | undefined>,
+  earlier: Earlier,
 ): Promise<BatchOutcome> {
   const path = exec?.op ?? exec?.route ?? help?.path ?? "";
   try {
@@ -127,9 +118,8 @@ async function runOne(
     const args = (await resolveReferences(exec.args ?? {}, earlier)) as Record<string, unknown>;
     return { exec: await execute({ ...exec, args }, context) };
   } catch (error) {
-    return {
-      failure: { problem: toOperationProblem(error, path), helpPath: helpPathOf(path, context.view) },
-    };
+    const failed = toOperationProblem(error, path);
+    return { failure: { problem: failed, helpPath: helpPathOf(path, context.view) } };
   }
 }
 

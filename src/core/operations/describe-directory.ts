@@ -32,7 +32,13 @@ export const directorySchema = z.object({
   /** The handle to the rest of a directory that is too large to show. */
   rest: z.string().optional(),
 });
-export type Directory = z.output<typeof directorySchema>;
+type Directory = z.output<typeof directorySchema>;
+
+export const EMPTY_DIRECTORY: Directory = {
+  ...{ kind: "directory", path: "", summary: "", version: "", usage: "" },
+  groups: [],
+  ops: [],
+};
 
 const USAGE = {
   sentences: [
@@ -46,10 +52,8 @@ const USAGE = {
 export function describeDirectory(segments: readonly string[], view: View): Directory | undefined {
   const last = segments.at(-1);
   const below = under(segments, view.shown);
-  if (below.length > 0) return toDirectory(segments, segments, below, view);
-  if (segments.length < 2 || (last !== "read" && last !== "write")) {
-    return segments.length === 0 ? toDirectory([], [], [], view) : undefined;
-  }
+  if (below.length > 0 || segments.length === 0) return toDirectory(segments, segments, below, view);
+  if (segments.length < 2 || (last !== "read" && last !== "write")) return undefined;
   const base = segments.slice(0, -1);
   const inLane = under(base, view.shown).filter((entry) => (entry.lane === "read") === (last === "read"));
   return inLane.length > 0 ? toDirectory(segments, base, inLane, view) : undefined;
@@ -61,12 +65,8 @@ function toDirectory(
   entries: readonly Entry[],
   view: View,
 ): Directory {
-  const byGroup = Map.groupBy(entries, (entry) =>
-    entry.op
-      .split(".")
-      .slice(0, base.length + 1)
-      .join("."),
-  );
+  const groupOf = (op: string) => op.split(".").slice(0, base.length + 1);
+  const byGroup = Map.groupBy(entries, ({ op }) => groupOf(op).join("."));
   const groups: Directory["groups"] = [];
   const ops: Directory["ops"] = [];
   for (const [group, members] of [...byGroup].sort(([one], [other]) => (one < other ? -1 : 1))) {
@@ -74,25 +74,16 @@ function toDirectory(
     const deeper = members.filter(({ op }) => op !== group);
     if (deeper.length === 0) continue;
     const description = base.length === 0 ? view.domains.get(group)?.description : undefined;
-    const names = base.length === 0 ? topNames(deeper) : deeper.map(({ op }) => op.slice(group.length + 1));
+    // At the root the names are those of each domain's groups: the domains themselves list the rest.
+    const names = deeper.map(({ op }) =>
+      base.length === 0 ? op.split(".")[1]! : op.slice(group.length + 1),
+    );
     const summary = description && { summary: toSummary(description, SUMMARY_CHARS) };
-    groups.push({ path: group, ...summary, count: deeper.length, names });
+    groups.push({ path: group, ...summary, count: deeper.length, names: [...new Set(names)] });
   }
-  return {
-    kind: "directory",
-    path: path.join("."),
-    summary:
-      base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description || "",
-    version: view.version,
-    usage: "",
-    groups,
-    ops,
-  };
-}
-
-/** At the root the names are those of each domain's groups: the domains themselves list the rest. */
-function topNames(entries: readonly Entry[]): string[] {
-  return [...new Set(entries.map(({ op }) => op.split(".")[1]!))];
+  const summary =
+    base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description || "";
+  return { ...EMPTY_DIRECTORY, path: path.join("."), summary, version: view.version, groups, ops };
 }
 
 function under(segments: readonly string[], entries: readonly Entry[]): Entry[] {
@@ -158,8 +149,7 @@ export function domainLine(name: string, view: View, maxChars: number): string {
   const usable = (entriesByDomain(view).get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
   const [only] = usable;
   if (only && usable.length === 1) return toSummary(only.description, maxChars);
-  const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
-  const ordered = [...tools, ...others];
+  const ordered = usable.toSorted((one, other) => Number(isTool(other)) - Number(isTool(one)));
   const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));
   return listNames([...new Set(names)], maxChars, Math.max(0, ordered.length - MOST_NAMED));
 }

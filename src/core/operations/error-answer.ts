@@ -200,17 +200,8 @@ function shortenParams(
 /** The ways in which untrusted text in an answer tries to steer a model. */
 export function injectionOf(output: object, errors: readonly (ErrorAnswer | undefined)[]): readonly string[] {
   const { meta, results = [] } = output as Answered & { readonly results?: readonly Answered[] };
-  const found = new Set<string>();
-  const add = (part: Marked | undefined) => {
-    for (const kind of part?.outside?.poison ?? []) found.add(kind);
-  };
-  errors.forEach(add);
-  add(meta);
-  for (const { data, exec } of results) {
-    add(data);
-    add(exec?.meta);
-  }
-  return [...found];
+  const parts = [...errors, meta, ...results.flatMap(({ data, exec }) => [data, exec?.meta])];
+  return [...new Set(parts.flatMap((part) => part?.outside?.poison ?? []))];
 }
 
 interface Marked {

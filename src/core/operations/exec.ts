@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ToolNames } from "../../base/problems/format-message.ts";
-import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf, textOf } from "../../base/util/plain-object.ts";
 import {
   type AnswerLimits,
   argsSchema,
@@ -61,7 +61,6 @@ export const execOutput = z.union([
   }),
 ]);
 export type ExecOutput = z.input<typeof execOutput>;
-type Succeeded = Extract<ExecOutput, { ok: true }>;
 
 /** An executed request, before it is shown. */
 export interface Executed {
@@ -94,7 +93,6 @@ export const exec = defineOperation({
     parameters: "args",
     input: "args",
   },
-  isAlreadyValid,
   calls: (input) => [plannedExec(input)],
   run: execute,
   show: (executed, room) => ({
@@ -107,19 +105,6 @@ export const exec = defineOperation({
   cause: "results",
   targets: ({ op, route }) => [op ?? route ?? ""],
 });
-
-/** Most calls have an op, args and perhaps `dry_run`. Parsing those by the schema costs more than deciding the call. */
-function isAlreadyValid(given: PlainObject): boolean {
-  for (const name in given) {
-    const value = given[name];
-    if (name === "op") {
-      if (typeof value !== "string" || value === "" || value.length > MOST_ADDRESS) return false;
-    } else if (name === "args") {
-      if (!isPlainObject(value)) return false;
-    } else if (name !== "dry_run" || typeof value !== "boolean") return false;
-  }
-  return given.op !== undefined;
-}
 
 /** Runs one request and times it. */
 export async function execute(input: ExecInput, context: OperationContext): Promise<Executed> {
@@ -143,18 +128,23 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   const meta = { trace_id: traceId, latency_ms: latencyMs };
   if (!outcome.ok)
     return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
-  const { reading, source, entry } = outcome;
+  const { reading, source, entry, guidance, dryRun } = outcome;
   const from = { reading, source, origin: entry };
   const { content, stored, outside, blocks } = showResult(outcome.value, op, room, from);
-  const told: ExecOutput["meta"] = { ...meta, warnings: sayWarnings(outcome.warnings, room.words) };
-  if (outcome.dryRun) told.dry_run = true;
-  if (stored) told.stored = stored;
-  if (outside) told.outside = outside;
-  const shown: Partial<Succeeded> = { op, ok: true, result: content };
-  if (blocks) shown.blocks = blocks;
-  if (outcome.guidance.length > 0) shown.guidance = [...outcome.guidance];
-  shown.meta = told;
-  return shown as Succeeded;
+  return {
+    op,
+    ok: true,
+    result: content,
+    ...(blocks && { blocks }),
+    ...(guidance.length > 0 && { guidance: [...guidance] }),
+    meta: {
+      ...meta,
+      warnings: sayWarnings(outcome.warnings, room.words),
+      ...(dryRun && { dry_run: true }),
+      ...(stored && { stored }),
+      ...(outside && { outside }),
+    },
+  };
 }
 
 /** Writes an answer for a model. A model that called the tool by its own name does not need the op again. */
@@ -174,9 +164,8 @@ export function execText(output: ExecOutput, words: ToolNames): string {
 }
 
 /** A request that could not be read is answered in the same envelope. */
-export function refuseExec(error: ErrorAnswer, input: unknown, traceId: string): ExecOutput {
-  const { op, route } = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
-  const address = [op, route].find((given) => typeof given === "string") as string | undefined;
+function refuseExec(error: ErrorAnswer, input: unknown, traceId: string): ExecOutput {
+  const { op, route } = fieldsOf(input);
   const meta = { trace_id: traceId, latency_ms: 0, warnings: [] };
-  return { op: address ?? "", ok: false, error, meta };
+  return { op: textOf(op) ?? textOf(route) ?? "", ok: false, error, meta };
 }

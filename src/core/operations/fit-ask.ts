@@ -75,7 +75,7 @@ export interface FoundEntries {
   readonly notes: readonly MessageTemplate[];
   /** Further lines, shown if there is room. */
   readonly asides: readonly string[];
-  readonly explanations?: Readonly<Record<string, unknown>>;
+  readonly explanations?: Readonly<Record<string, unknown>> | false | undefined;
   /** The type of an entry's results, if it is known. */
   returns(entry: Entry): string | undefined;
 }
@@ -106,7 +106,7 @@ const LEFT_OUT_SHARE = 1 / 3;
 
 type LeftOut = NonNullable<AskOutput["leftOut"]>;
 
-/** A piece of the answer with its output in each of its forms. */
+/** A piece of the answer, which puts itself into the output in one of its forms. */
 interface AskPart extends Piece {
   /** Counted among the lines left out. */
   readonly missed: boolean;
@@ -187,6 +187,10 @@ export function leftOutText({ domains, more }: LeftOut): string {
   return `Entry points left out of: ${domains.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
+export function nearNames(suggestions: readonly string[]): string {
+  return `Near names: ${suggestions.join(", ")}`;
+}
+
 function toParts(found: FoundEntries, { words }: AnswerLimits): AskPart[] {
   const { view, input } = found;
   const matched = [...new Set(found.hits.map((entry) => entry.domain))];
@@ -203,6 +207,7 @@ function toParts(found: FoundEntries, { words }: AnswerLimits): AskPart[] {
       : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const formsOf = (entry: Entry) =>
     words.run === undefined ? hitForms(entry) : withReturns(entry, found.returns(entry));
+  const weakness = (entry: Entry) => (found.relevant.has(entry) ? {} : { weak: true as const });
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
     ...found.notes.map((note) => notePart(formatMessage(note, words), PRICE.note)),
@@ -213,18 +218,29 @@ function toParts(found: FoundEntries, { words }: AnswerLimits): AskPart[] {
       ...found.hits
         .filter((entry) => entry.domain === name && !isRepeated(entry))
         .map((entry) => {
-          const part = hitPart(formsOf(entry), entry === first, found.relevant.has(entry));
-          return inFull.has(entry) ? part : inShort(part);
+          const forms = inFull.has(entry) ? formsOf(entry) : formsOf(entry).slice(1);
+          return hitPart(forms, entry === first ? PRICE.firstHit : PRICE.hit, weakness(entry));
         }),
       ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
     ]),
-    ...found.hits.filter(isRepeated).map((entry) => repeatedPart(entry, found.relevant.has(entry))),
+    ...found.hits.filter(isRepeated).map((entry) => {
+      const hit = { ...hitForms(entry).at(-1)!, shownBefore: true as const, ...weakness(entry) };
+      return linePart(addressOf(entry), PRICE.hit, true, (draft) => draft.hits.push(hit));
+    }),
     ...others.flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.otherEntryPoint),
       ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.otherEntryPoint)),
     ]),
-    ...found.rules.map(rulePart),
-    ...(found.suggestions.length > 0 ? [suggestionsPart(found.suggestions)] : []),
+    ...found.rules.map((rule) =>
+      linePart(ruleText(rule), PRICE.rule, true, (draft) => draft.rules.push(rule)),
+    ),
+    ...(found.suggestions.length === 0
+      ? []
+      : [
+          linePart(nearNames(found.suggestions), PRICE.suggestions, false, (draft) =>
+            draft.suggestions.push(...found.suggestions),
+          ),
+        ]),
   ];
 }
 
@@ -235,43 +251,21 @@ function withReturns(entry: Entry, returns: string | undefined): readonly Hit[] 
   return [{ ...full, returns }, { ...shorter, returns }, ...rest];
 }
 
-function hitPart(forms: readonly Hit[], first: boolean, isRelevant: boolean): AskPart {
+/** Lines shrink before they are dropped: one form fewer is left out at each step. */
+const SHRINKING = [PRICE.shorterHit, PRICE.signatureOnly, PRICE.bareHit];
+
+function hitPart(forms: readonly Hit[], price: number, marks: Partial<Hit>): AskPart {
+  const steps = SHRINKING.slice(SHRINKING.length + 1 - forms.length);
   return {
     forms: [...forms.map(hitLine), ""],
-    prices: [PRICE.shorterHit, PRICE.signatureOnly, PRICE.bareHit, first ? PRICE.firstHit : PRICE.hit],
+    prices: [...steps.map((step) => Math.min(step, price)), price],
     missed: true,
-    put: (draft, form) => draft.hits.push(isRelevant ? forms[form]! : { ...forms[form]!, weak: true }),
-  };
-}
-
-/** Leaves out the fullest form. */
-function inShort(part: AskPart): AskPart {
-  const put: AskPart["put"] = (draft, form) => part.put(draft, form + 1);
-  return { ...part, forms: part.forms.slice(1), prices: part.prices.slice(1), put };
-}
-
-function repeatedPart(entry: Entry, isRelevant: boolean): AskPart {
-  const hit: Hit = { ...hitForms(entry).at(-1)!, shownBefore: true, ...(!isRelevant && { weak: true }) };
-  return {
-    forms: [addressOf(entry), ""],
-    prices: [PRICE.hit],
-    missed: true,
-    put: (draft) => draft.hits.push(hit),
+    put: (draft, form) => draft.hits.push({ ...forms[form]!, ...marks }),
   };
 }
 
 function entryPointPart(entry: Entry, price: number): AskPart {
-  const forms = hitForms(entry);
-  const shrinking = [PRICE.shorterHit, PRICE.signatureOnly, PRICE.bareHit].map((step) =>
-    Math.min(step, price),
-  );
-  return {
-    forms: [...forms.map(hitLine), ""],
-    prices: [...shrinking, price],
-    missed: true,
-    wayInto: entry.domain,
-    put: (draft, form) => draft.hits.push({ ...forms[form]!, entryPoint: true }),
-  };
+  return { ...hitPart(hitForms(entry), price, { entryPoint: true }), wayInto: entry.domain };
 }
 
 /** A heading stands before its lines, so at the same price it is dropped after them. */
@@ -285,24 +279,11 @@ function domainPart(name: string, description: string, price: number): AskPart {
   };
 }
 
-function rulePart(rule: Rule): AskPart {
-  return {
-    forms: [ruleText(rule), ""],
-    prices: [PRICE.rule],
-    missed: true,
-    put: (draft) => draft.rules.push(rule),
-  };
-}
-
-function suggestionsPart(suggestions: readonly string[]): AskPart {
-  return {
-    forms: [`Near names: ${suggestions.join(", ")}`, ""],
-    prices: [PRICE.suggestions],
-    missed: false,
-    put: (draft) => draft.suggestions.push(...suggestions),
-  };
+/** A line that is shown whole or left out. */
+function linePart(line: string, price: number, missed: boolean, put: AskPart["put"]): AskPart {
+  return { forms: [line, ""], prices: [price], missed, put };
 }
 
 function notePart(note: string, price: number): AskPart {
-  return { forms: [note, ""], prices: [price], missed: false, put: (draft) => draft.notes.push(note) };
+  return linePart(note, price, false, (draft) => draft.notes.push(note));
 }

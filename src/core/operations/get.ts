@@ -9,9 +9,12 @@ import {
   argsSchema,
   guidanceSchema,
   guidanceText,
+  NO_RESULTS,
   outsideSchema,
+  resultsSchema,
   sayWarnings,
   sessionText,
+  toResults,
   warningsText,
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
@@ -61,11 +64,7 @@ export const get = defineOperation({
       .describe("true: only say what would happen. Default for destructive tools"),
     session: z.string().optional(),
   }),
-  output: z.object({
-    results: z.array(resultSchema),
-    summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
-    session: z.string().optional(),
-  }),
+  output: resultsSchema(resultSchema),
   command: {
     usage: "ADDRESS… [name=value…]",
     takesValues: true,
@@ -88,16 +87,11 @@ export const get = defineOperation({
   show: (outcomes, room) => {
     const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
     const results = outcomes.map((outcome) => toResult(outcome, share));
-    const success = results.filter((result) => result.success).length;
-    return {
-      results,
-      summary: { total: results.length, success, failed: results.length - success },
-      ...(room.session && { session: room.session }),
-    };
+    return toResults(results, ({ success }) => !success, room);
   },
   toText: ({ results, session }) => `${results.map(routeText).join("\n\n")}${sessionText(session)}`,
   errors: ({ results }) => results.map((result) => (result.success ? undefined : result.error)),
-  refuse: () => ({ results: [], summary: { total: 0, success: 0, failed: 0 } }),
+  refuse: () => NO_RESULTS,
   cause: "results",
   asides: ({ results }, { view }) =>
     results

@@ -1,17 +1,25 @@
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { type Arg, fitArgs, toArgs } from "../../base/json-schema/args.ts";
 import { toExampleArgs } from "../../base/json-schema/example-args.ts";
 import { toResultType, toSignature } from "../../base/json-schema/signature.ts";
-import { formatMessage, type MessageTemplate } from "../../base/problems/format-message.ts";
+import type { MessageTemplate } from "../../base/problems/format-message.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import { KINDS } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
 import { type Entry, LANES, type Policy } from "../nouns/entry.ts";
 import { discover } from "../sessions/working-memory.ts";
-import type { AnswerLimits } from "./answer-parts.ts";
-import { describeDirectory, directorySchema, directoryText, showDirectory } from "./describe-directory.ts";
+import { type AnswerLimits, sayWarnings } from "./answer-parts.ts";
+import {
+  describeDirectory,
+  directorySchema,
+  directoryText,
+  EMPTY_DIRECTORY,
+  showDirectory,
+} from "./describe-directory.ts";
 import { notFound, ROOT } from "./error-answer.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 
@@ -60,20 +68,11 @@ type EntryDescription = Omit<EntryHelp, "notes"> & {
   readonly notes: readonly (string | MessageTemplate)[];
 };
 
-interface DescribeOptions {
-  readonly format: "short" | "full";
-  readonly include_examples: boolean;
-  readonly include_schemas: boolean;
-}
-
 /** Everything a model needs to call one entry correctly. */
-function describeEntry(entry: Entry, wanted: DescribeOptions, view: View): EntryDescription {
+function describeEntry(entry: Entry, wanted: HelpInput, view: View): EntryDescription {
   const { kind, op, route, lane, inputSchema, status } = entry;
   const policy = entry.kind === "tool" && entry.policy ? policyIn(wanted.format, entry.policy) : undefined;
-  const related = entry.related.filter((other) => {
-    const found = view.find(other);
-    return found !== undefined && found.visibility !== "hidden";
-  });
+  const related = entry.related.filter((route) => (view.find(route)?.visibility ?? "hidden") !== "hidden");
   return {
     kind,
     path: op,
@@ -97,7 +96,7 @@ function describeEntry(entry: Entry, wanted: DescribeOptions, view: View): Entry
 }
 
 /** The short format keeps the most important lines of each part. */
-function policyIn(format: DescribeOptions["format"], policy: Policy): Policy {
+function policyIn(format: HelpInput["format"], policy: Policy): Policy {
   if (format === "full") return policy;
   const parts = Object.entries(policy).map(([part, lines]) => [part, lines?.slice(0, SHORT_POLICY)]);
   return Object.fromEntries(parts) as Policy;
@@ -148,9 +147,7 @@ function entryHelpText(help: EntryHelp): string {
 /** Puts the help of an entry into the words of a surface, within its budget. The rest is read by a handle. */
 function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHelp {
   const { countTokens, helpTokens } = room;
-  const notes = described.notes
-    .map((note) => (typeof note === "string" ? note : formatMessage(note, room.words)))
-    .filter((note) => note !== "");
+  const notes = sayWarnings(described.notes, room.words).filter((note) => note !== "");
   const whole = { ...described, notes };
   const fits = (help: EntryHelp) => {
     const text = entryHelpText(help);
@@ -164,30 +161,20 @@ function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHe
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
     const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });
     const rest = `${omitted > 0 ? `${omitted} more args` : "The rest"} at ${handle}.`;
-    const examples = exampleOf(whole, args);
-    const shortened = {
-      ...withoutSchema,
-      args: [...args],
-      notes: [...notes, rest],
-      ...(examples && { examples }),
-    };
+    const examples = whole.examples && { examples: exampleOf(whole.examples, args) };
+    const shortened = { ...withoutSchema, args: [...args], notes: [...notes, rest], ...examples };
     if (fits(shortened)) return shortened;
   }
-  return {
-    ...withoutSchema,
-    args: [],
-    usage: described.path,
-    notes: [`All of it is at ${handle}.`],
-    examples: [],
-  };
+  const all = [`All of it is at ${handle}.`];
+  return { ...withoutSchema, args: [], usage: described.path, notes: all, examples: [] };
 }
 
 /** The first example, with the shown args only. */
-function exampleOf({ examples }: EntryHelp, args: readonly Arg[]): EntryHelp["examples"] {
+function exampleOf(examples: NonNullable<EntryHelp["examples"]>, args: readonly Arg[]) {
   const shown = new Set(args.map(({ name }) => name));
-  return examples?.slice(0, 1).map(({ args: given, ...example }) => ({
+  return examples.slice(0, 1).map(({ args: all, ...example }) => ({
     ...example,
-    args: Object.fromEntries(Object.entries(given).filter(([name]) => shown.has(name))),
+    args: Object.fromEntries(Object.entries(all).filter(([name]) => shown.has(name))),
   }));
 }
 
@@ -225,15 +212,7 @@ export const help = defineOperation({
   show: showHelp,
   toText: helpText,
   errors: () => [],
-  refuse: (): HelpOutput => ({
-    kind: "directory",
-    path: "",
-    summary: "",
-    version: "",
-    usage: "",
-    groups: [],
-    ops: [],
-  }),
+  refuse: (): HelpOutput => EMPTY_DIRECTORY,
   cause: "help",
   targets: ({ path }) => [path || ROOT],
 });
@@ -246,25 +225,34 @@ export function showHelp(described: Described, room: AnswerLimits): HelpOutput {
   return described.kind === "directory" ? showDirectory(described, room) : showEntryHelp(described, room);
 }
 
-/** Describes a path. Answers are cached, because they depend only on the catalog and the input. */
+/** Descriptions by input: they depend only on it and on the entries shown. */
+const descriptionsOf = memoizeByObject(
+  (_shown: readonly Entry[]) => new LRUCache<string, Described>({ max: 1_000 }),
+);
+
 export function describe(input: HelpInput, context: OperationContext): Described {
   const { path, format, include_examples, include_schemas } = input;
   const { view, session } = context;
-  const key = JSON.stringify([view.version, view.scopeKey, path, format, include_examples, include_schemas]);
+  const descriptions = descriptionsOf(view.shown);
+  const key = JSON.stringify([path, format, include_examples, include_schemas]);
   const entry = view.find(path);
-  const isAddress = entry && (entry.op === path || entry.route === path);
-  const described = context.remember(key, (): Described => {
-    // A domain or group wins over an entry that only shares its plain name.
-    const directory = isAddress ? undefined : describeDirectory(toSegments(path), view);
-    if (directory) return directory;
-    if (!entry) throw notFound(path, context);
-    return describeEntry(entry, input, view);
-  });
+  const described = descriptions.get(key) ?? describePath(input, entry, context);
+  descriptions.set(key, described);
   if (!entry || described.kind === "directory") return described;
   session?.update((memory) => discover(memory, [addressOf(entry)]));
   // Observations are newer than the cached description.
   const returns = resultTypeOf(entry, context, RESULT_CHARS);
   return returns === undefined ? described : { ...described, returns };
+}
+
+function describePath(input: HelpInput, entry: Entry | undefined, context: OperationContext): Described {
+  const { path } = input;
+  const isAddress = entry && (entry.op === path || entry.route === path);
+  // A domain or group wins over an entry that only shares its plain name.
+  const directory = isAddress ? undefined : describeDirectory(toSegments(path), context.view);
+  if (directory) return directory;
+  if (!entry) throw notFound(path, context);
+  return describeEntry(entry, input, context.view);
 }
 
 function toSegments(path: string): string[] {

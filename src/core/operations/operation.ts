@@ -2,7 +2,6 @@ import type { z } from "zod";
 import type { ToolNames } from "../../base/problems/format-message.ts";
 import type { Problem } from "../../base/problems/problem.ts";
 import type { TokenCounter } from "../../base/tokens/tokens.ts";
-import type { PlainObject } from "../../base/util/plain-object.ts";
 import type { CallScope } from "../calls/call-environment.ts";
 import type { CallRequest } from "../calls/decide-call.ts";
 import type { Recipe } from "../nouns/recipe.ts";
@@ -55,8 +54,6 @@ export interface OperationContext extends CallScope {
    * lets callers know.
    */
   refusal(address: string): Problem | undefined;
-  /** Caches a value until the catalog changes. */
-  remember<T>(key: string, make: () => T): T;
 }
 
 /** A part of an answer's text that the ledger counts under another cause. */
@@ -102,8 +99,6 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly unlisted?: readonly string[];
   /** Other spellings of fields that models send. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Fast path of `bench overhead`: true only if the schema would accept `given` unchanged. */
-  isAlreadyValid?(given: PlainObject): boolean;
   /** The calls that an input would make: whether a person is asked depends on them. */
   calls(input: z.output<I>): readonly PlannedCall[];
   /** A repeated input goes on where it stopped to ask a person, and makes no call twice. */

@@ -1,14 +1,21 @@
+import type { z } from "zod";
 import { ask } from "./ask.ts";
 import { batch } from "./batch.ts";
 import { exec } from "./exec.ts";
 import { get } from "./get.ts";
 import { help } from "./help.ts";
+import type { Operation } from "./operation.ts";
 import { run } from "./run.ts";
 
 /** Every operation, by name, in the order in which tools are listed. */
 export const OPERATIONS = { ask, help, get, exec, batch, run } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
+export type AnyOperation = Operation<z.ZodType, unknown, z.ZodType>;
+
+export function operationOf(name: OperationName): AnyOperation {
+  return OPERATIONS[name] as unknown as AnyOperation;
+}
 
 /** Further spellings of operations, with a dot as programs write them. */
 const OPERATION_ALIASES = {

@@ -31,7 +31,7 @@ export function toShownEffects(
   { performance, left = [] }: RunResult,
   view: View,
 ): { effects: ShownEffect[]; notDone: ShownEffect[] } {
-  const effects = (performance?.effects ?? []).map((effect): ShownEffect => {
+  const effects = (performance?.calls.effects ?? []).map((effect): ShownEffect => {
     const { op, lane, args: given, state, value } = effect;
     const undo = state === "done" ? findUndo(effect, value, view) : undefined;
     return {

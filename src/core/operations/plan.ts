@@ -118,82 +118,59 @@ export function planQuestion(
   return { op, args: { effects }, hash, principal, why, ...(handle && { resume: handle }) };
 }
 
+/** An event of one request of a script. */
+export type RequestEvent = Extract<PlanEvent, { readonly at: "began" | "ended" }>;
+
 /**
- * Answers requests of earlier runs in the order in which the script got those answers, so that the script does the
- * same again.
+ * The events of one run of a plan: those of earlier runs, and those that this run adds. Answers of earlier runs come in
+ * the order in which the script got them, so that it does the same again.
  */
-export interface Replay {
-  /** Delivers the answer to a request when it is its turn. */
-  offer(number: number, deliver: () => void): void;
-  /** Resolves when all earlier answers were delivered. New answers have to wait for it. */
-  readonly over: Promise<void>;
-  readonly isOver: boolean;
-}
+export class Recording {
+  readonly events: PlanEvent[];
+  /** Requests of earlier runs by number, finished or only begun. */
+  readonly earlier: Map<number, RequestEvent> = new Map();
+  readonly #append: (position: number, event: PlanEvent) => Promise<void>;
+  /** Numbers of the earlier answers that the script has not got again, in their order. */
+  readonly #waiting: number[] = [];
+  readonly #held = new Map<number, () => void>();
+  readonly #replayed = Promise.withResolvers<void>();
+  #last: Promise<void> = Promise.resolve();
 
-export function createReplay(earlier: readonly { readonly number: number }[]): Replay {
-  const turns = new Map(earlier.map(({ number }, turn) => [number, turn]));
-  const held = new Map<number, () => void>();
-  const over = Promise.withResolvers<void>();
-  let next = 0;
-  const check = () => {
-    if (next === earlier.length) over.resolve();
-  };
-  check();
-  return {
-    offer: (number, deliver) => {
-      held.set(turns.get(number)!, deliver);
-      for (let ready = held.get(next); ready; ready = held.get(next)) {
-        ready();
-        next += 1;
-      }
-      check();
-    },
-    over: over.promise,
-    get isOver() {
-      return next === earlier.length;
-    },
-  };
-}
-
-/** The events of one run of a plan: those of earlier runs, and those that this run adds. */
-export interface Recording {
-  readonly events: readonly PlanEvent[];
-  /** Finished requests of earlier runs, in the order in which the script got their answers. */
-  readonly earlier: readonly Ended[];
-  /** The request of that number in earlier runs, finished or only begun. */
-  known(
-    number: number,
-  ): { readonly key: string; readonly ended: boolean; readonly effect?: Effect } | undefined;
-  /** Records an event, and resolves when it is kept. Events of a plan without a handle stay in memory. */
-  add(event: PlanEvent): Promise<void>;
-}
-
-export function createRecording(
-  { handle, events: given }: Plan,
-  plans: PlanStore,
-  principalId: string,
-): Recording {
-  const events = [...given];
-  const earlier = given.flatMap((event) => (event.at === "ended" ? [event] : []));
-  const requests = new Map<number, { key: string; ended: boolean; effect?: Effect }>();
-  for (const event of given) {
-    if (event.at === "withdrawn") requests.delete(event.number);
-    if (event.at !== "began" && event.at !== "ended") continue;
-    const { number, key, effect } = event;
-    requests.set(number, { key, ended: event.at === "ended", ...(effect && { effect }) });
+  constructor({ handle, events }: Plan, plans: PlanStore, principalId: string) {
+    this.events = [...events];
+    // Events of a plan without a handle stay in memory.
+    this.#append = async (position, event) => {
+      if (handle !== undefined) await plans.append(handle, principalId, position, event as unknown as Json);
+    };
+    for (const event of events) {
+      if (event.at === "withdrawn") this.earlier.delete(event.number);
+      if (event.at === "began" || event.at === "ended") this.earlier.set(event.number, event);
+      if (event.at === "ended") this.#waiting.push(event.number);
+    }
+    if (this.isReplayed) this.#replayed.resolve();
   }
-  let last: Promise<void> = Promise.resolve();
-  return {
-    events,
-    earlier,
-    known: (number) => requests.get(number),
-    add: (event) => {
-      const position = events.length;
-      events.push(event);
-      if (handle === undefined) return last;
-      // Events are kept in order, so a run that is not alone notices before its next effect.
-      last = last.then(() => plans.append(handle, principalId, position, event as unknown as Json));
-      return last;
-    },
-  };
+
+  /** Records an event, and resolves when it is kept. */
+  add(event: PlanEvent): Promise<void> {
+    const position = this.events.push(event) - 1;
+    // Events are kept in order, so a run that is not alone notices before its next effect.
+    this.#last = this.#last.then(() => this.#append(position, event));
+    return this.#last;
+  }
+
+  /** Delivers the answer to an earlier request when it is its turn. */
+  replay(number: number, deliver: () => void): void {
+    this.#held.set(number, deliver);
+    while (this.#held.has(this.#waiting[0]!)) this.#held.get(this.#waiting.shift()!)!();
+    if (this.isReplayed) this.#replayed.resolve();
+  }
+
+  get isReplayed(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Resolves when all earlier answers were delivered. New answers have to wait for it. */
+  get replayed(): Promise<void> {
+    return this.#replayed.promise;
+  }
 }

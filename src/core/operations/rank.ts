@@ -43,9 +43,10 @@ export async function rank(
   const isWanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
   const { hits, how, waiting } = await searchFor(asked, input, context);
-  const segments = await segmentsOf(toEntries(hits, view), view, async (domain, tags, most) => {
-    const members = { query: asked, limit: most, filter: { ...filterOf(input, view), domain, tags } };
-    return toEntries(rankByQuality(await context.search.search(members), qualityIn(view)), view);
+  const segments = await segmentsOf(toEntries(hits, view), view, async (domain, tag, most) => {
+    const filter = { ...filterOf(input, view), domain, tags: [tag] };
+    const members = await context.search.search({ query: asked, limit: most, filter });
+    return toEntries(rankByQuality(members, qualityIn(view)), view);
   });
   const names = namedEntries(asked, view.shown);
   const page = arrangePage({
@@ -166,8 +167,8 @@ export function withRelated(
   return limitPerDomain([...expanded], perDomain);
 }
 
-/** Searches the entries of one domain that have all of these tags. */
-type SearchTagged = (domain: string, tags: readonly string[], limit: number) => Promise<Entry[]>;
+/** Searches the entries of one domain that have this tag. */
+type SearchTagged = (domain: string, tag: string, limit: number) => Promise<Entry[]>;
 
 /**
  * The hits of a domain in the order of its search config: first what runs, then segment by segment, each searched
@@ -186,7 +187,7 @@ async function rankSegments(
       return read ? [{ ...read, limit }] : [];
     });
   const members = await Promise.all(
-    ordered.map(({ key, value, limit }) => search(domain, [segmentTag(key, value)], limit)),
+    ordered.map(({ key, value, limit }) => search(domain, segmentTag(key, value), limit)),
   );
   const isMember = ({ metadata }: Entry) =>
     ordered.some(({ key, value }) => Object.hasOwn(metadata, key) && String(metadata[key]) === value);

@@ -12,7 +12,6 @@ export interface ReadInput<T> {
 
 /** Gemini CLI offers this field beside those of every tool and forwards it. */
 const ADDED_BY_CLIENTS = "wait_for_previous";
-const NOTHING: readonly string[] = [];
 
 /**
  * Reads an input as clients and models send it. Unknown fields are ignored and reported, unless a client added them
@@ -21,15 +20,13 @@ const NOTHING: readonly string[] = [];
  * @throws INVALID_INPUT if the rest does not fit the operation's schema.
  */
 export function readInput<I extends z.ZodType>(
-  operation: Pick<Operation<I, unknown, z.ZodType>, "name" | "input" | "aliases" | "isAlreadyValid">,
+  operation: Pick<Operation<I, unknown, z.ZodType>, "name" | "input" | "aliases">,
   given: unknown,
 ): ReadInput<z.output<I>> {
-  if (isPlainObject(given) && operation.isAlreadyValid?.(given))
-    return { input: given as z.output<I>, ignored: NOTHING };
   const shape = operation.input instanceof z.ZodObject ? operation.input.shape : {};
   const { fields, unknown } = isPlainObject(given)
     ? readFields(given, shape, operation.aliases)
-    : { fields: given ?? {}, unknown: NOTHING };
+    : { fields: given ?? {}, unknown: [] };
   const parsed = operation.input.safeParse(fields);
   if (parsed.success)
     return { input: parsed.data, ignored: unknown.filter((name) => name !== ADDED_BY_CLIENTS) };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { customProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { customProblem, problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { type BoundScript, type Entry, LANES } from "../nouns/entry.ts";
@@ -15,7 +15,7 @@ import { argsSchema } from "./answer-parts.ts";
 import type { OperationContext } from "./operation.ts";
 import { type PlanScript, toPlan } from "./plan.ts";
 import { toShownEffects } from "./plan-effects.ts";
-import { newScript, type Performance, perform, scriptFailure, scriptLimits } from "./run-plan.ts";
+import { newScript, perform, scriptFailure, scriptLimits, wrongRun } from "./run-plan.ts";
 
 /**
  * Runs the script of a recipe for the caller of the recipe. Resolves to its value; a dry run resolves to its effects.
@@ -42,7 +42,7 @@ export async function runRecipe(
   const failed =
     performance.refused ??
     scriptFailure(performance)?.problem ??
-    (performance.dry === "approval" ? problem("APPROVAL_REQUIRED", { name: "The recipe" }) : undefined);
+    (performance.calls.dry === "approval" ? problem("APPROVAL_REQUIRED", { name: "The recipe" }) : undefined);
   if (failed) throw customProblem(failed.code, failed.message, failed.next, { ...failed.details, effects });
   const { end } = performance.outcome;
   const returned = toJson(end.end === "returned" ? JSON.parse(end.json) : null);
@@ -70,15 +70,15 @@ export async function checkKeep(
   code: string | undefined,
   { scripts: { recipes }, view }: OperationContext,
 ): Promise<void> {
-  if (!recipes) throw wrongKeep("this gateway keeps no recipes");
+  if (!recipes) throw wrongRun("this gateway keeps no recipes");
   if (!view.principal.allowWrite)
     throw problem("PERMISSION_DENIED", { name: `${RECIPES}.${keep.name}`, lane: "write" });
   if (view.entries.some(({ domain, origin }) => domain === RECIPES && origin?.source !== RECIPES))
-    throw wrongKeep(`another domain is called ${RECIPES}`);
+    throw wrongRun(`another domain is called ${RECIPES}`);
   const params = recipeParams.safeParse(keep.params ?? {});
   if (!params.success) {
     const [{ path, message }] = params.error.issues as [z.core.$ZodIssue];
-    throw wrongKeep(`keep.params.${path.join(".")}: ${message}`);
+    throw wrongRun(`keep.params.${path.join(".")}: ${message}`);
   }
   if (code !== undefined) await recipes.check({ name: keep.name, code });
 }
@@ -87,7 +87,7 @@ export async function checkKeep(
 export async function keepRecipe(
   { name, description, params }: KeepInput,
   script: PlanScript,
-  { called }: Performance,
+  called: readonly Entry[],
   { scripts: { recipes } }: OperationContext,
 ): Promise<NewRecipe | { readonly refused: string }> {
   if (called.some(({ domain }) => domain === RECIPES)) return { refused: "it runs another recipe" };
@@ -109,8 +109,4 @@ export async function keepRecipe(
 
 function needsConfirmation(entry: Entry): boolean {
   return entry.kind === "tool" && entry.requiresConfirmation;
-}
-
-function wrongKeep(reason: string): Problem {
-  return problem("INVALID_INPUT", { operation: "run", reason });
 }

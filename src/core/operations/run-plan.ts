@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { Problem, problem } from "../../base/problems/problem.ts";
 import { UNAPPROVED_PLAN } from "../../base/problems/script-problems.ts";
 import { cutText } from "../../base/util/cut-text.ts";
@@ -6,7 +5,6 @@ import type { Json } from "../../base/util/json.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { type ApprovalRequest, decideCall } from "../calls/decide-call.ts";
 import { askFirst } from "../calls/make-call.ts";
-import type { Entry } from "../nouns/entry.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome, StopReason } from "../sandbox/sandbox.ts";
 import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
@@ -19,7 +17,7 @@ import {
   readPlan,
   toPlan,
 } from "./plan.ts";
-import { type DryReason, type PerformedEffect, ScriptCalls } from "./script-calls.ts";
+import { ScriptCalls } from "./script-calls.ts";
 
 export interface RunRequest {
   readonly code?: string | undefined;
@@ -59,13 +57,13 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
     const approved = request.dryRun ? plan : await approve(plan, context);
     if ("problem" in approved) return { plan, problem: approved.problem, left: leftOf(plan, []) };
     const performance = await perform(approved, request.dryRun, scriptLimits(request, context), context);
-    if (performance.refused) return { performance, problem: performance.refused };
-    if (!performance.dry)
-      return { performance, script: plan.script, left: leftOf(approved, performance.effects) };
-    plan = await savePlan(approved, performance, context);
-    if (performance.dry === "requested" || performance.dry === "destructive") return { performance, plan };
+    const { calls, refused } = performance;
+    if (refused) return { performance, problem: refused };
+    if (!calls.dry) return { performance, script: plan.script, left: leftOf(approved, calls.effects) };
+    plan = await savePlan(approved, calls, context);
+    if (calls.dry === "requested" || calls.dry === "destructive") return { performance, plan };
     if (!whyAsk(plan, context) || round === MOST_ROUNDS)
-      return { performance, plan, problem: differs(performance, plan) };
+      return { performance, plan, problem: differs(calls, plan) };
     const answer = await approve(plan, context);
     if ("problem" in answer) return { performance, plan, problem: answer.problem };
     plan = answer;
@@ -75,23 +73,19 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
 async function openPlan({ code, params, plan: given }: RunRequest, context: OperationContext): Promise<Plan> {
   const handle = given ?? context.scripts.resume;
   if (handle === undefined) {
-    if (code === undefined) throw problem("INVALID_INPUT", { operation: "run", reason: "give code or plan" });
+    if (code === undefined) throw wrongRun("give code or plan");
     return toPlan([{ at: "script", script: newScript(code, params) }]);
   }
   const plan = await readPlan(handle, context.view.principal.id, context.scripts.plans);
   if (code !== undefined && code !== plan.script.code)
-    throw problem("INVALID_INPUT", {
-      operation: "run",
-      reason: "the plan belongs to other code: give one of them",
-    });
+    throw wrongRun("the plan belongs to other code: give one of them");
   return plan;
 }
 
 /** A script that begins now, with random numbers of its own. */
 export function newScript(code: string, params: Json | undefined): PlanScript {
-  const seed = new Uint32Array(new Uint8Array(randomBytes(16)).buffer);
-  const [a, b, c, d] = seed as unknown as [number, number, number, number];
-  return { code, params: params ?? null, now: Date.now(), seed: [a, b, c, d] };
+  const seed = [...crypto.getRandomValues(new Uint32Array(4))] as unknown as PlanScript["seed"];
+  return { code, params: params ?? null, now: Date.now(), seed };
 }
 
 /** Asks about the whole plan, if one of its effects needs an approval and the plan has none. */
@@ -132,12 +126,10 @@ function leftOf({ planned = [], begun }: Plan, made: readonly Effect[]): readonl
   });
 }
 
-async function savePlan(plan: Plan, performance: Performance, context: OperationContext): Promise<Plan> {
-  const effects = performance.effects.flatMap(({ state, op, lane, args, hash }): Effect[] =>
-    state === "planned" ? [{ op, lane, args, hash }] : [],
-  );
-  const performed = toPlan(performance.events, plan.handle);
-  return keep(performed, { at: "planned", effects }, context);
+async function savePlan(plan: Plan, calls: ScriptCalls, context: OperationContext): Promise<Plan> {
+  const planned = calls.effects.filter(({ state }) => state === "planned");
+  const effects = planned.map(({ op, lane, args, hash }): Effect => ({ op, lane, args, hash }));
+  return keep(toPlan(calls.recording.events, plan.handle), { at: "planned", effects }, context);
 }
 
 /** Adds an event to a plan, which gets its handle with the first one. */
@@ -153,7 +145,7 @@ async function keep(
   return toPlan(events, plan.handle);
 }
 
-function differs({ effects }: Performance, { handle }: Plan): Problem {
+function differs({ effects }: ScriptCalls, { handle }: Plan): Problem {
   const name = effects.find(({ state }) => state === "planned")?.op ?? "The next call";
   return problem("PLAN_DIFFERS", { name, plan: handle ?? "" });
 }
@@ -173,22 +165,12 @@ export function scriptLimits(
   };
 }
 
-/** One run of a script: how it ended, and what it changed or would change. */
+/** One run of a script: how it ended, and what it called, changed or would change. */
 export interface Performance {
   readonly outcome: ScriptOutcome;
-  /** In the order in which the script made them. */
-  readonly effects: readonly PerformedEffect[];
-  readonly dry?: DryReason;
-  readonly events: readonly PlanEvent[];
-  readonly requests: number;
-  /** The entries that the script called. */
-  readonly called: readonly Entry[];
-  /** Servers that produced results which the script read (untrusted text). */
-  readonly sources: readonly string[];
-  /** The failed calls by the JSON that the script got of them. */
-  readonly failures: ReadonlyMap<string, FailedOperation>;
+  readonly calls: ScriptCalls;
   /** The run was given up: it made other calls than before, or another run performs the plan. */
-  readonly refused?: Problem;
+  readonly refused?: Problem | undefined;
 }
 
 /**
@@ -229,21 +211,11 @@ export async function perform(
   const outcome = await outer.scripts.sandbox
     .run(script, host, { signal, owner: outer.view.principal.id })
     .finally(() => outer.request.signal.removeEventListener("abort", cancel));
-  if (!calls.replay.isOver && outcome.end.end !== "stopped")
+  if (!calls.recording.isReplayed && outcome.end.end !== "stopped")
     giveUp(problem("PLAN_CHANGED", { number: calls.requests + 1 }));
   stop.abort();
   await Promise.allSettled(running);
-  return {
-    outcome,
-    effects: [...calls.effects.values()].sort((one, other) => one.number - other.number),
-    ...(calls.dry && { dry: calls.dry }),
-    events: calls.recording.events,
-    requests: calls.requests,
-    called: [...calls.called],
-    failures: calls.failures,
-    sources: [...calls.sources],
-    ...(refused && { refused }),
-  };
+  return { outcome, calls, refused };
 }
 
 /**
@@ -279,8 +251,8 @@ const STOPS = {
 /** The failure of a script that did not return. The problem of a call that it did not catch is its own. */
 export function scriptFailure({
   outcome: { end, misses },
-  failures,
-}: Pick<Performance, "outcome" | "failures">): FailedOperation | undefined {
+  calls: { failures },
+}: Performance): FailedOperation | undefined {
   if (end.end === "returned") return undefined;
   if (end.end === "stopped") return inScript(stopProblem(end.why));
   const { name, message, line, problem: given } = end.error;
@@ -297,6 +269,10 @@ export function scriptFailure({
 function stopProblem(why: StopReason): Problem {
   if (why === "cancelled") return problem("CANCELLED", { name: "The script" });
   return problem("SCRIPT_STOPPED", STOPS[why]);
+}
+
+export function wrongRun(reason: string): Problem {
+  return problem("INVALID_INPUT", { operation: "run", reason });
 }
 
 function inScript(failed: Problem): FailedOperation {

@@ -157,7 +157,7 @@ async function keepRan(
 ): Promise<Pick<Ran, "kept" | "notKept">> {
   if (!performance || !script) return { notKept: "it ran dry" };
   try {
-    const kept = await keepRecipe(keep, script, performance, context);
+    const kept = await keepRecipe(keep, script, [...performance.calls.called], context);
     return "refused" in kept ? { notKept: kept.refused } : { kept };
   } catch (error) {
     // The script itself went well.
@@ -170,10 +170,11 @@ function show(
   given: AnswerLimits,
 ): RunOutput {
   const room = { ...given, words: { run: "run", ...given.words } };
-  const source = performance && performance.sources.length > 0 ? performance.sources.join(", ") : undefined;
-  const from = { source, origin: performance?.called };
+  const { calls, outcome } = performance ?? {};
+  const source = calls && calls.sources.size > 0 ? [...calls.sources].join(", ") : undefined;
+  const from = { source, origin: calls && [...calls.called] };
   const { content, stored, ...kept } = showResult(value, "run", room, from);
-  const misses = failure ? [] : (performance?.outcome.misses ?? []);
+  const misses = failure ? [] : (outcome?.misses ?? []);
   const warnings = [
     ...(notKept === undefined ? [] : [`Not kept: ${notKept}.`]),
     ...(showsNothing(performance) && !failure ? [SHOWS_NOTHING] : []),
@@ -183,15 +184,15 @@ function show(
     result: content,
     ...kept,
     ...(stored && { stored: readInside(stored, room.words) }),
-    ...showLogs(performance?.outcome.logs ?? [], room, from),
+    ...showLogs(outcome?.logs ?? [], room, from),
     effects: [...effects],
     ...(notDone.length > 0 && { not_done: [...notDone] }),
     ...(plan?.handle && {
       plan: toPlanNote(plan.handle, plan.hash, performing(mayWrite, failure), room.words),
     }),
-    ...(performance?.dry && { dry_run: true }),
+    ...(calls?.dry && { dry_run: true }),
     ...(recipe && { kept: recipe }),
-    calls: performance?.requests ?? 0,
+    calls: calls?.requests ?? 0,
     warnings: warnings.slice(0, MOST_WARNINGS),
     ...(failure && { error: toErrorAnswer(failure, room) }),
     ...(room.session && { session: room.session }),
@@ -200,10 +201,9 @@ function show(
 
 function showsNothing(performance: Performance | undefined): boolean {
   if (!performance) return false;
-  const { outcome, effects } = performance;
-  const { end, logs, misses } = outcome;
+  const { end, logs, misses } = performance.outcome;
   if (end.end !== "returned" || !end.nothing) return false;
-  return logs.length + misses.length + effects.length === 0;
+  return logs.length + misses.length + performance.calls.effects.length === 0;
 }
 
 function toPlanNote(handle: string, hash: string, saying: MessageTemplate, words: ToolNames) {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
-import { problem } from "../../base/problems/problem.ts";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { Json } from "../../base/util/json.ts";
 import { lazy } from "../../base/util/lazy.ts";
@@ -19,16 +19,8 @@ import { ask } from "./ask.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
 import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
 import { help } from "./help.ts";
-import type { OperationContext } from "./operation.ts";
-import {
-  createRecording,
-  createReplay,
-  type Effect,
-  type Ended,
-  type Plan,
-  type Recording,
-  type Replay,
-} from "./plan.ts";
+import type { Operation, OperationContext } from "./operation.ts";
+import { type Effect, type Ended, type Plan, Recording } from "./plan.ts";
 import { readInput } from "./read-input.ts";
 
 /** Why effects run dry from some point of a script on. */
@@ -59,18 +51,18 @@ interface EffectCall {
 
 /** The calls of one running script: answered from its plan, made, or run dry, and noted. */
 export class ScriptCalls {
-  /** By the number of the request. */
-  readonly effects: Map<number, PerformedEffect> = new Map();
   /** The failed calls by the JSON that the script got of them. */
   readonly failures: Map<string, FailedOperation> = new Map();
   /** Servers that produced results which the script read (untrusted text). */
   readonly sources: Set<string> = new Set();
+  /** The entries that the script called. */
   readonly called: Set<Entry> = new Set();
   readonly recording: Recording;
-  readonly replay: Replay;
   /** Why effects run dry by now. */
   dry: DryReason | undefined;
   requests = 0;
+  /** By the number of the request. */
+  readonly #effects: Map<number, PerformedEffect> = new Map();
   readonly #plan: Plan;
   readonly #dryRun: boolean | undefined;
   readonly #context: OperationContext;
@@ -88,31 +80,34 @@ export class ScriptCalls {
     this.#reading = { ...context, policy: { ...context.policy, reach: "read" } };
     this.#inSlot = createLimiter(context.limits.concurrency);
     this.#expected = plan.begun;
-    this.recording = createRecording(plan, context.scripts.plans, context.view.principal.id);
-    this.replay = createReplay(this.recording.earlier);
+    this.recording = new Recording(plan, context.scripts.plans, context.view.principal.id);
     this.dry = dryRun ? "requested" : undefined;
+  }
+
+  /** In the order in which the script made them. */
+  get effects(): PerformedEffect[] {
+    return [...this.#effects.values()].sort((one, other) => one.number - other.number);
   }
 
   /** @throws PLAN_CHANGED or UNKNOWN_HANDLE if the script cannot go on. */
   async serve(given: unknown, number: number, answer: (answer: ScriptAnswer) => void): Promise<void> {
     this.requests = Math.max(this.requests, number);
-    const request = readSafely(given);
-    if ("failure" in request) return answer(this.#fail(request.failure));
+    const request = readRequest(given);
+    if (isProblem(request)) return answer(this.#fail({ problem: request, helpPath: ROOT }));
     const { view } = this.#context;
     const addressed = "address" in request ? resolveAddress(request.address, view.find) : undefined;
     if (addressed) this.called.add(addressed.entry);
-    const key = requestKey(request);
-    const known = this.recording.known(number);
-    if (known && known.key !== key) throw problem("PLAN_CHANGED", { number });
-    const ended = known?.ended && this.recording.earlier.find((one) => one.number === number);
-    if (ended) {
-      this.#recall(ended);
-      this.replay.offer(number, () => answer(ended));
+    const key = contentHash(request);
+    const earlier = this.recording.earlier.get(number);
+    if (earlier && earlier.key !== key) throw problem("PLAN_CHANGED", { number });
+    if (earlier?.at === "ended") {
+      this.#recall(earlier);
+      this.recording.replay(number, () => answer(earlier));
       return;
     }
-    const inDoubt = known?.effect !== undefined;
-    const made = await this.#inSlot(() => this.#make(request, addressed, number, key, inDoubt));
-    await this.replay.over;
+    const call = { number, key, inDoubt: earlier !== undefined };
+    const made = await this.#inSlot(() => this.#make(request, addressed, call));
+    await this.recording.replayed;
     answer(made);
   }
 
@@ -131,31 +126,33 @@ export class ScriptCalls {
   async #make(
     request: Request,
     addressed: Addressed | undefined,
-    number: number,
-    key: string,
-    inDoubt: boolean,
+    call: Pick<EffectCall, "number" | "key" | "inDoubt">,
   ): Promise<CallAnswer> {
     if (addressed && "address" in request) {
       const { entry, params } = addressed;
       const isRefused = request.kind === "get" && entry.lane !== "read";
       // An effect is shown and approved with all its arguments, also those in its address.
       if (isEffect(entry) && !isRefused) {
-        const effect = toEffect(entry, { ...params, ...request.args });
-        return this.#makeEffect({ entry, effect, number, key, inDoubt });
+        const args = { ...params, ...request.args } as Effect["args"];
+        const effect = { op: entry.op, lane: entry.lane, args, hash: callHash(entry, args) };
+        return this.#makeEffect({ ...call, entry, effect });
       }
     }
     const made = await this.#makeRead(request);
     const needs = addressed ? needsEntry(addressed.entry) : needsAll(this.#context.view.principal, []);
     // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
-    if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...kept(made) });
+    const { number, key } = call;
+    if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...toRecorded(made) });
     return made;
   }
 
   async #makeRead(request: Request): Promise<CallAnswer> {
     const context = this.#context;
     try {
-      if (request.kind === "ask") return { ok: true, value: await askInside(request.query, context) };
-      if (request.kind === "help") return { ok: true, value: await helpInside(request.path ?? "", context) };
+      if (request.kind === "ask")
+        return { ok: true, value: await runInside(ask, { query: request.query }, context) };
+      if (request.kind === "help")
+        return { ok: true, value: await runInside(help, { path: request.path ?? "" }, context) };
       if (request.kind === "sleep")
         return { ok: true, value: await setTimeout(request.ms, null, { signal: context.request.signal }) };
       const { address, args } = request;
@@ -183,7 +180,15 @@ export class ScriptCalls {
     const failure = { problem: problem("EFFECT_UNKNOWN", { name: entry.op }), helpPath: entry.op };
     const unknown = this.#fail(failure);
     const needs = needsEntry(entry);
-    await this.recording.add({ at: "ended", number, key, needs, effect, ...kept(unknown), unknown: true });
+    await this.recording.add({
+      at: "ended",
+      number,
+      key,
+      needs,
+      effect,
+      ...toRecorded(unknown),
+      unknown: true,
+    });
     this.#note(effect, number, "unknown", unknown.value as Json);
     this.#doubtful.push(effect.hash);
     return unknown;
@@ -211,7 +216,7 @@ export class ScriptCalls {
       return undefined;
     }
     const answer = this.#toAnswer(made);
-    const ended = { number, key, needs: needsEntry(entry), effect, ...kept(answer) };
+    const ended = { number, key, needs: needsEntry(entry), effect, ...toRecorded(answer) };
     await this.recording.add({ at: "ended", ...ended, ...(again && { again }) });
     this.#note(effect, number, made.ok ? "done" : "failed", answer.value as Json);
     return answer;
@@ -240,15 +245,7 @@ export class ScriptCalls {
   }
 
   #note(effect: Effect, number: number, state: PerformedEffect["state"], value: Json): void {
-    this.effects.set(number, { ...effect, number, state, value });
-  }
-}
-
-function readSafely(given: unknown): Request | { readonly failure: FailedOperation } {
-  try {
-    return readRequest(given);
-  } catch (error) {
-    return { failure: { problem: toOperationProblem(error, "run"), helpPath: ROOT } };
+    this.#effects.set(number, { ...effect, number, state, value });
   }
 }
 
@@ -259,12 +256,13 @@ function takeOut(items: string[], item: string): boolean {
   return at >= 0;
 }
 
-function kept({ ok, value, label, source }: CallAnswer): Pick<Ended, "ok" | "value" | "label" | "source"> {
+function toRecorded({
+  ok,
+  value,
+  label,
+  source,
+}: CallAnswer): Pick<Ended, "ok" | "value" | "label" | "source"> {
   return { ok, value: value as Json, ...(label !== undefined && { label }), ...(source && { source }) };
-}
-
-function toEffect(entry: Entry, args: Record<string, unknown>): Effect {
-  return { op: entry.op, lane: entry.lane, args: args as Effect["args"], hash: callHash(entry, args) };
 }
 
 /** Whether a call is listed and approved as one that changes something. */
@@ -280,28 +278,27 @@ function isRepeatable({ presentation }: Entry): boolean {
 /** The words of the functions that a script has. */
 const WORDS = { ask: "ask", help: "help", get: "get", exec: "call", run: "run", params: "args" } as const;
 
-/** Searches for a script. The answer has the fields of `ask`. */
-async function askInside(query: string, context: OperationContext): Promise<Json> {
-  const { input } = readInput(ask, { query });
-  return ask.show(await ask.run(input, context), roomInside(context)) as unknown as Json;
-}
-
-/** Describes a path for a script. The answer has the fields of `help`. */
-async function helpInside(path: string, context: OperationContext): Promise<Json> {
-  const { input } = readInput(help, { path });
-  return help.show(await help.run(input, context), roomInside(context)) as unknown as Json;
+/** Runs `ask` or `help` for a script. The answer has the fields of the operation. */
+async function runInside<I extends z.ZodType, Outcome, O extends z.ZodType>(
+  operation: Operation<I, Outcome, O>,
+  given: object,
+  context: OperationContext,
+): Promise<Json> {
+  const { input } = readInput(operation, given);
+  return operation.show(await operation.run(input, context), roomInside(context)) as unknown as Json;
 }
 
 /** Scripts get whole answers: nothing that they read takes tokens. */
 function roomInside({ countTokens, limits, results, view }: OperationContext): AnswerLimits {
+  const whole = Number.POSITIVE_INFINITY;
   return {
     words: WORDS,
     countTokens,
     askTokens: limits.resultTokens,
-    tokensLeft: Number.POSITIVE_INFINITY,
-    resultTokens: Number.POSITIVE_INFINITY,
-    helpTokens: Number.POSITIVE_INFINITY,
-    answerBytes: Number.POSITIVE_INFINITY,
+    tokensLeft: whole,
+    resultTokens: whole,
+    helpTokens: whole,
+    answerBytes: whole,
     keep: (value, _name, origin) => {
       const { handle, stored } = keeperOf(results).keep(value, view.principal, origin);
       // A handle that could not be stored is unknown when it is read.
@@ -343,23 +340,11 @@ const requestSchema = lazy(() => {
 /** A request that a script may make of its host. */
 type Request = z.output<ReturnType<typeof requestSchema>>;
 
-/**
- * Reads a request as the script sent it.
- *
- * @throws INVALID_INPUT if it is not one.
- */
-function readRequest(given: unknown): Request {
+/** Reads a request as the script sent it. */
+function readRequest(given: unknown): Request | Problem {
   const json = toJson(given);
   const read = requestSchema().safeParse(json.ok ? json.value : undefined);
   if (read.success) return read.data;
   const reason = json.ok ? reasonsOf(read.error) : json.reason;
-  throw problem("INVALID_INPUT", { operation: "the call in the script", reason });
-}
-
-const LONGEST_KEY = 200;
-
-/** Stands for the exact request: its JSON, or a hash where that is long. */
-function requestKey(request: Request): string {
-  const json = JSON.stringify(request);
-  return json.length <= LONGEST_KEY ? json : contentHash(request);
+  return problem("INVALID_INPUT", { operation: "the call in the script", reason });
 }

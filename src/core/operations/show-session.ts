@@ -7,7 +7,7 @@ import { addressOf } from "../../base/util/address-of.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
 import { hitForms, hitLine, ruleId, ruleText } from "../answers/hit.ts";
-import type { Entity, Entry, Rule } from "../nouns/entry.ts";
+import type { Entity, Entry } from "../nouns/entry.ts";
 import { mayStillRead } from "../sessions/read-conditions.ts";
 import type { ToolUse, WorkingMemory } from "../sessions/working-memory.ts";
 import { CURRENT_SESSION, handleOf } from "../storage/session-store.ts";
@@ -32,13 +32,18 @@ export async function showSession(
   }
   const memory = await memoryAt(address, context);
   const { view } = context;
+  const { discoveredTools, unveiled, entities } = memory;
+  const found = new Set(entriesOf(discoveredTools, view));
   const groups = [
     summaryGroup(memory.summary ?? ""),
-    toolGroup(memory, view),
-    unveiledGroup(memory, view),
-    ruleGroup(memory, view),
-    entityGroup(memory.entities.filter(({ needs }) => !needs || mayStillRead(view, needs))),
-    await resultGroup(memory, context),
+    linesOf("Found:", toolPieces(found, memory)),
+    linesOf(
+      "Unveiled:",
+      entriesOf(unveiled, view).flatMap((entry) => (found.has(entry) ? [] : [entryPiece(entry, "")])),
+    ),
+    linesOf("", rulePieces(memory, view), "rules: "),
+    entityGroup(entities.filter(({ needs }) => !needs || mayStillRead(view, needs))),
+    linesOf("Stored results:", await resultPieces(memory, context)),
   ];
   const text = fitLines(groups, parsed.data.maxTokens, context.countTokens);
   return text === "" ? "Nothing has been unveiled in this session yet." : text;
@@ -54,53 +59,39 @@ async function memoryAt(
 }
 
 /** Newest first, without entries that the caller may no longer see. */
-function toolGroup({ discoveredTools, usedTools }: WorkingMemory, view: View): LineGroup {
-  const uses = new Map(usedTools.map((use) => [use.name, use]));
-  const pieces = entriesOf(discoveredTools, view).map((entry) => {
-    const use = uses.get(addressOf(entry));
-    const failed = use?.lastResult === "error" ? ", last failed" : "";
-    return entryPiece(entry, use ? ` (used ${use.count}x${failed})` : "");
-  });
-  return { pieces, toText: (lines, left) => groupText("Found:", lines, left) };
-}
-
-function unveiledGroup({ unveiled, discoveredTools }: WorkingMemory, view: View): LineGroup {
-  const known = new Set(entriesOf(discoveredTools, view));
-  const pieces = entriesOf(unveiled, view)
-    .filter((entry) => !known.has(entry))
-    .map((entry) => entryPiece(entry, ""));
-  return { pieces, toText: (lines, left) => groupText("Unveiled:", lines, left) };
-}
-
-function ruleGroup({ rules }: WorkingMemory, view: View): LineGroup {
-  const delivered = new Set(rules);
-  const pieces = [...view.domains.values()]
-    .flatMap((domain) => domain.rules)
-    .filter((rule) => delivered.has(ruleId(rule)))
-    .map(rulePiece);
-  return { pieces, toText: (lines, left) => groupText("", lines, left && `rules: ${left}`) };
-}
-
-async function resultGroup(
-  { results }: WorkingMemory,
-  { results: store, view }: OperationContext,
-): Promise<LineGroup> {
-  const seen = results.filter(({ needs }) => mayStillRead(view, needs));
-  const kept = await Promise.all(seen.map(({ handle }) => store.has(handle, view.principal.id)));
-  const pieces = seen
-    .filter((_, at) => kept[at])
-    .toReversed()
-    .map(
-      ({ handle, name }): Piece => ({
-        forms: [`- ${handle} of ${quoted(name)}`, ""],
-        prices: [PRICE.result],
-      }),
-    );
-  return { pieces, toText: (lines, left) => groupText("Stored results:", lines, left) };
-}
-
 function entriesOf(names: readonly string[], view: View): Entry[] {
   return names.toReversed().flatMap((name) => view.find(name) ?? []);
+}
+
+function toolPieces(entries: Iterable<Entry>, { usedTools }: WorkingMemory): Piece[] {
+  const uses = new Map(usedTools.map((use) => [use.name, use]));
+  return [...entries].map((entry) => {
+    const use = uses.get(addressOf(entry));
+    return entryPiece(entry, use ? ` (used ${usesText(use)})` : "");
+  });
+}
+
+function rulePieces({ rules }: WorkingMemory, view: View): Piece[] {
+  const delivered = new Set(rules);
+  return [...view.domains.values()]
+    .flatMap((domain) => domain.rules)
+    .filter((rule) => delivered.has(ruleId(rule)))
+    .map((rule) => {
+      const short = { ...rule, text: toSummary(rule.text, SHORT_RULE_CHARS) };
+      return { forms: [ruleText(rule), ruleText(short), ""], prices: [PRICE.shorterRule, PRICE.rule] };
+    });
+}
+
+async function resultPieces(
+  { results }: WorkingMemory,
+  { results: store, view }: OperationContext,
+): Promise<Piece[]> {
+  const seen = results.filter(({ needs }) => mayStillRead(view, needs));
+  const stored = await Promise.all(seen.map(({ handle }) => store.has(handle, view.principal.id)));
+  return seen
+    .filter((_, at) => stored[at])
+    .toReversed()
+    .map(({ handle, name }) => wholePiece(`- ${handle} of ${quoted(name)}`, PRICE.result));
 }
 
 function entryPiece(entry: Entry, note: string): Piece {
@@ -108,25 +99,49 @@ function entryPiece(entry: Entry, note: string): Piece {
   return { forms: [...forms, ""], prices: [PRICE.shorter, PRICE.signatureOnly, PRICE.bare, PRICE.line] };
 }
 
-function rulePiece(rule: Rule): Piece {
-  const short = { ...rule, text: toSummary(rule.text, SHORT_RULE_CHARS) };
-  return { forms: [ruleText(rule), ruleText(short), ""], prices: [PRICE.shorterRule, PRICE.rule] };
+function wholePiece(line: string, price: number): Piece {
+  return { forms: [line, ""], prices: [price] };
 }
 
-function groupText(heading: string, lines: readonly string[], left: number | string): string {
-  const omitted = left ? [`[left out: ${left}; read again with a larger maxTokens]`] : [];
-  return [...(heading ? [heading] : []), ...lines, ...omitted].join("\n");
+function usesText({ count, lastResult }: ToolUse): string {
+  return `${count}x${lastResult === "error" ? ", last failed" : ""}`;
+}
+
+/** A line for each piece below a heading. */
+function linesOf(heading: string, pieces: readonly Piece[], counted = ""): LineGroup {
+  return {
+    pieces,
+    toText: (lines, left) => {
+      const omitted = left ? [`[left out: ${counted}${left}; read again with a larger maxTokens]`] : [];
+      return [...(heading ? [heading] : []), ...lines, ...omitted].join("\n");
+    },
+  };
+}
+
+/** All pieces in one line. */
+function listOf(heading: string, pieces: readonly Piece[], join = joinItems): LineGroup {
+  return {
+    pieces,
+    toText: (items, left) => {
+      if (items.length === 0) return `${heading}: ${left} left out`;
+      return `${heading}: ${join(items)}${left === 0 ? "" : ` and ${left} more`}`;
+    },
+  };
+}
+
+function joinItems(items: readonly string[]): string {
+  return items.join(", ");
 }
 
 /** Lines that belong together, and how the ones that are shown become text. */
-export interface LineGroup {
+interface LineGroup {
   readonly pieces: readonly Piece[];
   /** `left` is how many of the group's lines were left out. */
   toText(lines: readonly string[], left: number): string;
 }
 
 /** The fullest text of the groups, a line each at least, within the budget. Empty where nothing fits. */
-export function fitLines(groups: readonly LineGroup[], maxTokens: number, countTokens: TokenCounter): string {
+function fitLines(groups: readonly LineGroup[], maxTokens: number, countTokens: TokenCounter): string {
   const pieces = groups.flatMap((group) => group.pieces);
   for (let room = maxTokens; room > 0; ) {
     const forms = fitPieces(pieces, room, countTokens);
@@ -216,67 +231,39 @@ function word(text: string): string {
 
 function entityGroup(entities: readonly Entity[]): LineGroup {
   // The newest come first, and what comes last is dropped first.
-  const pieces = entities.map(
-    (entity): Piece => ({
-      forms: entityForms(entity),
-      prices: [MEMORY_PRICE.entityName, MEMORY_PRICE.entity],
-    }),
+  const prices = [MEMORY_PRICE.entityName, MEMORY_PRICE.entity];
+  return listOf(
+    "Entities",
+    entities.map((entity) => ({ forms: entityForms(entity), prices })),
   );
-  return { pieces, toText: (lines, left) => listText("Entities: ", lines, left) };
 }
 
 function summaryGroup(summary: string): LineGroup {
   const words = toVisibleText(summary).trim();
   if (words === "") return { pieces: [], toText: () => "" };
-  const forms = [...SUMMARY_FORMS.map((chars) => `Summary: ${quoted(toSummaryText(words, chars))}`), ""];
+  const shorter = (chars: number) => (words.length <= chars ? words : toSummary(words, chars));
+  const forms = [...SUMMARY_FORMS.map((chars) => `Summary: ${quoted(shorter(chars))}`), ""];
   const prices = [MEMORY_PRICE.shorterSummary, MEMORY_PRICE.shorterSummary, MEMORY_PRICE.summary];
   return { pieces: [{ forms, prices }], toText: (lines) => lines.join("") };
 }
 
-function toSummaryText(words: string, chars: number): string {
-  return words.length <= chars ? words : toSummary(words, chars);
-}
-
 function nameGroup(names: readonly string[]): LineGroup {
-  const newestFirst = names.toReversed();
-  const pieces = newestFirst.map(
-    (name, age): Piece => ({
-      forms: [quoted(name), ""],
-      prices: [age < RECENT ? MEMORY_PRICE.tool : MEMORY_PRICE.oldTool],
-    }),
-  );
-  return {
-    pieces,
-    toText: (lines, left) =>
-      lines.length === 0
-        ? leftText("discoveredTools", left)
-        : `discoveredTools: [${lines.toReversed().join(", ")}]${more(left)}`,
-  };
+  const pieces = names
+    .toReversed()
+    .map((name, age) => wholePiece(quoted(name), age < RECENT ? MEMORY_PRICE.tool : MEMORY_PRICE.oldTool));
+  return listOf("discoveredTools", pieces, (items) => `[${joinItems(items.toReversed())}]`);
 }
 
 function usedGroup(used: readonly ToolUse[]): LineGroup {
-  const pieces = used.toReversed().map(({ name, count, lastResult }, age): Piece => {
-    const failed = lastResult === "error" ? ", last failed" : "";
-    return {
-      forms: [`${quoted(name)} (${count}x${failed})`, ""],
-      prices: [age < RECENT ? MEMORY_PRICE.use : MEMORY_PRICE.oldUse],
-    };
-  });
-  return { pieces, toText: (lines, left) => listText("Recently used: ", lines, left) };
-}
-
-function listText(heading: string, lines: readonly string[], left: number): string {
-  return lines.length === 0
-    ? leftText(heading.split(":", 1)[0]!, left)
-    : `${heading}${lines.join(", ")}${more(left)}`;
-}
-
-function leftText(what: string, left: number): string {
-  return `${what}: ${left} left out`;
-}
-
-function more(left: number): string {
-  return left === 0 ? "" : ` and ${left} more`;
+  const pieces = used
+    .toReversed()
+    .map((use, age) =>
+      wholePiece(
+        `${quoted(use.name)} (${usesText(use)})`,
+        age < RECENT ? MEMORY_PRICE.use : MEMORY_PRICE.oldUse,
+      ),
+    );
+  return listOf("Recently used", pieces);
 }
 
 /** Types may come from an upstream's author, so only word characters stay. */

@@ -3,24 +3,18 @@ import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { compactSchema } from "../../base/json-schema/walk-schema.ts";
 import { fitPieces, type Piece } from "../../base/tokens/fit-pieces.ts";
-import type { TokenCounter } from "../../base/tokens/tokens.ts";
+import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { domainsBySize, entriesByDomain, listNames } from "../operations/describe-directory.ts";
-import type { Operation } from "../operations/operation.ts";
-import { OPERATIONS } from "../operations/operations.ts";
+import { operationOf } from "../operations/operations.ts";
 import { type MenuTool, type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "./native-tools.ts";
 import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surface.ts";
 
-type AnyOperation = Pick<
-  Operation<z.ZodType, unknown, z.ZodType>,
-  "title" | "input" | "purpose" | "readOnly" | "unlisted"
->;
-
 /** The most that a whole menu may cost, for any catalog, except on `native`, which lists the catalog itself. */
-export const MENU_TOKENS = 900;
+const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
 const LEAD_CHARS = 90;
 /** A lead that needs no map after it may be longer. */
@@ -36,22 +30,15 @@ export interface MenuOptions extends ShortcutOptions {
 /**
  * Lists the tools of a surface. The list depends only on the visible domains, never on what was discovered, so
  * prompt caches stay valid. The search tool carries a map of the catalog, as detailed as the budget allows. The token
- * counter is large: `loadCounter` is called only when something has to be counted.
+ * counter is large, so it is loaded only when something has to be counted.
  */
-export async function createMenu(
-  view: View,
-  loadCounter: () => Promise<TokenCounter>,
-  options: MenuOptions = {},
-): Promise<readonly MenuTool[]> {
-  if (options.surface === "native") {
-    return [...nativeTools(view.shown, options.nativeNames)].map(([name, entry]) =>
-      toNativeTool(name, entry),
-    );
-  }
+export async function createMenu(view: View, options: MenuOptions = {}): Promise<readonly MenuTool[]> {
+  const { surface, toolSearch, run, shortcuts, nativeNames } = options;
+  if (surface === "native")
+    return [...nativeTools(view.shown, nativeNames)].map(([name, entry]) => toNativeTool(name, entry));
   const menus = menusOf(view.shown);
-  const { surface, toolSearch, run, shortcuts } = options;
   const key = JSON.stringify([surface, toolSearch, run, shortcuts, view.principal.allowWrite]);
-  const menu = menus.get(key) ?? makeMenu(view, loadCounter, options);
+  const menu = menus.get(key) ?? makeMenu(view, options);
   menus.set(key, menu);
   menu.catch(() => menus.delete(key));
   return menu;
@@ -62,28 +49,22 @@ const menusOf = memoizeByObject(
   (_shown: readonly Entry[]) => new Map<string, Promise<readonly MenuTool[]>>(),
 );
 
-async function makeMenu(
-  view: View,
-  loadCounter: () => Promise<TokenCounter>,
-  options: MenuOptions,
-): Promise<readonly MenuTool[]> {
+async function makeMenu(view: View, options: MenuOptions): Promise<readonly MenuTool[]> {
   const offered = surfaceTools(options);
-  const finder = Math.max(
-    0,
-    offered.findIndex(({ operation }) => operation === "ask"),
-  );
+  const asking = offered.findIndex(({ operation }) => operation === "ask");
+  const finder = Math.max(0, asking);
   const operations = offered.map((tool, at) => {
     const listed = toMenuTool(tool, view);
     return at === finder ? { ...listed, description: `${leadOf(view)}${listed.description}` } : listed;
   });
   const shortcuts = [...shortcutsOf(view, options)].map(([name, entry]) => toShortcutTool(name, entry));
   // Shortcuts come last, so that the operations keep their places in prompt caches.
-  const fitting = shortcuts.length === 0 ? 0 : countFitting(operations, shortcuts, await loadCounter());
+  const fitting = shortcuts.length === 0 ? 0 : countFitting(operations, shortcuts, await loadTokenCounter());
   const tools = [...operations, ...shortcuts.slice(0, fitting)];
   if (needsNoMap(view)) return tools;
   const plain = tools[finder]!;
   const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
-  return withMap(fitMap(toPieces(view), withMap, await loadCounter()));
+  return withMap(fitMap(toPieces(view), withMap, await loadTokenCounter()));
 }
 
 /** One tool of the default surface by itself. */
@@ -108,7 +89,7 @@ function fitMap(
 
 function toMenuTool(tool: SurfaceTool, view: View): MenuTool {
   const { name, operation, purpose, mayWrite, lists = [] } = tool;
-  const { title, input, purpose: ownPurpose, readOnly, unlisted = [] }: AnyOperation = OPERATIONS[operation];
+  const { title, input, purpose: ownPurpose, readOnly, unlisted = [] } = operationOf(operation);
   const onlyReads = readOnly && !(mayWrite && view.principal.allowWrite);
   return {
     name,
@@ -136,16 +117,9 @@ function toPieces(view: View): Piece[] {
   return namedDomains(view).map((name): Piece => {
     const entries = entriesByDomain(view).get(name)!;
     const verbs = leadingVerbs(entries);
-    const forms = [
-      `${name} (${entries.length}: ${verbs.join(", ")})`,
-      `${name} (${entries.length})`,
-      name,
-      "",
-    ];
-    return {
-      forms: verbs.length > 0 ? forms : forms.slice(1),
-      prices: verbs.length > 0 ? [1, 2, 3] : [2, 3],
-    };
+    const forms = [`${name} (${entries.length})`, name, ""];
+    if (verbs.length === 0) return { forms, prices: [2, 3] };
+    return { forms: [`${name} (${entries.length}: ${verbs.join(", ")})`, ...forms], prices: [1, 2, 3] };
   });
 }
 
@@ -174,13 +148,12 @@ function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter
 }
 
 function leadingVerbs(entries: readonly Entry[]): string[] {
-  const counts = new Map<string, number>();
-  for (const entry of entries) {
-    const verb = verbOf(entry);
-    if (verb) counts.set(verb, (counts.get(verb) ?? 0) + 1);
-  }
-  return [...counts]
-    .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
+  const verbs = Map.groupBy(
+    entries.flatMap((entry) => verbOf(entry) ?? []),
+    (verb) => verb,
+  );
+  return [...verbs]
+    .sort(([one, ones], [other, others]) => others.length - ones.length || (one < other ? -1 : 1))
     .slice(0, TOP_VERBS)
     .map(([verb]) => verb);
 }
@@ -228,7 +201,7 @@ function toShortcutTool(name: string, entry: Entry): MenuTool {
 function countFitting(
   tools: readonly MenuTool[],
   shortcuts: readonly MenuTool[],
-  countTokens: (text: string) => number,
+  countTokens: TokenCounter,
 ): number {
   const fits = (count: number) =>
     countTokens(JSON.stringify([...tools, ...shortcuts.slice(0, count)])) + MAP_TOKENS <= MENU_TOKENS;
@@ -238,16 +211,10 @@ function countFitting(
 }
 
 const AT_ONCE_MS = 10;
-const known = new WeakMap<readonly object[], Promise<number>>();
 
 /** The tokens of a list of tools, a line of JSON each. Long lists are counted in between other work. */
-export function countMenu(tools: readonly object[], countTokens: TokenCounter): Promise<number> {
-  const counting = known.get(tools) ?? count(tools, countTokens);
-  known.set(tools, counting);
-  return counting;
-}
-
-async function count(tools: readonly object[], countTokens: TokenCounter): Promise<number> {
+export const countMenu = memoizeByObject(async (tools: readonly object[]): Promise<number> => {
+  const countTokens = await loadTokenCounter();
   let tokens = 0;
   let since = performance.now();
   for (const tool of tools) {
@@ -257,4 +224,4 @@ async function count(tools: readonly object[], countTokens: TokenCounter): Promi
     since = performance.now();
   }
   return tokens;
-}
+});

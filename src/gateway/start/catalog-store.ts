@@ -1,5 +1,4 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Pins } from "../../core/access/pins.ts";
@@ -17,37 +16,13 @@ import { documentsKey, type HashedDocument, toDocuments } from "./to-search-docu
 export interface Generation {
   readonly catalog: Catalog;
   viewFor(principal: Principal): View;
-  /** Caches a value that is derived from this catalog. */
-  remember<T>(key: string, make: () => T): T;
 }
 
 /** New content by source id; null removes a source. */
 export type Changes = Readonly<Record<string, SourceContent | null>>;
 
 /** The catalog in use, with its index. */
-export interface CatalogStore {
-  readonly current: Generation;
-  /**
-   * Starts to fill the index, from its snapshot if there is one, as soon as there is a catalog to list. Call it once,
-   * before any search.
-   */
-  startIndexing(): void;
-  /** Resolves when everything in the catalog can be found. */
-  searchable(): Promise<void>;
-  /** Ends the start: from now on, new entries are visible only once search finds them. */
-  endStartup(): void;
-  /** Replaces the content of these sources. Rejects invalid content, which changes nothing. */
-  update(changes: Changes): Promise<void>;
-  /** Holds updates back until `until` resolves, then builds one catalog from all of them. Resolves when it is in use. */
-  batchUpdates(until: Promise<unknown>): Promise<void>;
-  /** Indexes everything again. Entries can be found all the time. */
-  reindex(): Promise<void>;
-  /** Resolves when the catalog in use meets the condition, at the latest after this time. */
-  until(isMet: (generation: Generation) => boolean, ms: number): Promise<void>;
-  /** Calls the listener when the catalog changes. Returns unsubscribe. */
-  onChange(listener: () => void): () => void;
-  close(): Promise<void>;
-}
+export type CatalogStore = ReturnType<typeof createCatalogStore>;
 
 interface WaitingUpdate {
   readonly changes: Changes;
@@ -55,7 +30,6 @@ interface WaitingUpdate {
   reject(error: unknown): void;
 }
 
-const REMEMBERED = 1_000;
 const PUT_AT_ONCE = 4_096;
 /** The first list of tools is answered within this time after there is a catalog. */
 const LISTING_MS = 100;
@@ -71,10 +45,9 @@ export function createCatalogStore(
   first: { readonly id: string; readonly content: SourceContent },
   index: SearchIndex,
   pins: Pins,
-): CatalogStore {
-  const createGeneration = (all: ReadonlyMap<string, SourceContent>) => toGeneration(all, pins);
+) {
   let contents: ReadonlyMap<string, SourceContent> = new Map([[first.id, first.content]]);
-  let current = createGeneration(contents);
+  let current = toGeneration(contents, pins);
   let indexed: () => ReadonlyMap<string, string> = () => new Map();
   /** Identifies the catalog whose documents are exactly those in the index. */
   let indexedKey: string | undefined;
@@ -150,6 +123,7 @@ export function createCatalogStore(
       await index.put(documents.slice(from, from + PUT_AT_ONCE).map(({ make }) => make()));
   }
 
+  /** Replaces the content of these sources. Rejects invalid content, which changes nothing. */
   function update(changes: Changes): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     waiting.push({ changes, resolve, reject });
@@ -180,13 +154,16 @@ export function createCatalogStore(
       else proposed.delete(id);
     }
     const began = performance.now();
-    const next = createGeneration(proposed);
+    const next = toGeneration(proposed, pins);
     lastBuildMs = performance.now() - began;
     await swap(next);
     contents = proposed;
   }
 
-  /** The snapshot is large and listing tools needs none of it, so it is read at the first search, or LISTING_MS after the first catalog. */
+  /**
+   * Starts to fill the index; call it once, before any search. The snapshot is large and listing tools needs none of it,
+   * so it is read at the first search, or LISTING_MS after the first catalog.
+   */
   function startIndexing(): void {
     const begun = Promise.allSettled([
       filling,
@@ -219,11 +196,13 @@ export function createCatalogStore(
     });
   }
 
+  /** Calls the listener when the catalog changes. Returns unsubscribe. */
   function onChange(listener: () => void): () => void {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }
 
+  /** Resolves when the catalog in use meets the condition, at the latest after this time. */
   async function until(isMet: (generation: Generation) => boolean, ms: number): Promise<void> {
     if (isMet(current)) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -237,19 +216,21 @@ export function createCatalogStore(
   // Approvals take effect with the next catalog.
   const stopWatching = pins.onChange(() =>
     // Revoked entries go even if the index cannot be written.
-    update({}).catch(() => show(createGeneration(contents))),
+    update({}).catch(() => show(toGeneration(contents, pins))),
   );
 
   return {
-    get current() {
+    get current(): Generation {
       return current;
     },
     startIndexing,
-    searchable: () => {
+    /** Resolves when everything in the catalog can be found. */
+    searchable: (): Promise<void> => {
       wanted.resolve();
       return filling;
     },
-    endStartup: () => {
+    /** Ends the start: from now on, new entries are visible only once search finds them. */
+    endStartup: (): void => {
       shown.resolve();
       void filling
         .catch(() => {})
@@ -259,12 +240,14 @@ export function createCatalogStore(
         });
     },
     update,
-    batchUpdates: async (until) => {
+    /** Holds updates back until `until` resolves, then builds one catalog from all of them. Resolves when it is in use. */
+    batchUpdates: async (until: Promise<unknown>): Promise<void> => {
       updates = updates.then(async () => void (await until));
       await until;
       await updates;
     },
-    reindex: () => {
+    /** Indexes everything again. Entries can be found all the time. */
+    reindex: (): Promise<void> => {
       const done = updates
         .then(() => filling)
         .then(() => put(toDocuments(current.catalog, current.catalog.entries)));
@@ -273,17 +256,14 @@ export function createCatalogStore(
     },
     until,
     onChange,
-    close: async () => {
+    close: async (): Promise<void> => {
       listeners.clear();
       stopWatching();
       shown.resolve();
       wanted.resolve();
       await updates;
-      const isWhole = await filling.then(
-        () => filled,
-        () => false,
-      );
-      if (isWhole && isChanged) await keep();
+      const [{ status }] = await Promise.allSettled([filling]);
+      if (status === "fulfilled" && filled && isChanged) await keep();
       await index.close();
     },
   };
@@ -301,16 +281,7 @@ function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins):
     if (entry.kept || entry.status?.state !== "invalid") continue;
     publish({ type: "notice", notice: "entry-invalid", detail: `${entry.route}: ${entry.status.reason}` });
   }
-  const remembered = new LRUCache<string, { readonly value: unknown }>({ max: REMEMBERED });
-  return {
-    catalog,
-    viewFor: createViews(catalog),
-    remember: <T>(key: string, make: () => T): T => {
-      const known = remembered.get(key) ?? { value: make() };
-      remembered.set(key, known);
-      return known.value as T;
-    },
-  };
+  return { catalog, viewFor: createViews(catalog) };
 }
 
 /** If two sources have a document at one route, the first source by id wins. */

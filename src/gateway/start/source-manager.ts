@@ -32,25 +32,7 @@ export interface LifecycleResult {
 }
 
 /** The sources in use. Passes their content on to the catalog. */
-export interface SourceManager {
-  /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
-  ready(): Promise<void>;
-  /** Starts them, too. Resolves when the catalog has what is known at once, without waiting for servers that start. */
-  shown(): Promise<void>;
-  /** Replaces the sources, together with other changes. Sources that stay the same keep running. */
-  replace(sources: readonly Source[], changes?: Changes): Promise<void>;
-  /** Reads one source again. Rejects if that fails. */
-  refresh(id: string, signal?: AbortSignal): Promise<void>;
-  /** Reads the sources that are not fresh. */
-  refreshStale(signal?: AbortSignal): Promise<LifecycleResult>;
-  /** Reads all sources and indexes everything again. */
-  rebuild(signal?: AbortSignal): Promise<LifecycleResult>;
-  status(id: string): SourceStatus;
-  list(): SourceStatus[];
-  /** The sources in use. */
-  inUse(): readonly Source[];
-  close(): Promise<void>;
-}
+export type SourceManager = ReturnType<typeof createSourceManager>;
 
 /** One run of a source, from its first content to its end. */
 interface ManagedSource {
@@ -78,13 +60,9 @@ const LONGEST_GATHER_MS = 1_000;
 /** Calls in flight may use a removed source for this long. */
 const DRAIN_MS = 60_000;
 
-export function createSourceManager(
-  live: CatalogStore,
-  given: readonly Source[],
-  calls: InFlight,
-): SourceManager {
-  checkIds(given);
-  let sources = given;
+export function createSourceManager(live: CatalogStore, first: readonly Source[], calls: InFlight) {
+  checkIds(first);
+  let sources = first;
   const followed = new Map<string, ManagedSource>();
   const retiring = new Set<ManagedSource>();
   let started: Promise<void> | undefined;
@@ -194,11 +172,13 @@ export function createSourceManager(
     live.endStartup();
   }
 
+  /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
   function ready(): Promise<void> {
     started ??= start();
     return started;
   }
 
+  /** Starts them, too. Resolves when the catalog has what is known at once, without waiting for servers that start. */
   async function visible(): Promise<void> {
     // `ready` rejects if the start fails; `shown` would then never resolve.
     await Promise.race([ready(), shown]);
@@ -228,7 +208,8 @@ export function createSourceManager(
   /** Ends a source after the calls that may still use it. */
   async function retire(following: ManagedSource): Promise<void> {
     retiring.add(following);
-    await withTimeout(Promise.race([calls.settled(), aborted(following.stop.signal)]), DRAIN_MS);
+    const { signal } = following.stop;
+    if (!signal.aborted) await withTimeout(untilAborted(calls.settled(), signal), DRAIN_MS).catch(() => {});
     following.stop.abort();
     await following.ended;
     retiring.delete(following);
@@ -262,6 +243,7 @@ export function createSourceManager(
     return { wasFresh, failed };
   }
 
+  /** Reads the sources that are not fresh. */
   const restart = singleFlight((signal) => {
     const stale = [...followed.values()].filter((following) => !following.running || isStale(following));
     return readAll(stale, signal, async (following) => {
@@ -275,6 +257,7 @@ export function createSourceManager(
     });
   });
 
+  /** Reads all sources and indexes everything again. */
   const rebuild = singleFlight(async (signal) => {
     const all = [...followed.values()];
     for (const following of all) following.force = true;
@@ -287,21 +270,23 @@ export function createSourceManager(
   return {
     ready,
     shown: visible,
-    replace: (next, changes) => {
+    /** Replaces the sources, together with other changes. Sources that stay the same keep running. */
+    replace: (next: readonly Source[], changes?: Changes): Promise<void> => {
       const done = turn.then(() => replace(next, changes));
       turn = done.catch(() => {});
       return done;
     },
-    refresh: async (id, signal) => {
+    /** Reads one source again. Rejects if that fails. */
+    refresh: async (id: string, signal?: AbortSignal): Promise<void> => {
       const following = find(id);
       await cancellable(`Refreshing ${following.source.id}`, following.refresh(signal), signal);
     },
-    refreshStale: (signal) => cancellable("The restart", restart(signal), signal) as never,
-    rebuild: (signal) => cancellable("The rebuild", rebuild(signal), signal) as never,
-    status: (id) => statusOf(find(id)),
-    list: () => sources.flatMap(({ id }) => followed.get(id) ?? []).map(statusOf),
-    inUse: () => sources,
-    close: async () => {
+    refreshStale: (signal?: AbortSignal) => cancellable("The restart", restart(signal), signal),
+    rebuild: (signal?: AbortSignal) => cancellable("The rebuild", rebuild(signal), signal),
+    status: (id: string): SourceStatus => statusOf(find(id)),
+    list: (): SourceStatus[] => sources.flatMap(({ id }) => followed.get(id) ?? []).map(statusOf),
+    inUse: (): readonly Source[] => sources,
+    close: async (): Promise<void> => {
       closed = true;
       const all = [...followed.values(), ...retiring];
       for (const { stop } of all) stop.abort();
@@ -372,11 +357,4 @@ async function cancellable<T>(name: string, work: Promise<T>, signal: AbortSigna
     if (signal?.aborted && !isProblem(error)) throw problem("CANCELLED", { name });
     throw error;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -9,28 +9,12 @@ import type { SourceManager } from "./source-manager.ts";
 const STARTING_MS = 10_000;
 
 /** The catalog as a call of this moment may use it: loaded, and with the approvals that still count. */
-export interface CurrentCatalog {
-  /** @throws CLOSED after the gateway was closed. */
-  ready(): Promise<void>;
-  /** @throws CLOSED after the gateway was closed. */
-  current(): Promise<Generation>;
-  /** The catalog without waiting for servers that are starting. @throws CLOSED after the gateway was closed. */
-  shown(): Promise<Generation>;
-  /** Waits a while for the servers that these addresses name. Call it after `ready`. */
-  started(addresses: readonly string[], principal: Principal): Promise<Generation>;
-  /** Waits a while for all servers of this principal. */
-  allStarted(principal: Principal): Promise<void>;
-  /** Refuses everything from now on. */
-  end(): void;
-}
+export type CurrentCatalog = ReturnType<typeof createCurrentCatalog>;
 
-export function createCurrentCatalog(
-  live: Pick<CatalogStore, "current" | "until">,
-  sources: Pick<SourceManager, "ready" | "shown">,
-  pins: Pick<Pins, "refresh">,
-): CurrentCatalog {
+export function createCurrentCatalog(live: CatalogStore, sources: SourceManager, pins: Pins) {
   let ended = false;
 
+  /** @throws CLOSED after the gateway was closed. */
   function ready(): Promise<void> {
     return ended ? Promise.reject(problem("CLOSED")) : sources.ready();
   }
@@ -44,20 +28,23 @@ export function createCurrentCatalog(
 
   return {
     ready,
+    /** @throws CLOSED after the gateway was closed. */
     current: () => after(ready()),
+    /** The catalog without waiting for servers that are starting. @throws CLOSED after the gateway was closed. */
     shown: () => after(ended ? ready() : sources.shown()),
-    started: async (addresses, principal) => {
+    /** Waits a while for the servers that these addresses name. Call it after `ready`. */
+    started: async (addresses: readonly string[], principal: Principal): Promise<Generation> => {
       const isStarted = ({ viewFor }: Generation) => {
         const { starting } = viewFor(principal);
         return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(address)));
       };
-      if (!isStarted(live.current)) await live.until(isStarted, STARTING_MS);
-      if (pins.refresh) await pins.refresh();
-      return live.current;
+      return after(live.until(isStarted, STARTING_MS));
     },
-    allStarted: (principal) =>
+    /** Waits a while for all servers of this principal. */
+    allStarted: (principal: Principal): Promise<void> =>
       live.until(({ viewFor }) => viewFor(principal).starting.size === 0, STARTING_MS),
-    end: () => {
+    /** Refuses everything from now on. */
+    end: (): void => {
       ended = true;
     },
   };

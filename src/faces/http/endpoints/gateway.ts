@@ -149,7 +149,6 @@ function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
       title: "The principals that a search may speak for, with what their menus cost.",
       admin: true,
       handle: async (): Promise<PrincipalsAnswer> => {
-        const countTokens = await loadTokenCounter();
         const rows = (await principals()).map(async (principal) => {
           const [view, menu, { everything }] = await Promise.all([
             gateway.view({ principal }),
@@ -158,7 +157,7 @@ function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
           ]);
           const { id, scopes, allowWrite } = principal;
           const entries = view.shown.length;
-          return { id, scopes, allowWrite, entries, menu: await countMenu(menu, countTokens), everything };
+          return { id, scopes, allowWrite, entries, menu: await countMenu(menu), everything };
         });
         return { principals: await Promise.all(rows) };
       },

@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
 import { replaceSecrets } from "../../../base/safety/secret-patterns.ts";
-import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { cutText } from "../../../base/util/cut-text.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
@@ -65,11 +64,8 @@ export function createRecorder(gateway: Gateway): CallRecorder {
   /** The same list with every tool in it is counted once for each view. */
   async function noteMenu(tools: readonly object[], principal: Principal): Promise<void> {
     const at = core.clock.now();
-    const [countTokens, { everything }] = await Promise.all([
-      loadTokenCounter(),
-      gateway.ledger({ principal }),
-    ]);
-    series.add(at, { menus: await countMenu(tools, countTokens), everything });
+    const { everything } = await gateway.ledger({ principal });
+    series.add(at, { menus: await countMenu(tools), everything });
     tell({ topic: "calls", principal: principal.id });
   }
 

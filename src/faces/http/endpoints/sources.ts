@@ -4,7 +4,6 @@ import { hideSecrets } from "../../../base/safety/known-secrets.ts";
 import { createRedact } from "../../../base/safety/redact.ts";
 import { replaceSecrets } from "../../../base/safety/secret-patterns.ts";
 import { secretsInArgs } from "../../../base/safety/secret-values.ts";
-import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import type { ServerProgram } from "../../../core/nouns/server-program.ts";
 import type { Source } from "../../../core/nouns/source.ts";
@@ -40,7 +39,7 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
       admin: true,
       handle: async ({ principal }): Promise<UpstreamsAnswer> => {
-        const [view, countTokens] = await Promise.all([gateway.view({ principal }), loadTokenCounter()]);
+        const view = await gateway.view({ principal });
         const rows = upstreams().map(async (source) => {
           const { stderr, status, label, ...facts } = source.diagnostics();
           const entries = view.shown.filter(({ domain }) => domain === label);
@@ -54,7 +53,7 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
             reason: status?.reason,
             runs: toShown(program),
             tools: tools.length,
-            tokens: await countMenu(tools, countTokens),
+            tokens: await countMenu(tools),
             isHttp: "url" in program.runs,
             needsConsent:
               status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
