@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, resolve, win32 } from "node:path";
 import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import type { ServerAddress, ServerProcess, ServerProgram } from "../../../core/nouns/server-program.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { HttpConfig, ServerConfig, StdioConfig } from "./server-config.ts";
 import { expandVariables, type LaunchVariables } from "./to-launch.ts";
 
 export interface ProgramOptions {
@@ -33,13 +33,13 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
   };
 }
 
-function toAddress({ url, headers, oauth }: Extract<ServerConfig, { transport: "http" }>): ServerAddress {
+function toAddress({ url, headers, oauth }: HttpConfig): ServerAddress {
   return { url, headers, ...(oauth && { oauth }) };
 }
 
 function toProcess(
   label: string,
-  config: Extract<ServerConfig, { transport: "stdio" }>,
+  config: StdioConfig,
   { variables, environment, cwd = process.cwd() }: ProgramOptions,
 ): ServerProcess {
   const expand = (text: string) => {

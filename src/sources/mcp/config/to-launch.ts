@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { reasonOf } from "../../../base/util/reason-of.ts";
-import { invalid, type ServerConfig } from "./server-config.ts";
+import { invalid, type ServerConfig, type StdioConfig } from "./server-config.ts";
 
 /**
  * Variables that every program needs: the person's folders, Windows' own, proxies and certificates. Others have to be
@@ -44,7 +44,7 @@ export interface Launch {
  * @throws SERVER_CONFIG_INVALID if a variable or the `envFile` is missing.
  */
 export function toLaunch(
-  config: Extract<ServerConfig, { transport: "stdio" }>,
+  config: StdioConfig,
   { label, variables, environment, cwd: folder }: LaunchOptions,
 ): Launch {
   const place = config.cwd ?? folder;
