@@ -37,7 +37,11 @@ export function createLegacySessions(
     onRemoved: (_, { server }) => void server.close().catch(() => {}),
   });
 
-  async function open(request: Request, options: HandleRequestOptions, principal: Principal): Promise<Response> {
+  async function open(
+    request: Request,
+    options: HandleRequestOptions,
+    principal: Principal,
+  ): Promise<Response> {
     const server = await connect(principal);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,

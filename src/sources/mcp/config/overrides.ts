@@ -60,7 +60,11 @@ export function readProfile(profiles: unknown, name: string): Profile {
   return read(profileSchema, byName[name], (issue) => wrongProfile(`profile ${name}: ${issue}`));
 }
 
-function read<T extends z.ZodType>(schema: T, value: unknown, wrong: (issue: string) => Problem): z.output<T> {
+function read<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  wrong: (issue: string) => Problem,
+): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -80,9 +80,7 @@ export function createClientProvider(target: OAuthTarget, person?: PersonOptions
       await logins.save(server, toLogin(issuer, client, tokens));
     },
     prepareTokenRequest: (scope) =>
-      person
-        ? undefined
-        : new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) }),
+      person ? undefined : new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) }),
     saveDiscoveryState: (state) => {
       if (person) checkChallengeMethod(label, state);
       discovery = state;

@@ -163,7 +163,8 @@ export async function renewLogin(
   return logins.alone(server, async () => {
     const login = await logins.read(server);
     if (isAnother(login, stale)) return true;
-    if (isOwn) return (await auth(createClientProvider(target), toRequest(target, challenge))) === "AUTHORIZED";
+    if (isOwn)
+      return (await auth(createClientProvider(target), toRequest(target, challenge))) === "AUTHORIZED";
     return login !== undefined && refresh(target, login, challenge);
   });
 }

@@ -182,7 +182,17 @@ function read({ label, config, variables, logins }: ServerLoginOptions) {
     const limit = AbortSignal.timeout(OAUTH_MS);
     return plain(target, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, limit]) : limit });
   };
-  return { label, url, headers, oauth, logins, server: `${label} ${url.href}`, guardedFetch, fetch, checkUrl };
+  return {
+    label,
+    url,
+    headers,
+    oauth,
+    logins,
+    server: `${label} ${url.href}`,
+    guardedFetch,
+    fetch,
+    checkUrl,
+  };
 }
 
 /** Requires https, except for allowed hosts of a server that is itself reached over http. */
