@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { createGateway } from "keyhole";
 import { createMcpServer, type HttpOptions, serveHttp } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import { createUnfinished } from "../../src/faces/mcp/serve-http.ts";
+import { Unfinished } from "../../src/faces/mcp/serve-http.ts";
 import { clerk } from "../shop.ts";
 
 const COUNT = 1_100;
@@ -68,7 +68,7 @@ test("half-open: a webhook takes its signed body while others hold half of one",
 
 test("half-open: beyond the limit the oldest gives way to the newest", () => {
   const ended: number[] = [];
-  const unfinished = createUnfinished<number>(3, (oldest) => ended.push(oldest));
+  const unfinished = new Unfinished<number>(3, (oldest) => ended.push(oldest));
   for (const item of [1, 2, 3]) unfinished.add(item);
   unfinished.delete(2);
   unfinished.add(4);

@@ -1,11 +1,12 @@
 import { InMemoryTransport } from "@modelcontextprotocol/client";
+import type { ServerEvent } from "@modelcontextprotocol/server";
 import { createGateway, defineDomain, type Gateway, type GatewayOptions } from "keyhole";
 import { createMcpServer, type McpServerOptions } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
 import { BARE_ENTRY } from "../../src/core/nouns/bare-entry.ts";
 import type { EntryDraft } from "../../src/core/nouns/entry.ts";
 import type { SourceContent } from "../../src/core/nouns/source.ts";
-import { type Change, followChanges } from "../../src/faces/mcp/changes.ts";
+import { followChanges } from "../../src/faces/mcp/changes.ts";
 import { createListings } from "../../src/faces/mcp/listing.ts";
 import { faceApiOf } from "../../src/gateway/face-api.ts";
 import { eventually } from "../upstream-kit.ts";
@@ -102,7 +103,7 @@ test("a server that begins to start while the lists of a client are made is anno
   const { gateway } = open({ domains: [] });
   await gateway.ready();
   const listings = createListings(gateway, {});
-  const changes: Change[] = [];
+  const changes: (readonly ServerEvent[])[] = [];
   let isFirst = true;
   const slowly: typeof listings.for = async (principal) => {
     const made = await listings.for(principal);
@@ -117,7 +118,7 @@ test("a server that begins to start while the lists of a client are made is anno
   const notices = followChanges({ gateway, listings: { for: slowly }, debounceMs: 50, onError });
   onTestFinished(() => notices.close());
   notices.add({ principal: () => undefined, onChange: (change) => changes.push(change) });
-  await eventually(() => expect(changes.map(({ tools }) => tools)).toEqual([true]));
+  await eventually(() => expect(changes.map(([first]) => first?.kind)).toEqual(["tools_list_changed"]));
   expect(failures).toEqual([]);
   fill();
 });

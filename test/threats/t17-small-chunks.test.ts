@@ -20,7 +20,7 @@ async function heldBy(work: () => unknown): Promise<number> {
 }
 
 test.each([
-  ["lines of servers", () => createLineReader(COUNT).read],
+  ["lines of servers", () => createLineReader(COUNT)],
   ["lines of clients of the daemon", () => createLineSplitter()],
 ])("T17: %s that arrive byte by byte take little more memory than their bytes", async (_name, create) => {
   const read = create();

@@ -18,15 +18,7 @@ const ONE_KEY = /\bclaude-code\b/i;
 const BY_CLIENT: Answer = { by: "person behind the client" };
 
 /** Asks the person behind the client to approve one call, over as many requests as that takes. */
-export interface FormApproval {
-  approve(request: ApprovalRequest): Promise<Answer>;
-  /** The question that replaces the refusal, if it has not been asked yet. */
-  question(): InputRequiredResult | undefined;
-  /** The state that came back belongs to another call, or was used before. */
-  readonly refused: boolean;
-}
-
-export function createApproval(states: SealedStates, context: RequestContext): FormApproval {
+export function createApproval(states: SealedStates, context: RequestContext) {
   const isOneKey = ONE_KEY.test(context.client ?? "");
   let open: ApprovalRequest | undefined;
   let refused = false;
@@ -56,10 +48,10 @@ export function createApproval(states: SealedStates, context: RequestContext): F
 
   return {
     approve,
+    /** The question that replaces the refusal, if it has not been asked yet. */
     question: () => (open ? toQuestion(open, states, isOneKey) : undefined),
-    get refused() {
-      return refused;
-    },
+    /** Whether the state that came back belongs to another call, or was used before. */
+    isRefused: () => refused,
   };
 }
 
@@ -68,7 +60,7 @@ function toQuestion(request: ApprovalRequest, states: SealedStates, isOneKey: bo
   const op = visible(request.op);
   const message =
     pages.length === 0
-      ? `Run ${op} with ${visibleArgs(request)}?`
+      ? `Run ${op} with ${visible(JSON.stringify(request.args))}?`
       : `Run ${op} with exactly what the ${pages.length} parts showed?`;
   const parts = pages.map((page, index) => {
     const heading = `Part ${index + 1} of ${pages.length} of ${op}:`;
@@ -110,7 +102,7 @@ function answerTo(
 
 /** The pages of arguments that do not fit into one question. A person must read exactly what runs. */
 function pagesOf(request: ApprovalRequest): string[] {
-  const text = visibleArgs(request);
+  const text = visible(JSON.stringify(request.args));
   if (text.length <= PAGE_CHARS) return [];
   const pages: string[] = [];
   for (let rest = text; rest !== ""; ) {
@@ -125,15 +117,8 @@ function pageKey(index: number): string {
   return `part_${index + 1}`;
 }
 
-/** Nothing of the arguments is invisible. */
-function visibleArgs({ args }: ApprovalRequest): string {
-  return visible(JSON.stringify(args));
-}
-
+/** Escapes whatever a person could not see. */
 function visible(text: string): string {
-  return spellLookalikes(text.replace(UNDRAWN, escapeCharacter), escapeCharacter);
-}
-
-function escapeCharacter(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  const escape = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return spellLookalikes(text.replace(UNDRAWN, escape), escape);
 }

@@ -1,15 +1,15 @@
 import {
   type CallToolResult,
   type GetPromptResult,
-  type InputRequests,
   type InputRequiredResult,
   inputRequired,
   isCallToolResult,
+  isInputRequiredResult,
   type ReadResourceResult,
 } from "@modelcontextprotocol/server";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Json } from "../../base/util/json.ts";
-import { isPlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { callHash } from "../../core/calls/decide-call.ts";
 import type { Entry, RpcError } from "../../core/nouns/entry.ts";
 import { toPlainText } from "../../core/nouns/plain-text.ts";
@@ -22,6 +22,7 @@ import {
 import { type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { toEntryCall } from "../../gateway/toolbox.ts";
+import { textOf } from "../../sources/mcp/result-value.ts";
 import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { RequestContext } from "./request.ts";
 import type { SealedStates } from "./sealed-state.ts";
@@ -50,15 +51,19 @@ export async function callNative(
 ): Promise<ToolResult> {
   if (entry.kind !== "tool") return load(caller, entry, args, context, toResult);
   checkState(entry, args, context);
-  const { passing, passed, failed } = passingOn(options);
+  const { passing, passed } = passingOn(options);
   const { input } = toEntryCall(entry, args);
   const output = await faceApiOf(caller.gateway).run("exec", input, { ...passing, ...NATIVE });
-  const whole = passed();
   // The SDK checks the result on its way out; here only its shape matters.
-  if (hasContent(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR"))
-    return visibleResult(whole, entry.domain, output.ok ? output.meta.outside : output.error.outside);
+  const { content } = fieldsOf(passed.result);
+  if (Array.isArray(content) && (output.ok || output.error.code === "UPSTREAM_ERROR"))
+    return visibleResult(
+      passed.result as CallToolResult,
+      entry.domain,
+      output.ok ? output.meta.outside : output.error.outside,
+    );
   if (!output.ok) {
-    throwFailed(failed(), output.error.code);
+    throwFailed(passed.error, output.error.code);
     const { code, message, next, details } = output.error;
     return {
       content: [{ type: "text", text: output.text }],
@@ -67,7 +72,7 @@ export async function callNative(
     };
   }
   const value = output.result as Json;
-  if (isInputRequired(value)) return toInputRequired(caller, entry, args, value, context);
+  if (isInputRequiredResult(value)) return toInputRequired(caller, entry, args, value, context);
   return toResult(value, guidanceText(output.guidance ?? []));
 }
 
@@ -80,39 +85,34 @@ export async function load<T>(
   show: (value: Json) => T,
 ): Promise<T | InputRequiredResult> {
   checkState(entry, params, context);
-  const { passing, passed, failed } = passingOn(context.options);
+  const { passing, passed } = passingOn(context.options);
   const input = { routes: [{ route: entry.route, params: { ...params } }] };
   const answer = await faceApiOf(gateway).run("get", input, { ...passing, ...NATIVE });
   if (!answer.ok) {
-    throwFailed(failed(), answer.error.code);
+    throwFailed(passed.error, answer.error.code);
     throw failedRequest(answer.error);
   }
   const result = answer.results[0]!;
   if (!result.success) throw failedRequest(result.error);
-  const value = (passed() ?? result.data.content) as Json;
-  return isInputRequired(value) ? toInputRequired({ states }, entry, params, value, context) : show(value);
+  const value = (passed.result ?? result.data.content) as Json;
+  return isInputRequiredResult(value)
+    ? toInputRequired({ states }, entry, params, value, context)
+    : show(value);
 }
 
-/** Options of a call that may pass on an upstream server's result unchanged. */
-function passingOn(options: FaceOptions): {
-  passing: FaceOptions;
-  passed(): unknown;
-  failed(): RpcError | undefined;
-} {
-  let given: unknown;
-  let error: RpcError | undefined;
-  const passOn = (result: unknown) => {
-    given = result;
+/** Options of a call that may pass on an upstream server's result, or its error, unchanged. */
+function passingOn(options: FaceOptions) {
+  const passed: { result?: unknown; error?: RpcError } = {};
+  const client = options.client && {
+    ...options.client,
+    passOn: (result: unknown) => {
+      passed.result = result;
+    },
+    passError: (error: RpcError) => {
+      passed.error = error;
+    },
   };
-  const passError = (failure: RpcError) => {
-    error = failure;
-  };
-  const client = options.client && { ...options.client, passOn, passError };
-  return { passing: client ? { ...options, client } : options, passed: () => given, failed: () => error };
-}
-
-function hasContent(value: unknown): value is CallToolResult {
-  return isObject(value) && Array.isArray(value.content);
+  return { passing: client ? { ...options, client } : options, passed };
 }
 
 /** Passes on the upstream server's protocol error, if that made the call fail. */
@@ -120,27 +120,12 @@ function throwFailed(error: RpcError | undefined, code: string): void {
   if (error && code === "UPSTREAM_ERROR") throw passedError(error);
 }
 
-interface InputRequired {
-  readonly resultType: "input_required";
-  readonly inputRequests?: InputRequests;
-  readonly requestState?: string;
-}
-
-function isInputRequired(value: unknown): value is InputRequired {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "resultType" in value &&
-    value.resultType === "input_required"
-  );
-}
-
 /** Seals the state that a tool leaves with the client, so that only the same call and principal can return it. */
 function toInputRequired(
   { states }: Pick<NativeCaller, "states">,
   entry: Entry,
   args: Readonly<Record<string, unknown>>,
-  { inputRequests, requestState }: InputRequired,
+  { inputRequests, requestState }: InputRequiredResult,
   { principal }: RequestContext,
 ): InputRequiredResult {
   return inputRequired({
@@ -156,15 +141,11 @@ function checkState(entry: Entry, args: unknown, { state }: RequestContext): voi
 }
 
 function toResult(value: Json, guidance = ""): ToolResult {
-  if (isCallToolResult(value) && isObject(value) && "content" in value) return value as unknown as ToolResult;
+  if (isCallToolResult(value) && "content" in value) return value;
   return {
     content: [{ type: "text", text: toVisibleText(toPlainText(value)) + guidance }],
-    ...(isObject(value) && { structuredContent: value }),
+    ...(isPlainObject(value) && { structuredContent: value }),
   };
-}
-
-function isObject(value: unknown): value is Record<string, Json> {
-  return isPlainObject(value);
 }
 
 type ContentBlock = CallToolResult["content"][number];
@@ -206,8 +187,4 @@ function visibleBlock(block: ContentBlock): ContentBlock {
     ...(title !== undefined && { title: toVisibleText(title) }),
     ...(description !== undefined && { description: toVisibleText(description) }),
   };
-}
-
-function textOf(content: readonly ContentBlock[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }

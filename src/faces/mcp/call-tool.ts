@@ -4,8 +4,8 @@ import { blocksOf } from "../../core/answers/blocks.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { isRepeatable, type ToolAnswer, type ToolCall } from "../../gateway/toolbox.ts";
-import { createApproval, type FormApproval } from "./approval.ts";
+import { isRepeatable, type ToolAnswer } from "../../gateway/toolbox.ts";
+import { createApproval } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
 import type { Listings, ToolListing } from "./listing.ts";
 import { refusedState, refusedTask, unknownName } from "./protocol-errors.ts";
@@ -88,7 +88,9 @@ async function callTool(
 ): Promise<ToolResult> {
   const call = toolbox.toCall(name, args);
   if (!call) throw unknownName("tool", name);
-  const approval = approvalFor(parts, context, call);
+  // A repeated request runs all its calls again, so only an input that can be repeated may ask.
+  const asksClient = parts.approvals === "client" && context.canAsk && isRepeatable(call);
+  const approval = asksClient ? createApproval(parts.states, context) : undefined;
   const options = { ...context.options, ...(approval && { approve: approval.approve }) };
   const entry = toolbox.entries.get(name);
   const answer = entry
@@ -98,18 +100,8 @@ async function callTool(
         parts.structured || context.structured,
         context.readsBytes,
       );
-  if (approval?.refused) throw refusedState();
+  if (approval?.isRefused()) throw refusedState();
   return approval?.question() ?? answer;
-}
-
-/** A repeated request runs all its calls again, so only an input that can be repeated may ask. */
-function approvalFor(
-  { approvals, states }: CallParts,
-  context: RequestContext,
-  call: ToolCall,
-): FormApproval | undefined {
-  if (approvals !== "client") return undefined;
-  return context.canAsk && isRepeatable(call) ? createApproval(states, context) : undefined;
 }
 
 function toResult(

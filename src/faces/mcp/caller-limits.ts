@@ -14,12 +14,6 @@ export interface CallerLimitOptions {
   readonly now?: () => number;
 }
 
-/** Keeps one caller from using up the server. */
-export interface CallerLimits {
-  /** Admits a request, to be released when it is answered, or returns in how many seconds to retry. */
-  enter(callerId: string, isStream?: boolean): { release(): void } | { retryAfter: number };
-}
-
 interface Usage {
   tokens: number;
   refilled: number;
@@ -28,7 +22,8 @@ interface Usage {
 
 const MAX_CALLERS = 100_000;
 
-export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimits {
+/** Keeps one caller from using up the server. */
+export function createCallerLimits(options: CallerLimitOptions = {}) {
   const { ratePerSecond = 50, burst = 100, concurrency = 32, streams = 512 } = options;
   // The wall clock may jump.
   const now = options.now ?? (() => performance.now());
@@ -46,7 +41,8 @@ export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimi
   }
 
   return {
-    enter: (callerId, isStream = false) => {
+    /** Admits a request, to be released when it is answered, or returns in how many seconds to retry. */
+    enter: (callerId: string, isStream = false): { release(): void } | { retryAfter: number } => {
       const usage = usageOf(callerId);
       const { open } = usage;
       const kind = isStream ? "streams" : "calls";

@@ -1,4 +1,4 @@
-import type { Server } from "@modelcontextprotocol/server";
+import type { Server, ServerEvent } from "@modelcontextprotocol/server";
 import type { Entry } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -6,26 +6,11 @@ import type { Listings, ToolListing } from "./listing.ts";
 import type { ServerConnection } from "./protocol-server.ts";
 import { isDocument, uriOf } from "./resources.ts";
 
-/** A change of the catalog as one client sees it. */
-export interface Change {
-  readonly tools: boolean;
-  readonly prompts: boolean;
-  readonly resources: boolean;
-  /** URIs of changed documents. */
-  readonly updated: readonly string[];
-}
-
-/** A client that is told of changes. */
-export interface Subscriber {
+/** A client that is told how its own view of the catalog changes. */
+interface Subscriber {
   /** Changes that this principal cannot see are not told. */
   principal(): Principal | undefined;
-  onChange(change: Change): void;
-}
-
-export interface ChangeNotices {
-  /** Returns unsubscribe. */
-  add(subscriber: Subscriber): () => void;
-  close(): void;
+  onChange(events: readonly ServerEvent[]): void;
 }
 
 interface ChangeFollower {
@@ -43,11 +28,14 @@ interface ClientSnapshot {
   readonly isStarting: boolean;
 }
 
+export type ChangeNotices = ReturnType<typeof followChanges>;
+
 const MAX_UPDATED = 1_000;
 
 /** Tells each client how its own view of the catalog changes. Changes in quick succession count as one. */
-export function followChanges({ gateway, listings, debounceMs, onError }: ChangeFollower): ChangeNotices {
+export function followChanges({ gateway, listings, debounceMs, onError }: ChangeFollower) {
   let timer: NodeJS.Timeout | undefined;
+  /** The snapshot that a subscriber was told of last; undefined if it could not be taken. */
   const subscribers = new Map<Subscriber, Promise<ClientSnapshot | undefined>>();
 
   async function takeSnapshot(subscriber: Subscriber): Promise<ClientSnapshot> {
@@ -55,13 +43,20 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Change
     return { listing, entries: view.entries, isStarting: view.starting.size > 0 };
   }
 
+  function remember(subscriber: Subscriber, snapshot: Promise<ClientSnapshot>): void {
+    subscribers.set(
+      subscriber,
+      snapshot.catch(() => undefined),
+    );
+  }
+
   async function report(
     subscriber: Subscriber,
     before: Promise<ClientSnapshot | undefined>,
-    compare: Compare,
-  ) {
+    compare: typeof toEvents,
+  ): Promise<void> {
     const now = takeSnapshot(subscriber);
-    if (subscribers.has(subscriber)) subscribers.set(subscriber, ignoringFailure(now));
+    if (subscribers.has(subscriber)) remember(subscriber, now);
     const [old, next] = await Promise.all([before, now]);
     if (!old || old.listing.version === next.listing.version || !subscribers.has(subscriber)) return;
     subscriber.onChange(compare(old, next));
@@ -78,8 +73,9 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Change
     timer.unref();
   });
   return {
-    add: (subscriber) => {
-      subscribers.set(subscriber, ignoringFailure(takeSnapshot(subscriber)));
+    /** Returns unsubscribe. */
+    add: (subscriber: Subscriber): (() => void) => {
+      remember(subscriber, takeSnapshot(subscriber));
       return () => void subscribers.delete(subscriber);
     },
     close: () => {
@@ -90,38 +86,38 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Change
   };
 }
 
-function ignoringFailure(snapshot: Promise<ClientSnapshot>): Promise<ClientSnapshot | undefined> {
-  return snapshot.catch(() => undefined);
-}
-
-type Compare = (before: ClientSnapshot, now: ClientSnapshot) => Change;
-
 /** Clients with the same listings share one comparison. */
-function comparingOnce(): Compare {
-  const compared = new Map<ToolListing, Map<ToolListing, Change>>();
+function comparingOnce(): typeof toEvents {
+  const compared = new Map<ToolListing, { readonly now: ToolListing; readonly events: ServerEvent[] }>();
   return (before, now) => {
-    const ofBefore = compared.get(before.listing) ?? new Map<ToolListing, Change>();
-    const change = ofBefore.get(now.listing) ?? toChange(before, now);
-    compared.set(before.listing, ofBefore.set(now.listing, change));
-    return change;
+    const last = compared.get(before.listing);
+    if (last?.now === now.listing) return last.events;
+    const events = toEvents(before, now);
+    compared.set(before.listing, { now: now.listing, events });
+    return events;
   };
 }
 
-function toChange(before: ClientSnapshot, now: ClientSnapshot): Change {
-  const differ = (part: (listing: ToolListing) => unknown) =>
-    JSON.stringify(part(before.listing)) !== JSON.stringify(part(now.listing));
+function toEvents(before: ClientSnapshot, now: ClientSnapshot): ServerEvent[] {
+  const whenDiffers = (kind: ListKind, part: (listing: ToolListing) => unknown): ServerEvent[] =>
+    JSON.stringify(part(before.listing)) === JSON.stringify(part(now.listing)) ? [] : [{ kind }];
   const old = new Map(before.entries.filter(isDocument).map((entry) => [uriOf(entry), entry]));
-  const updated = now.entries
-    .filter(isDocument)
-    .filter((entry) => differs(old.get(uriOf(entry)), entry))
-    .map(uriOf);
-  return {
+  const updated = now.entries.filter(isDocument).filter((entry) => differs(old.get(uriOf(entry)), entry));
+  return [
     // The first fill changes descriptions, which is not worth a prompt cache.
-    tools: differ(({ tools }) => (before.isStarting ? tools.map(({ name }) => name) : tools)),
-    prompts: differ(({ prompts }) => prompts),
-    resources: differ(({ resources, templates, skills }) => [resources, templates, skills]),
-    updated: updated.slice(0, MAX_UPDATED),
-  };
+    ...whenDiffers("tools_list_changed", ({ tools }) =>
+      before.isStarting ? tools.map(({ name }) => name) : tools,
+    ),
+    ...whenDiffers("prompts_list_changed", ({ prompts }) => prompts),
+    ...whenDiffers("resources_list_changed", ({ resources, templates, skills }) => [
+      resources,
+      templates,
+      skills,
+    ]),
+    ...updated
+      .slice(0, MAX_UPDATED)
+      .map((entry) => ({ kind: "resource_updated" as const, uri: uriOf(entry) })),
+  ];
 }
 
 function differs(before: Entry | undefined, now: Entry): boolean {
@@ -149,7 +145,7 @@ export async function openConnection(
     unsubscribe();
     unsubscribe = changes.add({
       principal: () => connection.principal,
-      onChange: (change) => notify(server, connection, change),
+      onChange: (events) => notify(server, connection, events),
     });
   };
   // A client of the older protocol may not be told anything before it says that it is initialized.
@@ -162,31 +158,33 @@ export async function openConnection(
   return server;
 }
 
-function notify(server: Server, { subscribed }: ServerConnection, change: Change): void {
-  const notices = [
-    ...(change.tools ? [() => server.sendToolListChanged()] : []),
-    ...(change.prompts ? [() => server.sendPromptListChanged()] : []),
-    ...(change.resources ? [() => server.sendResourceListChanged()] : []),
-    ...change.updated
-      .filter((uri) => subscribed.has(uri))
-      .map((uri) => () => server.sendResourceUpdated({ uri })),
-  ];
-  // A client that is no longer connected misses the notice.
-  for (const notice of notices) notice().catch(() => {});
+type ListKind = keyof typeof LIST_METHODS;
+
+const LIST_METHODS = {
+  tools_list_changed: "notifications/tools/list_changed",
+  prompts_list_changed: "notifications/prompts/list_changed",
+  resources_list_changed: "notifications/resources/list_changed",
+} as const;
+
+function notify(server: Server, { subscribed }: ServerConnection, events: readonly ServerEvent[]): void {
+  for (const event of events) {
+    const isUpdate = event.kind === "resource_updated";
+    if (isUpdate && !subscribed.has(event.uri)) continue;
+    const sent = isUpdate
+      ? server.sendResourceUpdated({ uri: event.uri })
+      : server.notification({ method: LIST_METHODS[event.kind] });
+    // A client that is no longer connected misses the notice.
+    sent.catch(() => {});
+  }
 }
 
 /** The session of a connection. A new one replaces it after it has expired. */
-interface ClientSession {
-  readonly handle: () => Promise<string>;
-  end(): Promise<void>;
-}
-
-function createClientSession(gateway: Gateway, principal: Principal | undefined): ClientSession {
+function createClientSession(gateway: Gateway, principal: Principal | undefined) {
   const whose = principal ? { principal } : {};
   // Each caller waits for the one before, so that all of them get the same session.
   let opened: Promise<string | undefined> = Promise.resolve(undefined);
   return {
-    handle: () => {
+    handle: (): Promise<string> => {
       const handle = opened.then((resume) => gateway.openSession({ ...whose, resume }));
       opened = handle.catch(() => undefined);
       return handle;
@@ -194,11 +192,9 @@ function createClientSession(gateway: Gateway, principal: Principal | undefined)
     end: async () => {
       const handle = await opened;
       if (handle === undefined) return;
-      try {
-        await (await gateway.session(handle, whose)).end();
-      } catch {
-        // The session has already ended.
-      }
+      const session = gateway.session(handle, whose);
+      // The session may have ended already.
+      await session.then((open) => open.end()).catch(() => {});
     },
   };
 }

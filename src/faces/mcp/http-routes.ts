@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { problem } from "../../base/problems/problem.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
@@ -8,8 +8,7 @@ import { toWebRequest } from "./http-messages.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
-/** The parts that {@link createHttpRoutes} builds endpoints from. */
-export interface HttpRouteParts {
+interface HttpRouteParts {
   readonly server: McpServer;
   /** The path of the MCP endpoint. */
   readonly path: string;
@@ -19,13 +18,7 @@ export interface HttpRouteParts {
 }
 
 /** Returns the table of HTTP endpoints: the metadata of OAuth, the webhooks, and MCP itself. */
-export function createHttpRoutes({
-  server,
-  path,
-  oauth,
-  webhooks = {},
-  receive,
-}: HttpRouteParts): HttpRoute[] {
+export function createHttpRoutes({ server, path, oauth, webhooks, receive }: HttpRouteParts): HttpRoute[] {
   const metadata = [...(oauth?.metadata ?? [])].map(
     ([path, document]): HttpRoute => ({
       method: "GET",
@@ -34,22 +27,10 @@ export function createHttpRoutes({
       handle: () => Response.json(document),
     }),
   );
-  const hooks = [...createWebhooks(webhooks, server.refreshSource)].map(
-    ([path, handle]): HttpRoute => ({
-      method: "POST",
-      path,
-      // The sender signs the body instead.
-      open: true,
-      handle: (exchange) =>
-        handle(exchange.request.headers, (maxBytes) =>
-          receive(exchange, { caller: `webhook ${path}`, maxBytes }),
-        ),
-    }),
-  );
   const handle = (exchange: Exchange) => answer(server, receive, exchange);
   return [
     ...metadata,
-    ...hooks,
+    ...createWebhookRoutes(webhooks ?? {}, server.refreshSource, receive),
     { method: "POST", path, handle },
     { method: "GET", path, handle },
     { method: "DELETE", path, handle },
@@ -71,8 +52,7 @@ async function answer(server: McpServer, receive: Receive, exchange: Exchange): 
   if (body instanceof Response) return body;
   const gone = new AbortController();
   response.once("close", () => response.writableFinished || gone.abort());
-  const text = body.toString();
-  return server.fetch(toWebRequest(request, gone.signal), { body: text, ...(principal && { principal }) });
+  return server.fetch(toWebRequest(request, gone.signal), { body: body.toString(), principal });
 }
 
 /** One row of the table of HTTP endpoints. A row without `open` needs an authenticated caller. */
@@ -158,57 +138,49 @@ export interface Webhook {
   readonly source: string;
 }
 
-type WebhookHandler = (
-  headers: IncomingHttpHeaders,
-  receive: (maxBytes: number) => Promise<Buffer | Response>,
-) => Promise<Response>;
-
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const REMEMBERED = 1_000;
 const REMEMBERED_MS = 24 * 60 * 60_000;
 
 /**
- * Creates the handlers of webhooks, by path. A body with the right signature starts a refresh and gets 202 at once.
- * A repeated body gets the same answer and starts nothing, so a recorded request is worthless.
+ * Creates the endpoints of webhooks. A body with the right signature starts a refresh and gets 202 at once. A repeated
+ * body gets the same answer and starts nothing, so a recorded request is worthless.
  *
  * @throws `INVALID_INPUT` if a webhook has no secret.
  */
-function createWebhooks(
+function createWebhookRoutes(
   webhooks: Readonly<Record<string, Webhook>>,
   refresh: (source: string) => Promise<void>,
-): ReadonlyMap<string, WebhookHandler> {
+  receive: Receive,
+): HttpRoute[] {
   const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
-
-  async function handle(
-    { secret, source }: Webhook,
-    ...[headers, receive]: Parameters<WebhookHandler>
-  ): Promise<Response> {
-    const signature = headers["x-hub-signature-256"];
-    if (typeof signature !== "string") return plain(401, "X-Hub-Signature-256 is missing.");
-    const body = await receive(MAX_BODY_BYTES);
-    if (body instanceof Response) return body;
-    if (!isSigned(body, secret, signature)) return plain(401, "The signature is wrong.");
-    // GitHub's delivery id is in an unsigned header, so only the signature identifies a body.
-    const key = `${source} ${signature}`;
-    if (!seen.has(key)) {
-      seen.set(key, true);
-      // The gateway reports a failure as a notice and in the source's status; the sender can do nothing.
-      void refresh(source).catch(() => seen.delete(key));
+  return Object.entries(webhooks).map(([path, { secret, source }]) => {
+    if (secret === "") {
+      const reason = `the webhook ${path} has no secret`;
+      throw problem("INVALID_INPUT", { operation: "serveHttp", reason });
     }
-    return plain(202, "Accepted.");
-  }
-
-  return new Map(
-    Object.entries(webhooks).map(([path, webhook]): [string, WebhookHandler] => {
-      if (webhook.secret === "") {
-        throw problem("INVALID_INPUT", {
-          operation: "serveHttp",
-          reason: `the webhook ${path} has no secret`,
-        });
-      }
-      return [path, (headers, receive) => handle(webhook, headers, receive)];
-    }),
-  );
+    return {
+      method: "POST",
+      path,
+      // The sender signs the body instead.
+      open: true,
+      handle: async (exchange) => {
+        const signature = exchange.request.headers["x-hub-signature-256"];
+        if (typeof signature !== "string") return plain(401, "X-Hub-Signature-256 is missing.");
+        const body = await receive(exchange, { caller: `webhook ${path}`, maxBytes: MAX_BODY_BYTES });
+        if (body instanceof Response) return body;
+        if (!isSigned(body, secret, signature)) return plain(401, "The signature is wrong.");
+        // GitHub's delivery id is in an unsigned header, so only the signature identifies a body.
+        const key = `${source} ${signature}`;
+        if (!seen.has(key)) {
+          seen.set(key, true);
+          // The gateway reports a failure as a notice and in the source's status; the sender can do nothing.
+          void refresh(source).catch(() => seen.delete(key));
+        }
+        return plain(202, "Accepted.");
+      },
+    };
+  });
 }
 
 /** Compares digests, which have one length, in constant time: timing reveals nothing. */

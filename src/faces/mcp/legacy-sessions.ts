@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  type HandleRequestOptions,
   isInitializeRequest,
   legacyStatelessFallback,
   type Server,
@@ -10,12 +11,6 @@ import { createFairCache } from "../../core/storage/fair-cache.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 import { toAuthInfo } from "./request.ts";
 
-/** HTTP sessions of the older protocol, each bound to the principal that opened it. */
-export interface LegacySessions {
-  fetch(request: Request, body: unknown, principal: Principal): Promise<Response>;
-  close(): Promise<void>;
-}
-
 interface LegacySession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
@@ -25,12 +20,15 @@ const MAX_SESSIONS = 10_000;
 const IDLE_MS = 30 * 60_000;
 const SESSION_HEADER = "mcp-session-id";
 
-/** Beyond `maxSessions` the oldest end, first of the principal that has most. One keeps at most half of them. */
+/**
+ * Creates the HTTP sessions of the older protocol, each bound to the principal that opened it. Beyond `maxSessions` the
+ * oldest end, first of the principal that has most. One keeps at most half of them.
+ */
 export function createLegacySessions(
   connect: (principal: Principal) => Promise<Server>,
   serveOnce: (principal: Principal) => Promise<Server>,
   maxSessions = MAX_SESSIONS,
-): LegacySessions {
+) {
   const most = Math.ceil(maxSessions / 2);
   const sessions = createFairCache<LegacySession>({
     all: { entries: maxSessions, size: maxSessions },
@@ -39,7 +37,11 @@ export function createLegacySessions(
     onRemoved: (_, { server }) => void server.close().catch(() => {}),
   });
 
-  async function open(request: Request, body: unknown, principal: Principal): Promise<Response> {
+  async function open(
+    request: Request,
+    options: HandleRequestOptions,
+    principal: Principal,
+  ): Promise<Response> {
     const server = await connect(principal);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
@@ -47,38 +49,27 @@ export function createLegacySessions(
       onsessionclosed: (id) => sessions.delete(id),
     });
     await server.connect(transport);
-    const response = await transport.handleRequest(request, {
-      parsedBody: body,
-      authInfo: toAuthInfo(principal),
-    });
+    const response = await transport.handleRequest(request, options);
     if (transport.sessionId === undefined) await server.close();
     return response;
   }
 
   return {
-    fetch: async (request, body, principal) => {
+    fetch: async (request: Request, body: unknown, principal: Principal): Promise<Response> => {
       const id = request.headers.get(SESSION_HEADER);
+      const options = { parsedBody: body, authInfo: toAuthInfo(principal) };
       if (id !== null) {
         // The session of another principal answers like an unknown one.
         const session = sessions.renew(id, principal.id);
         if (!session) return jsonRpcError(404, -32001, "Session not found");
-        return session.transport.handleRequest(request, {
-          parsedBody: body,
-          authInfo: toAuthInfo(principal),
-        });
+        return session.transport.handleRequest(request, options);
       }
       if (request.method !== "POST")
         return jsonRpcError(405, -32000, "Method not allowed.", { allow: "POST" });
-      if (opensSession(body)) return open(request, body, principal);
-      const once = legacyStatelessFallback(() => serveOnce(principal));
-      return once(request, { parsedBody: body, authInfo: toAuthInfo(principal) });
+      const opensSession = [body].flat().some(isInitializeRequest);
+      if (opensSession) return open(request, options, principal);
+      return legacyStatelessFallback(() => serveOnce(principal))(request, options);
     },
-    close: async () => {
-      sessions.clear();
-    },
+    close: async () => sessions.clear(),
   };
-}
-
-function opensSession(body: unknown): boolean {
-  return Array.isArray(body) ? body.some(isInitializeRequest) : isInitializeRequest(body);
 }

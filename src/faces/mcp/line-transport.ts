@@ -12,7 +12,7 @@ import { createLineReader } from "../../sources/mcp/line-reader.ts";
  * whether it needs the SDK's check. Closes itself when the input ends.
  */
 export function createLineTransport(input: Readable, output: Writable): Transport {
-  const lines = createLineReader(STDIO_DEFAULT_MAX_BUFFER_SIZE);
+  const readLines = createLineReader(STDIO_DEFAULT_MAX_BUFFER_SIZE);
   let isClosed = false;
 
   const transport: Transport = {
@@ -32,7 +32,7 @@ export function createLineTransport(input: Readable, output: Writable): Transpor
   };
 
   function receive(chunk: Buffer): void {
-    const read = lines.read(chunk);
+    const read = readLines(chunk);
     if (!read) {
       fail(new Error(`A message is larger than ${STDIO_DEFAULT_MAX_BUFFER_SIZE} bytes`));
       close();

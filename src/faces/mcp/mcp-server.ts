@@ -4,7 +4,6 @@ import {
   isLegacyRequest,
   PROTOCOL_VERSION_META_KEY,
   type Server,
-  type ServerEvent,
   type ServerEventBus,
   type Transport,
 } from "@modelcontextprotocol/server";
@@ -16,7 +15,7 @@ import type { Surface } from "../../core/surfaces/surface-names.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { ToolResult } from "./call-native.ts";
-import { type Change, type ChangeNotices, followChanges, openConnection } from "./changes.ts";
+import { type ChangeNotices, followChanges, openConnection } from "./changes.ts";
 import { createFastPath, type FollowSdk } from "./fast-path.ts";
 import { headerMismatch, methodMismatch, readBody } from "./http-messages.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
@@ -195,41 +194,26 @@ function claimsRevision(body: unknown): boolean {
 }
 
 /** Tells open `subscriptions/listen` streams of the changes that their principals can see. */
-interface ListenBus {
-  readonly bus: ServerEventBus;
-  /** Streams that open during this work belong to the principal. */
-  as<T>(principal: Principal, work: () => T): T;
-}
-
-function createListenBus(changes: ChangeNotices, onError: (error: Error) => void): ListenBus {
+function createListenBus(changes: ChangeNotices, onError: (error: Error) => void) {
   const callers = new AsyncLocalStorage<Principal>();
-  return {
-    as: (principal, work) => callers.run(principal, work),
-    bus: {
-      // An event of the SDK's own would reach every principal.
-      publish: () => {},
-      subscribe: (listener) => {
-        const principal = callers.getStore();
-        return changes.add({
-          principal: () => principal,
-          onChange: (change) => {
-            try {
-              for (const event of toEvents(change)) listener(event);
-            } catch (error) {
-              onError(error as Error);
-            }
-          },
-        });
-      },
+  const bus: ServerEventBus = {
+    // An event of the SDK's own would reach every principal.
+    publish: () => {},
+    subscribe: (listener) => {
+      const principal = callers.getStore();
+      return changes.add({
+        principal: () => principal,
+        onChange: (events) => {
+          try {
+            for (const event of events) listener(event);
+          } catch (error) {
+            onError(error as Error);
+          }
+        },
+      });
     },
   };
-}
-
-function toEvents({ tools, prompts, resources, updated }: Change): ServerEvent[] {
-  return [
-    ...(tools ? [{ kind: "tools_list_changed" as const }] : []),
-    ...(prompts ? [{ kind: "prompts_list_changed" as const }] : []),
-    ...(resources ? [{ kind: "resources_list_changed" as const }] : []),
-    ...updated.map((uri) => ({ kind: "resource_updated" as const, uri })),
-  ];
+  /** Streams that open during this work belong to the principal. */
+  const as = <T>(principal: Principal, work: () => T): T => callers.run(principal, work);
+  return { bus, as };
 }

@@ -3,6 +3,7 @@ import {
   CLIENT_INFO_META_KEY,
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
+  RELATED_TASK_META_KEY,
   SERVER_INFO_META_KEY,
 } from "@modelcontextprotocol/server";
 import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
@@ -30,7 +31,6 @@ interface Envelopes {
 }
 
 const ENVELOPE_KEYS = [PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY];
-const RELATED_TASK = "io.modelcontextprotocol/related-task";
 const REQUEST_FIELDS = new Set(["jsonrpc", "id", "method", "params"]);
 const PARAMS_FIELDS = new Set(["name", "arguments", "_meta"]);
 const RESULT_FIELDS = new Set(["_meta", "content", "structuredContent", "isError"]);
@@ -52,7 +52,7 @@ export function readPlainCall(
   const { name, arguments: args = {}, _meta: meta } = params;
   if (typeof name !== "string" || !isRecord(args)) return undefined;
   if (meta === undefined) return revision === "legacy" ? { id, name, args, meta } : undefined;
-  if (!isRecord(meta) || RELATED_TASK in meta) return undefined;
+  if (!isRecord(meta) || RELATED_TASK_META_KEY in meta) return undefined;
   if (meta.progressToken !== undefined && !isToken(meta.progressToken)) return undefined;
   const isAccepted =
     revision === "modern"

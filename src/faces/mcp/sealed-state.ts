@@ -4,14 +4,6 @@ import type { Principal } from "../../core/nouns/principal.ts";
 import { mintHandle } from "../../core/sessions/mint-handle.ts";
 import { APPROVAL_MS, type SpentApprovals } from "../../core/storage/spent-approvals.ts";
 
-/** Seals state that travels through the client, and opens it only if it is unchanged. */
-interface Sealer<T> {
-  /** Seals a payload for `boundTo`, the only one who may bring it back. */
-  seal(payload: T, boundTo: string): string;
-  /** Undefined if the state was changed, forged, expired, or sealed for somebody else. */
-  open(sealed: string, boundTo: string): T | undefined;
-}
-
 interface SealerOptions {
   /** Shared by processes that serve the same clients. */
   readonly secret: string | Uint8Array;
@@ -25,11 +17,15 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const MAX_CHARS = 64 * 1024;
 
-/** Creates a sealer with authenticated encryption: the client can neither read nor change the state. */
-export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions): Sealer<T> {
+/**
+ * Seals state that travels through the client, and opens it only if it is unchanged. Authenticated encryption: the
+ * client can neither read nor change the state.
+ */
+export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions) {
   const key = Buffer.from(hkdfSync("sha256", secret, "", "keyhole sealed state", 32));
   return {
-    seal: (payload, boundTo) => {
+    /** Seals a payload for `boundTo`, the only one who may bring it back. */
+    seal: (payload: T, boundTo: string): string => {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
       cipher.setAAD(Buffer.from(boundTo));
@@ -37,7 +33,8 @@ export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions
       const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return VERSION + Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url");
     },
-    open: (sealed, boundTo) => {
+    /** Undefined if the state was changed, forged, expired, or sealed for somebody else. */
+    open: (sealed: string, boundTo: string): T | undefined => {
       if (!sealed.startsWith(VERSION) || sealed.length > MAX_CHARS) return undefined;
       const encoded = sealed.slice(VERSION.length);
       const bytes = Buffer.from(encoded, "base64url");
@@ -64,29 +61,21 @@ export type SealedState =
   | { readonly kind: "approval"; readonly call: string; readonly nonce: string; readonly resume?: string }
   | { readonly kind: "tool"; readonly call: string; readonly nonce: string; readonly state: string };
 
-/** Seals the states of calls that take several requests. */
-export interface SealedStates extends Sealer<SealedState> {
-  approvalState(request: ApprovalRequest): string;
-  /** State of a tool that has begun. */
-  toolState(call: string, state: string, principal: Principal): string;
-  /** True once for each approval that was asked for. A principal with too many in a short time gets false. */
-  spend(nonce: string, principalId: string): Promise<boolean>;
-}
+export type SealedStates = ReturnType<typeof createSealedStates>;
 
 const TTL_MS = 10 * 60_000;
 
-/** `ttlMs` is how long a person has to answer, at most an hour. */
-export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TTL_MS): SealedStates {
-  const sealer = createSealer<SealedState>({ secret, ttlMs: Math.min(ttlMs, APPROVAL_MS) });
+/** Seals the states of calls that take several requests. `ttlMs` is how long a person has to answer, at most an hour. */
+export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TTL_MS) {
+  const { seal, open } = createSealer<SealedState>({ secret, ttlMs: Math.min(ttlMs, APPROVAL_MS) });
   return {
-    ...sealer,
-    approvalState: ({ hash, principal, resume }) =>
-      sealer.seal(
-        { kind: "approval", call: hash, nonce: mintHandle(""), ...(resume && { resume }) },
-        principal.id,
-      ),
-    toolState: (call, state, principal) =>
-      sealer.seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
+    open,
+    approvalState: ({ hash, principal, resume }: ApprovalRequest) =>
+      seal({ kind: "approval", call: hash, nonce: mintHandle(""), ...(resume && { resume }) }, principal.id),
+    /** State of a tool that has begun. */
+    toolState: (call: string, state: string, principal: Principal) =>
+      seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
+    /** True once for each approval that was asked for. A principal with too many in a short time gets false. */
     spend,
   };
 }

@@ -215,7 +215,7 @@ const MAX_BODIES = 64;
 function limitConnections(http: Server): void {
   // The other half is for requests that run.
   const limit = Math.min(MAX_CONNECTIONS, Math.floor(descriptorLimit() / 2));
-  const unfinished = createUnfinished<Socket>(limit, (socket) => socket.destroy());
+  const unfinished = new Unfinished<Socket>(limit, (socket) => socket.destroy());
   http.on("connection", (socket) => {
     unfinished.add(socket);
     socket.once("close", () => unfinished.delete(socket));
@@ -224,14 +224,10 @@ function limitConnections(http: Server): void {
 }
 
 /** Reads bodies. Unfinished bodies do not count as calls; beyond the limit of a caller its oldest is dropped. */
-function createBodyReader(): (
-  caller: string,
-  request: IncomingMessage,
-  maxBytes: number,
-) => Promise<Buffer | undefined> {
+function createBodyReader() {
   const callers = new Map<string, Unfinished<IncomingMessage>>();
-  return async (caller, request, maxBytes) => {
-    const bodies = callers.get(caller) ?? createUnfinished(MAX_BODIES, (oldest) => oldest.destroy());
+  return async (caller: string, request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> => {
+    const bodies = callers.get(caller) ?? new Unfinished(MAX_BODIES, (oldest) => oldest.destroy());
     callers.set(caller, bodies);
     bodies.add(request);
     try {
@@ -257,25 +253,20 @@ function descriptorLimit(): number {
 }
 
 /** Connections or requests that are not complete yet. Beyond the limit, the oldest gives way to the newest. */
-interface Unfinished<T> {
-  add(item: T): void;
-  delete(item: T): void;
-  readonly size: number;
-}
+export class Unfinished<T> extends Set<T> {
+  readonly #limit: number;
+  readonly #end: (oldest: T) => void;
 
-export function createUnfinished<T>(limit: number, end: (oldest: T) => void): Unfinished<T> {
-  const items = new Set<T>();
-  return {
-    get size() {
-      return items.size;
-    },
-    add: (item) => {
-      items.add(item);
-      const [oldest] = items;
-      if (items.size <= limit || oldest === undefined) return;
-      items.delete(oldest);
-      end(oldest);
-    },
-    delete: (item) => void items.delete(item),
-  };
+  constructor(limit: number, end: (oldest: T) => void) {
+    super();
+    this.#limit = limit;
+    this.#end = end;
+  }
+
+  override add(item: T): this {
+    super.add(item);
+    const [oldest] = this;
+    if (this.size > this.#limit && oldest !== undefined && this.delete(oldest)) this.#end(oldest);
+    return this;
+  }
 }

@@ -2,6 +2,7 @@ import {
   type CallToolResult,
   type ProtocolError,
   ProtocolErrorCode,
+  RELATED_TASK_META_KEY,
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -25,20 +26,14 @@ import { refusedTask, unknownName } from "./protocol-errors.ts";
 /** The protocol's name of the extension that carries tasks from 2026-07-28 on. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** A call that goes on after its request was answered. */
-export interface Task<T> {
-  readonly id: string;
-  readonly status: "working" | "completed" | "failed" | "cancelled";
-  /** The latest report of the tool. */
-  readonly message?: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly ttlMs: number;
-  /** The result, or the error of the call. */
-  readonly outcome: Promise<T>;
-  cancel(): void;
-}
+/** How often clients should ask for the state of a task. */
+const POLL_MS = 1_000;
+const TTL_MS = 10 * 60_000;
+const MAX_TTL_MS = 60 * 60_000;
+/** Tasks of one principal. More of them would let it fill the memory. */
+const MAX_TASKS = 64;
+const MESSAGE_CHARS = 1_000;
+const MIB = 1024 * 1024;
 
 /** The work of a task. `report` takes the messages of the tool. */
 type Work<T> = (signal: AbortSignal, report: (message: string) => void) => Promise<T>;
@@ -49,152 +44,129 @@ interface Started {
   readonly entry: Pick<NeededEntry, "route">;
 }
 
-/**
- * The tasks of a server, each bound to its principal, as long as that sees the tool and has the scopes with which it
- * started the task.
- */
-export interface Tasks<T> {
-  /** Starts a task. `ttlMs` is how long it is kept; absent or too long, the store decides. */
-  start(started: Started, ttlMs: number | undefined, work: Work<T>): Task<T>;
-  /** @throws ProtocolError if the principal has no such task. */
-  find(id: string, reader: ResultReader): Task<T>;
-  /** The oldest first. */
-  list(reader: ResultReader): readonly Task<T>[];
-  /** Ends every task. */
-  close(): void;
-}
-
 interface StoredTask<T> {
   readonly task: Task<T>;
+  readonly principalId: string;
   readonly needs: ReadConditions;
   /** Calls off the end of its time. */
   readonly stopTimer: () => void;
 }
 
-/** How often clients should ask for the state of a task. */
-export const POLL_MS = 1_000;
-const TTL_MS = 10 * 60_000;
-const MAX_TTL_MS = 60 * 60_000;
-/** Tasks of one principal. More of them would let it fill the memory. */
-const MAX_TASKS = 64;
-const MESSAGE_CHARS = 1_000;
-const MIB = 1024 * 1024;
+export type Tasks<T> = ReturnType<typeof createTasks<T>>;
 
-export function createTasks<T>(clock: Clock): Tasks<T> {
-  const tasksByPrincipal = new Map<string, Map<string, StoredTask<T>>>();
-  /** The principals of tasks that have ended, by the size of their outcomes. */
-  const ended = createFairCache<string>({
+/**
+ * Creates the tasks of a server, each bound to its principal, as long as that sees the tool and has the scopes with
+ * which it started the task.
+ */
+export function createTasks<T>(clock: Clock) {
+  /** By id, the oldest first. */
+  const tasks = new Map<string, StoredTask<T>>();
+  /** The tasks that have ended, by the size of their outcomes. */
+  const ended = createFairCache<true>({
     all: { entries: 4_096, size: 256 * MIB },
     perOwner: { entries: MAX_TASKS, size: 64 * MIB },
     ttlMs: MAX_TTL_MS,
     now: clock.monotonic,
-    onRemoved: (id, principalId) => forget(principalId, id),
+    onRemoved: (id) => forget(id),
   });
 
-  function tasksOf(principalId: string): Map<string, StoredTask<T>> {
-    const tasks = tasksByPrincipal.get(principalId) ?? new Map<string, StoredTask<T>>();
-    tasksByPrincipal.set(principalId, tasks);
-    return tasks;
+  function tasksOf(principalId: string): StoredTask<T>[] {
+    return [...tasks.values()].filter((stored) => stored.principalId === principalId);
   }
 
-  function forget(principalId: string, id: string): void {
-    const tasks = tasksByPrincipal.get(principalId);
-    const stored = tasks?.get(id);
-    if (!tasks || !stored) return;
+  function forget(id: string): void {
+    const stored = tasks.get(id);
+    if (!stored) return;
     tasks.delete(id);
-    if (tasks.size === 0) tasksByPrincipal.delete(principalId);
     stored.stopTimer();
     stored.task.cancel();
     ended.delete(id);
   }
 
-  /** Counts the outcome of a task. The oldest ones of its principal make room for it. */
-  function settle(principalId: string, id: string, outcome: unknown): void {
-    if (tasksByPrincipal.get(principalId)?.has(id))
-      ended.set(id, principalId, principalId, heapBytes(outcome));
-  }
-
   return {
-    start: ({ principal, entry }, ttlMs, work) => {
-      const running = tasksByPrincipal.get(principal.id);
-      if (running && running.size >= MAX_TASKS) {
-        const done = [...running.values()].find(({ task }) => task.status !== "working");
+    /** Starts a task. `ttlMs` is how long it is kept; absent or too long, the store decides. */
+    start: ({ principal, entry }: Started, ttlMs: number | undefined, work: Work<T>): Task<T> => {
+      const running = tasksOf(principal.id);
+      if (running.length >= MAX_TASKS) {
+        const done = running.find(({ task }) => task.status !== "working");
         if (!done) throw refusedTask(`${MAX_TASKS} tasks are running: wait until one has ended.`);
-        forget(principal.id, done.task.id);
+        forget(done.task.id);
       }
       const ttl = Math.min(Math.max(ttlMs ?? TTL_MS, POLL_MS), MAX_TTL_MS);
       const task = startTask(clock, ttl, work);
+      const { id } = task;
       const { scopes, routes } = needsAll(principal, [entry]);
-      tasksOf(principal.id).set(task.id, {
+      tasks.set(id, {
         task,
+        principalId: principal.id,
         // The result may depend on any scope.
         needs: { scopes: [...scopes], routes },
-        stopTimer: clock.after(ttl, () => forget(principal.id, task.id)),
+        stopTimer: clock.after(ttl, () => forget(id)),
       });
-      task.outcome.then(
-        (result) => settle(principal.id, task.id, result),
-        (error?: { message?: unknown; data?: unknown }) =>
-          settle(principal.id, task.id, [error?.message, error?.data]),
-      );
+      // The oldest outcomes of the principal make room for this one.
+      const settle = (outcome: unknown) =>
+        tasks.has(id) && ended.set(id, principal.id, true, heapBytes(outcome));
+      task.outcome.then(settle, (error?: Partial<ProtocolError>) => settle([error?.message, error?.data]));
       return task;
     },
-    find: (id, reader) => {
-      const stored = tasksByPrincipal.get(reader.principal.id)?.get(id);
-      if (!stored || !mayStillRead(reader, stored.needs)) throw unknownName("task", id);
+    /** @throws ProtocolError if the principal has no such task. */
+    find: (id: string, reader: ResultReader): Task<T> => {
+      const stored = tasks.get(id);
+      if (stored?.principalId !== reader.principal.id || !mayStillRead(reader, stored.needs))
+        throw unknownName("task", id);
       return stored.task;
     },
-    list: (reader) =>
-      [...(tasksByPrincipal.get(reader.principal.id)?.values() ?? [])]
+    /** The oldest first. */
+    list: (reader: ResultReader): Task<T>[] =>
+      tasksOf(reader.principal.id)
         .filter(({ needs }) => mayStillRead(reader, needs))
         .map(({ task }) => task),
+    /** Ends every task. */
     close: () => {
-      for (const [principalId, tasks] of [...tasksByPrincipal])
-        for (const id of [...tasks.keys()]) forget(principalId, id);
+      for (const id of [...tasks.keys()]) forget(id);
     },
   };
 }
 
-function startTask<T>(clock: Clock, ttlMs: number, work: Work<T>): Task<T> {
+type TaskStatus = "working" | "completed" | "failed" | "cancelled";
+
+/** A call that goes on after its request was answered. */
+export type Task<T> = ReturnType<typeof startTask<T>>;
+
+function startTask<T>(clock: Clock, ttlMs: number, work: Work<T>) {
   const stop = new AbortController();
-  let status: Task<T>["status"] = "working";
-  let message: string | undefined;
   const createdAt = clock.now();
-  let updatedAt = createdAt;
-
-  function update(next: Task<T>["status"], said = message): void {
-    if (status !== "working") return;
-    [status, message, updatedAt] = [next, said && cutText(said, MESSAGE_CHARS), clock.now()];
-  }
-
-  const outcome = work(stop.signal, (said) => update("working", said));
-  outcome.then(
-    () => update("completed"),
-    (error: Error) => update("failed", error.message),
-  );
-  return {
+  const task = {
     id: mintHandle("task-"),
+    status: "working" as TaskStatus,
+    /** The latest report of the tool. */
+    message: undefined as string | undefined,
+    /** Milliseconds since 1970. */
     createdAt,
+    updatedAt: createdAt,
     ttlMs,
-    outcome,
-    get status() {
-      return status;
-    },
-    get message() {
-      return message;
-    },
-    get updatedAt() {
-      return updatedAt;
-    },
     cancel: () => {
       update("cancelled");
       stop.abort();
     },
   };
+
+  function update(status: TaskStatus, said = task.message): void {
+    if (task.status !== "working") return;
+    Object.assign(task, { status, message: said && cutText(said, MESSAGE_CHARS), updatedAt: clock.now() });
+  }
+
+  /** The result, or the error of the call. */
+  const outcome = work(stop.signal, (said) => update("working", said));
+  outcome.then(
+    () => update("completed"),
+    (error: Error) => update("failed", error.message),
+  );
+  return Object.assign(task, { outcome });
 }
 
 /** Tasks of 2025-11-25 are a capability; the newer revision has them as an extension. */
 export const TASKS_CAPABILITY = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
-const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 const named = z.object({ taskId: z.string() });
 
@@ -213,19 +185,16 @@ export function addTaskMethods(
   });
   server.setRequestHandler("tasks/cancel", { params: named }, async (params, context) => {
     const task = await findTask(params, context);
-    if (isModern(context)) {
-      task.cancel();
-      return {};
-    }
-    if (task.status !== "working") throw refusedTask(`The task is ${task.status} already.`);
+    if (!isModern(context) && task.status !== "working")
+      throw refusedTask(`The task is ${task.status} already.`);
     task.cancel();
-    return toLegacy(task);
+    return isModern(context) ? {} : toLegacy(task);
   });
   // The newer revision gives the result with `tasks/get` and lists no tasks.
   server.setRequestHandler("tasks/result", { params: named }, async (params, context) => {
     const task = await findTask(params, context);
     const result = (await task.outcome) as CallToolResult;
-    return { ...result, _meta: { ...result._meta, [RELATED_TASK]: { taskId: task.id } } };
+    return { ...result, _meta: { ...result._meta, [RELATED_TASK_META_KEY]: { taskId: task.id } } };
   });
   server.setRequestHandler("tasks/list", { params: z.object({}) }, async (_params, context) => ({
     tasks: tasks.list(await readerOf(context)).map(toLegacy),

@@ -14,8 +14,8 @@ import type { CallingClient } from "../../core/nouns/entry.ts";
 
 interface TaskCall {
   readonly label: string;
-  readonly signal: AbortSignal;
-  readonly request: RequestOptions;
+  /** The bounds of each request. */
+  readonly request: Pick<RequestOptions, "signal" | "timeout">;
   readonly caller: CallingClient | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function callTask(
   call: TaskCall,
 ): Promise<CallToolResult> {
   const { specTypeSchemas } = await import("@modelcontextprotocol/client");
-  const { label, signal, request } = call;
+  const { label, request } = call;
   const { task } = await client.request(
     { method: "tools/call", params: { ...params, task: {} } },
     createdSchema,
@@ -67,7 +67,7 @@ export async function callTask(
       request,
     );
   } catch (error) {
-    if (signal.aborted) cancelTask(client, taskId);
+    if (request.signal?.aborted) cancelTask(client, taskId);
     throw error;
   }
 }
@@ -76,7 +76,7 @@ export async function callTask(
 async function untilEnded(
   client: Client,
   first: UpstreamTask,
-  { signal, request, caller }: TaskCall,
+  { request, caller }: TaskCall,
 ): Promise<UpstreamTask> {
   let task = first;
   let progress = 0;
@@ -89,6 +89,7 @@ async function untilEnded(
       caller?.progress({ progress, message: toVisibleText(hideSecrets(statusMessage)) });
     }
     if (status !== "working") return task;
+    const { signal } = request;
     await sleep(Math.min(Math.max(pollInterval, SHORTEST_POLL_MS), LONGEST_POLL_MS), undefined, { signal });
     task = await client.request({ method: "tasks/get", params: { taskId } }, taskSchema, request);
   }

@@ -7,7 +7,7 @@ import { forgotSession, isLost, lastComplaint, statusOf } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import type { OpenedUpstream, OpenTransport } from "./open-client.ts";
 import type { SharedServers } from "./shared-servers.ts";
-import type { UpstreamTarget } from "./upstream-target.ts";
+import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
 export interface ConnectionOptions extends UpstreamTarget {
   /** Servers that other gateways use too. Without them, each connection has a process of its own. */
@@ -24,7 +24,7 @@ export interface OpenSession extends OpenedUpstream {
   listing: Listing;
 }
 
-interface MutableState {
+interface ConnectionState {
   session?: OpenSession | undefined;
   /** The last listing, also while no session is open. */
   listing?: Listing | undefined;
@@ -36,38 +36,6 @@ interface MutableState {
   last?: OpenTransport | undefined;
 }
 
-/** The state of a connection, read at any time and changed by the connection alone. */
-export type ConnectionState = Readonly<MutableState>;
-
-/** The connection to one server: opened when needed, opened again after a failure. */
-export interface Connection {
-  readonly state: ConnectionState;
-  /** Starts within the restart window. */
-  readonly starts: number;
-  /** Uses the protocol that an earlier run has found. */
-  recall(era: PriorDiscovery | undefined): void;
-  /** Returns the session, and opens one first if there is none. A promise only if there is something to wait for. */
-  connect(): OpenSession | Promise<OpenSession>;
-  /** Lists everything again; connects first if there is no session. */
-  relist(): Promise<void>;
-  /** Keeps the server from being stopped while it is idle. Returns a function that ends the use. */
-  holdOpen(): () => void;
-  /** Ends the session if it is still in use. */
-  drop(session: OpenSession): void;
-  /** Marks the server as down, for at least this time, and returns the problem. */
-  markUnavailable(status: EntryStatus, forMs?: number): Problem;
-  /** Milliseconds until a server that is down may be tried again; undefined while it is up. */
-  retryAfterMs(): number | undefined;
-  /** Earlier failures no longer count. */
-  forgetFailures(): void;
-  /** Explains why the server cannot be used. */
-  toStatus(error: unknown): EntryStatus;
-  /** Says how to log in, as the end of a sentence. */
-  loginAdvice(): string;
-  /** Resolves when no process of the server is left. */
-  close(): Promise<void>;
-}
-
 /** How often a consent is looked for. */
 const CONSENT_MS = 500;
 const NO_CONSENT: EntryStatus = {
@@ -75,16 +43,11 @@ const NO_CONSENT: EntryStatus = {
   reason: "a person has to consent to what it runs before it starts",
 };
 
-export function createConnection(options: ConnectionOptions): Connection {
+/** The connection to one server: opened when needed, opened again after a failure. */
+export function createConnection(options: ConnectionOptions) {
   const { label, config, limits, clock, login, onChange } = options;
-  const restarts = createRestartPolicy({
-    most: limits.restarts,
-    windowMs: limits.restartWindowMs,
-    baseMs: limits.backoffMs,
-    now: clock.monotonic,
-    random: Math.random,
-  });
-  const state: MutableState = { status: options.mayStart() === true ? undefined : NO_CONSENT };
+  const restarts = createRestartPolicy(limits, clock.monotonic);
+  const state: ConnectionState = { status: options.mayStart() === true ? undefined : NO_CONSENT };
   const stopping = new AbortController();
   const transports = new Set<OpenTransport>();
   const endings = new WeakMap<OpenTransport, Promise<void>>();
@@ -94,6 +57,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let uses = 0;
   let cancelIdleStop: (() => void) | undefined;
 
+  /** Returns the session, and opens one first if there is none. A promise only if there is something to wait for. */
   function connect(): OpenSession | Promise<OpenSession> {
     // Asked again while connected, because a person may take the consent back.
     const mayStart = options.mayStart();
@@ -159,6 +123,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     });
   }
 
+  /** Keeps the server from being stopped while it is idle. Returns a function that ends the use. */
   function holdOpen(): () => void {
     uses += 1;
     cancelIdleStop?.();
@@ -173,16 +138,15 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (state.session?.transport === transport) state.session = undefined;
     const begun = endings.get(transport);
     if (begun) return begun;
+    // Noted before the transport closes, because that calls this function again.
     const { promise, resolve } = Promise.withResolvers<void>();
     endings.set(transport, promise);
-    const done = () => {
-      transports.delete(transport);
-      resolve();
-    };
+    const done = () => resolve(void transports.delete(transport));
     close().then(done, done);
     return promise;
   }
 
+  /** Explains why the server cannot be used. */
   function toStatus(error: unknown): EntryStatus {
     const { last } = state;
     const status = statusOf(error);
@@ -193,6 +157,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     return { ...status, reason: `${reason}${lastComplaint(last.process.stderrText())}` };
   }
 
+  /** Says how to log in, as the end of a sentence. */
   function loginAdvice(): string {
     if (config.transport !== "http") return "";
     const why = login?.complaint;
@@ -200,6 +165,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     return config.oauth?.grant === "client_credentials" ? failure : `${failure}; run: keyhole login ${label}`;
   }
 
+  /** Marks the server as down, for at least this time, and returns the problem. */
   function markUnavailable(status: EntryStatus, forMs = 0): Problem {
     state.status = status;
     retryAt =
@@ -223,12 +189,9 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Limits how often a server that keeps announcing changes is listed. */
   function relistSoon(): void {
     if (cancelRelist || stopping.signal.aborted) return;
-    cancelRelist = clock.after(limits.relistMs, () => {
-      void relist()
-        .catch(() => {})
-        .finally(() => {
-          cancelRelist = undefined;
-        });
+    cancelRelist = clock.after(limits.relistMs, async () => {
+      if (state.session) await relist().catch(() => {});
+      cancelRelist = undefined;
     });
   }
 
@@ -236,9 +199,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     return fetchListing(client, limits, config.transport === "http");
   }
 
+  /** Lists everything again; connects first if there is no session. */
   async function relist(): Promise<void> {
+    const mayStart = await options.mayStart();
     const { session } = state;
-    if (!session) return;
+    if (!session || !mayStart) return void (await connect());
     try {
       session.listing = await list(session.client);
     } catch (error) {
@@ -250,25 +215,23 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   return {
-    state,
-    get starts() {
-      return restarts.recent;
-    },
-    recall: (era) => {
+    state: state as Readonly<ConnectionState>,
+    restarts,
+    /** Uses the protocol that an earlier run has found. */
+    recall: (era: PriorDiscovery | undefined) => {
       state.era = era;
     },
     connect,
     holdOpen,
-    relist: async () => {
-      if (state.session && (await options.mayStart())) return relist();
-      await connect();
-    },
-    drop: ({ transport }) => void end(transport),
+    relist,
+    /** Ends the session if it is still in use. */
+    drop: ({ transport }: OpenSession) => void end(transport),
     markUnavailable,
+    /** Milliseconds until a server that is down may be tried again; undefined while it is up. */
     retryAfterMs: () => (state.status ? Math.max(0, retryAt - clock.monotonic()) : undefined),
-    forgetFailures: restarts.forget,
     toStatus,
     loginAdvice,
+    /** Resolves when no process of the server is left. */
     close: async () => {
       stopping.abort();
       cancelRelist?.();
@@ -284,54 +247,41 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
+type RestartLimits = Pick<UpstreamLimits, "restarts" | "restartWindowMs" | "backoffMs">;
+
 /** Decides when a server that failed may be started again. */
-interface RestartPolicy {
-  /** Notes a start. The first one in the window needs no wait. */
-  started(): void;
-  /** Milliseconds to wait before the next start. */
-  delay(): number;
-  /** Milliseconds until the next start after too many; 0 if the server may be started. */
-  exhaustedFor(): number;
-  /** Earlier starts no longer count. */
-  forget(): void;
-  /** Starts within the window. */
-  readonly recent: number;
-}
-
-interface RestartLimits {
-  /** Starts within the window. */
-  readonly most: number;
-  readonly windowMs: number;
-  readonly baseMs: number;
-  readonly now: () => number;
-  readonly random: () => number;
-}
-
-export function createRestartPolicy({ most, windowMs, baseMs, now, random }: RestartLimits): RestartPolicy {
+export function createRestartPolicy(
+  { restarts, restartWindowMs, backoffMs: firstMs }: RestartLimits,
+  now: () => number,
+  random = Math.random,
+) {
   let starts: number[] = [];
 
+  /** The starts within the window. */
   function recent(): number[] {
-    starts = starts.filter((at) => now() - at < windowMs);
+    starts = starts.filter((at) => now() - at < restartWindowMs);
     return starts;
   }
 
   return {
+    recent,
+    /** Notes a start. The first one in the window needs no wait. */
     started: () => {
       starts = [...recent(), now()];
     },
+    /** Milliseconds to wait before the next start. */
     delay: () => {
       const failures = recent().length;
-      return failures === 0 ? 0 : backoffMs(failures, { firstMs: baseMs, longestMs: windowMs, random });
+      return failures === 0 ? 0 : backoffMs(failures, { firstMs, longestMs: restartWindowMs, random });
     },
+    /** Milliseconds until the next start after too many; 0 if the server may be started. */
     exhaustedFor: () => {
       const times = recent();
-      return times.length > most ? windowMs - (now() - times[0]!) : 0;
+      return times.length > restarts ? restartWindowMs - (now() - times[0]!) : 0;
     },
+    /** Earlier starts no longer count. */
     forget: () => {
       starts = [];
-    },
-    get recent() {
-      return recent().length;
     },
   };
 }

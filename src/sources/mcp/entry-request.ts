@@ -44,7 +44,8 @@ export interface EntryRequest<T extends object> {
   readonly repeatable: boolean;
   /** Throws a problem if the server no longer offers the entry as it was listed. */
   check(listing: Listing): void;
-  send(client: Client, passed: PassedRequest, request: RequestOptions): Promise<T>;
+  /** Sends the request. `passed` belongs to its params. */
+  send(client: Client, passed: PassedRequest["params"], options: RequestOptions): Promise<T>;
   /** Turns the result, without secrets, into the value of the call. */
   toValue(result: T): unknown;
 }
@@ -70,9 +71,12 @@ export async function requestForEntry<T extends object>(
       caller,
       check,
       work: (client, bounds) =>
-        traceRequest(trace, traced, (meta) =>
-          request.send(client, passThrough(client, caller, options, meta), bounds).catch(passError(caller)),
-        ),
+        traceRequest(trace, traced, (meta) => {
+          const passed = passThrough(client, caller, options, meta);
+          return request
+            .send(client, passed.params, { ...bounds, ...passed.options })
+            .catch(passError(caller));
+        }),
     },
     signal,
   );
@@ -103,7 +107,6 @@ function hashOf(listed: Listed | PackedTool): string {
   return "shortHash" in listed ? (listed as PackedTool).hash : toDefinition(listed as Listed).hash;
 }
 
-/** A person's words about a tool. */
 export function overrideOf(tool: string, { tools }: Pick<DraftOptions, "tools">): ToolOverride {
   return Object.hasOwn(tools, tool) ? tools[tool]! : {};
 }

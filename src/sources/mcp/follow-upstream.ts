@@ -10,11 +10,12 @@ import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { Domain, EntryDraft, EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
-import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
+import { followSource, type Reading } from "../follow-source.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { LaunchVariables } from "./config/to-launch.ts";
+import type { DraftOptions } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
@@ -72,15 +73,9 @@ export interface McpSourceOptions {
   readonly logins?: Logins;
 }
 
-type Filled = "ttlMs" | "trusted" | "lanes" | "tools" | "scopes" | "logins";
-
-/** One server with its options, defaults filled in. */
-export type FollowUpstreamOptions = Omit<UpstreamTarget, "login"> &
-  Required<Pick<McpSourceOptions, Filled>> &
-  Omit<McpSourceOptions, keyof UpstreamTarget | Filled | "shared"> & {
-    readonly shared: SharedServers | undefined;
-    readonly cache: ListingCache | undefined;
-  };
+/** One server with its options. */
+export type FollowUpstreamOptions = UpstreamTarget &
+  McpSourceOptions & { readonly logins: Logins; readonly cache: ListingCache | undefined };
 
 /** State of an upstream server and of its listing. */
 export interface McpDiagnostics extends UpstreamDiagnostics {
@@ -92,15 +87,6 @@ export interface McpDiagnostics extends UpstreamDiagnostics {
   readonly fromCache: boolean;
   readonly entries: number;
   readonly warnings: readonly string[];
-}
-
-/** One run of a server, from its cached listing to the end of its processes. */
-export interface FollowedUpstream extends FollowedSource {
-  /** Returns false if the server needs no login. */
-  logIn(options: LogInOptions): Promise<boolean>;
-  logOut(): Promise<boolean>;
-  restart(): Promise<void>;
-  diagnostics(): McpDiagnostics;
 }
 
 const STARTING: EntryStatus = { state: "starting", reason: "it is still starting; try again in a moment" };
@@ -120,14 +106,17 @@ interface ShownServer {
   readonly content: SourceContent;
 }
 
-export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream {
-  const { label, config, cache, ttlMs, trusted, lanes, tools, clock } = options;
+const DAY_MS = 86_400_000;
+
+/** One run of a server, from its cached listing to the end of its processes. */
+export function followUpstream(options: FollowUpstreamOptions) {
+  const { label, config, cache, clock, mayStart } = options;
+  const { ttlMs = DAY_MS, trusted = false, lanes = {}, tools = {} } = options;
   const login =
     config.transport === "http"
       ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
       : undefined;
   let onChange = () => {};
-  const { mayStart } = options;
   const upstream = createUpstream({
     ...options,
     login,
@@ -156,19 +145,11 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const isFirst = isStarting() && wait === "awaited";
     const last = shown?.content.isStarting === isFirst ? shown : undefined;
     if (last && last.listing === listing && last.status === status && last.issuer === issuer) return last;
-    const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
     const { identity } = toServerProgram(label, config, options);
-    const program = issuer === undefined ? identity : contentHash([identity, issuer]);
-    const server = {
-      label,
-      program,
-      trusted,
-      lanes,
-      tools,
-      upstream,
-      status,
-      timeoutMs: config.timeoutMs,
-      transport,
+    const server: DraftOptions = {
+      ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      program: issuer === undefined ? identity : contentHash([identity, issuer]),
+      transport: config.transport === "stdio" ? "pipe" : "tcp",
       // Without the path and query, which may hold secrets.
       url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
     };
@@ -179,10 +160,12 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
     const consent = status && needsConsent() ? [status.reason] : [];
-    const warnings = [...consent, ...cuts()];
-    const { warm } = upstream;
-    const domains = [{ ...domain, keptSince, leftOut, warm }];
-    const content = { domains, ...listed, warnings, isStarting: isFirst };
+    const content = {
+      domains: [{ ...domain, keptSince, leftOut, warm: upstream.warm }],
+      ...listed,
+      warnings: [...consent, ...cuts()],
+      isStarting: isFirst,
+    };
     return { listing, status, issuer, fingerprint, content };
   }
 
@@ -226,7 +209,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       return stored || wait === "awaited" ? toReading() : undefined;
     },
     read: async ({ signal }) => {
-      const list = () => untilAborted(upstream.refresh(), signal);
+      const list = () => untilAborted(upstream.relist(), signal);
       await (isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
         // Waiting for a consent is a state to show and no failure to repeat.
         if (!needsConsent()) throw error;
@@ -282,8 +265,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     return state.status?.state === "quarantined";
   }
 
-  async function refresh(signal?: AbortSignal, force?: boolean): Promise<void> {
-    await followed.refresh(signal, force);
+  async function refresh(signal?: AbortSignal): Promise<void> {
+    await followed.refresh(signal);
     const { status } = state;
     if (status && needsConsent()) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
   }
@@ -301,8 +284,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     freshness,
     logIn,
     restart: upstream.restart,
-    logOut: async () => (await login?.logOut()) ?? false,
-    diagnostics: () => ({
+    logOut: async () => login?.logOut() ?? false,
+    diagnostics: (): McpDiagnostics => ({
       label,
       ...upstream.diagnostics(),
       status: state.status,
@@ -325,7 +308,7 @@ function offered(
 }
 
 function toDomain(
-  { label, description, scopes, readBeforeWrite }: FollowUpstreamOptions,
+  { label, description, scopes = [], readBeforeWrite }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
   // Instructions under a heading are a manual for the server and do not say what it is for.
@@ -344,10 +327,7 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
     route: `${label}://resources/server`,
     domain: label,
     name: `${label} server`,
-    description:
-      status.state === "starting"
-        ? `The MCP server ${label}, which is still starting.`
-        : `The MCP server ${label}, which could not be listed yet.`,
+    description: `The MCP server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
     aliases: [label],
     status,
     load: async () => status,

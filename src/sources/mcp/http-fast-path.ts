@@ -1,42 +1,31 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type {
-  FetchLike,
-  JSONRPCMessage,
-  Transport,
-  TransportSendOptions,
+import {
+  type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  parseJSONRPCMessage,
+  StreamableHTTPClientTransport,
+  type Transport,
+  type TransportSendOptions,
 } from "@modelcontextprotocol/client";
 import { WholeResponse } from "../../base/net/whole-response.ts";
 import { fieldsOf } from "../../base/util/plain-object.ts";
+import { BROKEN_OFF } from "./failure.ts";
 import { type Send, toWebFetch } from "./login/web-fetch.ts";
 
-/** The way of plain calls past the SDK's HTTP transport. The SDK's client still makes each request and checks its result. */
-interface HttpFastPath {
-  /** The fetch for the SDK's transport. */
-  readonly fetch: FetchLike;
-  /** Takes plain calls out of what the transport sends. */
-  attach(transport: Transport): void;
-}
-
-interface HttpFastPathOptions {
-  readonly url: URL;
-  /** The headers of every request. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly send: Send;
-  /** Checks a message as the SDK's transport does. */
-  readonly readMessage: (value: unknown) => JSONRPCMessage;
-}
-
-/** A copy of the SDK's key, because the SDK is not loaded at the start. */
-const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 /** Names that a header can carry as they are. */
 const PLAIN_NAME = /^(?!=\?)[\x21-\x7e]+$/;
 
 /**
- * Sends each plain `tools/call` of the newer protocol itself, without the headers, signals and streams that the SDK's
- * transport sets up for any request (`npm run bench -- overhead`). A response that is not JSON goes to the SDK's
+ * Creates the SDK's HTTP transport with a way past it: each plain `tools/call` of the newer protocol is sent without
+ * the headers, signals and streams that the SDK's transport sets up for any request (`npm run bench -- overhead`).
+ * The SDK's client still makes each request and checks its result. A response that is not JSON goes to the SDK's
  * transport, as the response to the request that it then sends.
  */
-export function createHttpFastPath({ url, headers, send, readMessage }: HttpFastPathOptions): HttpFastPath {
+export function createHttpTransport(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  send: Send,
+): Transport {
   const fetch = toWebFetch(send);
   const arrived = new AsyncLocalStorage<{ response: Response | undefined }>();
   const common = Object.fromEntries(
@@ -47,7 +36,8 @@ export function createHttpFastPath({ url, headers, send, readMessage }: HttpFast
       "mcp-method": "tools/call",
     }),
   );
-  return {
+  const transport: Transport = new StreamableHTTPClientTransport(url, {
+    requestInit: { headers },
     fetch: async (target, init) => {
       const store = init?.method === "POST" ? arrived.getStore() : undefined;
       const response = store?.response;
@@ -56,24 +46,36 @@ export function createHttpFastPath({ url, headers, send, readMessage }: HttpFast
       store.response = undefined;
       return response;
     },
-    attach: (transport) => {
-      const sendBySdk = transport.send.bind(transport);
-      transport.send = async (message, options) => {
-        const call = transport.sessionId === undefined ? readPlainCall(message, options) : undefined;
-        if (!call) return sendBySdk(message, options);
-        const response = await send(url, {
-          method: "POST",
-          headers: { ...common, "mcp-protocol-version": call.version, "mcp-name": call.name },
-          body: JSON.stringify(message),
-          ...(options?.requestSignal && { signal: options.requestSignal }),
-        });
-        // The client that sends has made whole responses of JSON alone.
-        if (response.status !== 200 || !(response instanceof WholeResponse))
-          return arrived.run({ response }, () => sendBySdk(message, options));
-        for (const answer of [JSON.parse(await response.text())].flat())
-          transport.onmessage?.(readMessage(answer));
-      };
-    },
+  });
+  const sendBySdk = failingWithStream(transport);
+  transport.send = async (message, options) => {
+    const call = transport.sessionId === undefined ? readPlainCall(message, options) : undefined;
+    if (!call) return sendBySdk(message, options);
+    const response = await send(url, {
+      method: "POST",
+      headers: { ...common, "mcp-protocol-version": call.version, "mcp-name": call.name },
+      body: JSON.stringify(message),
+      ...(options?.requestSignal && { signal: options.requestSignal }),
+    });
+    // The client that sends has made whole responses of JSON alone.
+    if (response.status !== 200 || !(response instanceof WholeResponse))
+      return arrived.run({ response }, () => sendBySdk(message, options));
+    for (const answer of [JSON.parse(await response.text())].flat())
+      transport.onmessage?.(parseJSONRPCMessage(answer));
+  };
+  return transport;
+}
+
+/** Fails a request whose stream ends early; the SDK would wait forever. A second answer is ignored. */
+function failingWithStream(transport: Transport): Transport["send"] {
+  const send = transport.send.bind(transport);
+  return (message, options) => {
+    if (!("id" in message && "method" in message)) return send(message, options);
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error: BROKEN_OFF });
+    };
+    return send(message, { ...options, onRequestStreamEnd });
   };
 }
 
@@ -81,7 +83,7 @@ export function createHttpFastPath({ url, headers, send, readMessage }: HttpFast
 function readPlainCall(message: JSONRPCMessage, options: TransportSendOptions | undefined) {
   if (!("method" in message && "id" in message) || message.method !== "tools/call") return undefined;
   const { name, _meta } = fieldsOf(message.params);
-  const version = fieldsOf(_meta)[VERSION_KEY];
+  const version = fieldsOf(_meta)[PROTOCOL_VERSION_META_KEY];
   if (typeof name !== "string" || typeof version !== "string" || !PLAIN_NAME.test(name)) return undefined;
   return options?.headers || options?.resumptionToken ? undefined : { name, version };
 }

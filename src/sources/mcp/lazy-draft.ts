@@ -1,3 +1,4 @@
+import type { Tool } from "@modelcontextprotocol/client";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { EntryDraft, EntryStatus, LazyDraft, Origin } from "../../core/nouns/entry.ts";
 import type { Visibility } from "../../search/port/search-index.ts";
@@ -5,32 +6,30 @@ import { toDefinition } from "./definition.ts";
 import { type DraftOptions, overrideOf } from "./entry-request.ts";
 import type { PackedTool } from "./packed-tools.ts";
 
-/** Makes the whole draft of a tool at a route. */
-type ToDraft = (tool: ReturnType<PackedTool["read"]>, route: string) => EntryDraft;
-
 const NONE: readonly string[] = [];
 const DAMAGED: EntryStatus = {
   state: "invalid",
   reason: "its definition is not the one that was listed; refresh its server",
 };
 
-/** Returns a function that drafts tools of a server from their names alone. */
-export function createLazyDrafts(
-  options: DraftOptions,
-  toDraft: ToDraft,
-): (tool: PackedTool, route: string) => LazyDraft {
-  const { label, program, trusted, timeoutMs = null, lanes, tools, status = null } = options;
-  const digest = contentHash([label, program, trusted, timeoutMs, lanes, tools, status]).slice(0, 16);
-  const server: LazyServer = { options, digest, toDraft };
-  return (tool, route) => new LazyToolDraft(server, tool, route);
-}
-
 /** The part that all tools of a server share. */
 interface LazyServer {
   readonly options: DraftOptions;
   /** Identifies everything beside the definition that makes an entry. */
   readonly digest: string;
-  readonly toDraft: ToDraft;
+  /** Makes the whole draft of a tool at a route. */
+  readonly toDraft: (tool: Tool, route: string) => EntryDraft;
+}
+
+/** Returns a function that drafts tools of a server from their names alone. */
+export function createLazyDrafts(
+  options: DraftOptions,
+  toDraft: LazyServer["toDraft"],
+): (tool: PackedTool, route: string) => LazyDraft {
+  const { label, program, trusted, timeoutMs = null, lanes, tools, status = null } = options;
+  const digest = contentHash([label, program, trusted, timeoutMs, lanes, tools, status]).slice(0, 16);
+  const server: LazyServer = { options, digest, toDraft };
+  return (tool, route) => new LazyToolDraft(server, tool, route);
 }
 
 /** One class with few fields, because there may be 100,000 objects (`npm run bench -- catalog`). */

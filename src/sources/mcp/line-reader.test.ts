@@ -10,18 +10,18 @@ test("lines do not depend on chunk boundaries", () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 9 }), (lines, size) => {
       const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
-      const reader = createLineReader(10_000);
-      const read: string[] = [];
+      const read = createLineReader(10_000);
+      const received: string[] = [];
       for (let at = 0; at < bytes.length; at += size) {
-        read.push(...(reader.read(bytes.subarray(at, at + size)) ?? []));
+        received.push(...(read(bytes.subarray(at, at + size)) ?? []));
       }
-      expect(read).toEqual(lines);
+      expect(received).toEqual(lines);
     }),
   );
 });
 
 test("a line is refused as soon as it exceeds the limit", () => {
-  const reader = createLineReader(10);
-  expect(reader.read(Buffer.from("0123456789\n01234"))).toEqual(["0123456789"]);
-  expect(reader.read(Buffer.from("567890"))).toBeUndefined();
+  const read = createLineReader(10);
+  expect(read(Buffer.from("0123456789\n01234"))).toEqual(["0123456789"]);
+  expect(read(Buffer.from("567890"))).toBeUndefined();
 });

@@ -2,29 +2,25 @@ import { createByteGatherer } from "../../base/net/read-response.ts";
 
 const NEWLINE = 0x0a;
 
-/** Splits a byte stream into lines. Long lines cost linear time. */
-export interface LineReader {
-  /** Returns the lines that the chunk completes; undefined if a line is too long. */
-  read(chunk: Buffer): string[] | undefined;
-}
-
-export function createLineReader(maxBytes: number): LineReader {
+/**
+ * Splits a byte stream into lines; long lines cost linear time. Each chunk gives the lines that it completes, or
+ * undefined if a line is too long.
+ */
+export function createLineReader(maxBytes: number): (chunk: Buffer) => string[] | undefined {
   const begun = createByteGatherer();
-  return {
-    read: (chunk) => {
-      const lines: string[] = [];
-      let from = 0;
-      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-        if (begun.size + end - from > maxBytes) return undefined;
-        if (begun.size === 0) lines.push(chunk.toString("utf8", from, end));
-        else {
-          begun.add(chunk.subarray(from, end));
-          lines.push(begun.take().toString("utf8"));
-        }
-        from = end + 1;
+  return (chunk) => {
+    const lines: string[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      if (begun.size + end - from > maxBytes) return undefined;
+      if (begun.size === 0) lines.push(chunk.toString("utf8", from, end));
+      else {
+        begun.add(chunk.subarray(from, end));
+        lines.push(begun.take().toString("utf8"));
       }
-      if (from < chunk.length) begun.add(chunk.subarray(from));
-      return begun.size > maxBytes ? undefined : lines;
-    },
+      from = end + 1;
+    }
+    if (from < chunk.length) begun.add(chunk.subarray(from));
+    return begun.size > maxBytes ? undefined : lines;
   };
 }

@@ -3,10 +3,8 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PriorDiscovery } from "@modelcontextprotocol/client";
-import { z } from "zod";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
-import { UNCOMPILED } from "./config/server-config.ts";
 import type { Listing } from "./listing.ts";
 import { isOwn, makeOwnFolder, ownFile } from "./own-folder.ts";
 import { openTools } from "./packed-tools.ts";
@@ -20,50 +18,23 @@ export interface Remembered {
   readonly listing: Listing;
 }
 
-export interface ListingCache {
-  /** Returns undefined if nothing is stored or the file is damaged. */
-  read(): Promise<Remembered | undefined>;
-  /** May fail: then the next start lists the server again. */
-  write(remembered: Remembered): Promise<void>;
-}
+export type ListingCache = ReturnType<typeof createListingCache>;
 
 const FORMAT = 2;
 /** Waiting for another thread takes longer than reading a small file. */
 const AT_ONCE_BYTES = 64 * 1024;
-
-const named = z.object({ name: z.string() }).loose();
-const headSchema = z.object({ format: z.literal(FORMAT), checksum: z.string() });
-const contentSchema = z.object({
-  savedAt: z.number(),
-  era: z.unknown().optional(),
-  listing: z.object({
-    instructions: z.string().optional(),
-    tools: z.object({
-      names: z.array(z.string()),
-      sizes: z.array(z.number().int().nonnegative()),
-      titles: z.record(z.string(), z.string()),
-      poison: z.record(z.string(), z.array(z.string())),
-      rules: z.string(),
-    }),
-    prompts: z.array(named),
-    resources: z.array(named.extend({ uri: z.string() })),
-    templates: z.array(named.extend({ uriTemplate: z.string() })),
-    skills: z.array(named.extend({ uri: z.string() })),
-    warnings: z.array(z.string()),
-    leftOut: z.array(z.string()),
-  }),
-});
 
 /**
  * Stores listings in a folder, by label and hash of the config: another config is another server. A file has a line
  * with the checksum of the rest, a line of JSON, and the definitions of the tools as they are packed. It also says which
  * of them read like instructions to a model, so a file that somebody else may have written counts for nothing.
  */
-export function createListingCache(folder: string, label: string, config: unknown): ListingCache {
+export function createListingCache(folder: string, label: string, config: unknown) {
   const digest = contentHash(JSON.parse(JSON.stringify(config))).slice(0, 32);
   const path = join(folder, `${label}-${digest}.listing`);
   return {
-    read: async () => {
+    /** Returns undefined if nothing is stored or the file is damaged. */
+    read: async (): Promise<Remembered | undefined> => {
       try {
         const about = isOwn(folder) ? ownFile(path) : undefined;
         if (!about) return undefined;
@@ -72,7 +43,8 @@ export function createListingCache(folder: string, label: string, config: unknow
         return undefined;
       }
     },
-    write: async (remembered) => {
+    /** May fail: then the next start lists the server again. */
+    write: async (remembered: Remembered): Promise<void> => {
       makeOwnFolder(folder);
       await writeFileAtomic(path, encode(remembered), 0o600);
     },
@@ -87,17 +59,14 @@ function encode({ listing, ...about }: Remembered): Buffer {
   return Buffer.concat([Buffer.from(`${head}\n`), body]);
 }
 
-/** Throws if the file is damaged or of another format. */
+/** Throws if the file is damaged. Its owner, format and checksum say that this program has written it. */
 function decode(file: Buffer): Remembered | undefined {
   const headEnd = file.indexOf("\n");
-  const { checksum } = headSchema.parse(JSON.parse(file.toString("utf8", 0, headEnd)), UNCOMPILED);
+  const { format, checksum } = JSON.parse(file.toString("utf8", 0, headEnd));
   const body = file.subarray(headEnd + 1);
-  if (hash("sha256", body) !== checksum) return undefined;
+  if (format !== FORMAT || hash("sha256", body) !== checksum) return undefined;
   const contentEnd = body.indexOf("\n");
-  const { listing, ...about } = contentSchema.parse(
-    JSON.parse(body.toString("utf8", 0, contentEnd)),
-    UNCOMPILED,
-  );
+  const { listing, ...about } = JSON.parse(body.toString("utf8", 0, contentEnd));
   const tools = openTools(listing.tools, body.subarray(contentEnd + 1));
-  return tools && ({ ...about, listing: { ...listing, tools } } as unknown as Remembered);
+  return tools && { ...about, listing: { ...listing, tools } };
 }

@@ -1,7 +1,14 @@
-import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import type {
+  Client,
+  Prompt,
+  RequestOptions,
+  Resource,
+  ResourceTemplateType,
+  Tool,
+} from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { isPlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { readArgumentHeaders } from "../../core/nouns/argument-headers.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
@@ -24,16 +31,19 @@ export interface Listing {
   readonly leftOut: readonly string[];
 }
 
-/** Notes of a listing while it is made, and how many entries of a kind it may hold. */
-interface Notes {
+/** A listing while it is made. */
+interface Lister {
+  readonly client: Client;
+  readonly timeout: number;
+  /** How many entries of a kind it may hold. */
+  readonly maxEntries: number;
   readonly warnings: string[];
   readonly leftOut: string[];
-  readonly maxEntries: number;
 }
 
 interface ListingPage<T extends Listed> {
   readonly items: readonly T[];
-  readonly next?: string | undefined;
+  readonly nextCursor?: string | undefined;
 }
 
 /**
@@ -45,90 +55,81 @@ export async function fetchListing(
   { connectMs: timeout, maxEntries }: Pick<UpstreamLimits, "connectMs" | "maxEntries">,
   inHeaders: boolean,
 ): Promise<Listing> {
-  const warnings: string[] = [];
-  const leftOut: string[] = [];
-  const options = { timeout };
+  const lister: Lister = { client, timeout, maxEntries, warnings: [], leftOut: [] };
+  const { warnings, leftOut } = lister;
   const offered = client.getServerCapabilities() ?? {};
-  const list = <T extends Listed>(
-    what: string,
-    isOffered: unknown,
-    fetchPage: (params: { cursor?: string }) => Promise<ListingPage<T>>,
-  ) => (isOffered ? walk(what, { warnings, leftOut, maxEntries }, fetchPage) : Promise.resolve([]));
   const tolerate = async <T>(what: string, listed: Promise<T[]>): Promise<T[]> =>
     listed.catch((error: unknown) => {
       warnings.push(`its ${what} cannot be listed: ${reasonOf(error)}`);
       return [];
     });
+  const list = <T extends Listed>(
+    what: string,
+    isOffered: unknown,
+    fetchPage: (params: { cursor?: string }, options: RequestOptions) => Promise<ListingPage<T>>,
+  ) => (isOffered ? tolerate(what, walk(what, lister, fetchPage)) : []);
 
-  const tools = await list("tools", offered.tools, async (params) => {
-    const page = await client.request({ method: "tools/list", params }, toolPageSchema, options);
-    const listed = await readTools(page.tools, warnings);
-    const repeats = inHeaders && client.getProtocolEra() === "modern";
-    const items = repeats ? listed.filter((tool) => isCallable(tool, warnings)) : listed;
-    return { items, next: page.nextCursor };
-  });
-  const prompts = list("prompts", offered.prompts, async (params) => {
-    const page = await client.request({ method: "prompts/list", params }, options);
-    return { items: page.prompts, next: page.nextCursor };
-  });
-  const resources = list("resources", offered.resources, async (params) => {
-    const page = await client.request({ method: "resources/list", params }, options);
-    return { items: page.resources, next: page.nextCursor };
-  });
-  const templates = list("resource templates", offered.resources, async (params) => {
-    const page = await client.request({ method: "resources/templates/list", params }, options);
-    return { items: page.resourceTemplates, next: page.nextCursor };
-  });
-  const skills = fetchSkills(client, timeout, warnings);
+  const repeats = inHeaders && client.getProtocolEra() === "modern";
+  const tools = !offered.tools
+    ? []
+    : await walk("tools", lister, async (params, options) => {
+        const page = await client.request({ method: "tools/list", params }, toolPageSchema, options);
+        const listed = await readTools(page.tools, warnings);
+        const items = repeats ? listed.filter((tool) => isCallable(tool, warnings)) : listed;
+        return { ...page, items };
+      });
   // Awaited together, so that an early failure is never an unhandled rejection.
-  const [listedPrompts, listedResources, listedTemplates, listedSkills] = await Promise.all([
-    tolerate("prompts", prompts),
-    tolerate("resources", resources),
-    tolerate("resource templates", templates),
-    tolerate("skills", skills),
+  const [prompts, resources, templates, skills] = await Promise.all([
+    list("prompts", offered.prompts, async (params, options) => {
+      const page = await client.request({ method: "prompts/list", params }, options);
+      return { ...page, items: page.prompts };
+    }),
+    list("resources", offered.resources, async (params, options) => {
+      const page = await client.request({ method: "resources/list", params }, options);
+      return { ...page, items: page.resources };
+    }),
+    list("resource templates", offered.resources, async (params, options) => {
+      const page = await client.request({ method: "resources/templates/list", params }, options);
+      return { ...page, items: page.resourceTemplates };
+    }),
+    tolerate("skills", fetchSkills(lister)),
   ]);
   const instructions = client.getInstructions();
   return {
     ...(instructions !== undefined && { instructions }),
-    tools: packTools(tools),
-    prompts: listedPrompts,
-    resources: listedResources,
-    templates: listedTemplates,
-    skills: listedSkills.filter((skill) => isSound(skill, warnings)).slice(0, maxEntries),
-    warnings,
-    leftOut,
+    ...{ tools: packTools(tools), prompts, resources, templates, skills, warnings, leftOut },
   };
 }
 
 /** Follows cursors to the end, to a repeated cursor, or to a limit. Notes how many entries are over the limit. */
 async function walk<T extends Listed>(
   what: string,
-  { warnings, leftOut, maxEntries }: Notes,
-  fetchPage: (params: { cursor?: string }) => Promise<ListingPage<T>>,
+  { warnings, leftOut, maxEntries, timeout }: Lister,
+  fetchPage: (params: { cursor?: string }, options: RequestOptions) => Promise<ListingPage<T>>,
 ): Promise<T[]> {
   const items: T[] = [];
   const seen = new Set<string>();
   let over = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { items: more, next } = await fetchPage(cursor === undefined ? {} : { cursor });
+    const { items: more, nextCursor } = await fetchPage(cursor === undefined ? {} : { cursor }, { timeout });
     for (const item of more) {
       if (!isSound(item, warnings)) continue;
       if (items.length < maxEntries) items.push(item);
       else over += 1;
     }
-    if (next === undefined || next === "") return cut(over);
-    if (seen.has(next)) {
+    if (!nextCursor) return cut(over);
+    if (seen.has(nextCursor)) {
       warnings.push(`it has a list of ${what} that begins again; the first ${items.length} are listed`);
       return cut(over);
     }
-    seen.add(next);
-    cursor = next;
+    seen.add(nextCursor);
+    cursor = nextCursor;
   }
   return cut("an unknown number");
 
-  function cut(left: number | string): T[] {
-    if (left !== 0) leftOut.push(`${left} of its ${what} after the first ${items.length}`);
+  function cut(count: number | string): T[] {
+    if (count !== 0) leftOut.push(`${count} of its ${what} after the first ${items.length}`);
     return items;
   }
 }
@@ -147,7 +148,7 @@ function isSound(item: Listed, warnings: string[]): boolean {
 /** Drops a tool whose arguments cannot be repeated in headers: the server would refuse the call. */
 function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
   const read = readArgumentHeaders(inputSchema);
-  if (!read.ok) warnings.push(toVisibleText(`the tool ${name} is left out: ${read.reason}`, 300));
+  if (!read.ok) warnings.push(leftOut({ name }, read.reason));
   return read.ok;
 }
 
@@ -158,24 +159,25 @@ const MAX_ALL_FILES = 20_000;
 const MAX_BYTES = 16 * 2 ** 20;
 
 /** Lists the skills of a server that declares the Skills extension, without reading their files. */
-async function fetchSkills(client: Client, timeout: number, warnings: string[]): Promise<ListedSkill[]> {
+async function fetchSkills({ client, timeout, maxEntries, warnings }: Lister): Promise<ListedSkill[]> {
   if (!client.getServerCapabilities()?.extensions?.[SKILLS_EXTENSION]) return [];
   const { SkillsClient } = await import("@modelcontextprotocol/client/ext/skills");
   const { skills, invalid } = await new SkillsClient(client, { skipInvalid: true }).list({}, { timeout });
-  for (const { uri, reason } of invalid)
-    warnings.push(toVisibleText(`its skill ${uri ?? "without an address"} is refused: ${reason}`, 500));
+  const refuse = (skill: string, reason: string) =>
+    warnings.push(toVisibleText(`its skill ${skill} is refused: ${reason}`, 500));
+  for (const { uri, reason } of invalid) refuse(uri ?? "without an address", reason);
   let files = 0;
-  return skills.flatMap((skill) => {
-    const { uri, frontmatter, resources } = skill;
+  const listed = skills.flatMap(({ uri, frontmatter, resources }) => {
     files += resources.length;
-    const refusal =
-      files > MAX_ALL_FILES
-        ? `it has more than ${MAX_ALL_FILES} files with the others`
-        : refusalOf(uri, resources);
-    if (refusal !== undefined) warnings.push(toVisibleText(`its skill ${uri} is refused: ${refusal}`, 500));
+    const isOver = files > MAX_ALL_FILES;
+    const refusal = isOver
+      ? `it has more than ${MAX_ALL_FILES} files with the others`
+      : refusalOf(uri, resources);
+    if (refusal !== undefined) refuse(uri, refusal);
     const { name, description } = frontmatter;
     return refusal === undefined ? [{ name, description, uri, frontmatter, resources }] : [];
   });
+  return listed.filter((skill) => isSound(skill, warnings)).slice(0, maxEntries);
 }
 
 function refusalOf(uri: string, resources: ListedSkill["resources"]): string | undefined {
@@ -213,13 +215,13 @@ async function readTools(definitions: readonly unknown[], warnings: string[]): P
 }
 
 function toBareTool(definition: unknown): Tool | undefined {
-  if (!isPlainObject(definition) || typeof definition.name !== "string") return undefined;
-  const { name, inputSchema } = definition;
-  return isPlainObject(inputSchema) ? { name, inputSchema: inputSchema as Tool["inputSchema"] } : undefined;
+  const { name, inputSchema } = fieldsOf(definition);
+  if (typeof name !== "string" || !isPlainObject(inputSchema)) return undefined;
+  return { name, inputSchema: inputSchema as Tool["inputSchema"] };
 }
 
 function leftOut(definition: unknown, reason: string): string {
-  const name =
-    isPlainObject(definition) && typeof definition.name === "string" ? definition.name : "without a name";
-  return toVisibleText(`the tool ${name} is left out: ${reason}`, 300);
+  const { name } = fieldsOf(definition);
+  const called = typeof name === "string" ? name : "without a name";
+  return toVisibleText(`the tool ${called} is left out: ${reason}`, 300);
 }

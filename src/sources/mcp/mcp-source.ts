@@ -45,7 +45,6 @@ export interface McpSource extends Source {
 }
 
 const LABEL = /^[a-z][a-z0-9_-]{0,63}$/i;
-const DAY_MS = 86_400_000;
 /** Delay, because scanning all processes would slow down the start. */
 const SWEEP_MS = 500;
 
@@ -69,11 +68,6 @@ export function createMcpSource(
     label,
     config: server,
     cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, server) : undefined,
-    ttlMs: options.ttlMs ?? DAY_MS,
-    trusted: options.trusted ?? false,
-    lanes: options.lanes ?? {},
-    tools: options.tools ?? {},
-    scopes: options.scopes ?? [],
     variables: options.variables ?? environment,
     environment,
     shared: server.stateful ? undefined : options.shared,

@@ -1,20 +1,15 @@
 import type { Clock } from "../../base/util/clock.ts";
-import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf } from "../../base/util/plain-object.ts";
 
-/** Passes on what a server sends. Of notifications that come too fast, only the latest of each kind. */
-export interface NoticeGate {
-  /** Delivers a message now, or a notification later, or never if a newer one replaces it. */
-  take(message: unknown, deliver: () => void): void;
-  /** Drops the notifications that wait. */
-  close(): void;
-}
+export type NoticeGate = ReturnType<typeof createNoticeGate>;
 
 /** Notifications that pass unchanged within `EVERY_MS`. No honest server sends more. */
 const MOST = 50;
 const EVERY_MS = 100;
 const MAX_KINDS = 64;
 
-export function createNoticeGate(clock: Clock): NoticeGate {
+/** Passes on what a server sends. Of notifications that come too fast, only the latest of each kind. */
+export function createNoticeGate(clock: Clock) {
   const waiting = new Map<string, () => void>();
   let passed = 0;
   let cancel: (() => void) | undefined;
@@ -38,7 +33,8 @@ export function createNoticeGate(clock: Clock): NoticeGate {
   }
 
   return {
-    take: (message, deliver) => {
+    /** Delivers a message now, or a notification later, or never if a newer one replaces it. */
+    take: (message: unknown, deliver: () => void): void => {
       const kind = kindOf(message);
       if (kind === undefined) {
         // An answer comes after the notifications that were sent before it.
@@ -52,6 +48,7 @@ export function createNoticeGate(clock: Clock): NoticeGate {
       const [oldest] = waiting.keys();
       if (waiting.size > MAX_KINDS && oldest !== undefined) waiting.delete(oldest);
     },
+    /** Drops the notifications that wait. */
     close: () => {
       cancel?.();
       waiting.clear();
@@ -61,8 +58,8 @@ export function createNoticeGate(clock: Clock): NoticeGate {
 
 /** Notifications of one kind replace each other. Undefined for requests and answers. */
 function kindOf(message: unknown): string | undefined {
-  if (!isPlainObject(message) || typeof message.method !== "string" || message.id !== undefined)
-    return undefined;
-  const { progressToken, uri, requestId, taskId } = fieldsOf(message.params);
-  return JSON.stringify([message.method, progressToken, uri, requestId, taskId]);
+  const { method, id, params } = fieldsOf(message);
+  if (typeof method !== "string" || id !== undefined) return undefined;
+  const { progressToken, uri, requestId, taskId } = fieldsOf(params);
+  return JSON.stringify([method, progressToken, uri, requestId, taskId]);
 }

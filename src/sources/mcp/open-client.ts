@@ -1,11 +1,11 @@
-import type {
+import {
   Client,
-  FetchLike,
-  JsonSchemaValidator,
-  McpSubscription,
-  PriorDiscovery,
-  StreamableHTTPClientTransport,
-  Transport,
+  type FetchLike,
+  type JsonSchemaValidator,
+  type McpSubscription,
+  type PriorDiscovery,
+  SSEClientTransport,
+  type Transport,
 } from "@modelcontextprotocol/client";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
@@ -13,9 +13,10 @@ import type { Clock } from "../../base/util/clock.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { LogLevel } from "../../core/nouns/entry.ts";
 import { backoffMs, sleep } from "../backoff.ts";
+import type { StdioConfig } from "./config/server-config.ts";
 import { type LaunchVariables, toLaunch } from "./config/to-launch.ts";
-import { BROKEN_OFF, isLost, refusesPost } from "./failure.ts";
-import { createHttpFastPath } from "./http-fast-path.ts";
+import { isLost, refusesPost } from "./failure.ts";
+import { createHttpTransport } from "./http-fast-path.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { toWebFetch } from "./login/web-fetch.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
@@ -24,6 +25,7 @@ import type { UpstreamTarget } from "./upstream-target.ts";
 
 const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
 const PROBE_MS = 5_000;
+const LEGACY: PriorDiscovery = { kind: "legacy" };
 
 export interface OpenOptions extends UpstreamTarget {
   readonly era: PriorDiscovery | undefined;
@@ -55,81 +57,74 @@ export interface OpenedUpstream {
   readonly transport: OpenTransport;
 }
 
-/** Connects to a server in the protocol that it speaks. Loads the SDK on first use. */
+/** Connects to a server in the protocol that it speaks. */
 export async function openClient(options: OpenOptions): Promise<OpenedUpstream> {
-  const sdk = await import("@modelcontextprotocol/client");
-
-  async function attempt(prior: PriorDiscovery | undefined, overSse: boolean): Promise<OpenedUpstream> {
-    const transport = makeTransport(sdk, options, overSse);
-    options.onTransport(transport);
-    const { clock, onListChanged, limits } = options;
-    const changed = { autoRefresh: false, debounceMs: 0, onChanged: () => onListChanged() };
-    const client = new sdk.Client(CLIENT, {
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, limits.connectMs) } },
-      listChanged: { tools: changed, prompts: changed, resources: changed },
-      // Compiling a foreign schema could block the process. Callers check results themselves.
-      jsonSchemaValidator: { getValidator: acceptAll },
-    });
-    // Skips single invalid messages; `onclose` reports the end of the connection.
-    client.onerror = () => {};
-    client.setNotificationHandler("notifications/message", ({ params }) =>
-      options.onLog(params.level, params.data, params.logger),
-    );
-    const gone = new AbortController();
-    client.onclose = () => {
-      gone.abort();
-      options.onClosed(transport);
-    };
-    try {
-      await client.connect(transport.wire, { timeout: limits.connectMs, ...(prior && { prior }) });
-    } catch (error) {
-      options.onClosed(transport);
-      throw error;
-    }
-    void keepListening(client, { clock, signal: gone.signal, onMissed: onListChanged });
-    const discover = client.getDiscoverResult();
-    const era: PriorDiscovery = discover ? { kind: "modern", discover } : { kind: "legacy" };
-    return { client, era, transport };
-  }
-
   const { config, era, signal } = options;
   // Only the older protocol has SSE.
-  if (config.transport === "http" && config.sse) return attempt({ kind: "legacy" }, true);
+  if (config.transport === "http" && config.sse) return attempt(options, LEGACY, true);
   try {
-    return await attempt(era, false);
+    return await attempt(options, era, false);
   } catch (error) {
     if (signal.aborted) throw error;
     // A server of the older protocol may exit on an unknown request.
     if (config.transport === "stdio" && era === undefined && endedOverProbe(error))
-      return attempt({ kind: "legacy" }, false);
+      return attempt(options, LEGACY, false);
     if (config.transport !== "http" || !refusesPost(error)) throw error;
-    return attempt({ kind: "legacy" }, true).catch(() => {
+    return attempt(options, LEGACY, true).catch(() => {
       throw error;
     });
   }
 }
 
-function makeTransport(
-  sdk: typeof import("@modelcontextprotocol/client"),
+async function attempt(
   options: OpenOptions,
+  prior: PriorDiscovery | undefined,
   overSse: boolean,
-): OpenTransport {
-  const { label, config, variables, login, limits } = options;
-  if (config.transport === "http")
-    return makeHttpTransport(sdk, login!, createNoticeGate(options.clock), overSse);
+): Promise<OpenedUpstream> {
+  const { clock, onListChanged, limits, config } = options;
+  const gate = createNoticeGate(clock);
+  const transport =
+    config.transport === "http"
+      ? makeHttpTransport(options.login!, gate, overSse)
+      : makeStdioTransport(config, options, gate);
+  options.onTransport(transport);
+  const changed = { autoRefresh: false, debounceMs: 0, onChanged: () => onListChanged() };
+  const client = new Client(CLIENT, {
+    versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, limits.connectMs) } },
+    listChanged: { tools: changed, prompts: changed, resources: changed },
+    // Compiling a foreign schema could block the process. Callers check results themselves.
+    jsonSchemaValidator: { getValidator: acceptAll },
+  });
+  // Skips single invalid messages; `onclose` reports the end of the connection.
+  client.onerror = () => {};
+  client.setNotificationHandler("notifications/message", ({ params }) =>
+    options.onLog(params.level, params.data, params.logger),
+  );
+  const gone = new AbortController();
+  client.onclose = () => {
+    gone.abort();
+    options.onClosed(transport);
+  };
+  try {
+    await client.connect(transport.wire, { timeout: limits.connectMs, ...(prior && { prior }) });
+  } catch (error) {
+    options.onClosed(transport);
+    throw error;
+  }
+  void keepListening(client, clock, gone.signal, onListChanged);
+  const discover = client.getDiscoverResult();
+  return { client, era: discover ? { kind: "modern", discover } : LEGACY, transport };
+}
+
+function makeStdioTransport(config: StdioConfig, options: OpenOptions, gate: NoticeGate): OpenTransport {
+  const { label, variables, limits } = options;
   const launch = toLaunch(config, options);
   knowSecrets([
     ...secretsInArgs(launch.args),
     ...secretsInFields(launch.env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
-  const process: StdioTransport = createStdioTransport({
-    label,
-    ...launch,
-    ...limits,
-    readMessage: sdk.parseJSONRPCMessage,
-    gate: createNoticeGate(options.clock),
-  });
+  const process = createStdioTransport({ label, ...launch, ...limits, gate });
   return {
     wire: process,
     process,
@@ -142,12 +137,7 @@ function makeTransport(
 }
 
 /** Ends the connection if a message is too large, like the stdio transport. */
-function makeHttpTransport(
-  sdk: typeof import("@modelcontextprotocol/client"),
-  login: ServerLogin,
-  gate: NoticeGate,
-  overSse: boolean,
-): OpenTransport {
+function makeHttpTransport(login: ServerLogin, gate: NoticeGate, overSse: boolean): OpenTransport {
   const { url, headers } = login.address();
   let ending: string | undefined;
   const end = (reason: string) => {
@@ -155,12 +145,12 @@ function makeHttpTransport(
     void wire.close().catch(() => {});
   };
   const send = login.sender(end);
-  const requestInit = { headers };
-  const fastPath = createHttpFastPath({ url, headers, send, readMessage: sdk.parseJSONRPCMessage });
   const wire: Transport = overSse
-    ? new sdk.SSEClientTransport(url, { fetch: endWithStream(toWebFetch(send), end), requestInit })
-    : failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch: fastPath.fetch, requestInit }));
-  if (!overSse) fastPath.attach(wire);
+    ? new SSEClientTransport(url, {
+        fetch: endWithStream(toWebFetch(send), end),
+        requestInit: { headers },
+      })
+    : createHttpTransport(url, headers, send);
   passThroughGate(wire, gate);
   return {
     wire,
@@ -171,20 +161,6 @@ function makeHttpTransport(
     running: new Set(),
     release: () => wire.close(),
   };
-}
-
-/** Fails a request whose stream ends early; the SDK would wait forever. A second answer is ignored. */
-function failWithStream(transport: StreamableHTTPClientTransport): Transport {
-  const send = transport.send.bind(transport);
-  transport.send = (message, options) => {
-    if (!("id" in message && "method" in message)) return send(message, options);
-    const onRequestStreamEnd = () => {
-      options?.onRequestStreamEnd?.();
-      transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error: BROKEN_OFF });
-    };
-    return send(message, { ...options, onRequestStreamEnd });
-  };
-  return transport;
 }
 
 /** Ends an SSE connection with its stream: the SDK would open another stream, whose session the server forgot. */
@@ -230,20 +206,19 @@ function acceptAll<T>(): JsonSchemaValidator<T> {
   return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
 }
 
-interface ListenOptions {
-  readonly clock: Clock;
-  /** Raised when the client is closed. */
-  readonly signal: AbortSignal;
-  /** Called after a gap in the stream, in which changes may have been missed. */
-  onMissed(): void;
-}
-
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Opens the stream of change notifications of the newer protocol again whenever the server ends it. */
-async function keepListening(client: Client, options: ListenOptions): Promise<void> {
-  const { clock, signal, onMissed } = options;
+/**
+ * Opens the stream of change notifications of the newer protocol again whenever the server ends it, until the signal
+ * aborts. Changes during a gap in the stream may have been missed.
+ */
+async function keepListening(
+  client: Client,
+  clock: Clock,
+  signal: AbortSignal,
+  onMissed: () => void,
+): Promise<void> {
   let stream: McpSubscription | undefined = client.autoOpenedSubscription;
   let filter = stream?.honoredFilter;
   let openedAt = clock.monotonic();

@@ -53,37 +53,33 @@ export function packTools(listed: readonly Tool[]): PackedTools {
 
 /** Opens tools as {@link packTools} has packed them. Undefined if the parts do not fit together. */
 export function openTools(index: ToolIndex, bytes: Buffer): PackedTools | undefined {
-  const pack: Pack = { index, bytes, isJudged: index.rules === poisonRules() };
-  let start = index.names.length * HASH_BYTES;
-  const tools = index.names.map((name, at) => {
-    const end = start + (index.sizes[at] ?? Number.NaN);
-    const tool = new StoredTool(pack, name, at, start, end);
-    start = end;
-    return tool;
-  });
-  return start === bytes.length ? { tools, index, bytes } : undefined;
+  const ends = [index.names.length * HASH_BYTES];
+  for (const at of index.names.keys()) ends.push(ends[at]! + (index.sizes[at] ?? Number.NaN));
+  const pack = { index, bytes, ends, isJudged: index.rules === poisonRules() };
+  const tools = index.names.map((_, at) => new StoredTool(pack, at));
+  return ends.at(-1) === bytes.length ? { tools, index, bytes } : undefined;
 }
 
 interface Pack {
   readonly index: ToolIndex;
   readonly bytes: Buffer;
+  /** The end of the hashes, then that of each definition. */
+  readonly ends: readonly number[];
   /** Whether the poison in the index was found by the rules in use. */
   readonly isJudged: boolean;
 }
 
 class StoredTool {
-  readonly name: string;
   readonly #pack: Pack;
   readonly #at: number;
-  readonly #start: number;
-  readonly #end: number;
 
-  constructor(pack: Pack, name: string, at: number, start: number, end: number) {
-    this.name = name;
+  constructor(pack: Pack, at: number) {
     this.#pack = pack;
     this.#at = at;
-    this.#start = start;
-    this.#end = end;
+  }
+
+  get name(): string {
+    return this.#pack.index.names[this.#at]!;
   }
 
   /** The title, if it is another than the name. */
@@ -109,6 +105,7 @@ class StoredTool {
   }
 
   read(): Tool {
-    return JSON.parse(this.#pack.bytes.toString("utf8", this.#start, this.#end));
+    const { bytes, ends } = this.#pack;
+    return JSON.parse(bytes.toString("utf8", ends[this.#at], ends[this.#at + 1]));
   }
 }

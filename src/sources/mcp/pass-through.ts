@@ -2,6 +2,7 @@ import type { Client, InputRequests, InputResponses, RequestOptions } from "@mod
 import { isProblem, problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import type { CallingClient } from "../../core/nouns/entry.ts";
 import type { CallTrace, TracedRequest } from "../../core/nouns/span-context.ts";
 
@@ -27,37 +28,32 @@ export interface PassedRequest {
 }
 
 /**
- * Returns the parts of a request that connect the server with the client behind the call: progress always;
- * from a server of the newer protocol also log messages, and questions if results are passed on.
+ * Connects the server with the client behind the call: progress always; from a server of the newer protocol also log
+ * messages, and questions if results are passed on.
  */
 export function passThrough(
   client: Client,
   caller: CallingClient | undefined,
   { trusted }: Pick<Asking, "trusted">,
-  meta: Readonly<Record<string, unknown>> = {},
+  meta: Readonly<Record<string, unknown>>,
 ): PassedRequest {
-  const params = Object.keys(meta).length > 0 ? { _meta: meta } : {};
-  if (!caller) return { params, options: {} };
-  const isModern = client.getProtocolEra() === "modern";
+  const toParams = (_meta: PlainObject) => (Object.keys(_meta).length > 0 ? { _meta } : {});
+  if (!caller) return { params: toParams(meta), options: {} };
   const onprogress: RequestOptions["onprogress"] = ({ message, ...update }) =>
     caller.progress({
       ...update,
       ...(message !== undefined && { message: toVisibleText(hideSecrets(message)) }),
     });
+  if (client.getProtocolEra() !== "modern") return { params: toParams(meta), options: { onprogress } };
+  const { capabilities, responses, state, logLevel } = caller;
   // The face drops messages below its client's level.
-  const logs = isModern && caller.logLevel !== undefined ? { [LOG_LEVEL_KEY]: caller.logLevel } : undefined;
-  if (!isModern || !caller.passOn)
-    return { params: logs ? { _meta: { ...meta, ...logs } } : params, options: { onprogress } };
-  const { capabilities, responses, state } = caller;
-  const askable = trusted ? Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name)) : [];
-  const offered = trusted || !takesForms(capabilities) ? askable : [["elicitation", { form: {} }] as const];
+  const logged = { ...meta, ...(logLevel !== undefined && { [LOG_LEVEL_KEY]: logLevel }) };
+  if (!caller.passOn) return { params: toParams(logged), options: { onprogress } };
+  const askable = Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name));
+  const form = takesForms(capabilities) ? { elicitation: { form: {} } } : {};
   return {
     params: {
-      _meta: {
-        ...meta,
-        [CAPABILITIES_KEY]: Object.fromEntries(offered),
-        ...logs,
-      },
+      _meta: { ...logged, [CAPABILITIES_KEY]: trusted ? Object.fromEntries(askable) : form },
       ...(Object.keys(responses).length > 0 && { inputResponses: responses as InputResponses }),
       ...(state !== undefined && { requestState: state }),
     },
@@ -104,27 +100,17 @@ export function passError(caller: CallingClient | undefined): (error: unknown) =
 }
 
 /** Clients that name no mode are older than modes and take forms. */
-function takesForms({ elicitation }: CallingClient["capabilities"]): boolean {
-  if (typeof elicitation !== "object" || elicitation === null) return false;
-  return "form" in elicitation || !("url" in elicitation);
+export function takesForms({ elicitation }: CallingClient["capabilities"]): boolean {
+  return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
 }
 
 /** Sends a request within the trace of its call and publishes its outcome. */
-export function traceRequest<T extends object>(
+export async function traceRequest<T extends object>(
   trace: CallTrace | undefined,
   request: TracedRequest,
-  send: TracedSend<T>,
+  send: (meta: Readonly<Record<string, string>>) => Promise<T>,
 ): Promise<T> {
-  return trace ? sendWithin(trace, request, send) : send({});
-}
-
-type TracedSend<T> = (meta: Readonly<Record<string, string>>) => Promise<T>;
-
-async function sendWithin<T extends object>(
-  trace: CallTrace,
-  request: TracedRequest,
-  send: TracedSend<T>,
-): Promise<T> {
+  if (!trace) return send({});
   const call = trace.begin?.(request);
   const { traceparent = trace.traceparent } = call ?? {};
   try {

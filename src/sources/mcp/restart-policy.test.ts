@@ -3,13 +3,12 @@ import { createRestartPolicy } from "./connection.ts";
 
 function policy(random = 1) {
   const clock = { now: 0 };
-  const made = createRestartPolicy({
-    most: 5,
-    windowMs: 600_000,
-    baseMs: 100,
-    now: () => clock.now,
-    random: () => random,
-  });
+  const limits = { restarts: 5, restartWindowMs: 600_000, backoffMs: 100 };
+  const made = createRestartPolicy(
+    limits,
+    () => clock.now,
+    () => random,
+  );
   return { clock, made };
 }
 

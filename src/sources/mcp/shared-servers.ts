@@ -15,7 +15,7 @@ interface Server {
   readonly users: Map<OpenOptions, OpenTransport>;
   readonly running: Set<unknown>;
   /** The transport that was opened last. */
-  readonly transport: OpenTransport | undefined;
+  transport?: OpenTransport;
   readonly opening: Promise<OpenedUpstream>;
   /** Ends the server, also while it opens. */
   end(): Promise<void>;
@@ -33,7 +33,6 @@ export function createSharedServers(): SharedServers {
   function start(key: string, options: OpenOptions): Server {
     const users: Server["users"] = new Map();
     const unused = new AbortController();
-    let transport: OpenTransport | undefined;
     let isOpen = false;
     const forget = () => {
       if (servers.get(key) === server) servers.delete(key);
@@ -45,7 +44,7 @@ export function createSharedServers(): SharedServers {
         onListChanged: () => each(users, (user) => user.onListChanged()),
         onLog: (...message) => each(users, (user) => user.onLog(...message)),
         onTransport: (next) => {
-          transport = next;
+          server.transport = next;
           if (unused.signal.aborted) void next.release();
         },
         onClosed: () => {
@@ -62,18 +61,12 @@ export function createSharedServers(): SharedServers {
     const server: Server = {
       users,
       running: new Set(),
-      get transport() {
-        return transport;
-      },
       opening,
       end: async () => {
         forget();
         unused.abort();
-        await transport?.release();
-        await opening.then(
-          (opened) => opened.transport.release(),
-          () => {},
-        );
+        await server.transport?.release();
+        await opening.then(({ transport }) => transport.release()).catch(() => {});
       },
     };
     servers.set(key, server);

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { fieldsOf } from "../../base/util/plain-object.ts";
 import { createMarker, MARKER } from "../../base/util/process-marker.ts";
@@ -16,6 +16,7 @@ const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
 /** How long lines are handled before others have their turn. */
 const TURN_MS = 5;
+
 export interface StdioOptions {
   readonly label: string;
   readonly command: string;
@@ -26,52 +27,41 @@ export interface StdioOptions {
   readonly maxLineBytes: number;
   /** On close: how long to wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
-  /** Checks a parsed line. Throws if it is not a message. */
-  readonly readMessage: (value: unknown) => JSONRPCMessage;
   readonly gate: NoticeGate;
 }
 
 /** A server that runs as a child process, in its own process group. */
 export interface StdioTransport extends Transport {
-  readonly pid: number | null;
+  pid: number | null;
   /** Marks a local pipe for the SDK. */
   readonly stderr: null;
   stderrText(): string;
   /** Skipped lines that were not messages. */
-  readonly invalidLines: number;
+  invalidLines: number;
   /** Why the connection ended; undefined while it is open. */
-  readonly ending: string | undefined;
+  ending: string | undefined;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 export function createStdioTransport(options: StdioOptions): StdioTransport {
   const ring = createTextRing(STDERR_BYTES);
-  const lines = createLineReader(options.maxLineBytes);
+  const readLines = createLineReader(options.maxLineBytes);
   const marker = createMarker();
   let backlog: string[] = [];
   let child: Child | undefined;
-  let invalidLines = 0;
-  let ending: string | undefined;
   let closed: Promise<void> | undefined;
-  let announced = false;
   let forget = () => {};
 
   const transport: StdioTransport & Transport = {
     stderr: null,
-    get pid() {
-      return child?.pid ?? null;
-    },
-    get invalidLines() {
-      return invalidLines;
-    },
-    get ending() {
-      return ending;
-    },
+    pid: null,
+    invalidLines: 0,
+    ending: undefined,
     stderrText: () => ring.text(),
-    start: () => start(),
-    send: (message) => send(message),
-    close: () => close(),
+    start,
+    send,
+    close,
   };
 
   async function start(): Promise<void> {
@@ -83,9 +73,10 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
       detached: true,
       shell: false,
       windowsHide: true,
-      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      cwd: options.cwd,
     });
     child = started;
+    transport.pid = started.pid ?? null;
     started.stdout.on("data", (chunk: Buffer) => receive(chunk));
     started.stderr.on("data", (chunk: Buffer) => ring.add(chunk));
     for (const stream of [started.stdin, started.stdout, started.stderr]) {
@@ -93,7 +84,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     }
     // Not only `close`: a descendant may hold the pipes after the server has ended.
     started.on("exit", (code, signal) => {
-      ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
+      transport.ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
       // Its last output may still be in the pipe.
       setTimeout(() => void close(), LAST_OUTPUT_MS);
     });
@@ -106,8 +97,8 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
         resolve();
       });
       started.once("error", (error: NodeJS.ErrnoException) => {
-        ending = `it cannot be started (${error.code ?? "unknown"})`;
-        reject(lost(ending));
+        transport.ending = `it cannot be started (${error.code ?? "unknown"})`;
+        reject(lost(transport.ending));
       });
     });
   }
@@ -118,9 +109,9 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   function receive(chunk: Buffer): void {
     if (closed) return;
-    const complete = lines.read(chunk);
+    const complete = readLines(chunk);
     if (complete === undefined) {
-      ending ??= `it sent a line longer than ${options.maxLineBytes} bytes`;
+      transport.ending ??= `it sent a line longer than ${options.maxLineBytes} bytes`;
       void close();
       return;
     }
@@ -153,7 +144,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     try {
       value = JSON.parse(line);
     } catch {
-      invalidLines += 1;
+      transport.invalidLines += 1;
       return false;
     }
     options.gate.take(value, () => deliver(value));
@@ -162,21 +153,19 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   /** Checks delivered messages only, because a check costs more than a line. */
   function deliver(value: unknown): void {
-    let message: JSONRPCMessage;
+    let message: JSONRPCMessage | undefined;
     try {
-      message = options.readMessage(value);
+      message = parseJSONRPCMessage(value);
     } catch {
-      invalidLines += 1;
-      const refused = refusalOf(value);
-      if (!refused) return;
-      message = refused;
+      transport.invalidLines += 1;
+      message = refusalOf(value);
     }
-    transport.onmessage?.(message);
+    if (message) transport.onmessage?.(message);
   }
 
   async function send(message: JSONRPCMessage): Promise<void> {
     if (!child || closed || child.exitCode !== null || child.signalCode !== null) {
-      throw lost(ending ?? "it is not running");
+      throw lost(transport.ending ?? "it is not running");
     }
     const { stdin } = child;
     if (stdin.write(`${JSON.stringify(message)}\n`)) return;
@@ -195,18 +184,12 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     for (const line of backlog.splice(0)) take(line);
     options.gate.close();
     // Callers learn it at once; `close` resolves when the processes are gone.
-    announce();
+    transport.onclose?.();
     if (child?.pid === undefined) return;
     child.stdin.end();
     await endProcesses(child.pid, marker, options.graceMs);
     forget();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-  }
-
-  function announce(): void {
-    if (announced) return;
-    announced = true;
-    transport.onclose?.();
   }
 
   return transport;
@@ -226,16 +209,11 @@ function toCommandLine({ label, command, args, env, cwd = process.cwd() }: Stdio
 }
 
 /** Keeps the end of an endless text, up to a size. */
-interface TextRing {
-  add(chunk: Buffer): void;
-  text(): string;
-}
-
-export function createTextRing(maxBytes: number): TextRing {
+export function createTextRing(maxBytes: number) {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
-    add: (chunk) => {
+    add: (chunk: Buffer): void => {
       // A copy, because a slice would keep the whole chunk in memory.
       const copy = Buffer.from(chunk.subarray(Math.max(0, chunk.length - maxBytes)));
       chunks.push(copy);

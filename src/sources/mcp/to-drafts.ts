@@ -1,11 +1,17 @@
-import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import type {
+  CompleteRequestParams,
+  Prompt,
+  Resource,
+  ResourceTemplateType,
+  Tool,
+} from "@modelcontextprotocol/client";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import type { EntryDraft, Lane, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
+import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
 import { callTask, needsTask } from "./call-task.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import { checkOffered, type DraftOptions, overrideOf, requestForEntry } from "./entry-request.ts";
@@ -61,14 +67,16 @@ export function toDrafts(
 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
   const { label, timeoutMs, lanes } = options;
-  const { lane } = overrideOf(tool.name, options);
+  const { name, description, hidden, lane } = overrideOf(tool.name, options);
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
   // Drops the output schema, which the SDK would compile.
   const { outputSchema: _, ...toolDefinition } = tool;
   return {
     kind: "tool",
     ...common(tool, route, options),
-    ...overridden(tool.name, options),
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(hidden && { visibility: "hidden" }),
     ...laneOf(tool, lane === undefined ? lanes : { [tool.name]: lane }),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
@@ -83,11 +91,10 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           repeatable: readOnlyHint === true || idempotentHint === true,
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
           send: (client, passed, request) => {
-            const { signal, client: caller } = context;
-            const call = { name: tool.name, arguments: args, ...passed.params };
-            return needsTask(tool, client)
-              ? callTask(client, call, { label, signal, request, caller })
-              : client.callTool(call, { ...request, ...passed.options, toolDefinition });
+            const call = { name: tool.name, arguments: args, ...passed };
+            if (!needsTask(tool, client)) return client.callTool(call, { ...request, toolDefinition });
+            const { signal, timeout } = request;
+            return callTask(client, call, { label, request: { signal, timeout }, caller: context.client });
           },
           toValue: (result) => {
             if (!result.isError) return toolValue(result);
@@ -102,35 +109,22 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
 }
 
 function promptDraft(prompt: Prompt, route: string, options: DraftOptions): EntryDraft {
-  const declared = prompt.arguments ?? [];
+  const { name, arguments: declared = [] } = prompt;
   const check = checkOffered(prompt, (listing) => listing.prompts, route, options);
   return {
     kind: "prompt",
     ...common(prompt, route, options),
-    complete: completeArgument({ type: "ref/prompt", name: prompt.name }, check, options),
-    inputSchema: {
-      type: "object",
-      properties: Object.fromEntries(
-        declared.map(({ name, description }) => [
-          name,
-          { type: "string", ...(description && { description }) },
-        ]),
-      ),
-      required: declared.filter(({ required }) => required).map(({ name }) => name),
-    },
+    complete: completeArgument({ type: "ref/prompt", name }, check, options),
+    inputSchema: textSchema(declared),
     load: (params, context) => {
-      const args = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+      const args = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, String(value)]));
       return requestForEntry(
         {
           method: "prompts/get",
-          target: prompt.name,
+          target: name,
           repeatable: true,
           check,
-          send: (client, passed, request) =>
-            client.getPrompt(
-              { name: prompt.name, arguments: args, ...passed.params },
-              { ...request, ...passed.options },
-            ),
+          send: (client, passed, request) => client.getPrompt({ name, arguments: args, ...passed }, request),
           toValue: promptValue,
         },
         options,
@@ -156,11 +150,7 @@ function resourceDraft(
       complete: completeArgument({ type: "ref/resource", uri: template }, check, options),
     }),
     outside: true,
-    inputSchema: {
-      type: "object",
-      properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
-      required: names,
-    },
+    inputSchema: textSchema(names.map((name) => ({ name, required: true }))),
     load: async (params, context) => {
       const { UriTemplate } = await import("@modelcontextprotocol/client");
       const texts = Object.fromEntries(names.map((name) => [name, String(params[name])]));
@@ -171,14 +161,26 @@ function resourceDraft(
           method: "resources/read",
           repeatable: true,
           check,
-          send: (client, passed, request) =>
-            client.readResource({ uri, ...passed.params }, { ...request, ...passed.options }),
+          send: (client, passed, request) => client.readResource({ uri, ...passed }, request),
           toValue: resourceValue,
         },
         options,
         context,
       );
     },
+  };
+}
+
+/** The schema of arguments that are all texts. */
+function textSchema(args: NonNullable<Prompt["arguments"]>): JsonSchema {
+  const properties = args.map(({ name, description }) => [
+    name,
+    { type: "string", ...(description && { description }) },
+  ]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required: args.filter(({ required }) => required).map(({ name }) => name),
   };
 }
 
@@ -194,38 +196,24 @@ function templateVariables(template: string): string[] {
 
 function common(listed: Listed, route: string, { label, program, trusted, status }: DraftOptions) {
   const { content, hash } = toDefinition(listed);
-  const title = listed.title === undefined || listed.title === listed.name ? [] : [listed.title];
+  const { name, title, description } = listed;
+  // The server's own address of a document; its results refer to it.
+  const { uri, uriTemplate, mimeType } = listed as Partial<Resource & ResourceTemplateType>;
   return {
     ...BARE_ENTRY,
     route,
     domain: label,
-    name: listed.name,
-    description: listed.description || listed.title || listed.name,
-    phrases: title,
-    metadata: addressOf(listed),
+    name,
+    description: description || title || name,
+    phrases: title === undefined || title === name ? [] : [title],
+    metadata: {
+      ...(uri !== undefined && { uri }),
+      ...(uriTemplate !== undefined && { uriTemplate: String(uriTemplate) }),
+      ...(mimeType !== undefined && { mimeType }),
+    },
     presentation: presentationOf(listed),
     origin: { source: label, program, definition: content, hash, trusted },
     ...(status && { status }),
-  };
-}
-
-/** The fields that a person has replaced. */
-function overridden(tool: string, options: DraftOptions) {
-  const { name, description, hidden } = overrideOf(tool, options);
-  return {
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    ...(hidden && { visibility: "hidden" as const }),
-  };
-}
-
-/** Returns the server's own address of a document; its results refer to it. */
-function addressOf(listed: Listed): Readonly<Record<string, string>> {
-  const { uri, uriTemplate, mimeType } = listed as Partial<Resource & ResourceTemplateType>;
-  return {
-    ...(uri !== undefined && { uri }),
-    ...(uriTemplate !== undefined && { uriTemplate: String(uriTemplate) }),
-    ...(mimeType !== undefined && { mimeType }),
   };
 }
 
@@ -233,37 +221,23 @@ function presentationOf(listed: Listed): Presentation {
   const { title, annotations, outputSchema, icons, size, execution, _meta } = listed as Partial<
     Tool & Resource
   >;
-  const { taskSupport = "forbidden" } = execution ?? {};
-  return {
-    ...(title !== undefined && { title }),
-    ...(annotations && { annotations }),
-    ...(outputSchema && { outputSchema: outputSchema as JsonSchema }),
-    ...(icons && { icons }),
-    ...(size !== undefined && { size }),
-    ...(taskSupport !== "forbidden" && { runsAsTask: true }),
-    ...(_meta && { _meta }),
-  };
+  const runsAsTask = (execution?.taskSupport ?? "forbidden") !== "forbidden";
+  return { title, annotations, icons, size, _meta, runsAsTask, outputSchema: outputSchema as JsonSchema };
 }
 
 /**
  * A person's word for the tool decides. A server's hints can only make the lane stricter than the tool's name
  * implies, except that a hint to read counts if the name implies nothing.
  */
-function laneOf({ name, annotations = {} }: Tool, lanes: DraftOptions["lanes"]): LaneClaims {
-  const { readOnlyHint, destructiveHint } = annotations;
-  const defaultLane = "write";
-  if (Object.hasOwn(lanes, name)) return { lane: lanes[name]!, riskLevel: "safe", defaultLane };
-  if (destructiveHint === true) return { lane: "destructive", riskLevel: "safe", defaultLane };
+function laneOf(
+  { name, annotations: { readOnlyHint, destructiveHint } = {} }: Tool,
+  lanes: DraftOptions["lanes"],
+): Pick<Extract<EntryDraft, { kind: "tool" }>, "lane" | "riskLevel" | "defaultLane"> {
+  const lane = Object.hasOwn(lanes, name) ? lanes[name] : destructiveHint ? "destructive" : undefined;
+  if (lane !== undefined) return { lane, riskLevel: "safe", defaultLane: "write" };
   if (readOnlyHint === true) return { riskLevel: "safe", defaultLane: "read" };
   const isWrite = destructiveHint === false || readOnlyHint === false;
-  return { riskLevel: isWrite ? "moderate" : "safe", defaultLane };
-}
-
-interface LaneClaims {
-  readonly lane?: Lane;
-  readonly riskLevel: "safe" | "moderate";
-  /** The lane if the name implies none. */
-  readonly defaultLane: Lane;
+  return { riskLevel: isWrite ? "moderate" : "safe", defaultLane: "write" };
 }
 
 const MAX_CHARS = 128;
@@ -312,14 +286,9 @@ function toSegment(name: string): string {
   return segment === "" || segment === "." || segment === ".." ? "unnamed" : segment;
 }
 
-/** Names the prompt or template whose argument is completed, in the words of the protocol. */
-type CompletionRef =
-  | { readonly type: "ref/prompt"; readonly name: string }
-  | { readonly type: "ref/resource"; readonly uri: string };
-
 /** Lets the server complete arguments, if it can. */
 function completeArgument(
-  ref: CompletionRef,
+  ref: CompleteRequestParams["ref"],
   check: (listing: Listing) => void,
   { upstream }: DraftOptions,
 ): NonNullable<ReadableEntry["complete"]> {

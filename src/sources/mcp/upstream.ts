@@ -6,7 +6,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { CallingClient, LogLevel } from "../../core/nouns/entry.ts";
-import { type Connection, type ConnectionOptions, createConnection, type OpenSession } from "./connection.ts";
+import { type ConnectionOptions, createConnection, type OpenSession } from "./connection.ts";
 import {
   failureReason,
   forgotSession,
@@ -29,19 +29,7 @@ export interface UpstreamCall<T> {
   work(client: Client, options: RequestOptions): Promise<T>;
 }
 
-/** One server: connected when needed, started again when it fails, isolated from the others. */
-export interface Upstream extends Pick<Connection, "state" | "recall" | "retryAfterMs" | "close"> {
-  /** Connects if needed and lists everything again. */
-  refresh(): Promise<void>;
-  /** Connects ahead of a call, unless the server is down or waits for a consent. */
-  warm(): void;
-  /** Refreshes, even if the server has failed too often for automatic attempts. */
-  retry(): Promise<void>;
-  /** Ends the connection, with its process, and opens a new one. */
-  restart(): Promise<void>;
-  run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T>;
-  diagnostics(): UpstreamDiagnostics;
-}
+export type Upstream = ReturnType<typeof createUpstream>;
 
 /** State of the connection to a server. */
 export interface UpstreamDiagnostics {
@@ -56,7 +44,8 @@ export interface UpstreamDiagnostics {
   readonly stderr: string;
 }
 
-export function createUpstream(options: Omit<ConnectionOptions, "onLog">): Upstream {
+/** One server: connected when needed, started again when it fails, isolated from the others. */
+export function createUpstream(options: Omit<ConnectionOptions, "onLog">) {
   const { label, limits } = options;
   const connection = createConnection({ ...options, onLog });
   const slots = createSlots(label, limits.concurrency, limits.queue);
@@ -130,30 +119,30 @@ export function createUpstream(options: Omit<ConnectionOptions, "onLog">): Upstr
   }
 
   return {
-    state: connection.state,
-    recall: connection.recall,
-    refresh: connection.relist,
+    ...connection,
+    /** Connects ahead of a call, unless the server is down or waits for a consent. */
     warm: () => {
       if (!connection.state.status)
         Promise.resolve()
           .then(connection.connect)
           .catch(() => {});
     },
+    /** Lists again, even if the server has failed too often for automatic attempts. */
     retry: async () => {
-      connection.forgetFailures();
+      connection.restarts.forget();
       const { session } = connection.state;
       await connection.relist().catch((error: unknown) => {
         throw session ? toCallProblem(error, session) : error;
       });
     },
+    /** Ends the connection, with its process, and opens a new one. */
     restart: async () => {
-      connection.forgetFailures();
+      connection.restarts.forget();
       const { session } = connection.state;
       if (session) connection.drop(session);
       await connection.connect();
     },
-    retryAfterMs: connection.retryAfterMs,
-    run: async (call, signal) => {
+    run: async <T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> => {
       const slot = slots.take(signal);
       const release = slot instanceof Promise ? await slot : slot;
       const endUse = connection.holdOpen();
@@ -170,32 +159,24 @@ export function createUpstream(options: Omit<ConnectionOptions, "onLog">): Upstr
         release();
       }
     },
-    diagnostics: () => {
+    diagnostics: (): UpstreamDiagnostics => {
       const { session, last } = connection.state;
       return {
         connected: session !== undefined,
         pid: session?.transport.process?.pid ?? undefined,
         protocol: session?.era.kind,
-        starts: connection.starts,
-        running: slots.running,
-        waiting: slots.waiting,
+        starts: connection.restarts.recent().length,
+        running: slots.running(),
+        waiting: slots.waiting(),
         invalidLines: last?.process?.invalidLines ?? 0,
         stderr: hideSecrets(last?.process?.stderrText() ?? ""),
       };
     },
-    close: connection.close,
   };
 }
 
 /** Limits how many calls run and how many wait, in order. */
-interface Slots {
-  /** Returns a function that releases the slot, at once if one is free. */
-  take(signal: AbortSignal): (() => void) | Promise<() => void>;
-  readonly running: number;
-  readonly waiting: number;
-}
-
-function createSlots(server: string, limit: number, queueLimit: number): Slots {
+function createSlots(server: string, limit: number, queueLimit: number) {
   const queue = new Set<() => void>();
   let running = 0;
 
@@ -207,38 +188,32 @@ function createSlots(server: string, limit: number, queueLimit: number): Slots {
       released = true;
       running -= 1;
       const [next] = queue;
-      if (next) {
-        queue.delete(next);
-        next();
-      }
+      if (!next) return;
+      queue.delete(next);
+      next();
     };
   }
 
-  return {
-    get running() {
-      return running;
-    },
-    get waiting() {
-      return queue.size;
-    },
-    take: (signal) => {
-      signal.throwIfAborted();
-      if (running < limit && queue.size === 0) return give();
-      if (queue.size >= queueLimit) throw problem("BUSY", { server, running, waiting: queue.size });
-      return new Promise((resolve, reject) => {
-        const enter = () => {
-          signal.removeEventListener("abort", leave);
-          resolve(give());
-        };
-        const leave = () => {
-          queue.delete(enter);
-          reject(signal.reason);
-        };
-        queue.add(enter);
-        signal.addEventListener("abort", leave, { once: true });
-      });
-    },
-  };
+  /** Returns a function that releases the slot, at once if one is free. */
+  function take(signal: AbortSignal): (() => void) | Promise<() => void> {
+    signal.throwIfAborted();
+    if (running < limit && queue.size === 0) return give();
+    if (queue.size >= queueLimit) throw problem("BUSY", { server, running, waiting: queue.size });
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        signal.removeEventListener("abort", leave);
+        resolve(give());
+      };
+      const leave = () => {
+        queue.delete(enter);
+        reject(signal.reason);
+      };
+      queue.add(enter);
+      signal.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  return { take, running: () => running, waiting: () => queue.size };
 }
 
 /** Servers for each core that start at the same time: more of them would only keep each other, and clients, waiting. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { problem } from "../../../base/problems/problem.ts";
-import { fieldsOf, isPlainObject, type PlainObject } from "../../../base/util/plain-object.ts";
+import { type Problem, problem } from "../../../base/problems/problem.ts";
+import { fieldsOf, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
 import { invalid } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
@@ -45,10 +45,7 @@ export type Profile = z.infer<typeof profileSchema>;
 export function readOverride(overrides: unknown, server: string): ServerOverride {
   const byServer = fieldsOf(overrides);
   if (!Object.hasOwn(byServer, server)) return {};
-  const parsed = serverOverrideSchema.safeParse(byServer[server]);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalid(server, `its override: ${[...(issue?.path ?? []), issue?.message].join(" ")}`);
+  return read(serverOverrideSchema, byServer[server], (issue) => invalid(server, `its override: ${issue}`));
 }
 
 /**
@@ -60,10 +57,18 @@ export function readProfile(profiles: unknown, name: string): Profile {
   const byName = fieldsOf(profiles);
   const names = Object.keys(byName).join(", ") || "none";
   if (!Object.hasOwn(byName, name)) throw wrongProfile(`profile ${name} not found; profiles: ${names}`);
-  const parsed = profileSchema.safeParse(byName[name]);
+  return read(profileSchema, byName[name], (issue) => wrongProfile(`profile ${name}: ${issue}`));
+}
+
+function read<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  wrong: (issue: string) => Problem,
+): z.output<T> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw wrongProfile(`profile ${name}: ${[...(issue?.path ?? []), issue?.message].join(" ")}`);
+  throw wrong([...(issue?.path ?? []), issue?.message].join(" "));
 }
 
 function wrongProfile(reason: string) {
@@ -80,9 +85,7 @@ export function serversOf(servers: PlainObject, { servers: chosen }: Profile): P
 export function unknownServerNames(block: unknown, names: readonly string[]): string[] {
   const { overrides, profiles } = fieldsOf(block);
   const chosen = Object.values(fieldsOf(profiles)).flatMap((profile) =>
-    isPlainObject(profile) && Array.isArray(profile.servers)
-      ? (profile.servers as unknown[]).map(String)
-      : [],
+    listOf(fieldsOf(profile).servers).map(String),
   );
   const named = new Set([...Object.keys(fieldsOf(overrides)), ...chosen]);
   return [...named].filter((name) => !names.includes(name));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { readEnvFile, toLaunch } from "./to-launch.ts";
+import { readVariables, toLaunch } from "./to-launch.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keyhole-env-file-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -11,7 +11,7 @@ const config = { transport: "stdio" as const, command: "node", args: [], env: {}
 
 function read(text: string): Record<string, string> {
   writeFileSync(join(folder, ".env"), text);
-  return readEnvFile({ label: "shop", config: config as never, variables: {} }, folder);
+  return readVariables("shop", join(folder, ".env"));
 }
 
 test("an envFile gives variables", () => {

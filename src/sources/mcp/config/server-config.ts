@@ -70,6 +70,7 @@ export type ServerConfig =
       readonly sse?: true;
     });
 
+export type StdioConfig = Extract<ServerConfig, { readonly transport: "stdio" }>;
 export type HttpConfig = Extract<ServerConfig, { readonly transport: "http" }>;
 export type OAuthConfig = z.output<typeof oauthSchema>;
 

@@ -2,23 +2,20 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, resolve, win32 } from "node:path";
 import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
-import type { ServerAddress, ServerProcess, ServerProgram } from "../../../core/nouns/server-program.ts";
-import type { ServerConfig } from "./server-config.ts";
-import { expandVariables, type LaunchVariables } from "./to-launch.ts";
+import type { ServerProcess, ServerProgram } from "../../../core/nouns/server-program.ts";
+import type { ServerConfig, StdioConfig } from "./server-config.ts";
+import { expandVariables, type LaunchOptions } from "./to-launch.ts";
 
-export interface ProgramOptions {
-  readonly variables: LaunchVariables;
-  /** The environment of the person who uses the server. */
-  readonly environment: LaunchVariables;
-  /** The folder in which a process starts unless its config names another one. */
-  readonly cwd?: string | undefined;
-}
+type ProgramOptions = Omit<LaunchOptions, "label">;
 
 const NO_SECRETS = { env: {}, envFile: "", headers: {}, oauth: {} };
 
 /** Describes what a server runs, with two hashes of it. Looks the command up, starts nothing. */
 export function toServerProgram(label: string, config: ServerConfig, options: ProgramOptions): ServerProgram {
-  const runs = config.transport === "http" ? toAddress(config) : toProcess(label, config, options);
+  const runs =
+    config.transport === "http"
+      ? { url: config.url, headers: config.headers, ...(config.oauth && { oauth: config.oauth }) }
+      : toProcess(label, config, options);
   return {
     label,
     runs,
@@ -33,13 +30,9 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
   };
 }
 
-function toAddress({ url, headers, oauth }: Extract<ServerConfig, { transport: "http" }>): ServerAddress {
-  return { url, headers, ...(oauth && { oauth }) };
-}
-
 function toProcess(
   label: string,
-  config: Extract<ServerConfig, { transport: "stdio" }>,
+  config: StdioConfig,
   { variables, environment, cwd = process.cwd() }: ProgramOptions,
 ): ServerProcess {
   const expand = (text: string) => {

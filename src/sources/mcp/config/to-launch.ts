@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { reasonOf } from "../../../base/util/reason-of.ts";
-import { invalid, type ServerConfig } from "./server-config.ts";
+import { invalid, type StdioConfig } from "./server-config.ts";
 
 /**
  * Variables that every program needs: the person's folders, Windows' own, proxies and certificates. Others have to be
@@ -44,17 +44,19 @@ export interface Launch {
  * @throws SERVER_CONFIG_INVALID if a variable or the `envFile` is missing.
  */
 export function toLaunch(
-  config: Extract<ServerConfig, { transport: "stdio" }>,
+  config: StdioConfig,
   { label, variables, environment, cwd: folder }: LaunchOptions,
 ): Launch {
+  const expand = (text: string) => expandVariables(label, text, variables);
+  const { envFile } = config;
   const place = config.cwd ?? folder;
-  const cwd = place === undefined ? undefined : expandVariables(label, place, variables);
+  const cwd = place === undefined ? undefined : expand(place);
   return {
-    command: expandVariables(label, config.command, variables),
-    args: config.args.map((argument) => expandVariables(label, argument, variables)),
+    command: expand(config.command),
+    args: config.args.map(expand),
     env: {
       ...inherited(environment),
-      ...readEnvFile({ label, config, variables }, cwd),
+      ...(envFile !== undefined && readVariables(label, resolve(cwd ?? process.cwd(), expand(envFile)))),
       ...expandAll(label, config.env, variables),
     },
     cwd,
@@ -70,8 +72,6 @@ export function inherited(environment: LaunchVariables): Record<string, string> 
   return Object.fromEntries(present) as Record<string, string>;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
 // Linear: the closing brace bounds each match, and no part is ambiguous.
 const VARIABLE = /\$\{([^{}]*)\}/g;
 const NAME = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
@@ -84,7 +84,7 @@ const SECRET = /^(?:secret|input|keychain):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/;
  *
  * @throws SERVER_CONFIG_INVALID
  */
-export function expandVariables(label: string, text: string, variables: Variables): string {
+export function expandVariables(label: string, text: string, variables: LaunchVariables): string {
   return text.replace(VARIABLE, (whole, inner: string) => {
     const [, secret] = SECRET.exec(inner) ?? [];
     if (secret !== undefined) {
@@ -107,7 +107,7 @@ export function expandVariables(label: string, text: string, variables: Variable
 export function expandAll(
   label: string,
   texts: Readonly<Record<string, string>>,
-  variables: Variables,
+  variables: LaunchVariables,
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(texts).map(([name, text]) => [name, expandVariables(label, text, variables)]),
@@ -139,48 +139,24 @@ const DECIDES_CODE = new RegExp(
   "i",
 );
 
-interface EnvFileOptions {
-  readonly label: string;
-  readonly config: ServerConfig;
-  readonly variables: Readonly<Record<string, string | undefined>>;
-}
-
 /**
- * Reads the variables of a server's `envFile`. A relative path starts at the folder of the process.
+ * Reads the variables of a server's `envFile`.
  *
  * @throws SERVER_CONFIG_INVALID if the file cannot be read, or sets a variable that decides what runs.
  */
-export function readEnvFile(
-  { label, config, variables }: EnvFileOptions,
-  cwd = process.cwd(),
-): Record<string, string> {
-  if (config.transport !== "stdio" || config.envFile === undefined) return {};
-  return readVariables(label, resolve(cwd, expandVariables(label, config.envFile, variables)));
-}
-
-/**
- * Reads a file of variables for a server.
- *
- * @throws SERVER_CONFIG_INVALID as {@link readEnvFile}.
- */
 export function readVariables(label: string, path: string): Record<string, string> {
+  const refuse = (what: string) => invalid(label, `its envFile ${path} ${what}`);
   const facts = statSync(path, { throwIfNoEntry: false });
-  if (!facts?.isFile()) throw invalid(label, `its envFile ${path} does not exist`);
-  if (facts.size > MAX_BYTES) throw invalid(label, `its envFile ${path} is larger than ${MAX_BYTES} bytes`);
-  const env = parse(label, path);
+  if (!facts?.isFile()) throw refuse("does not exist");
+  if (facts.size > MAX_BYTES) throw refuse(`is larger than ${MAX_BYTES} bytes`);
+  let env: Record<string, string>;
+  try {
+    env = { ...parseEnv(readFileSync(path, "utf8")) } as Record<string, string>;
+  } catch (error) {
+    throw refuse(`cannot be read: ${reasonOf(error)}`);
+  }
   const deciding = Object.keys(env).find((name) => DECIDES_CODE.test(name));
   if (deciding !== undefined)
-    throw invalid(
-      label,
-      `its envFile ${path} sets ${deciding}, which decides what runs; set it under env instead`,
-    );
+    throw refuse(`sets ${deciding}, which decides what runs; set it under env instead`);
   return env;
-}
-
-function parse(label: string, path: string): Record<string, string> {
-  try {
-    return { ...parseEnv(readFileSync(path, "utf8")) } as Record<string, string>;
-  } catch (error) {
-    throw invalid(label, `its envFile ${path} cannot be read: ${reasonOf(error)}`);
-  }
 }

@@ -1,61 +1,70 @@
-import type {
-  OAuthClientMetadata,
-  OAuthClientProvider,
-  OAuthDiscoveryState,
-  StoredOAuthClientInformation,
-  StoredOAuthTokens,
+import {
+  createPrivateKeyJwtAuth,
+  type FetchLike,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { problem } from "../../../base/problems/problem.ts";
 import type { OAuthConfig } from "../config/server-config.ts";
 import type { KeptLogin, Logins } from "./logins.ts";
 
-type AuthSdk = typeof import("@modelcontextprotocol/client");
-
-export interface ProviderOptions {
-  readonly sdk: AuthSdk;
+/** A server over HTTP, with the way to its authorization server. */
+export interface OAuthTarget {
   readonly label: string;
+  readonly url: URL;
+  /** The server in the store of logins. */
   readonly server: string;
   readonly oauth: OAuthConfig;
   readonly logins: Logins;
+  readonly fetch: FetchLike;
+  /** Throws if a person must not be sent to this address. */
+  checkUrl(url: URL): void;
 }
 
 /** The person who logs in, and the callback for the answer. */
-export interface PersonOptions {
+interface PersonOptions {
   readonly redirectUrl: string;
   readonly state: string;
   onUrl(url: URL): void | Promise<void>;
 }
 
 /** Creates Keyhole's OAuth client for one server. Without a person it uses its own credentials. */
-export function createClientProvider(options: ProviderOptions, person?: PersonOptions): OAuthClientProvider {
-  const { oauth, logins, server, label } = options;
+export function createClientProvider(target: OAuthTarget, person?: PersonOptions): OAuthClientProvider {
+  const { oauth, logins, server, label } = target;
+  const redirectUrl = person?.redirectUrl;
   let registered: StoredOAuthClientInformation | undefined;
   let verifier = "";
   let discovery: OAuthDiscoveryState | undefined;
 
   async function configured(): Promise<StoredOAuthClientInformation | undefined> {
-    if (oauth.clientId === undefined) return undefined;
+    const client = configuredClient(oauth);
+    if (!client) return undefined;
     // The credentials are bound to the authorization server that first received them.
     const login = await logins.read(server);
-    return {
-      client_id: oauth.clientId,
-      ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
-      ...(login?.client?.client_id === oauth.clientId && { issuer: login.issuer }),
-    };
+    return login?.client?.client_id === client.client_id ? { ...client, issuer: login.issuer } : client;
   }
 
   async function remembered(issuer: string | undefined): Promise<StoredOAuthClientInformation | undefined> {
     if (registered) return registered;
     const client = issuer === undefined ? undefined : (await logins.read(server, issuer))?.client;
-    return client && fitsRedirect(client, person?.redirectUrl, oauth.clientMetadataUrl) ? client : undefined;
+    return client && fitsRedirect(client, redirectUrl, oauth.clientMetadataUrl) ? client : undefined;
   }
 
   return {
-    redirectUrl: person?.redirectUrl,
-    clientMetadata: toMetadata(oauth, person?.redirectUrl),
+    redirectUrl,
+    clientMetadata: {
+      client_name: "Keyhole",
+      redirect_uris: redirectUrl === undefined ? [] : [redirectUrl],
+      ...(redirectUrl === undefined
+        ? { grant_types: ["client_credentials"] }
+        : { grant_types: ["authorization_code", "refresh_token"], response_types: ["code"] }),
+      ...(oauth.scopes?.length && { scope: oauth.scopes.join(" ") }),
+    },
     ...(oauth.clientMetadataUrl !== undefined && { clientMetadataUrl: oauth.clientMetadataUrl }),
     ...(person && { state: () => person.state }),
-    ...clientAuthentication(options),
+    ...clientAuthentication(oauth),
     clientInformation: async (context) => (await configured()) ?? (await remembered(context?.issuer)),
     ...(oauth.clientId === undefined && {
       saveClientInformation: (client: StoredOAuthClientInformation) => {
@@ -70,7 +79,8 @@ export function createClientProvider(options: ProviderOptions, person?: PersonOp
         oauth.clientId === undefined ? await remembered(issuer) : { client_id: oauth.clientId, issuer };
       await logins.save(server, toLogin(issuer, client, tokens));
     },
-    prepareTokenRequest: (scope) => (person ? undefined : ownRequest(scope)),
+    prepareTokenRequest: (scope) =>
+      person ? undefined : new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) }),
     saveDiscoveryState: (state) => {
       if (person) checkChallengeMethod(label, state);
       discovery = state;
@@ -82,6 +92,7 @@ export function createClientProvider(options: ProviderOptions, person?: PersonOp
     codeVerifier: () => verifier,
     redirectToAuthorization: async (url) => {
       if (!person) throw problem("LOGIN_FAILED", { server: label, reason: "nobody is there to log in" });
+      target.checkUrl(url);
       await person.onUrl(url);
     },
     invalidateCredentials: async (what) => {
@@ -90,49 +101,32 @@ export function createClientProvider(options: ProviderOptions, person?: PersonOp
   };
 }
 
+/** The client of the config; undefined if Keyhole has to register itself. */
+export function configuredClient({ clientId, clientSecret }: OAuthConfig) {
+  if (clientId === undefined) return undefined;
+  return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
+}
+
 /** Converts tokens for the store. Their lifetime counts from now. */
 export function toLogin(
   issuer: string,
   client: StoredOAuthClientInformation | undefined,
   tokens: StoredOAuthTokens,
 ): KeptLogin {
-  return {
-    issuer,
-    ...(client && { client }),
-    tokens,
-    ...(tokens.expires_in !== undefined && { expiresAt: Date.now() + tokens.expires_in * 1_000 }),
-  };
+  const { expires_in: seconds } = tokens;
+  const expiresAt = seconds === undefined ? undefined : Date.now() + seconds * 1_000;
+  return { issuer, client, tokens, expiresAt };
 }
 
 /** Authenticates the client with its key. */
 export function clientAuthentication({
-  sdk,
-  oauth,
-}: ProviderOptions): Pick<OAuthClientProvider, "addClientAuthentication"> {
-  const { clientId, privateKey, algorithm } = oauth;
+  clientId,
+  privateKey,
+  algorithm,
+}: OAuthConfig): Pick<OAuthClientProvider, "addClientAuthentication"> {
   if (clientId === undefined || privateKey === undefined) return {};
-  const addClientAuthentication = sdk.createPrivateKeyJwtAuth({
-    issuer: clientId,
-    subject: clientId,
-    privateKey,
-    alg: algorithm,
-  });
-  return { addClientAuthentication };
-}
-
-function ownRequest(scope: string | undefined): URLSearchParams {
-  return new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) });
-}
-
-function toMetadata(oauth: OAuthConfig, redirectUrl: string | undefined): OAuthClientMetadata {
-  const scope = oauth.scopes?.join(" ");
-  return {
-    client_name: "Keyhole",
-    redirect_uris: redirectUrl === undefined ? [] : [redirectUrl],
-    grant_types: redirectUrl === undefined ? ["client_credentials"] : ["authorization_code", "refresh_token"],
-    ...(redirectUrl !== undefined && { response_types: ["code"] }),
-    ...(scope && { scope }),
-  };
+  const identity = { issuer: clientId, subject: clientId };
+  return { addClientAuthentication: createPrivateKeyJwtAuth({ ...identity, privateKey, alg: algorithm }) };
 }
 
 /** A registration is valid for its callback address only. */

@@ -1,17 +1,25 @@
-import { randomBytes } from "node:crypto";
-import type { FetchLike } from "@modelcontextprotocol/client";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  auth,
+  computeScopeUnion,
+  discoverOAuthServerInfo,
+  refreshAuthorization,
+} from "@modelcontextprotocol/client";
 import { isProblem, type Problem, problem } from "../../../base/problems/problem.ts";
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
-import type { OAuthConfig } from "../config/server-config.ts";
-import type { Callback } from "./callback.ts";
+import { untilAborted } from "../../../base/util/until-aborted.ts";
 import {
   clientAuthentication,
+  configuredClient,
   createClientProvider,
-  type ProviderOptions,
+  type OAuthTarget,
   toLogin,
 } from "./client-provider.ts";
-import type { Challenge, KeptLogin, Logins } from "./logins.ts";
+import type { Challenge, KeptLogin } from "./logins.ts";
 
 /** Options of `source.logIn()`. The person opens the address; the answer comes to a local port. */
 export interface LogInOptions {
@@ -22,14 +30,6 @@ export interface LogInOptions {
   readonly timeoutMs?: number;
 }
 
-interface Flow extends ProviderOptions {
-  readonly url: URL;
-  readonly fetch: FetchLike;
-  readonly challenge: Challenge;
-  /** Throws if a person must not be sent to this address. */
-  checkUrl(url: URL): void;
-}
-
 const TIMEOUT_MS = 5 * 60_000;
 const REASON_CHARS = 300;
 /** Error codes of RFC 6749. Other text is not shown. */
@@ -37,45 +37,39 @@ const ERROR_CODE = /^[a-z_]{1,40}$/;
 
 /** Lets a person log in and stores the tokens. Throws LOGIN_FAILED. */
 export async function logIn(
-  flow: Flow,
+  target: OAuthTarget,
+  challenge: Challenge,
   { onUrl, signal, timeoutMs = TIMEOUT_MS }: LogInOptions,
 ): Promise<void> {
-  const { sdk, url, fetch: fetchFn, challenge, label } = flow;
   const limit = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
   const state = randomBytes(32).toString("base64url");
-  const callback = await listen(flow, state);
-  const provider = createClientProvider(flow, {
-    redirectUrl: callback.redirectUrl,
-    state,
-    onUrl: async (address) => {
-      flow.checkUrl(address);
-      await onUrl(address);
-    },
-  });
-  const request = {
-    serverUrl: url,
-    fetchFn,
-    ...(challenge.resourceMetadataUrl && { resourceMetadataUrl: new URL(challenge.resourceMetadataUrl) }),
-  };
+  const { redirectUrl, answered, close } = await listen(target, state);
+  const provider = createClientProvider(target, { redirectUrl, state, onUrl });
+  const request = toRequest(target, challenge);
   try {
-    const scope = sdk.computeScopeUnion(challenge.scope, flow.oauth.scopes?.join(" "));
-    await sdk.auth(provider, { ...request, ...(scope && { scope }), forceReauthorization: true });
-    const answer = await callback.answer(limit);
-    const iss = answer.get("iss") ?? undefined;
+    await auth(provider, { ...request, forceReauthorization: true });
+    const answer = await untilAborted(answered, limit);
     const authorizationCode = answer.get("code");
-    if (authorizationCode === null) throw refusal(label, answer);
-    await sdk.auth(provider, { ...request, authorizationCode, ...(iss !== undefined && { iss }) });
+    if (authorizationCode === null) throw refusal(target.label, answer);
+    await auth(provider, { ...request, authorizationCode, iss: answer.get("iss") ?? undefined });
   } catch (error) {
-    throw toProblem(label, error, limit.aborted);
+    throw toProblem(target.label, error, limit.aborted);
   } finally {
-    await callback.close();
+    await close();
   }
 }
 
+function toRequest({ url, fetch, oauth }: OAuthTarget, { scope, resourceMetadataUrl }: Challenge) {
+  return {
+    serverUrl: url,
+    fetchFn: fetch,
+    scope: computeScopeUnion(scope, oauth.scopes?.join(" ")),
+    ...(resourceMetadataUrl && { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
+  };
+}
+
 /** Reuses the port of an earlier registration, so that the registration stays valid. */
-async function listen({ oauth, logins, server, label }: Flow, state: string): Promise<Callback> {
-  // Loaded only for a login, because it would slow down the start.
-  const { openCallback } = await import("./callback.ts");
+async function listen({ oauth, logins, server, label }: OAuthTarget, state: string) {
   if (oauth.callbackPort !== undefined) {
     return openCallback(state, oauth.callbackPort).catch((error: unknown) => {
       throw toProblem(label, error, false);
@@ -84,7 +78,55 @@ async function listen({ oauth, logins, server, label }: Flow, state: string): Pr
   const client = (await logins.read(server))?.client;
   const uri = client && "redirect_uris" in client ? client.redirect_uris[0] : undefined;
   const port = Number(uri === undefined ? 0 : (URL.parse(String(uri))?.port ?? 0));
-  return openCallback(state, port).catch(() => openCallback(state));
+  return openCallback(state, port).catch(() => openCallback(state, 0));
+}
+
+const PATH = "/callback";
+const HEADERS = {
+  "content-type": "text/plain; charset=utf-8",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'",
+  "referrer-policy": "no-referrer",
+  connection: "close",
+};
+
+/** Listens on 127.0.0.1 for the answer of a login. Accepts one request with the right state, refuses all others. */
+async function openCallback(state: string, port: number) {
+  const { promise: answered, resolve } = Promise.withResolvers<URLSearchParams>();
+  let used = false;
+  let host = "";
+  const server = createServer((request, response) => {
+    const url = URL.parse(request.url ?? "", `http://${host}`);
+    const isAnswer =
+      request.method === "GET" &&
+      request.headers.host === host &&
+      url?.pathname === PATH &&
+      isSame(url.searchParams.get("state") ?? "", state);
+    if (!isAnswer || used) return void response.writeHead(400, HEADERS).end("This is not a login.\n");
+    used = true;
+    response.writeHead(200, HEADERS).end("Keyhole has got the answer. You may close this page.\n");
+    resolve(url.searchParams);
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    redirectUrl: `http://${host}${PATH}`,
+    answered,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeIdleConnections();
+      // Gives the browser time to load the page.
+      setTimeout(() => server.closeAllConnections(), 1_000).unref();
+      await closed;
+    },
+  };
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function refusal(label: string, answer: URLSearchParams): Problem {
@@ -105,95 +147,60 @@ function toProblem(label: string, error: unknown, ended: boolean): Problem {
   return problem("LOGIN_FAILED", { server: label, reason }, { reason });
 }
 
-interface RenewOptions {
-  readonly label: string;
-  readonly url: URL;
-  readonly server: string;
-  readonly oauth: OAuthConfig;
-  readonly logins: Logins;
-  readonly fetch: FetchLike;
-}
-
 /** OAuth errors that mean the login has ended, not that the server fails for a while. */
 const ENDED = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 
 /** Replaces the stale token. Returns false if only a person can do it. */
 export async function renewLogin(
-  options: RenewOptions,
+  target: OAuthTarget,
   stale: string | undefined,
   challenge: Challenge,
 ): Promise<boolean> {
-  const { server, logins, oauth } = options;
+  const { server, logins, oauth } = target;
   const isOwn = oauth.grant === "client_credentials";
   const first = await logins.read(server);
   if (!isOwn && first?.tokens?.refresh_token === undefined) return isAnother(first, stale);
-  const sdk = await import("@modelcontextprotocol/client");
-  const provider = { ...options, sdk };
   return logins.alone(server, async () => {
     const login = await logins.read(server);
     if (isAnother(login, stale)) return true;
-    if (isOwn) return requestToken(provider, options, challenge);
-    return login?.tokens?.refresh_token !== undefined && refresh(provider, options, login, challenge);
+    if (isOwn)
+      return (await auth(createClientProvider(target), toRequest(target, challenge))) === "AUTHORIZED";
+    return login !== undefined && refresh(target, login, challenge);
   });
 }
 
 /** Another process may have renewed the token. */
-function isAnother(kept: KeptLogin | undefined, stale: string | undefined): boolean {
-  return kept?.tokens !== undefined && kept.tokens.access_token !== stale;
-}
-
-async function requestToken(
-  provider: ProviderOptions,
-  { url, fetch, oauth }: RenewOptions,
-  { scope, resourceMetadataUrl }: Challenge,
-): Promise<boolean> {
-  const wanted = provider.sdk.computeScopeUnion(scope, oauth.scopes?.join(" "));
-  const result = await provider.sdk.auth(createClientProvider(provider), {
-    serverUrl: url,
-    fetchFn: fetch,
-    ...(wanted && { scope: wanted }),
-    ...(resourceMetadataUrl && { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
-  });
-  return result === "AUTHORIZED";
+function isAnother(login: KeptLogin | undefined, stale: string | undefined): boolean {
+  return login?.tokens !== undefined && login.tokens.access_token !== stale;
 }
 
 /** Sends a refresh token only to the authorization server that issued it. */
 async function refresh(
-  provider: ProviderOptions,
-  { label, url, server, oauth, logins, fetch }: RenewOptions,
+  target: OAuthTarget,
   { issuer, client, tokens }: KeptLogin,
-  { resourceMetadataUrl }: Challenge,
+  challenge: Challenge,
 ): Promise<boolean> {
-  const { sdk } = provider;
-  const discovered = await sdk.discoverOAuthServerInfo(url, {
-    fetchFn: fetch,
-    ...(resourceMetadataUrl && { resourceMetadataUrl: new URL(resourceMetadataUrl) }),
-  });
+  const { label, url, server, oauth, logins, fetch: fetchFn } = target;
+  if (tokens?.refresh_token === undefined) return false;
+  const discovered = await discoverOAuthServerInfo(url, toRequest(target, challenge));
   const { authorizationServerMetadata: metadata, authorizationServerUrl, resourceMetadata } = discovered;
   if ((metadata?.issuer ?? authorizationServerUrl) !== issuer) {
     throw problem("LOGIN_FAILED", { server: label, reason: "it has another authorization server now" });
   }
-  const identity = oauth.clientId === undefined ? client : configuredClient(oauth);
-  if (!identity || tokens?.refresh_token === undefined) return false;
+  const clientInformation = configuredClient(oauth) ?? client;
+  if (!clientInformation) return false;
   try {
-    const renewed = await sdk.refreshAuthorization(authorizationServerUrl, {
-      ...(metadata && { metadata }),
-      clientInformation: identity,
-      refreshToken: tokens.refresh_token,
+    const renewed = await refreshAuthorization(authorizationServerUrl, {
+      ...{ metadata, clientInformation, fetchFn, refreshToken: tokens.refresh_token },
       ...(resourceMetadata && { resource: resourceMetadata.resource }),
-      ...clientAuthentication(provider),
-      fetchFn: fetch,
+      ...clientAuthentication(oauth),
     });
     const scope = renewed.scope ?? tokens.scope;
     await logins.save(server, toLogin(issuer, client, { ...renewed, ...(scope && { scope }), issuer }));
     return true;
   } catch (error) {
     if (!ENDED.has(String((error as { code?: unknown }).code))) throw error;
-    await logins.save(server, { issuer, ...(client && { client }) });
+    await logins.save(server, { issuer, client });
     return false;
   }
-}
-
-function configuredClient({ clientId = "", clientSecret }: OAuthConfig) {
-  return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
 }

@@ -7,36 +7,21 @@ import { secretsIn, secretsInFields } from "../../../base/safety/secret-values.t
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import { type HttpConfig, invalid, type OAuthConfig } from "../config/server-config.ts";
-import { expandAll, expandVariables } from "../config/to-launch.ts";
-import { type LogInOptions, logIn, renewLogin } from "./log-in.ts";
+import { expandAll, expandVariables, type LaunchVariables } from "../config/to-launch.ts";
+import type { LogInOptions } from "./log-in.ts";
 import type { Challenge, Logins } from "./logins.ts";
 import { boundAnswers, type Send, toWebFetch } from "./web-fetch.ts";
 
-export interface ServerLoginOptions {
+interface ServerLoginOptions {
   readonly label: string;
   readonly config: HttpConfig;
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: LaunchVariables;
   readonly logins: Logins;
   /** Largest answer, or event of a stream, in bytes. */
   readonly maxBytes: number;
 }
 
-/** Access to one HTTP server with its own login. Tokens of Keyhole's callers are never used. */
-export interface ServerLogin {
-  /** Returns the address and headers of the config. Throws if a variable is missing. */
-  address(): { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
-  /** Returns a way to send with the token, which is renewed when it has expired or is refused. */
-  sender(onTooLarge: (reason: string) => void): Send;
-  /** Why the last renewal failed. */
-  readonly complaint: string | undefined;
-  /** The issuer of the login in use; undefined without one. */
-  issuer(): Promise<string | undefined>;
-  /** Whether a call was refused because the login lacks scopes. */
-  missing(): Promise<boolean>;
-  logIn(options: LogInOptions): Promise<void>;
-  logOut(): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type ServerLogin = ReturnType<typeof createServerLogin>;
 
 const METADATA_BYTES = 1024 * 1024;
 /** Time limit for one request to an authorization server; calls wait for it. */
@@ -46,8 +31,9 @@ const EARLY_MS = 30_000;
 const LOOK_MS = 1_000;
 const BARE: OAuthConfig = { grant: "authorization_code", algorithm: "ES256", allowPrivateHosts: [] };
 
-export function createServerLogin(options: ServerLoginOptions): ServerLogin {
-  const { label, config, variables, logins, maxBytes } = options;
+/** Access to one HTTP server with its own login. Tokens of Keyhole's callers are never used. */
+export function createServerLogin(options: ServerLoginOptions) {
+  const { label, logins, maxBytes } = options;
   let opened: OpenedLogin | undefined;
   let renewing: Promise<boolean> | undefined;
   let challenge: Challenge | undefined;
@@ -56,7 +42,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   function open(): OpenedLogin {
-    opened ??= read(label, config, variables);
+    opened ??= read(options);
     return opened;
   }
 
@@ -79,20 +65,22 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
 
   /** Returns true if there is a new token. Runs once at a time, across processes. */
   function renew(stale: string | undefined, asked: Challenge): Promise<boolean> {
-    const { url, server, oauth, oauthFetch } = open();
-    renewing ??= renewLogin({ label, url, server, oauth, logins, fetch: oauthFetch }, stale, asked)
-      .then((renewed) => {
-        complaint = undefined;
-        return renewed;
-      })
-      .catch((error: unknown) => {
-        complaint = toVisibleText(reasonOf(error), 300);
-        return false;
-      })
-      .finally(() => {
-        renewing = undefined;
-      });
+    renewing ??= renewNow(stale, asked).finally(() => {
+      renewing = undefined;
+    });
     return renewing;
+  }
+
+  async function renewNow(stale: string | undefined, asked: Challenge): Promise<boolean> {
+    try {
+      const { renewLogin } = await import("./log-in.ts");
+      const renewed = await renewLogin(open(), stale, asked);
+      complaint = undefined;
+      return renewed;
+    } catch (error) {
+      complaint = toVisibleText(reasonOf(error), 300);
+      return false;
+    }
   }
 
   /** Reads the demands of a server that refused a token. */
@@ -101,26 +89,24 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
     const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
     const { error, scope, resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
     if (answer.status === 403 && error !== "insufficient_scope") return undefined;
-    return {
-      ...(scope !== undefined && { scope }),
-      ...(resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }),
-    };
+    return { scope, resourceMetadataUrl: resourceMetadataUrl?.href };
   }
 
   async function noteChallenge(asked: Challenge, status: number): Promise<Challenge> {
     const { computeScopeUnion } = await import("@modelcontextprotocol/client");
     const { server } = open();
     const held = status === 403 ? (await logins.read(server))?.tokens?.scope : undefined;
-    const scope = computeScopeUnion(held, asked.scope);
-    challenge = { ...asked, ...(scope !== undefined && { scope }) };
+    challenge = { ...asked, scope: computeScopeUnion(held, asked.scope) };
     // Stored, because another process may perform the login.
     if (status === 403) await logins.saveChallenge(server, challenge);
     return challenge;
   }
 
   return {
-    address: () => open(),
-    sender: (onTooLarge) => {
+    /** Returns the address and headers of the config. Throws if a variable is missing. */
+    address: (): Pick<OpenedLogin, "url" | "headers"> => open(),
+    /** Returns a way to send with the token, which is renewed when it has expired or is refused. */
+    sender: (onTooLarge: (reason: string) => void): Send => {
       const { oauth, headers, guardedFetch } = open();
       const send = boundAnswers(guardedFetch, maxBytes, onTooLarge);
       if (hasOwnCredentials(headers)) return send;
@@ -138,21 +124,22 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
         return send(url, withToken(request, await currentToken()));
       };
     },
+    /** Why the last renewal failed. */
     get complaint() {
       return complaint;
     },
+    /** The issuer of the login in use; undefined without one. */
     issuer: async () => (await logins.read(open().server))?.issuer,
+    /** Whether a call was refused because the login lacks scopes. */
     missing: async () => (await logins.challenge(open().server)) !== undefined,
-    logIn: async (how) => {
-      const { url, server, oauth, oauthFetch, checkUrl } = open();
+    logIn: async (how: LogInOptions): Promise<void> => {
+      const { server, oauth } = open();
       if (oauth.grant === "client_credentials") {
         const reason = "its config has credentials of its own; nobody has to log in";
         throw problem("LOGIN_FAILED", { server: label, reason }, { reason });
       }
-      const sdk = await import("@modelcontextprotocol/client");
-      const wanted = (await logins.challenge(server)) ?? challenge ?? {};
-      const flow = { sdk, label, url, server, oauth, logins, fetch: oauthFetch, challenge: wanted, checkUrl };
-      await logIn(flow, how);
+      const { logIn } = await import("./log-in.ts");
+      await logIn(open(), (await logins.challenge(server)) ?? challenge ?? {}, how);
       lookAgain();
       await logins.saveChallenge(server, undefined);
       challenge = undefined;
@@ -171,46 +158,51 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
 
 type OpenedLogin = ReturnType<typeof read>;
 
-function read(label: string, config: HttpConfig, variables: Readonly<Record<string, string | undefined>>) {
-  const url = toUrl(label, expandVariables(label, config.url, variables));
+function read({ label, config, variables, logins }: ServerLoginOptions) {
+  const expand = (text: string) => expandVariables(label, text, variables);
+  const url = toUrl(label, expand(config.url));
   const headers = expandAll(label, config.headers, variables);
-  const { clientId, clientSecret, privateKey, ...rest } = config.oauth ?? BARE;
+  const given = config.oauth ?? BARE;
+  const { clientId, clientSecret, privateKey } = given;
   const oauth: OAuthConfig = {
-    ...rest,
-    ...expandAll(
-      label,
-      {
-        ...(clientId && { clientId }),
-        ...(clientSecret && { clientSecret }),
-        ...(privateKey && { privateKey }),
-      },
-      variables,
-    ),
+    ...given,
+    clientId: clientId && expand(clientId),
+    clientSecret: clientSecret && expand(clientSecret),
+    privateKey: privateKey && expand(privateKey),
   };
-  const { clientSecret: own = "", privateKey: pem = "" } = oauth;
-  knowSecrets([own, pem, ...secretsInFields(headers), ...secretsIn("url", url.href)]);
+  const secrets = [oauth.clientSecret ?? "", oauth.privateKey ?? ""];
+  knowSecrets([...secrets, ...secretsInFields(headers), ...secretsIn("url", url.href)]);
   // The config allows its own host. Hosts that the server names have to be public.
   const allowed = [url.hostname, ...oauth.allowPrivateHosts];
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: allowed });
   const plain = toWebFetch(boundAnswers(guardedFetch, METADATA_BYTES));
   const checkUrl = (target: URL) => checkTarget(target, url, allowed);
-  const oauthFetch: FetchLike = async (target, init) => {
+  const fetch: FetchLike = async (target, init) => {
     checkUrl(new URL(target));
     const limit = AbortSignal.timeout(OAUTH_MS);
     return plain(target, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, limit]) : limit });
   };
-  return { url, headers, oauth, server: `${label} ${url.href}`, guardedFetch, oauthFetch, checkUrl };
+  return {
+    label,
+    url,
+    headers,
+    oauth,
+    logins,
+    server: `${label} ${url.href}`,
+    guardedFetch,
+    fetch,
+    checkUrl,
+  };
 }
 
 /** Requires https, except for allowed hosts of a server that is itself reached over http. */
 function checkTarget(target: URL, server: URL, allowed: readonly string[]): void {
   const isAllowed = allowed.includes(target.hostname) || allowed.includes(target.host);
   const plainHttp = target.protocol === "http:" && isAllowed && server.protocol === "http:";
-  const reason =
-    target.username || target.password
-      ? "its URL carries a user name or password"
-      : `${target.protocol.slice(0, -1)} is not allowed there`;
-  if ((target.protocol === "https:" || plainHttp) && !target.username && !target.password) return;
+  const hasLogin = target.username !== "" || target.password !== "";
+  if ((target.protocol === "https:" || plainHttp) && !hasLogin) return;
+  const scheme = target.protocol.slice(0, -1);
+  const reason = hasLogin ? "its URL carries a user name or password" : `${scheme} is not allowed there`;
   throw problem("REQUEST_REFUSED", { where: target.host || "it", reason });
 }
 
