@@ -152,7 +152,7 @@ describe("a matcher", () => {
     return {
       statistics,
       match: (given: Partial<MatchParams>, ...scopes: string[]) =>
-        matcher.match(params(given), call(fragments, ...scopes).context),
+        matcher(params(given), call(fragments, ...scopes).context),
       matcher,
     };
   }
@@ -208,8 +208,8 @@ describe("a matcher", () => {
     const { matcher } = create();
     const { context, shownUpTo } = call(library);
     for (let count = 0; count < 2; count++)
-      await matcher.match(params({ mode: "full", maxTokens: 12_000 }), context);
-    await matcher.match(params({ mode: "index" }), context);
+      await matcher(params({ mode: "full", maxTokens: 12_000 }), context);
+    await matcher(params({ mode: "index" }), context);
     expect(shownUpTo).toEqual([12_000, 12_000]);
   });
 
