@@ -4,7 +4,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { crc32 } from "../../base/util/content-hash.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
-import type { LibraryFile } from "./files/library-file.ts";
+import type { LibraryFile } from "./files/parse-file.ts";
 import { EMPTY_LIBRARY, readLibrary } from "./read-library.ts";
 
 /** Raise it when the format of an index changes. */

@@ -1,7 +1,13 @@
 import { basename, dirname, join, normalize } from "node:path/posix";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { Domain, EntryDraft, Rule } from "../../core/nouns/entry.ts";
-import type { FragmentFile, LibraryFile, LibraryPrompt, RuleFile } from "./files/library-file.ts";
+import {
+  type FragmentFile,
+  type LibraryFile,
+  type LibraryPrompt,
+  type RuleFile,
+  substitute,
+} from "./files/parse-file.ts";
 import {
   folderOf,
   type LibraryName,
@@ -10,7 +16,6 @@ import {
   routePath,
   uniqueRoutes,
 } from "./files/route-path.ts";
-import { substitute } from "./parse-file.ts";
 
 export interface LibraryContent {
   readonly domain: Domain;

@@ -1,9 +1,10 @@
 import { lazy } from "../../../base/util/lazy.ts";
 import { BARE_ENTRY } from "../../../core/nouns/bare-entry.ts";
 import type { EntryDraft } from "../../../core/nouns/entry.ts";
-import type { Fragment, FragmentFile } from "../files/library-file.ts";
+import type { FragmentFile } from "../files/parse-file.ts";
 import { folderOf, type LibraryName, MATCH, ownAddress, routePath } from "../files/route-path.ts";
 import { createMatcher, type LookupStatistics, MATCH_SCHEMA, type MatchParams } from "./matcher.ts";
+import type { Fragment } from "./render-match.ts";
 
 /** With more categories than this, only the match over the whole library has an address. */
 const MAX_CATEGORIES = 32;

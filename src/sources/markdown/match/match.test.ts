@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import type { CallContext, FindRequest } from "../../../core/nouns/entry.ts";
-import type { Fragment } from "../files/library-file.ts";
-import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
+import { countPresent, toKeywords, toWordLine } from "../files/keywords.ts";
 import { createMatcher, findMatches, type MatchParams } from "./matcher.ts";
-import { renderFull } from "./render-match.ts";
+import { type Fragment, renderFull } from "./render-match.ts";
 
 const countTokens = await loadTokenCounter();
 

@@ -3,9 +3,8 @@ import type { JsonSchema } from "../../../base/json-schema/json-schema.ts";
 import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { memoizeByObject } from "../../../base/util/memoize-by-object.ts";
 import type { CallContext } from "../../../core/nouns/entry.ts";
-import type { Fragment, FragmentMatch } from "../files/library-file.ts";
-import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
-import { renderCatalog, renderFull, renderIndex } from "./render-match.ts";
+import { countPresent, toKeywords, toWordLine } from "../files/keywords.ts";
+import { type Fragment, type FragmentMatch, renderCatalog, renderFull, renderIndex } from "./render-match.ts";
 
 /** How lookups in mode `index` were answered. */
 export interface LookupStatistics {
