@@ -97,5 +97,6 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/program/definitions/serve.ts": "one file for each group of commands",
   "src/search/schema-text.ts": "its importer is in another room",
   "src/search/vectors/kernel-bytes.ts": "written by scripts/make-kernel.ts",
+  "src/sources/content/formats/content-formats.ts": "the published table",
   "src/sources/content/sources/content-sources.ts": "the published table",
 };

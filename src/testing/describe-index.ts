@@ -58,16 +58,19 @@ export function describeIndex(
 }
 
 async function runBehaviour(
-  behaviour: Behaviour,
+  { documents, check }: Behaviour,
   create: () => SearchIndex | Promise<SearchIndex>,
 ): Promise<void> {
   const created: SearchIndex[] = [];
+  async function fresh(): Promise<SearchIndex> {
+    const index = await create();
+    created.push(index);
+    return index;
+  }
   try {
-    await behaviour.check(async () => {
-      const index = await create();
-      created.push(index);
-      return index;
-    });
+    const index = await fresh();
+    if (documents) await index.put(documents);
+    await check(index, fresh);
   } finally {
     for (const index of created) await index.close();
   }
@@ -75,7 +78,6 @@ async function runBehaviour(
 
 function skipTest({ test }: TestRunner, title: string): void {
   console.info(title);
-  const nothing = async (): Promise<void> => {};
-  if (test.skip === undefined) test(title, nothing);
-  else test.skip(title, nothing);
+  const skip = test.skip ?? test;
+  skip(title, async () => {});
 }

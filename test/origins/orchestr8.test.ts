@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createGateway, loadTokenCounter } from "keyhole";
 import { createMarkdownSource } from "keyhole/sources";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { toKeywords } from "../../src/sources/markdown/match/keywords.ts";
+import { toKeywords } from "../../src/sources/markdown/files/keywords.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { LONG_FRAGMENTS, ORCHESTR8, openLibrary, saveAll, urisOf } from "./orchestr8-library.ts";
 

@@ -1,7 +1,7 @@
 import { arch, homedir, platform, release } from "node:os";
 import { join } from "node:path";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { substitute } from "../../sources/markdown/parse-file.ts";
+import { substitute } from "../../sources/markdown/files/parse-file.ts";
 import { readRegularFile } from "../loop/project-files.ts";
 
 const MAX_BYTES = 32 * 1024;

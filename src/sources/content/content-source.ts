@@ -19,11 +19,16 @@ import type { Source } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
 import type { ContentStore, HeldContent, HeldDocument } from "./content-store.ts";
 
-export interface ContentSourceOptions extends PipelinePlace {
+interface ContentSourceOptions {
+  readonly id: string;
+  readonly domain: string;
+  readonly pipeline: ContentPipeline;
   readonly store: ContentStore;
   readonly clock: Clock;
   readonly random: () => number;
   readonly onProgress: FetchContext["progress"];
+  /** Called with a sentence about each document that is left out. */
+  onFailure(detail: string): void;
 }
 
 const DEFAULT_TTL_MS = 4 * 60 * 60_000;
@@ -39,12 +44,12 @@ export function createContentSource(options: ContentSourceOptions): Source {
   let held: HeldContent | undefined;
 
   function toReading({ readAt, documents }: HeldContent): Reading {
-    const times = documents.map(({ seenAt }) => seenAt);
+    const times = documents.map(({ seenAt }) => seenAt).sort((one, other) => one - other);
     return {
       content: { domains: [], drafts: toDrafts(documents) },
       count: documents.length,
-      oldest: times.reduce((least, time) => Math.min(least, time), readAt),
-      newest: times.reduce((most, time) => Math.max(most, time), 0) || readAt,
+      oldest: Math.min(times[0] ?? readAt, readAt),
+      newest: times.at(-1) ?? readAt,
     };
   }
 
@@ -58,8 +63,12 @@ export function createContentSource(options: ContentSourceOptions): Source {
       return held && toReading(held);
     },
     read: async ({ signal, force }) => {
-      const context = { signal, progress: options.onProgress, now: clock.now, all: force };
-      held = await readDocuments(source, held, context);
+      held = await readDocuments(source, held, {
+        signal,
+        progress: options.onProgress,
+        now: clock.now,
+        force,
+      });
       await store.write(id, source, held).catch((error: unknown) => {
         options.onFailure(`${id} is not stored for the next start: ${reasonOf(error)}`);
       });
@@ -73,20 +82,12 @@ const AT_A_TIME = 8;
 const MAX_DOCUMENTS = 100_000;
 const MAX_CHARS = 256 * 1024 * 1024;
 
-/** Options of one read. */
-interface ReadContext extends FetchContext {
-  now(): number;
-  /** Fetches unchanged documents too. */
-  readonly all: boolean;
-}
-
-/** Reads all documents of a source, or throws. Documents whose version has not changed are not fetched again. */
+/** Reads all documents of a source, or throws. Documents of the same version are fetched again only with `force`. */
 async function readDocuments(
   source: ContentSource,
   held: HeldContent | undefined,
-  reading: ReadContext,
+  { now, force, ...reading }: FetchContext & { readonly force: boolean; now(): number },
 ): Promise<HeldContent> {
-  const { now } = reading;
   const failed = new AbortController();
   const signal = AbortSignal.any([reading.signal, failed.signal]);
   const context: FetchContext = { signal, progress: reading.progress };
@@ -100,7 +101,7 @@ async function readDocuments(
   async function read(document: RawDocument): Promise<HeldDocument> {
     signal.throwIfAborted();
     const before = earlier.get(document.id);
-    const raw = !reading.all && isSame(document, before?.raw) ? before!.raw : await take(document, before);
+    const raw = !force && isSame(document, before?.raw) ? before!.raw : await take(document, before?.raw);
     chars += raw.content.length;
     if (chars > MAX_CHARS) throw tooMuch(source, "characters", chars, MAX_CHARS);
     done += 1;
@@ -110,10 +111,10 @@ async function readDocuments(
   }
 
   /** Documents without a version are compared by content. */
-  async function take(document: RawDocument, kept: HeldDocument | undefined): Promise<RawContent> {
+  async function take(document: RawDocument, before: RawContent | undefined): Promise<RawContent> {
     const fetched = await untilAborted(source.fetchContent(document.id, context), signal);
     const raw: RawContent = { ...fetched, ...(document.version && { version: document.version }) };
-    return kept && JSON.stringify(kept.raw) === JSON.stringify(raw) ? kept.raw : raw;
+    return before && JSON.stringify(before) === JSON.stringify(raw) ? before : raw;
   }
 
   context.progress({ done, total: unique.length });
@@ -127,57 +128,50 @@ async function readDocuments(
   }
 }
 
-function isSame(listed: RawDocument, kept: RawContent | undefined): boolean {
-  if (!kept || listed.version === undefined) return false;
-  const { version, name, contentType } = kept;
-  return listed.version === version && listed.name === name && listed.contentType === contentType;
+function isSame({ version, name, contentType }: RawDocument, before: RawContent | undefined): boolean {
+  if (version === undefined) return false;
+  return version === before?.version && name === before.name && contentType === before.contentType;
 }
 
 function tooMuch({ name }: ContentSource, what: string, actual: number, limit: number) {
   return problem("LIMIT_EXCEEDED", { what: `The number of ${what} in ${name}`, actual, limit });
 }
 
-interface PipelinePlace {
-  readonly id: string;
-  readonly domain: string;
-  readonly pipeline: ContentPipeline;
-  /** Called with a sentence about each document that is left out. */
-  onFailure(detail: string): void;
-}
-
 /**
  * Turns documents into resources of a domain. Unchanged documents keep their drafts, which saves work in the
  * catalog. Only documents that cannot be parsed are left out.
  */
-function createToDrafts(place: PipelinePlace): (documents: readonly HeldDocument[]) => EntryDraft[] {
+function createToDrafts(options: ContentSourceOptions): (documents: readonly HeldDocument[]) => EntryDraft[] {
+  const { id, pipeline, onFailure } = options;
   const draftsByContent = new WeakMap<RawContent, readonly EntryDraft[]>();
 
   function draftsOf({ raw, indexedAt }: HeldDocument): readonly EntryDraft[] {
     const drafted = draftsByContent.get(raw);
     if (drafted) return drafted;
     try {
-      const drafts = flatten(parse(raw, place.pipeline)).map((node) => toDraft(node, indexedAt, place));
+      const format = pipeline.formats.find((candidate) => candidate.canHandle(raw.contentType));
+      const nodes = flatten(format?.parse(raw, pipeline.basePath ?? "") ?? []);
+      const drafts = nodes.map((node) => toDraft(node, indexedAt, options));
       draftsByContent.set(raw, drafts);
       return drafts;
     } catch (error) {
-      place.onFailure(`${place.id}, ${raw.name}: ${reasonOf(error)}`);
+      onFailure(`${id}, ${raw.name}: ${reasonOf(error)}`);
       return [];
     }
   }
 
-  return (documents) => uniqueByRoute(documents.flatMap(draftsOf), place.onFailure);
-}
-
-function parse(content: RawContent, { formats, basePath = "" }: ContentPipeline): readonly ResourceNode[] {
-  const format = formats.find((candidate) => candidate.canHandle(content.contentType));
-  return format?.parse(content, basePath) ?? [];
+  return (documents) => uniqueByRoute(documents.flatMap(draftsOf), onFailure);
 }
 
 function flatten(nodes: readonly ResourceNode[]): ResourceNode[] {
   return nodes.flatMap((node) => [node, ...flatten(node.children ?? [])]);
 }
 
-function toDraft(node: ResourceNode, indexedAt: number, { id, domain, pipeline }: PipelinePlace): EntryDraft {
+function toDraft(
+  node: ResourceNode,
+  indexedAt: number,
+  { id, domain, pipeline }: ContentSourceOptions,
+): EntryDraft {
   return {
     ...BARE_ENTRY,
     kind: "resource",
@@ -208,9 +202,9 @@ function uniqueByRoute(drafts: readonly EntryDraft[], onFailure: (detail: string
   });
 }
 
-type SharedOptions = Pick<ContentSourceOptions, "store" | "clock" | "random" | "onFailure"> & {
+interface SharedOptions extends Pick<ContentSourceOptions, "store" | "clock" | "random" | "onFailure"> {
   onProgress(id: string, ...update: Parameters<FetchContext["progress"]>): void;
-};
+}
 
 /** Creates one source for each pipeline of the domains. */
 export function createContentSources(domains: readonly DomainDefinition[], shared: SharedOptions): Source[] {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -17,18 +17,28 @@ export interface ContentStore {
 const FORMAT = 1;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-const heldSchema = z.object({
-  readAt: z.number(),
-  documents: z.array(
-    z.object({
-      raw: z
-        .object({ id: z.string(), name: z.string(), contentType: z.string(), content: z.string() })
-        .loose(),
-      indexedAt: z.number(),
-      seenAt: z.number(),
-    }),
-  ),
+const rawSchema: z.ZodType<RawContent> = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  contentType: z.string(),
+  content: z.string(),
 });
+const documentSchema = z.object({
+  raw: rawSchema,
+  /** When this version was first read. */
+  indexedAt: z.number(),
+  /** When it was last checked. */
+  seenAt: z.number(),
+});
+const heldSchema = z.object({
+  /** When the read ended, in milliseconds since 1970. */
+  readAt: z.number(),
+  documents: z.array(documentSchema).readonly(),
+});
+
+/** The documents of a pipeline, from one complete read. */
+export type HeldContent = Readonly<z.infer<typeof heldSchema>>;
+export type HeldDocument = Readonly<z.infer<typeof documentSchema>>;
 
 /** Writes one file per pipeline, at most 64 MiB: a header line and the documents. */
 export function createContentStore(folder: string | undefined): ContentStore {
@@ -53,7 +63,7 @@ async function readHeld(path: string): Promise<HeldContent | undefined> {
     const end = text.indexOf("\n");
     const body = text.slice(end + 1);
     if (text.slice(0, end) !== headOf(body)) return undefined;
-    return heldSchema.parse(JSON.parse(body)) as HeldContent;
+    return heldSchema.parse(JSON.parse(body));
   } catch {
     return undefined;
   }
@@ -67,26 +77,11 @@ async function writeHeld(folder: string, id: string, held: HeldContent): Promise
 }
 
 function headOf(body: string): string {
-  return `keyhole content ${FORMAT} ${createHash("sha256").update(body).digest("hex")}`;
+  return `keyhole content ${FORMAT} ${hash("sha256", body)}`;
 }
 
 /** Ids are free text, so a hash keeps file names unique. */
 function fileOf(folder: string, id: string): string {
   const word = id.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
   return join(folder, `${word}-${contentHash(id).slice(0, 16)}.json`);
-}
-
-/** The documents of a pipeline, from one complete read. */
-export interface HeldContent {
-  /** When the read ended, in milliseconds since 1970. */
-  readonly readAt: number;
-  readonly documents: readonly HeldDocument[];
-}
-
-export interface HeldDocument {
-  readonly raw: RawContent;
-  /** When this version was first read. */
-  readonly indexedAt: number;
-  /** When it was last checked. */
-  readonly seenAt: number;
 }

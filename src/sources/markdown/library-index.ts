@@ -4,7 +4,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { crc32 } from "../../base/util/content-hash.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
-import type { LibraryFile } from "./files/library-file.ts";
+import type { LibraryFile } from "./files/parse-file.ts";
 import { EMPTY_LIBRARY, readLibrary } from "./read-library.ts";
 
 /** Raise it when the format of an index changes. */
@@ -16,16 +16,8 @@ const CHUNK = 128;
 
 export const INDEX_FOLDER = ".index";
 
-/** A library read from an index. */
-export interface KeptLibrary {
-  readonly files: ReadonlyMap<string, LibraryFile>;
-}
-
 /** Reads a library and writes its index to `out`. Default: `.index` in the directory. */
-export async function buildLibraryIndex(
-  directory: string,
-  out = join(directory, INDEX_FOLDER),
-): Promise<BuiltIndex> {
+export async function buildLibraryIndex(directory: string, out = join(directory, INDEX_FOLDER)) {
   const { files, problems, folders } = await readLibrary(directory, EMPTY_LIBRARY);
   if (folders.length === 0)
     throw problem("INVALID_INPUT", { operation: "index", reason: `${directory} is not a directory` });
@@ -35,26 +27,26 @@ export async function buildLibraryIndex(
   return { files: files.size, fragments, problems: [...problems.values()] };
 }
 
-interface BuiltIndex {
-  readonly files: number;
-  readonly fragments: number;
-  /** Why files were left out, each with its place. */
-  readonly problems: readonly string[];
-}
-
-/** Writes the parsed files as a line of version and checksum, a line of facts, and all bodies. */
+/**
+ * Writes the parsed files as a line of version and checksum, a line of facts, and all bodies. Bodies are joined into
+ * chunks: a few long texts are read far faster than many short ones (`npm run bench -- knowledge`), and slices share
+ * their memory. A single text would not do, since one wide character would widen all of it.
+ */
 async function writeLibraryIndex(folder: string, files: readonly LibraryFile[]): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const chunks = toChunks(files);
-  const facts = chunks.map(({ bytes, files: some }) => ({
-    bytes: bytes.length,
+  const facts: unknown[] = [];
+  const bodies: Buffer[] = [];
+  for (let start = 0; start < files.length; start += CHUNK) {
+    const some = files.slice(start, start + CHUNK);
+    const bytes = Buffer.from(some.map(({ body }) => body).join(""));
     // An empty body keeps the object's shape: adding the field later would copy the object.
-    files: some.map((file) => [file.body.length, { ...file, body: "" }]),
-  }));
-  const content = Buffer.concat([
-    Buffer.from(`${JSON.stringify(facts)}\n`),
-    ...chunks.map(({ bytes }) => bytes),
-  ]);
+    facts.push({
+      bytes: bytes.length,
+      files: some.map((file) => [file.body.length, { ...file, body: "" }]),
+    });
+    bodies.push(bytes);
+  }
+  const content = Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), ...bodies]);
   const head = `${JSON.stringify({ version: VERSION, checksum: checksumOf(content) })}\n`;
   await writeFileAtomic(join(folder, FILES), Buffer.concat([Buffer.from(head), content]));
 }
@@ -62,7 +54,7 @@ async function writeLibraryIndex(folder: string, files: readonly LibraryFile[]):
 /** Undefined without an index; a reason where it cannot be used. */
 export async function readLibraryIndex(
   folder: string,
-): Promise<KeptLibrary | { reason: string } | undefined> {
+): Promise<{ files: ReadonlyMap<string, LibraryFile> } | { reason: string } | undefined> {
   try {
     const whole = await readFile(join(folder, FILES));
     const headEnd = whole.indexOf(0x0a);
@@ -80,18 +72,6 @@ export async function readLibraryIndex(
 /** Detects accidents. Tampering is out of scope: whoever can write the folder can write the library itself. */
 function checksumOf(content: Buffer): string {
   return `${content.length} ${crc32(content).toString(16)}`;
-}
-
-/**
- * Joins bodies into chunks: a few long texts are read far faster than many short ones, and slices share their
- * memory. A single text would not do, since one wide character would widen all of it.
- */
-function toChunks(files: readonly LibraryFile[]): { bytes: Buffer; files: readonly LibraryFile[] }[] {
-  const starts = Array.from({ length: Math.ceil(files.length / CHUNK) }, (_, index) => index * CHUNK);
-  return starts.map((start) => {
-    const some = files.slice(start, start + CHUNK);
-    return { bytes: Buffer.from(some.map(({ body }) => body).join(""), "utf8"), files: some };
-  });
 }
 
 interface ChunkFacts {

@@ -5,7 +5,6 @@ import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { Source, SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading, type ReadRequest } from "../follow-source.ts";
-import { createOwnAddresses } from "./files/route-path.ts";
 import { createFollowSkills, type FollowedSkills } from "./follow-skills.ts";
 import { INDEX_FOLDER, readLibraryIndex } from "./library-index.ts";
 import { matchDrafts } from "./match/match-drafts.ts";
@@ -125,7 +124,7 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     const { domain, drafts, fragments, warnings } = toContent(next.files.values());
     const reported = new Set(problems);
     problems = [...next.problems.values(), ...refused, ...warnings];
-    const matches = matchDrafts(name, fragments, createOwnAddresses(name, scheme), lookups);
+    const matches = matchDrafts({ domain: name, scheme }, fragments, lookups);
     return {
       domains: [domain],
       drafts: [...drafts, ...skillDrafts, ...matches],

@@ -7,8 +7,7 @@ import { isProblem } from "../../base/problems/problem.ts";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { type FileKind, FOLDERS, type LibraryFile } from "./files/library-file.ts";
-import { parseFile } from "./parse-file.ts";
+import { type LibraryFile, parseFile } from "./files/parse-file.ts";
 import { readFolder, walkFolders } from "./watch-folders.ts";
 
 /** The content of a library's directory, every file in its last good state. */
@@ -92,18 +91,17 @@ function settled(stamp: string): string {
   return stamp.endsWith("?") ? stamp.slice(0, -1) : stamp;
 }
 
-interface FoundFile {
-  readonly path: string;
-  readonly kind: FileKind;
-  readonly stamp: string;
+interface FoundFile extends Pick<LibraryFile, "path" | "kind" | "stamp"> {
   readonly bytes: number;
 }
 
-interface FoundFiles {
-  readonly files: readonly FoundFile[];
-  /** Absolute paths of the folders to watch. */
-  readonly folders: readonly string[];
-}
+/** Kinds of files by the top folder of the library. */
+const FOLDERS: Readonly<Record<string, LibraryFile["kind"]>> = {
+  prompts: "prompt",
+  fragments: "fragment",
+  resources: "fragment",
+  rules: "rule",
+};
 
 const MAX_FILES = 100_000;
 const SLICE = 512;
@@ -111,11 +109,12 @@ const SLICE = 512;
 const RACY_MS = 50;
 
 /**
- * Lists the Markdown files of a library with their stamps, ordered by path. Undefined without the directory. Skips
+ * Lists the Markdown files of a library with their stamps, ordered by path, and the folders to watch. Undefined
+ * without the directory. Skips
  * links, hidden files and hidden folders. Synchronous calls, a slice at a time, take a quarter of the time that the
  * thread pool takes (`npm run bench -- knowledge`).
  */
-async function listFiles(directory: string): Promise<FoundFiles | undefined> {
+async function listFiles(directory: string) {
   const top = readFolder(directory);
   if (top === undefined) return undefined;
   const files: FoundFile[] = [];

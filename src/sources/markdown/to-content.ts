@@ -1,16 +1,21 @@
 import { basename, dirname, join, normalize } from "node:path/posix";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { Domain, EntryDraft, Rule } from "../../core/nouns/entry.ts";
-import type { FragmentFile, LibraryFile, LibraryPrompt, RuleFile } from "./files/library-file.ts";
 import {
-  createOwnAddresses,
+  type FragmentFile,
+  type LibraryFile,
+  type LibraryPrompt,
+  type RuleFile,
+  substitute,
+} from "./files/parse-file.ts";
+import {
   folderOf,
+  type LibraryName,
   MATCH,
-  type OwnAddress,
+  ownAddress,
   routePath,
   uniqueRoutes,
 } from "./files/route-path.ts";
-import { substitute } from "./parse-file.ts";
 
 export interface LibraryContent {
   readonly domain: Domain;
@@ -37,7 +42,6 @@ export function createToContent(
   scheme?: string,
 ): (files: Iterable<LibraryFile>) => LibraryContent {
   const { name: domain } = options;
-  const addressesOf = createOwnAddresses(domain, scheme);
   let drafted = new Map<string, { readonly key: string; readonly draft: EntryDraft }>();
   let lastDomain: Domain | undefined;
 
@@ -68,9 +72,8 @@ export function createToContent(
       .map((file) => once(file, [], () => promptDraft(file, domain, promptRoutes.byPath.get(file.path)!)));
     const fragmentDrafts = shown.map((file) => {
       const related = referencesOf(file).map(routeOf);
-      return once(file, related, () =>
-        fragmentDraft(file, domain, routeOf(file.path), addressesOf(routePath(file.path)), related),
-      );
+      const library = { domain, scheme };
+      return once(file, related, () => fragmentDraft(file, library, routeOf(file.path), related));
     });
     drafted = next;
     const drafts = [...promptDrafts, ...fragmentDrafts];
@@ -126,19 +129,19 @@ function promptDraft({ facts, body }: LibraryPrompt, domain: string, route: stri
 }
 
 function fragmentDraft(
-  { facts, body }: FragmentFile,
-  domain: string,
+  { path, facts, body }: FragmentFile,
+  library: LibraryName,
   route: string,
-  { addresses, uri }: OwnAddress,
   related: readonly string[],
 ): EntryDraft {
+  const { addresses, uri } = ownAddress(library, routePath(path));
   const { id, title, description, category, tags, capabilities, useWhen, estimatedTokens, scopes } = facts;
   return {
     ...BARE_ENTRY,
     kind: "resource",
     route,
     addresses,
-    domain,
+    domain: library.domain,
     name: title,
     description,
     scopes,

@@ -21,27 +21,13 @@ export interface ApiClientOptions {
 }
 
 /** Calls the operations of one API. */
-export interface ApiClient {
-  /**
-   * Runs an operation. No problem that it throws reveals a secret.
-   *
-   * @throws `CALL_FAILED`, `TIMEOUT`, `CANCELLED`, or the problem of the status that the API answers
-   */
-  call(
-    plan: OperationPlan,
-    op: string,
-    args: ApiArgs,
-    context: Pick<CallContext, "signal">,
-  ): Promise<unknown>;
-  /** Shows the request that a call would make, without credentials. */
-  preview(plan: OperationPlan, op: string, args: ApiArgs): unknown;
-}
+export type ApiClient = ReturnType<typeof createApiClient>;
 
 const SHOWN_BODY_CHARS = 4_000;
 const SECRET_HEADER = /auth|key|token|secret|cookie|password|session/;
 
 /** Creates a client that calls an API under one base URL. */
-export function createApiClient(options: ApiClientOptions): ApiClient {
+export function createApiClient(options: ApiClientOptions) {
   const { base, guardedFetch, credentials, headers, timeoutMs } = options;
   const ownSecrets = Object.entries(headers)
     .filter(([name]) => SECRET_HEADER.test(name))
@@ -72,7 +58,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   }
 
   return {
-    call: async (plan, op, args, context) => {
+    /**
+     * Runs an operation. No problem that it throws reveals a secret.
+     *
+     * @throws `CALL_FAILED`, `TIMEOUT`, `CANCELLED`, or the problem of the status that the API answers
+     */
+    call: async (plan: OperationPlan, op: string, args: ApiArgs, context: Pick<CallContext, "signal">) => {
       const request = buildRequest(plan, args, base, op);
       const deadline = AbortSignal.timeout(timeoutMs);
       try {
@@ -84,7 +75,8 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
         throw brokenOff(op, "it ended without an answer");
       }
     },
-    preview: (plan, op, args) => {
+    /** Shows the request that a call would make, without credentials. */
+    preview: (plan: OperationPlan, op: string, args: ApiArgs) => {
       const { method, url, headers: own, body } = buildRequest(plan, args, base, op);
       const shown =
         body instanceof Uint8Array ? `(${body.length} bytes)` : body && cutText(body, SHOWN_BODY_CHARS);

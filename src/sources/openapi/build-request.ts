@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { problem } from "../../base/problems/problem.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
-import type { ApiArgs, BodyField, BodyPlan, OperationPlan, ParameterPlan } from "./operation-plan.ts";
+import {
+  type ApiArgs,
+  type BodyField,
+  type BodyPlan,
+  isHeaderValue,
+  type OperationPlan,
+  type ParameterPlan,
+} from "./operation-plan.ts";
 
 /** The HTTP request of a call, without credentials. */
 export interface ApiRequest {
@@ -46,10 +53,11 @@ export function buildRequest(plan: OperationPlan, args: ApiArgs, base: URL, op: 
 }
 
 function toHeader(parameter: ParameterPlan, value: unknown, op: string): [string, string] {
-  const text = writeHeader(parameter, value);
-  if (!/[^\t\x20-\x7e\x80-\xff]/.test(text)) return [parameter.name.toLowerCase(), text.trim()];
-  const message = "has characters that a header cannot carry, such as line breaks";
-  throw problem("INVALID_PARAMS", { name: op }, { field_errors: [{ field: parameter.argument, message }] });
+  const text = parameter.asJson
+    ? (JSON.stringify(value) ?? "")
+    : joinValue(value, parameter.explode, ",", (part) => part);
+  if (isHeaderValue(text)) return [parameter.name.toLowerCase(), text.trim()];
+  throw wrong(op, parameter, "has characters that a header cannot carry, such as line breaks");
 }
 
 type WrittenParameter = Pick<ParameterPlan, "name" | "style" | "explode" | "asJson">;
@@ -78,12 +86,6 @@ export function writePath(parameter: WrittenParameter, value: unknown): string {
     ? value.map((part): Pair => [parameter.name, plain(part)])
     : membersOf(value);
   return pairs.map(([key, part]) => `;${percentEncode(key)}=${percentEncode(part)}`).join("");
-}
-
-/** Writes a header's value. */
-function writeHeader(parameter: WrittenParameter, value: unknown): string {
-  if (parameter.asJson) return JSON.stringify(value) ?? "";
-  return joinValue(value, parameter.explode, ",", (text) => text);
 }
 
 /** Writes a query, cookie or form parameter as encoded `name=value` pairs. */

@@ -1,24 +1,13 @@
 import { type KeywordHolds, keywordsWhere } from "../../base/json-schema/schema-keywords.ts";
 import { mapSchema } from "../../base/json-schema/walk-schema.ts";
 import { field, fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
-import { findTarget, partsOf, resolveReference, Unusable } from "./load-document.ts";
-
-/** Limits of {@link createSchemaConverter}. */
-export interface ConvertLimits {
-  /** Levels below the arguments, references included. Deeper parts take any value. */
-  readonly depth: number;
-  /** The number of schemas after which conversion stops. */
-  readonly schemas: number;
-}
+import { findTarget, partsOf, resolveOrNothing } from "./load-document.ts";
 
 /** Converts the schemas of one operation to JSON Schema 2020-12, with shared parts under `$defs`. */
-export interface SchemaConverter {
-  convert(schema: unknown, depth: number): PlainObject | boolean;
-  /** Everything that was referred to, once each. */
-  definitions(): Record<string, unknown>;
-  readonly pruned: boolean;
-  readonly overflowed: boolean;
-}
+export type SchemaConverter = ReturnType<typeof createSchemaConverter>;
+
+/** The number of schemas after which conversion stops. */
+const MAX_SCHEMAS = 1_900;
 
 const TYPES = new Set<unknown>(["string", "number", "integer", "boolean", "object", "array", "null", "file"]);
 /** The values of keywords without schemas that are taken over. Documents often have others, such as `enum: null`. */
@@ -48,8 +37,11 @@ const HOISTED = new Set(["$defs", "definitions"]);
 const EXAMPLE_CHARS = 500;
 const DESCRIPTION_CHARS = 1_000;
 
-/** Creates a converter for the schemas of a document. */
-export function createSchemaConverter(root: unknown, limits: ConvertLimits): SchemaConverter {
+/**
+ * Creates a converter for the schemas of a document. Parts deeper than `maxDepth` levels below the arguments, references
+ * included, take any value.
+ */
+export function createSchemaConverter(root: unknown, maxDepth: number) {
   const names = new Map<string, string>();
   const pending = new Map<string, number>();
   const done = new Map<string, unknown>();
@@ -61,7 +53,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
     if (typeof schema === "boolean") return schema;
     count += 1;
     const source = withoutHoisted(fieldsOf(schema));
-    if (depth > limits.depth || count > limits.schemas) {
+    if (depth > maxDepth || count > MAX_SCHEMAS) {
       pruned = true;
       return {};
     }
@@ -72,7 +64,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
 
   function convertReference(reference: string, source: PlainObject, depth: number): PlainObject {
     const name = names.get(reference) ?? freeName(reference, new Set(names.values()));
-    if (depth + 1 > limits.depth) {
+    if (depth + 1 > maxDepth) {
       pruned = true;
       return {};
     }
@@ -105,7 +97,8 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
 
   return {
     convert,
-    definitions: () => {
+    /** Everything that was referred to, once each. */
+    definitions: (): Record<string, unknown> => {
       for (let next = nearest(pending); next !== undefined; next = nearest(pending)) {
         const [reference, depth] = next;
         pending.delete(reference);
@@ -118,7 +111,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
       return pruned;
     },
     get overflowed() {
-      return count > limits.schemas;
+      return count > MAX_SCHEMAS;
     },
   };
 }
@@ -131,14 +124,7 @@ function nearest(pending: ReadonlyMap<string, number>): [string, number] | undef
 }
 
 function isReadOnly(root: unknown, part: unknown): boolean {
-  if (field(part, "readOnly") === true) return true;
-  if (typeof field(part, "$ref") !== "string") return false;
-  try {
-    return resolveReference(root, part).readOnly === true;
-  } catch (error) {
-    if (error instanceof Unusable) return false;
-    throw error;
-  }
+  return field(part, "readOnly") === true || resolveOrNothing(root, part).readOnly === true;
 }
 
 /** Respells what OpenAPI 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */

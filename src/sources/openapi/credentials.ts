@@ -23,20 +23,10 @@ export interface Credentials {
 }
 
 /** Provides the credentials of calls. */
-export interface CredentialSource {
-  get(signal: AbortSignal): Promise<Credentials>;
-  /** Drops a fetched token that may be stale. True if there was one. */
-  forget(): boolean;
-  /** Whether credentials fill this parameter, so that it is no argument. */
-  fills(place: string, name: string): boolean;
-}
+export type CredentialSource = ReturnType<typeof createCredentials>;
 
 /** Combines several ways to authenticate. */
-export function createCredentials(
-  auths: readonly OpenApiAuth[],
-  guardedFetch: GuardedFetch,
-  label: string,
-): CredentialSource {
+export function createCredentials(auths: readonly OpenApiAuth[], guardedFetch: GuardedFetch, label: string) {
   const parts = auths.map((auth) => {
     if (auth.type !== "clientCredentials")
       return { get: () => toCredentials(auth, label), forget: () => false };
@@ -45,9 +35,11 @@ export function createCredentials(
     return { get, forget: tokens.forget };
   });
   return {
-    get: async (signal) => merge(await Promise.all(parts.map((part) => part.get(signal)))),
+    get: async (signal: AbortSignal) => merge(await Promise.all(parts.map((part) => part.get(signal)))),
+    /** Drops fetched tokens that may be stale. True if there was one. */
     forget: () => parts.map((part) => part.forget()).includes(true),
-    fills: (place, name) =>
+    /** Whether credentials fill this parameter, so that it is no argument. */
+    fills: (place: string, name: string) =>
       auths.some(
         (auth) =>
           auth.type === "apiKey" && auth.in === place && auth.name.toLowerCase() === name.toLowerCase(),

@@ -7,7 +7,14 @@ import {
   textOf,
 } from "../../base/util/plain-object.ts";
 import { resolveReference } from "./load-document.ts";
-import type { BodyPlan, ParameterIn, ParameterPlan, Style } from "./operation-plan.ts";
+import {
+  type BodyPlan,
+  isHeaderName,
+  type ParameterIn,
+  type ParameterPlan,
+  STYLES,
+  type Style,
+} from "./operation-plan.ts";
 
 /** A parameter as the document declares it. */
 export interface DeclaredParameter extends Omit<ParameterPlan, "argument"> {
@@ -18,13 +25,7 @@ export interface DeclaredParameter extends Omit<ParameterPlan, "argument"> {
   readonly example: unknown;
 }
 
-const PLACES: readonly ParameterIn[] = ["path", "query", "header", "cookie"];
-const STYLES: Readonly<Record<ParameterIn, readonly Style[]>> = {
-  path: ["simple", "label", "matrix"],
-  query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
-  header: ["simple"],
-  cookie: ["form"],
-};
+const PLACES = Object.keys(STYLES) as ParameterIn[];
 /** Headers that the specification describes elsewhere. */
 const DESCRIBED_ELSEWHERE = new Set(["accept", "content-type", "authorization"]);
 const OWNED_BY_TRANSPORT =
@@ -43,7 +44,8 @@ export function readParameters(
   }
   const templated = new Set([...path.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1]!));
   for (const name of templated) {
-    if (!byKey.has(`path ${name}`)) byKey.set(`path ${name}`, undeclared(name));
+    const undeclared = { name, in: "path", schema: { type: "string" } };
+    if (!byKey.has(`path ${name}`)) byKey.set(`path ${name}`, toParameter(root, undeclared)!);
   }
   return [...byKey.values()]
     .filter(({ place, name }) => place !== "path" || templated.has(name))
@@ -53,11 +55,7 @@ export function readParameters(
 /** Whether a caller may set a header. Those of the transport and of credentials are reserved. */
 export function isCallersHeader(name: string): boolean {
   const lower = name.toLowerCase();
-  return (
-    /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) &&
-    !OWNED_BY_TRANSPORT.test(lower) &&
-    !DESCRIBED_ELSEWHERE.has(lower)
-  );
+  return isHeaderName(lower) && !OWNED_BY_TRANSPORT.test(lower) && !DESCRIBED_ELSEWHERE.has(lower);
 }
 
 function toParameter(root: unknown, part: unknown): DeclaredParameter | undefined {
@@ -67,7 +65,8 @@ function toParameter(root: unknown, part: unknown): DeclaredParameter | undefine
   if (name === undefined || place === undefined) return undefined;
   if (place === "header" && !isCallersHeader(name)) return undefined;
   const [mediaType, media] = Object.entries(resolveReference(root, field(source, "content")))[0] ?? [];
-  const style = STYLES[place].find((known) => known === field(source, "style")) ?? STYLES[place][0]!;
+  const styles: readonly Style[] = STYLES[place];
+  const style = styles.find((candidate) => candidate === field(source, "style")) ?? styles[0]!;
   const explode = field(source, "explode");
   const description = textOf(field(source, "description"));
   return {
@@ -92,20 +91,6 @@ export function exampleOf(root: unknown, holder: unknown): unknown {
   return first === undefined ? undefined : field(resolveReference(root, first), "value");
 }
 
-function undeclared(name: string): DeclaredParameter {
-  return {
-    name,
-    place: "path",
-    required: true,
-    style: "simple",
-    explode: false,
-    asJson: false,
-    schema: { type: "string" },
-    deprecated: false,
-    example: undefined,
-  };
-}
-
 /** A request body as the document declares it. */
 export interface DeclaredBody extends Pick<BodyPlan, "mediaType" | "kind" | "required"> {
   readonly schema: unknown;
@@ -126,7 +111,6 @@ const KINDS: readonly (readonly [BodyPlan["kind"], RegExp])[] = [
   ["binary", /^[\w.+-]+\/[\w.+*-]+/],
 ];
 const COMPOSED = ["allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "propertyNames", "$ref"];
-const BODY_STYLES: readonly Style[] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
 
 /** Reads the body of an operation in the media type that is easiest to write. Undefined without a body. */
 export function readBody(root: unknown, declared: unknown): DeclaredBody | undefined {
@@ -138,7 +122,6 @@ export function readBody(root: unknown, declared: unknown): DeclaredBody | undef
   const resolved = resolveReference(root, schema);
   const properties = kind === "text" || kind === "binary" ? undefined : ownProperties(resolved);
   const description = textOf(field(source, "description"));
-  const names = Array.isArray(resolved.required) ? resolved.required : [];
   const encoding = field(media, "encoding");
   return {
     kind,
@@ -147,11 +130,11 @@ export function readBody(root: unknown, declared: unknown): DeclaredBody | undef
     schema: kind === "text" || kind === "binary" ? { type: "string", ...fieldsOf(schema) } : schema,
     ...(description && { description }),
     ...(properties && { properties }),
-    requiredNames: names.filter((name): name is string => typeof name === "string"),
+    requiredNames: listOf(resolved.required).filter((name) => typeof name === "string"),
     styleOf: (name) => {
       const declaredStyle = field(field(encoding, name), "style");
       const explode = field(field(encoding, name), "explode");
-      const style = BODY_STYLES.find((known) => known === declaredStyle) ?? "form";
+      const style = STYLES.query.find((candidate) => candidate === declaredStyle) ?? "form";
       return { style, explode: typeof explode === "boolean" ? explode : style === "form" };
     },
     example: exampleOf(root, media),

@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { pointerParts, unescapePart } from "../../base/json-schema/walk-schema.ts";
-import type { GuardedRequest } from "../../base/net/dialler.ts";
 import type { GuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { readBytes } from "../../base/net/read-response.ts";
 import { isProblem, problem } from "../../base/problems/problem.ts";
@@ -57,12 +56,14 @@ async function readText(
   if (from instanceof URL && from.protocol !== "file:") {
     const limit = AbortSignal.timeout(LOAD_MS);
     const headers = { accept: "application/json, application/yaml, */*;q=0.5" };
-    const request = { headers, signal: AbortSignal.any([signal, limit]) };
-    const { ok, status, bytes } = await readDocument(label, from, guardedFetch, request).catch((error) => {
+    try {
+      const response = await guardedFetch(from, { headers, signal: AbortSignal.any([signal, limit]) });
+      const bytes = await readBytes(response, `the document of ${label}`, MAX_BYTES);
+      if (!response.ok) throw invalid(label, `its document's address answers ${response.status}`);
+      return bytes.toString("utf8");
+    } catch (error) {
       throw limit.aborted ? invalid(label, "its document did not arrive in time") : error;
-    });
-    if (!ok) throw invalid(label, `its document's address answers ${status}`);
-    return bytes.toString("utf8");
+    }
   }
   try {
     const { size } = await stat(from);
@@ -72,12 +73,6 @@ async function readText(
     if (isProblem(error)) throw error;
     throw invalid(label, `its document cannot be read: ${reasonOf(error)}`);
   }
-}
-
-async function readDocument(label: string, from: URL, guardedFetch: GuardedFetch, request: GuardedRequest) {
-  const response = await guardedFetch(from, request);
-  const bytes = await readBytes(response, `the document of ${label}`, MAX_BYTES);
-  return { ok: response.ok, status: response.status, bytes };
 }
 
 async function parseText(label: string, text: string): Promise<unknown> {
@@ -129,6 +124,16 @@ export function resolveReference(root: unknown, value: unknown): PlainObject {
   throw new Unusable("it has references that lead in a circle");
 }
 
+/** Follows references as {@link resolveReference} does. A reference that cannot be followed is an empty object. */
+export function resolveOrNothing(root: unknown, value: unknown): PlainObject {
+  try {
+    return resolveReference(root, value);
+  } catch (error) {
+    if (error instanceof Unusable) return {};
+    throw error;
+  }
+}
+
 /** Finds the value at a local reference such as `#/components/schemas/Pet`. Fetches nothing. */
 export function findTarget(root: unknown, reference: string): unknown {
   if (!reference.startsWith("#")) {
@@ -158,11 +163,8 @@ function shown(reference: string): string {
 export function readBaseUrl(label: string, loaded: LoadedDocument, given: string | undefined): URL {
   const url = given === undefined ? serverUrl(loaded.document, loaded.url) : toServerUrl(given);
   if (url) return url;
-  const reason =
-    given === undefined
-      ? "its document names no server with a full URL; give baseUrl"
-      : "its baseUrl is not a full http or https URL";
-  throw problem("SOURCE_INVALID", { name: label, reason });
+  if (given !== undefined) throw invalid(label, "its baseUrl is not a full http or https URL");
+  throw invalid(label, "its document names no server with a full URL; give baseUrl");
 }
 
 /** Returns the first server that a document, path or operation names. */

@@ -14,11 +14,10 @@ import {
   loadDocument,
   type OpenApiDocument,
   readBaseUrl,
-  resolveReference,
+  resolveOrNothing,
   serverUrl,
-  Unusable,
 } from "./load-document.ts";
-import type { FoundOperation } from "./operation-plan.ts";
+import { type FoundOperation, isHeaderName, isHeaderValue } from "./operation-plan.ts";
 import { assignOps, toDraft } from "./to-draft.ts";
 
 /** Options of {@link createOpenApiSource}. */
@@ -107,7 +106,6 @@ function toContent(
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const client = createApiClient({ base, guardedFetch, credentials, headers, timeoutMs });
   const { readBeforeWrite } = options;
-  const judged = readBeforeWrite && { readBeforeWrite };
   const operations = findOperations(document);
   const drafted = operations.slice(0, MAX_OPERATIONS);
   const ops = assignOps(label, drafted);
@@ -121,14 +119,19 @@ function toContent(
       credentials.fills(place, name) || (place === "header" && Object.hasOwn(headers, name.toLowerCase())),
   };
   return {
-    domains: [{ ...toDomain(label, document, operations.length - drafted.length), ...judged }],
+    domains: [
+      {
+        ...toDomain(label, document, operations.length - drafted.length),
+        ...(readBeforeWrite && { readBeforeWrite }),
+      },
+    ],
     drafts: drafted.map((operation, index) => toDraft(operation, ops[index]!, context)),
   };
 }
 
 function findOperations(document: OpenApiDocument): FoundOperation[] {
   return Object.entries(fieldsOf(document.paths)).flatMap(([path, declared]) => {
-    const pathItem = resolvedOrNothing(document, declared);
+    const pathItem = resolveOrNothing(document, declared);
     return METHODS.filter((method) => typeof field(pathItem, method) === "object").map((method) => {
       const operation = fieldsOf(pathItem[method]);
       const operationId = textOf(field(operation, "operationId"))?.trim();
@@ -146,15 +149,6 @@ function findOperations(document: OpenApiDocument): FoundOperation[] {
   });
 }
 
-function resolvedOrNothing(document: OpenApiDocument, pathItem: unknown) {
-  try {
-    return resolveReference(document, pathItem);
-  } catch (error) {
-    if (error instanceof Unusable) return {};
-    throw error;
-  }
-}
-
 function toDomain(label: string, document: OpenApiDocument, leftOut: number): Domain {
   const title = textOf(field(document.info, "title")) ?? label;
   const description = textOf(field(document.info, "description"));
@@ -169,17 +163,11 @@ function toDomain(label: string, document: OpenApiDocument, leftOut: number): Do
 }
 
 function checkedHeaders(label: string, headers: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(headers).map(([name, value]): [string, string] => [
-    name.toLowerCase(),
-    value,
-  ]);
-  for (const [name, value] of entries) {
-    if (/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && name !== "host" && !/[^\t\x20-\x7e\x80-\xff]/.test(value))
-      continue;
-    throw problem("SOURCE_INVALID", {
-      name: label,
-      reason: `its header ${JSON.stringify(name)} cannot be sent`,
-    });
-  }
-  return Object.fromEntries(entries);
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const unsendable = entries.find(
+    ([name, value]) => !isHeaderName(name) || name === "host" || !isHeaderValue(value),
+  );
+  if (unsendable === undefined) return Object.fromEntries(entries);
+  const reason = `its header ${JSON.stringify(unsendable[0])} cannot be sent`;
+  throw problem("SOURCE_INVALID", { name: label, reason });
 }

@@ -15,18 +15,16 @@ export interface FoundOperation {
   readonly tags: readonly string[];
 }
 
+/** How OpenAPI serializes a parameter, by the part of the request. The first style is the default. */
+export const STYLES = {
+  path: ["simple", "label", "matrix"],
+  query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
+  header: ["simple"],
+  cookie: ["form"],
+} as const;
 /** The part of a request that a parameter belongs to. */
-export type ParameterIn = "path" | "query" | "header" | "cookie";
-
-/** How OpenAPI serializes a parameter. */
-export type Style =
-  | "simple"
-  | "label"
-  | "matrix"
-  | "form"
-  | "spaceDelimited"
-  | "pipeDelimited"
-  | "deepObject";
+export type ParameterIn = keyof typeof STYLES;
+export type Style = (typeof STYLES)[ParameterIn][number];
 
 /** The place and spelling of one argument in a request. */
 export interface ParameterPlan {
@@ -69,5 +67,14 @@ export interface ApiInput extends Pick<OperationPlan, "parameters" | "body"> {
   readonly inputSchema: JsonSchema;
   readonly notes: readonly string[];
   readonly examples: readonly Example[];
-  readonly isPruned: boolean;
+}
+
+/** Whether a lower-case name is one of a header (RFC 9110). */
+export function isHeaderName(name: string): boolean {
+  return /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
+}
+
+/** Whether a header can carry a text: no line breaks, and one byte a character. */
+export function isHeaderValue(text: string): boolean {
+  return !/[^\t\x20-\x7e\x80-\xff]/.test(text);
 }

@@ -1,4 +1,4 @@
-import { field, fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
+import { field, fieldsOf, listOf, type PlainObject } from "../../base/util/plain-object.ts";
 import type { Example } from "../../core/nouns/entry.ts";
 import { createSchemaConverter, type SchemaConverter } from "./convert-schema.ts";
 import { type DeclaredBody, type DeclaredParameter, readBody, readParameters } from "./declared-input.ts";
@@ -7,7 +7,6 @@ import type { ApiInput, BodyPlan, FoundOperation } from "./operation-plan.ts";
 
 /** Depths to try, in this order, until the schema is small enough for the catalog. */
 const DEPTHS = [28, 12, 8, 6, 5, 4, 3, 2, 1];
-const MAX_SCHEMAS = 1_900;
 const MAX_CHARS = 200 * 1024;
 const EXAMPLE_CHARS = 4_096;
 const PRUNED = "Deeply nested parts of the arguments are not described here; the API checks them itself.";
@@ -38,7 +37,6 @@ export function readInput(
     inputSchema: schema,
     notes: isPruned ? [PRUNED] : [],
     examples: toExamples(named, body, bodyNames, schema),
-    isPruned,
   };
 }
 
@@ -70,7 +68,7 @@ function fittingSchema(
 ): { readonly schema: PlainObject; readonly isPruned: boolean } {
   let schema: PlainObject = { type: "object", properties: {} };
   for (const depth of DEPTHS) {
-    const converter = createSchemaConverter(root, { depth, schemas: MAX_SCHEMAS });
+    const converter = createSchemaConverter(root, depth);
     schema = buildSchema(converter, parameters, body, bodyNames);
     if (!converter.overflowed && JSON.stringify(schema).length <= MAX_CHARS) {
       return { schema, isPruned: converter.pruned };
@@ -171,7 +169,7 @@ function toExamples(
       args.push([argument, value]);
   }
   const example = Object.fromEntries(args);
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  if (args.length === 0 || !required.every((name) => Object.hasOwn(example, name))) return [];
+  const isComplete = listOf(schema.required).every((name) => Object.hasOwn(example, String(name)));
+  if (args.length === 0 || !isComplete) return [];
   return JSON.stringify(example).length <= EXAMPLE_CHARS ? [{ args: example }] : [];
 }

@@ -77,7 +77,6 @@ const NO_INPUT: ApiInput = {
   inputSchema: { type: "object", properties: {} },
   notes: [],
   examples: [],
-  isPruned: false,
 };
 
 function readOrRefuse(found: FoundOperation, context: DraftContext): ApiInput | { readonly reason: string } {
@@ -139,19 +138,16 @@ const SEGMENT_CHARS = 60;
  * the same op, the first by path keeps it and the others are numbered.
  */
 export function assignOps(label: string, operations: readonly NamedOperation[]): string[] {
-  const order = operations
-    .map((_, index) => index)
-    .sort((left, right) => compare(operations[left]!, operations[right]!));
-  const ops = new Array<string>(operations.length);
+  const ops = new Map<NamedOperation, string>();
   const taken = new Set<string>();
-  for (const index of order) {
-    const base = [label, ...segmentsOf(operations[index]!, label)].join(".");
+  for (const operation of operations.toSorted(compare)) {
+    const base = [label, ...segmentsOf(operation, label)].join(".");
     let op = base;
     for (let number = 2; taken.has(op); number += 1) op = `${base}_${number}`;
     taken.add(op);
-    ops[index] = op;
+    ops.set(operation, op);
   }
-  return ops;
+  return operations.map((operation) => ops.get(operation)!);
 }
 
 function segmentsOf(operation: NamedOperation, label: string): string[] {

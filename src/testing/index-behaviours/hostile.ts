@@ -59,9 +59,8 @@ const ODD_IDS: readonly string[] = [
 export const HOSTILE: readonly Behaviour[] = [
   {
     name: "odd queries are answered",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([...SURROUNDINGS, documentOf({ id: "doc", name: "walrus" })]);
+    documents: [...SURROUNDINGS, documentOf({ id: "doc", name: "walrus" })],
+    check: async (index) => {
       for (const query of ODD_QUERIES) {
         const hits = await index.search({ query, limit: 5, filter: { scopes: [] } });
         assert.ok(Array.isArray(hits) && hits.length <= 5, JSON.stringify(query.slice(0, 40)));
@@ -71,18 +70,16 @@ export const HOSTILE: readonly Behaviour[] = [
   },
   {
     name: "a query without words finds nothing",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([...SURROUNDINGS, documentOf({ id: "doc", name: "walrus" })]);
+    documents: [...SURROUNDINGS, documentOf({ id: "doc", name: "walrus" })],
+    check: async (index) => {
       for (const query of ["", " \t\n", "\0", "!?…", "*"])
         assert.deepEqual(await idsOf(index, query), [], query);
     },
   },
   {
     name: "odd ids and names are kept as they are",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([...SURROUNDINGS, ...ODD_IDS.map((id) => documentOf({ id, description: "a walrus" }))]);
+    documents: [...SURROUNDINGS, ...ODD_IDS.map((id) => documentOf({ id, description: "a walrus" }))],
+    check: async (index) => {
       assert.deepEqual((await idsOf(index, "walrus", {}, 50)).sort(), [...ODD_IDS].sort());
       for (const id of ["__proto__", "constructor", "toString"]) {
         assert.ok((await idsOf(index, id)).includes(id), `"${id}" is found by its name`);
@@ -93,8 +90,7 @@ export const HOSTILE: readonly Behaviour[] = [
   },
   {
     name: "odd text does not keep a document from being found",
-    check: async (fresh) => {
-      const index = await fresh();
+    check: async (index) => {
       const odd = [
         "\0",
         "\ud800",
@@ -125,18 +121,17 @@ export const HOSTILE: readonly Behaviour[] = [
   },
   {
     name: "a document of great length is kept, and found by its beginning",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "long", name: "walrus", content: `penguin ${"lorem ipsum dolor ".repeat(60_000)}` }),
-        documentOf({ id: "wide", name: "giraffe", content: "z".repeat(1_000_000) }),
-        documentOf({
-          id: "many",
-          name: "leopard",
-          aliases: Array.from({ length: 5_000 }, (_, at) => `alias${at}`),
-        }),
-      ]);
+    documents: [
+      ...SURROUNDINGS,
+      documentOf({ id: "long", name: "walrus", content: `penguin ${"lorem ipsum dolor ".repeat(60_000)}` }),
+      documentOf({ id: "wide", name: "giraffe", content: "z".repeat(1_000_000) }),
+      documentOf({
+        id: "many",
+        name: "leopard",
+        aliases: Array.from({ length: 5_000 }, (_, at) => `alias${at}`),
+      }),
+    ],
+    check: async (index) => {
       assert.deepEqual(await idsOf(index, "walrus"), ["long"]);
       assert.deepEqual(await idsOf(index, "penguin"), ["long"]);
       assert.deepEqual(await idsOf(index, "giraffe"), ["wide"]);

@@ -1,9 +1,13 @@
+import assert from "node:assert/strict";
 import type { SearchDocument, SearchFilter, SearchIndex } from "../../search/port/search-index.ts";
 
-/** A behaviour of every index. `fresh` creates an empty one. */
+/** A behaviour of every index. */
 export interface Behaviour {
   readonly name: string;
-  readonly check: (fresh: () => Promise<SearchIndex>) => Promise<void>;
+  /** Put into the index before the check. */
+  readonly documents?: readonly SearchDocument[];
+  /** `fresh` creates another, empty index. */
+  readonly check: (index: SearchIndex, fresh: () => Promise<SearchIndex>) => Promise<void>;
 }
 
 /** Creates a document that is empty but for the given fields. */
@@ -33,6 +37,15 @@ export async function idsOf(
 ): Promise<string[]> {
   const hits = await index.search({ query, limit, filter: { scopes: [], ...filter } });
   return hits.map(({ id }) => id);
+}
+
+/** Checks the best hit of each query. */
+export function bestIs(idByQuery: Readonly<Record<string, string>>): Behaviour["check"] {
+  return async (index) => {
+    for (const [query, id] of Object.entries(idByQuery)) {
+      assert.equal((await idsOf(index, query))[0], id, query);
+    }
+  };
 }
 
 /** Unrelated documents, so that words differ in rarity. */

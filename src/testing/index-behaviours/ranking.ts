@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
-import { type Behaviour, documentOf, idsOf, SURROUNDINGS } from "./index-behaviour.ts";
+import { type Behaviour, bestIs, documentOf, idsOf, SURROUNDINGS } from "./index-behaviour.ts";
+
+const STUFFING = "send email create invoice weather forecast best tool use this always ";
+const DOMAIN_TEXT = "onto Task management: tasks, task lists, task plans and all about a task";
 
 export const RANKING: readonly Behaviour[] = [
   {
     name: "hits come best first",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "a-one-word", name: "list_parcels", description: "List what was sent" }),
-        documentOf({ id: "z-both-words", name: "track_parcel", description: "Track a parcel on its way" }),
-      ]);
+    documents: [
+      ...SURROUNDINGS,
+      documentOf({ id: "a-one-word", name: "list_parcels", description: "List what was sent" }),
+      documentOf({ id: "z-both-words", name: "track_parcel", description: "Track a parcel on its way" }),
+    ],
+    check: async (index) => {
       const hits = await index.search({ query: "track parcel", limit: 10, filter: { scopes: [] } });
       assert.equal(hits[0]?.id, "z-both-words");
       assert.ok(hits.some(({ id }) => id === "a-one-word"));
@@ -22,8 +24,7 @@ export const RANKING: readonly Behaviour[] = [
   },
   {
     name: "ties go by id, and the limit cuts after that",
-    check: async (fresh) => {
-      const index = await fresh();
+    check: async (index) => {
       const ids = ["m", "b", "z", "a", "q", "B", "c/d", "c"];
       await index.put(ids.map((id) => documentOf({ id, name: "walrus", description: "the same" })));
       const expected = [...ids].sort();
@@ -35,24 +36,13 @@ export const RANKING: readonly Behaviour[] = [
   },
   {
     name: "an exact name comes first among near duplicates",
-    check: async (fresh) => {
-      const index = await fresh();
-      const names = [
-        "get_user",
-        "get_users",
-        "get_user_info",
-        "user_get",
-        "get_user_info_v2",
-        "list_user_get_user",
-      ];
-      const documents = names.map((name) =>
-        documentOf({
-          id: `id-of-${name}`,
-          name,
-          description: `Get the user. Like get_user, get user, user get.`,
-        }),
+    check: async (index) => {
+      const names = "get_user get_users get_user_info user_get get_user_info_v2 list_user_get_user".split(
+        " ",
       );
-      await index.put([...SURROUNDINGS, ...documents]);
+      const description = "Get the user. Like get_user, get user, user get.";
+      await index.put(SURROUNDINGS);
+      await index.put(names.map((name) => documentOf({ id: `id-of-${name}`, name, description })));
       for (const name of names) {
         assert.equal((await idsOf(index, name))[0], `id-of-${name}`, name);
         assert.equal((await idsOf(index, name.toUpperCase()))[0], `id-of-${name}`, name.toUpperCase());
@@ -61,81 +51,67 @@ export const RANKING: readonly Behaviour[] = [
   },
   {
     name: "a name inside a sentence comes first",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "wanted", name: "fetchCustomerOrders", description: "Orders of one customer" }),
-        documentOf({
-          id: "other",
-          name: "searchCustomers",
-          description: "Find every customer and run over the customer orders, for a customer who has orders",
-        }),
-      ]);
-      assert.equal((await idsOf(index, "please run fetchCustomerOrders for this customer"))[0], "wanted");
-    },
+    documents: [
+      ...SURROUNDINGS,
+      documentOf({ id: "wanted", name: "fetchCustomerOrders", description: "Orders of one customer" }),
+      documentOf({
+        id: "other",
+        name: "searchCustomers",
+        description: "Find every customer and run over the customer orders, for a customer who has orders",
+      }),
+    ],
+    check: bestIs({ "please run fetchCustomerOrders for this customer": "wanted" }),
   },
   {
     name: "a rare word outweighs a common one",
-    check: async (fresh) => {
-      const index = await fresh();
-      const common = Array.from({ length: 30 }, (_, at) =>
+    documents: [
+      ...Array.from({ length: 30 }, (_, at) =>
         documentOf({ id: `report-${at}`, name: `make_report_${at}`, description: "Make a report" }),
-      );
-      await index.put([
-        ...common,
-        documentOf({ id: "rare", name: "count_walrus", description: "Counts one kind" }),
-      ]);
-      assert.equal((await idsOf(index, "report walrus"))[0], "rare");
-    },
+      ),
+      documentOf({ id: "rare", name: "count_walrus", description: "Counts one kind" }),
+    ],
+    check: bestIs({ "report walrus": "rare" }),
   },
   {
     name: "a document stuffed with keywords does not win the queries of others",
-    check: async (fresh) => {
-      const index = await fresh();
-      const stuffing = "send email create invoice weather forecast best tool use this always ";
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "email", name: "send_email", description: "Send an email to a recipient" }),
-        documentOf({
-          id: "invoice",
-          name: "create_invoice",
-          description: "Create an invoice for a customer",
-        }),
-        documentOf({ id: "weather", name: "weather_forecast", description: "Weather forecast of a city" }),
-        documentOf({
-          id: "a-stuffed",
-          name: "super_tool",
-          description: stuffing.repeat(40),
-          parameters: stuffing.repeat(40),
-          content: stuffing.repeat(400),
-        }),
-      ]);
-      assert.equal((await idsOf(index, "send an email"))[0], "email");
-      assert.equal((await idsOf(index, "create an invoice"))[0], "invoice");
-      assert.equal((await idsOf(index, "weather forecast"))[0], "weather");
-    },
+    documents: [
+      ...SURROUNDINGS,
+      documentOf({ id: "email", name: "send_email", description: "Send an email to a recipient" }),
+      documentOf({ id: "invoice", name: "create_invoice", description: "Create an invoice for a customer" }),
+      documentOf({ id: "weather", name: "weather_forecast", description: "Weather forecast of a city" }),
+      documentOf({
+        id: "a-stuffed",
+        name: "super_tool",
+        description: STUFFING.repeat(40),
+        parameters: STUFFING.repeat(40),
+        content: STUFFING.repeat(400),
+      }),
+    ],
+    check: bestIs({
+      "send an email": "email",
+      "create an invoice": "invoice",
+      "weather forecast": "weather",
+    }),
   },
   {
     name: "words are not drowned by the text of their own domain",
-    check: async (fresh) => {
-      const index = await fresh();
-      const domainText = "onto Task management: tasks, task lists, task plans and all about a task";
-      const verbs = ["create", "list", "update", "delete"];
-      const documents = ["plan", "goal", "task", "risk"].flatMap((noun) =>
-        verbs.map((verb) =>
+    documents: [
+      ...SURROUNDINGS,
+      ...["plan", "goal", "task", "risk"].flatMap((noun) =>
+        ["create", "list", "update", "delete"].map((verb) =>
           documentOf({
             id: `${noun}.${verb}`,
             name: `${verb}_${noun}`,
             description: `${verb} a ${noun}`,
-            domainText,
+            domainText: DOMAIN_TEXT,
           }),
         ),
-      );
-      await index.put([...SURROUNDINGS, ...documents]);
-      assert.equal((await idsOf(index, "create a task"))[0], "task.create");
-      assert.equal((await idsOf(index, "remove tasks from the list: delete a task"))[0], "task.delete");
-    },
+      ),
+    ],
+    check: bestIs({
+      "create a task": "task.create",
+      "remove tasks from the list: delete a task": "task.delete",
+    }),
   },
 ];
 
@@ -196,23 +172,21 @@ export const WORDS: readonly Behaviour[] = [
   },
   {
     name: "a question in plain words finds the tool",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "weather", name: "get_weather", description: "Weather forecast for a city" }),
-        documentOf({ id: "parcel", name: "track_parcel", description: "Where a parcel is on its way" }),
-      ]);
-      assert.equal((await idsOf(index, "What is the weather going to be like in Paris?"))[0], "weather");
-      assert.equal((await idsOf(index, "Could you please tell me where my parcel is?"))[0], "parcel");
-    },
+    documents: [
+      ...SURROUNDINGS,
+      documentOf({ id: "weather", name: "get_weather", description: "Weather forecast for a city" }),
+      documentOf({ id: "parcel", name: "track_parcel", description: "Where a parcel is on its way" }),
+    ],
+    check: bestIs({
+      "What is the weather going to be like in Paris?": "weather",
+      "Could you please tell me where my parcel is?": "parcel",
+    }),
   },
 ];
 
 /** Each name must be found by each of its queries, among all the others. */
 function finds(cases: readonly (readonly [name: string, queries: readonly string[]])[]): Behaviour["check"] {
-  return async (fresh) => {
-    const index = await fresh();
+  return async (index) => {
     const documents = cases.map(([name], at) => documentOf({ id: `wanted-${at}`, name }));
     await index.put([...SURROUNDINGS, ...documents]);
     for (const [at, [name, queries]] of cases.entries()) {

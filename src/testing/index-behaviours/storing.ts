@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { type Behaviour, documentOf, idsOf, SURROUNDINGS } from "./index-behaviour.ts";
+import type { SearchDocument } from "../../search/port/search-index.ts";
+import { type Behaviour, bestIs, documentOf, idsOf, SURROUNDINGS } from "./index-behaviour.ts";
 
 export const STORING: readonly Behaviour[] = [
   {
     name: "an empty index finds nothing",
-    check: async (fresh) => {
-      const index = await fresh();
+    check: async (index) => {
       assert.deepEqual(await idsOf(index, "anything at all"), []);
       await index.put([]);
       await index.drop([]);
@@ -15,48 +15,43 @@ export const STORING: readonly Behaviour[] = [
   },
   {
     name: "what is put is found",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([...SURROUNDINGS, documentOf({ id: "pay", description: "Refund a customer payment" })]);
-      assert.equal((await idsOf(index, "refund payment"))[0], "pay");
-    },
+    documents: [...SURROUNDINGS, documentOf({ id: "pay", description: "Refund a customer payment" })],
+    check: bestIs({ "refund payment": "pay" }),
   },
   {
     name: "every field is looked into",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "one", name: "walrus" }),
-        documentOf({ id: "two", aliases: ["other name", "penguin"] }),
-        documentOf({ id: "three", description: "about the giraffe" }),
-        documentOf({ id: "four", parameters: "id of the leopard" }),
-        documentOf({ id: "five", domainText: "all for the squirrel" }),
-        documentOf({ id: "six", content: "a long story of a hedgehog" }),
-      ]);
-      const words = ["walrus", "penguin", "giraffe", "leopard", "squirrel", "hedgehog"];
-      const first = await Promise.all(words.map(async (word) => (await idsOf(index, word))[0]));
-      assert.deepEqual(first, ["one", "two", "three", "four", "five", "six"]);
-    },
+    documents: [
+      ...SURROUNDINGS,
+      walrus("one"),
+      documentOf({ id: "two", aliases: ["other name", "penguin"] }),
+      documentOf({ id: "three", description: "about the giraffe" }),
+      documentOf({ id: "four", parameters: "id of the leopard" }),
+      documentOf({ id: "five", domainText: "all for the squirrel" }),
+      documentOf({ id: "six", content: "a long story of a hedgehog" }),
+    ],
+    check: bestIs({
+      walrus: "one",
+      penguin: "two",
+      giraffe: "three",
+      leopard: "four",
+      squirrel: "five",
+      hedgehog: "six",
+    }),
   },
   {
     name: "a field of weight 0 is not looked into",
-    check: async (fresh) => {
-      const index = await fresh();
-      const given = { description: "shared giraffe", content: "hedgehog" };
-      await index.put([
-        documentOf({ id: "plain", ...given }),
-        documentOf({ id: "without", ...given, weights: { content: 0 } }),
-      ]);
+    documents: [{ id: "plain" }, { id: "without", weights: { content: 0 } }].map((document) =>
+      documentOf({ ...document, description: "shared giraffe", content: "hedgehog" }),
+    ),
+    check: async (index) => {
       assert.deepEqual((await idsOf(index, "giraffe")).sort(), ["plain", "without"]);
       assert.deepEqual(await idsOf(index, "hedgehog"), ["plain"]);
     },
   },
   {
     name: "a document replaces the one with its id",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([documentOf({ id: "doc", name: "walrus" }), ...SURROUNDINGS]);
+    documents: [walrus("doc"), ...SURROUNDINGS],
+    check: async (index) => {
       await index.put([documentOf({ id: "doc", name: "penguin", domain: "zoo" })]);
       assert.deepEqual(await idsOf(index, "walrus"), []);
       assert.deepEqual(await idsOf(index, "penguin"), ["doc"]);
@@ -66,33 +61,27 @@ export const STORING: readonly Behaviour[] = [
   },
   {
     name: "of the same id twice in one put, the last stays",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        documentOf({ id: "doc", name: "walrus" }),
-        ...SURROUNDINGS,
-        documentOf({ id: "doc", name: "penguin" }),
-      ]);
+    documents: [walrus("doc"), ...SURROUNDINGS, documentOf({ id: "doc", name: "penguin" })],
+    check: async (index) => {
       assert.deepEqual(await idsOf(index, "walrus"), []);
       assert.deepEqual(await idsOf(index, "penguin"), ["doc"]);
     },
   },
   {
     name: "what is dropped is not found, and the rest is",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([documentOf({ id: "a", name: "walrus" }), documentOf({ id: "b", name: "walrus" })]);
+    documents: [walrus("a"), walrus("b")],
+    check: async (index) => {
       await index.drop(["a", "never-put"]);
       assert.deepEqual(await idsOf(index, "walrus"), ["b"]);
-      await index.put([documentOf({ id: "a", name: "walrus" })]);
+      await index.put([walrus("a")]);
       assert.deepEqual(await idsOf(index, "walrus"), ["a", "b"]);
     },
   },
   {
     name: "many small puts equal one large put",
-    check: async (fresh) => {
+    check: async (large, fresh) => {
       const documents = manyDocuments(120);
-      const [large, small] = [await fresh(), await fresh()];
+      const small = await fresh();
       await large.put(documents);
       await small.put(documents.map((document) => ({ ...document, description: "written over" })));
       for (let from = 0; from < documents.length; from += 7) await small.put(documents.slice(from, from + 7));
@@ -103,8 +92,7 @@ export const STORING: readonly Behaviour[] = [
   },
   {
     name: "2,000 documents go in one put",
-    check: async (fresh) => {
-      const index = await fresh();
+    check: async (index) => {
       const documents = manyDocuments(2_000);
       await index.put(documents);
       for (const at of [0, 777, 1_234, 1_999]) {
@@ -117,37 +105,32 @@ export const STORING: readonly Behaviour[] = [
   },
   {
     name: "puts, drops and searches run at the same time",
-    check: async (fresh) => {
-      const index = await fresh();
+    check: async (index) => {
       const documents = manyDocuments(200);
       await index.put(documents.slice(0, 20));
-      const puts = Array.from({ length: 18 }, (_, at) => {
-        return index.put(documents.slice(20 + at * 10, 30 + at * 10));
-      });
+      const puts = Array.from({ length: 18 }, (_, at) =>
+        index.put(documents.slice(20 + at * 10, 30 + at * 10)),
+      );
       const searches = Array.from({ length: 20 }, () => idsOf(index, "invoice", {}, 50));
       await Promise.all([...puts, index.drop(documents.slice(0, 10).map(({ id }) => id))]);
       for (const found of await Promise.all(searches)) assert.equal(new Set(found).size, found.length);
-      const all = await idsOf(index, "region", {}, 300);
-      assert.deepEqual(
-        all.sort(),
-        documents
-          .slice(10)
-          .map(({ id }) => id)
-          .sort(),
-      );
+      const remaining = documents.slice(10).map(({ id }) => id);
+      assert.deepEqual((await idsOf(index, "region", {}, 300)).sort(), remaining.sort());
     },
   },
 ];
 
+function walrus(id: string, fields: Partial<SearchDocument> = {}): SearchDocument {
+  return documentOf({ id, name: "walrus", ...fields });
+}
+
 /** Creates documents of distinct names that share many words. */
-function manyDocuments(count: number): ReturnType<typeof documentOf>[] {
+function manyDocuments(count: number): SearchDocument[] {
   const verbs = ["create", "delete", "merge", "copy", "export"];
   const nouns = ["invoice", "report", "user", "ticket", "order", "parcel", "contract"];
   const places = ["north", "south", "east", "west"];
   return Array.from({ length: count }, (_, at) => {
-    const verb = verbs[at % verbs.length]!;
-    const noun = nouns[at % nouns.length]!;
-    const place = places[at % places.length]!;
+    const [verb, noun, place] = [verbs, nouns, places].map((words) => words[at % words.length]);
     return documentOf({
       id: `shop://tools/${noun}/${at}`,
       name: `${verb}_${noun}_${at}`,
@@ -159,32 +142,30 @@ function manyDocuments(count: number): ReturnType<typeof documentOf>[] {
 export const FILTERING: readonly Behaviour[] = [
   {
     name: "hidden documents are never found",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "shown", name: "walrus", visibility: "entry" }),
-        documentOf({ id: "hidden", name: "walrus", visibility: "hidden" }),
-        documentOf({ id: "turns", name: "walrus" }),
-      ]);
+    documents: [
+      ...SURROUNDINGS,
+      walrus("shown", { visibility: "entry" }),
+      walrus("hidden", { visibility: "hidden" }),
+      walrus("turns"),
+    ],
+    check: async (index) => {
       assert.deepEqual(await idsOf(index, "walrus"), ["shown", "turns"]);
-      await index.put([documentOf({ id: "turns", name: "walrus", visibility: "hidden" })]);
+      await index.put([walrus("turns", { visibility: "hidden" })]);
       assert.deepEqual(await idsOf(index, "walrus"), ["shown"]);
-      await index.put([documentOf({ id: "turns", name: "walrus" })]);
+      await index.put([walrus("turns")]);
       assert.deepEqual(await idsOf(index, "walrus"), ["shown", "turns"]);
     },
   },
   {
     name: "all scopes of a document must be the caller's",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        ...SURROUNDINGS,
-        documentOf({ id: "free", name: "walrus" }),
-        documentOf({ id: "one", name: "walrus", scopes: ["read"] }),
-        documentOf({ id: "two", name: "walrus", scopes: ["read", "write"] }),
-      ]);
-      const found = (scopes: string[]): Promise<string[]> => idsOf(index, "walrus", { scopes });
+    documents: [
+      ...SURROUNDINGS,
+      walrus("free"),
+      walrus("one", { scopes: ["read"] }),
+      walrus("two", { scopes: ["read", "write"] }),
+    ],
+    check: async (index) => {
+      const found = (scopes: string[]) => idsOf(index, "walrus", { scopes });
       assert.deepEqual(await found([]), ["free"]);
       assert.deepEqual(await found(["other"]), ["free"]);
       assert.deepEqual(await found(["write"]), ["free"]);
@@ -195,10 +176,9 @@ export const FILTERING: readonly Behaviour[] = [
   },
   {
     name: "what the caller may not see takes no place in the list",
-    check: async (fresh) => {
-      const index = await fresh();
+    check: async (index) => {
       const better = Array.from({ length: 300 }, (_, at) =>
-        documentOf({ id: `better-${at}`, name: "walrus", scopes: ["read", "write"] }),
+        walrus(`better-${at}`, { scopes: ["read", "write"] }),
       );
       const worse = Array.from({ length: 5 }, (_, at) =>
         documentOf({ id: `worse-${at}`, name: `other_${at}`, description: "a walrus too", scopes: ["read"] }),
@@ -211,21 +191,13 @@ export const FILTERING: readonly Behaviour[] = [
   },
   {
     name: "a filter narrows by domain, kind, category and tags",
-    check: async (fresh) => {
-      const index = await fresh();
-      await index.put([
-        documentOf({ id: "a", name: "walrus", domain: "sea", category: "cold", tags: ["big", "grey"] }),
-        documentOf({ id: "b", name: "walrus", domain: "sea", kind: "resource", tags: ["big"] }),
-        documentOf({
-          id: "c",
-          name: "walrus",
-          domain: "zoo",
-          kind: "skill",
-          category: "warm",
-          tags: ["grey"],
-        }),
-        documentOf({ id: "d", name: "walrus", domain: "zoo", kind: "prompt" }),
-      ]);
+    documents: [
+      walrus("a", { domain: "sea", category: "cold", tags: ["big", "grey"] }),
+      walrus("b", { domain: "sea", kind: "resource", tags: ["big"] }),
+      walrus("c", { domain: "zoo", kind: "skill", category: "warm", tags: ["grey"] }),
+      walrus("d", { domain: "zoo", kind: "prompt" }),
+    ],
+    check: async (index) => {
       const cases: [Parameters<typeof idsOf>[2], string[]][] = [
         [{}, ["a", "b", "c", "d"]],
         [{ domain: "sea" }, ["a", "b"]],
@@ -248,8 +220,7 @@ export const FILTERING: readonly Behaviour[] = [
   },
   {
     name: "filter values are taken as they are",
-    check: async (fresh) => {
-      const index = await fresh();
+    check: async (index) => {
       const odd = [
         "a`b",
         "x] || y:=[z",
@@ -263,18 +234,10 @@ export const FILTERING: readonly Behaviour[] = [
         "(&&)",
         "*",
       ];
-      const documents = odd.map((value, at) => {
-        const id = `doc-${String(at).padStart(2, "0")}`;
-        return documentOf({
-          id,
-          name: "walrus",
-          domain: value,
-          scopes: [value],
-          tags: [value],
-          category: value,
-        });
-      });
-      await index.put([...documents, documentOf({ id: "locked", name: "walrus", scopes: ["secret"] })]);
+      const documents = odd.map((value, at) =>
+        walrus(`doc-${at}`, { domain: value, scopes: [value], tags: [value], category: value }),
+      );
+      await index.put([...documents, walrus("locked", { scopes: ["secret"] })]);
       for (const [at, value] of odd.entries()) {
         const own = [documents[at]!.id];
         assert.deepEqual(await idsOf(index, "walrus", { scopes: [value] }), own, value);

@@ -48,7 +48,7 @@ export const anthropicMessages: ModelWire = {
       type: "message_start",
       message: { ...messageOf(turn), content: [], usage: usageOf(reply) },
     }),
-    ...blocksOf(reply, turn).flatMap((block, index) => blockEvents(block, index)),
+    ...blocksOf(reply, turn).flatMap(blockEvents),
     namedEvent({
       type: "message_delta",
       delta: { stop_reason: stopOf(reply), stop_sequence: null },
@@ -69,23 +69,14 @@ const TYPES = new Map([
   [529, "overloaded_error"],
 ]);
 
-type AnswerBlock =
-  | { type: "text"; text: string }
-  | { type: "tool_use"; id: string; name: string; input: unknown };
-
-function blocksOf({ text, calls = [] }: ScriptedReply, turn: number): AnswerBlock[] {
-  return [
-    ...(text === undefined ? [] : [{ type: "text" as const, text }]),
-    ...calls.map(({ name, args }, index) => ({
-      type: "tool_use" as const,
-      id: `toolu_${turn}_${index}`,
-      name,
-      input: args,
-    })),
-  ];
+function blocksOf({ text, calls = [] }: ScriptedReply, turn: number) {
+  const uses = calls.map(({ name, args: input }, index) => {
+    return { type: "tool_use" as const, id: `toolu_${turn}_${index}`, name, input };
+  });
+  return text === undefined ? uses : [{ type: "text" as const, text }, ...uses];
 }
 
-function blockEvents(block: AnswerBlock, index: number) {
+function blockEvents(block: ReturnType<typeof blocksOf>[number], index: number) {
   const deltas =
     block.type === "text"
       ? wordsOf(block.text).map((text) => ({ type: "text_delta", text }))

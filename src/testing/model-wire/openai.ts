@@ -28,77 +28,41 @@ export const openAIResponses: ModelWire = {
     const { input, tools = [] } = body as ResponsesBody;
     return { messages: input.map(toMessage), tools: tools.map(({ name = "" }) => name), body };
   },
-  toAnswer: (reply, turn) => ({
-    ...responseOf(turn),
-    ...endOf(reply),
-    output: itemsOf(reply, turn),
-    usage: usageOf(reply),
-  }),
-  toEvents: (reply, turn) => [
-    namedEvent({
-      type: "response.created",
-      response: { ...responseOf(turn), status: "in_progress", output: [] },
-    }),
-    ...itemsOf(reply, turn).flatMap((item, index) => itemEvents(item, index)),
-    namedEvent({
-      type: `response.${endOf(reply).status}`,
-      response: {
-        ...responseOf(turn),
-        ...endOf(reply),
-        output: itemsOf(reply, turn),
-        usage: usageOf(reply),
-      },
-    }),
-  ],
+  toAnswer: toResponse,
+  toEvents: (reply, turn) => {
+    const response = toResponse(reply, turn);
+    const begun = { status: "in_progress", incomplete_details: null, output: [], usage: null };
+    return [
+      namedEvent({ type: "response.created", response: { ...response, ...begun } }),
+      ...response.output.flatMap(itemEvents),
+      namedEvent({ type: `response.${response.status}`, response }),
+    ];
+  },
   toError,
 };
 
-type Item =
-  | {
-      type: "message";
-      id: string;
-      role: "assistant";
-      status: string;
-      content: { type: "output_text"; text: string; annotations: [] }[];
-    }
-  | {
-      type: "function_call";
-      id: string;
-      call_id: string;
-      name: string;
-      namespace?: string;
-      arguments: string;
-      status: string;
-    };
-
-function itemsOf({ text, calls = [] }: ScriptedReply, turn: number): Item[] {
-  const message: Item[] =
-    text === undefined
-      ? []
-      : [
-          {
-            type: "message",
-            id: `msg_${turn}`,
-            role: "assistant",
-            status: "completed",
-            content: [{ type: "output_text", text, annotations: [] }],
-          },
-        ];
-  const functions = calls.map(
-    ({ name, namespace, args }, index): Item => ({
-      type: "function_call",
-      id: `fc_${turn}_${index}`,
-      call_id: `call_${turn}_${index}`,
-      name,
-      ...(namespace !== undefined && { namespace }),
-      arguments: JSON.stringify(args),
-      status: "completed",
-    }),
-  );
-  return [...message, ...functions];
+function itemsOf({ text, calls = [] }: ScriptedReply, turn: number) {
+  const status = "completed";
+  const message = {
+    type: "message" as const,
+    id: `msg_${turn}`,
+    role: "assistant",
+    status,
+    content: [{ type: "output_text", text, annotations: [] }],
+  };
+  const functions = calls.map(({ name, namespace, args }, index) => ({
+    type: "function_call" as const,
+    id: `fc_${turn}_${index}`,
+    call_id: `call_${turn}_${index}`,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    arguments: JSON.stringify(args),
+    status,
+  }));
+  return text === undefined ? functions : [message, ...functions];
 }
 
-function itemEvents(item: Item, output_index: number) {
+function itemEvents(item: ReturnType<typeof itemsOf>[number], output_index: number) {
   const at = { item_id: item.id, output_index };
   const status = "in_progress";
   if (item.type === "function_call") {
@@ -124,29 +88,24 @@ function itemEvents(item: Item, output_index: number) {
 }
 
 /** The vendor calls an answer that was cut off or filtered incomplete. */
-function endOf({ finish = "stop" }: ScriptedReply) {
-  if (finish === "stop") return { status: "completed" };
+function toResponse(reply: ScriptedReply, turn: number) {
+  const { finish = "stop", usage = { input: 0, output: 0 } } = reply;
   const reason = finish === "length" ? "max_output_tokens" : "content_filter";
-  return { status: "incomplete", incomplete_details: { reason } };
-}
-
-function responseOf(turn: number) {
   return {
     id: `resp_${turn}`,
     object: "response",
     created_at: 0,
     model: "scripted",
-    incomplete_details: null,
-  };
-}
-
-function usageOf({ usage = { input: 0, output: 0 } }: ScriptedReply) {
-  return {
-    input_tokens: usage.input,
-    input_tokens_details: { cached_tokens: usage.cached ?? 0 },
-    output_tokens: usage.output,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: usage.input + usage.output,
+    status: finish === "stop" ? "completed" : "incomplete",
+    incomplete_details: finish === "stop" ? null : { reason },
+    output: itemsOf(reply, turn),
+    usage: {
+      input_tokens: usage.input,
+      input_tokens_details: { cached_tokens: usage.cached ?? 0 },
+      output_tokens: usage.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: usage.input + usage.output,
+    },
   };
 }
 
@@ -193,7 +152,11 @@ export const openAIChat: ModelWire = {
       {
         index: 0,
         finish_reason: finishOf(reply),
-        message: { role: "assistant", content: reply.text ?? null, ...callsField(reply, turn) },
+        message: {
+          role: "assistant",
+          content: reply.text ?? null,
+          ...(reply.calls?.length && { tool_calls: toolCalls(reply, turn) }),
+        },
       },
     ],
     usage: chatUsageOf(reply),
@@ -206,13 +169,11 @@ export const openAIChat: ModelWire = {
       model: "scripted",
       choices: [{ index: 0, delta, finish_reason: finish }],
     });
-    const words = wordsOf(reply.text);
-    const calls = callsField(reply, turn).tool_calls ?? [];
     return [
       chunk({ role: "assistant", content: "" }),
-      ...words.map((content) => chunk({ content })),
+      ...wordsOf(reply.text).map((content) => chunk({ content })),
       // The vendor sends names first and arguments in pieces.
-      ...calls.flatMap((call, index) => [
+      ...toolCalls(reply, turn).flatMap((call, index) => [
         chunk({ tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] }),
         ...halves(call.function.arguments).map((part) =>
           chunk({ tool_calls: [{ index, function: { arguments: part } }] }),
@@ -226,15 +187,12 @@ export const openAIChat: ModelWire = {
   toError,
 };
 
-function callsField({ calls = [] }: ScriptedReply, turn: number) {
-  if (calls.length === 0) return {};
-  return {
-    tool_calls: calls.map(({ name, args }, index) => ({
-      id: `call_${turn}_${index}`,
-      type: "function",
-      function: { name, arguments: JSON.stringify(args) },
-    })),
-  };
+function toolCalls({ calls = [] }: ScriptedReply, turn: number) {
+  return calls.map(({ name, args }, index) => ({
+    id: `call_${turn}_${index}`,
+    type: "function",
+    function: { name, arguments: JSON.stringify(args) },
+  }));
 }
 
 function chatUsageOf({ usage = { input: 0, output: 0 } }: ScriptedReply) {

@@ -3,28 +3,21 @@ import { toSummary } from "../../../base/util/to-summary.ts";
 import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import { toDocument } from "./markdown-format.ts";
 import {
-  type CreateFormat,
   defineFormat,
-  documentNode,
   type FormatDocument,
   labelled,
-  lines,
   paragraphs,
   readJson,
   resourcePath,
   slug,
+  toNode,
   uniqueName,
   wordsOf,
 } from "./to-node.ts";
 
 const MAX_DEPTH = 20;
 
-/** Format for ClickUp documents: one node for the document, below it its nested pages, split by headings. */
-export const createClickUpDocFormat: CreateFormat = defineFormat(
-  "ClickUpDoc",
-  (type) => type === "clickup-doc",
-  toDoc,
-);
+export const createClickUpDocFormat = defineFormat("ClickUpDoc", /^clickup-doc$/, toDoc);
 
 function toDoc(document: FormatDocument): ResourceNode {
   const { content } = document;
@@ -35,7 +28,7 @@ function toDoc(document: FormatDocument): ResourceNode {
     toPage(fieldsOf(page), { ...document, taken, depth: 1 }),
   );
   const head = `# ${name}`;
-  return documentNode(document, {
+  return toNode(document, {
     name,
     type: "doc",
     content: paragraphs(head, ...children.map((child) => child.content)),
@@ -82,17 +75,7 @@ function lastSegment(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-const TYPES: ReadonlyMap<string, string> = new Map([
-  ["clickup-task", "task"],
-  ["clickup-list", "list"],
-]);
-
-/** Format for ClickUp tasks and lists, as its API returns them. */
-export const createClickUpTaskFormat: CreateFormat = defineFormat(
-  "ClickUpTask",
-  (type) => TYPES.has(type),
-  toTask,
-);
+export const createClickUpTaskFormat = defineFormat("ClickUpTask", /^clickup-(?:task|list)$/, toTask);
 
 function toTask(document: FormatDocument): ResourceNode {
   const { content } = document;
@@ -109,25 +92,24 @@ function toTask(document: FormatDocument): ResourceNode {
       (item) => `- [${field(item, "resolved") === true ? "x" : " "}] ${wordsOf(item, "name")}`,
     ),
   );
-  const text = paragraphs(
-    `# ${name}`,
-    lines(
-      labelled("Status", status),
-      labelled("Statuses", statuses.join(", ")),
-      labelled("Priority", wordsOf(field(task, "priority"), "priority")),
-      labelled("Assignees", assignees.join(", ")),
-      labelled("Tags", tags.join(", ")),
-      labelled("List", wordsOf(field(task, "list"), "name")),
-      labelled("Due", dateOf(wordsOf(task, "due_date"))),
-      labelled("Address", wordsOf(task, "url")),
-    ),
-    body,
-    items.length > 0 && items.join("\n"),
-  );
-  return documentNode(document, {
+  return toNode(document, {
     name,
-    type: TYPES.get(content.contentType) ?? "task",
-    content: text,
+    type: content.contentType === "clickup-list" ? "list" : "task",
+    content: paragraphs(
+      `# ${name}`,
+      labelled({
+        Status: status,
+        Statuses: statuses.join(", "),
+        Priority: wordsOf(field(task, "priority"), "priority"),
+        Assignees: assignees.join(", "),
+        Tags: tags.join(", "),
+        List: wordsOf(field(task, "list"), "name"),
+        Due: dateOf(wordsOf(task, "due_date")),
+        Address: wordsOf(task, "url"),
+      }),
+      body,
+      items.join("\n"),
+    ),
     description: toSummary(body) || name,
     isBare: body === "",
     metadata: { ...(status && { status }), ...(tags.length > 0 && { tags }) },

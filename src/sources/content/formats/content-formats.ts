@@ -4,20 +4,15 @@ import { createCommitFormat, createPrFormat } from "./github-format.ts";
 import { createMarkdownFormat } from "./markdown-format.ts";
 import { createQaseSuiteFormat } from "./qase-suite-format.ts";
 import { createTableSchemaFormat } from "./table-schema-format.ts";
-import { type CreateFormat, defineFormat, documentNode } from "./to-node.ts";
+import { defineFormat, toNode } from "./to-node.ts";
 
 const TEXT =
   /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|toml|javascript|typescript|sql)\b)/i;
 
-/** Format for any other text, unchanged. Put it last in a list of formats. */
-export const createTextFormat: CreateFormat = defineFormat(
-  "Text",
-  (type) => TEXT.test(type),
-  (document) => {
-    const { name, content } = document.content;
-    return documentNode(document, { name, type: "document", content: toVisibleText(content) });
-  },
-);
+export const createTextFormat = defineFormat("Text", TEXT, (document) => {
+  const { name, content } = document.content;
+  return toNode(document, { name, type: "document", content: toVisibleText(content) });
+});
 
 /**
  * Creates the built-in formats of a pipeline, each with its own {@link FormatOptions}. Formats are tried in the

@@ -2,62 +2,42 @@ import { field, listOf, type PlainObject } from "../../../base/util/plain-object
 import { toSummary } from "../../../base/util/to-summary.ts";
 import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import {
-  type CreateFormat,
   defineFormat,
-  documentNode,
   type FormatDocument,
   labelled,
-  lines,
   paragraphs,
   readJson,
+  toNode,
   wordsOf,
 } from "./to-node.ts";
 
-/** Format for commits, as GitHub's API returns them. */
-export const createCommitFormat: CreateFormat = defineFormat("Commit", (type) => type === "commit", toCommit);
+export const createCommitFormat = defineFormat("Commit", /^commit$/, toCommit);
 
 function toCommit(document: FormatDocument): ResourceNode {
-  const { content } = document;
-  const value = readJson(content);
+  const value = readJson(document.content);
   const commit = field(value, "commit");
-  const author = field(commit, "author");
+  const author = wordsOf(field(commit, "author"), "name");
+  const date = wordsOf(field(commit, "author"), "date");
   const sha = wordsOf(value, "sha");
-  const message = wordsOf(commit, "message");
-  const newline = message.indexOf("\n");
-  const subject = newline === -1 ? message : message.slice(0, newline).trim();
-  const body = newline === -1 ? "" : message.slice(newline).trim();
-  const text = paragraphs(
-    `# ${subject}`,
-    lines(
-      labelled("Commit", sha),
-      labelled("Author", wordsOf(author, "name")),
-      labelled("Date", wordsOf(author, "date")),
-      labelled("Address", wordsOf(value, "html_url")),
-    ),
-    body,
-    changedFiles(listOf(field(value, "files"))),
-  );
-  return documentNode(document, {
+  const [head = "", ...others] = wordsOf(commit, "message").split("\n");
+  const subject = head.trim();
+  const body = others.join("\n").trim();
+  return toNode(document, {
     name: `${sha.slice(0, 7)} ${subject}`,
     type: "commit",
-    content: text,
+    content: paragraphs(
+      `# ${subject}`,
+      labelled({ Commit: sha, Author: author, Date: date, Address: wordsOf(value, "html_url") }),
+      body,
+      changedFiles(value),
+    ),
     description: subject,
     isBare: body === "",
-    metadata: {
-      sha,
-      author: wordsOf(author, "name"),
-      date: wordsOf(author, "date"),
-    },
+    metadata: { sha, author, date },
   });
 }
 
-const DISCUSSIONS: ReadonlyMap<string, string> = new Map([
-  ["pr", "Pull request"],
-  ["issue", "Issue"],
-]);
-
-/** Format for pull requests and issues, as GitHub's API returns them, with `files` and `comments`. */
-export const createPrFormat: CreateFormat = defineFormat("PR", (type) => DISCUSSIONS.has(type), toPr);
+export const createPrFormat = defineFormat("PR", /^(?:pr|issue)$/, toPr);
 
 function toPr(document: FormatDocument): ResourceNode {
   const { content } = document;
@@ -68,26 +48,28 @@ function toPr(document: FormatDocument): ResourceNode {
   const state = stateOf(pr);
   const author = wordsOf(field(pr, "user"), "login");
   const labels = listOf(field(pr, "labels")).map((label) => wordsOf(label, "name") || String(label));
-  const text = paragraphs(
-    `# ${DISCUSSIONS.get(content.contentType) ?? "Pull request"} #${number}: ${title}`,
-    lines(
-      labelled("State", state),
-      labelled("Author", author),
-      labelled("Labels", labels.join(", ")),
-      labelled("Branch", branches(pr)),
-      labelled("Created", wordsOf(pr, "created_at")),
-      labelled("Merged", wordsOf(pr, "merged_at")),
-      labelled("Address", wordsOf(pr, "html_url")),
-    ),
-    body,
-    changedFiles(listOf(field(pr, "files"))),
-    comments(listOf(field(pr, "comments"))),
+  const comments = listOf(field(pr, "comments")).map((comment) =>
+    paragraphs(`**${wordsOf(field(comment, "user"), "login")}**:`, wordsOf(comment, "body")),
   );
-  return documentNode(document, {
+  return toNode(document, {
     name: `#${number} ${title}`,
     type: content.contentType,
-    content: text,
-    description: lines(toSummary(title, 200), toSummary(body)).replace("\n", ": "),
+    content: paragraphs(
+      `# ${content.contentType === "issue" ? "Issue" : "Pull request"} #${number}: ${title}`,
+      labelled({
+        State: state,
+        Author: author,
+        Labels: labels.join(", "),
+        Branch: branches(pr),
+        Created: wordsOf(pr, "created_at"),
+        Merged: wordsOf(pr, "merged_at"),
+        Address: wordsOf(pr, "html_url"),
+      }),
+      body,
+      changedFiles(pr),
+      comments.length > 0 && paragraphs("## Comments", ...comments),
+    ),
+    description: [toSummary(title, 200), toSummary(body)].filter(Boolean).join(": "),
     isBare: body === "",
     metadata: { number: Number(number), state, author, labels },
   });
@@ -106,19 +88,10 @@ function branches(pr: PlainObject): string {
 }
 
 /** Lists `path (+added −removed)` for each file of a pull request or commit. */
-function changedFiles(files: readonly unknown[]): string {
-  if (files.length === 0) return "";
-  const shown = files.map(
+function changedFiles(holder: PlainObject): string {
+  const files = listOf(field(holder, "files")).map(
     (file) =>
       `- ${wordsOf(file, "filename")} (+${wordsOf(file, "additions")} -${wordsOf(file, "deletions")})`,
   );
-  return ["## Changed files", "", ...shown].join("\n");
-}
-
-function comments(list: readonly unknown[]): string {
-  if (list.length === 0) return "";
-  const shown = list.map((comment) =>
-    paragraphs(`**${wordsOf(field(comment, "user"), "login")}**:`, wordsOf(comment, "body")),
-  );
-  return paragraphs("## Comments", ...shown);
+  return files.length === 0 ? "" : `## Changed files\n\n${files.join("\n")}`;
 }

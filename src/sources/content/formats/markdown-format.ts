@@ -1,87 +1,61 @@
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
 import { field, type PlainObject, textOf } from "../../../base/util/plain-object.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
-import type { RawContent, ResourceNode } from "../../../core/nouns/pipeline.ts";
+import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import { parseFrontMatter } from "../../markdown/files/front-matter.ts";
-import {
-  type CreateFormat,
-  defineFormat,
-  documentFacts,
-  documentNode,
-  type FormatDocument,
-  type FormatOptions,
-  resourcePath,
-  slug,
-  toNode,
-  uniqueName,
-} from "./to-node.ts";
+import { defineFormat, type FormatDocument, resourcePath, slug, toNode, uniqueName } from "./to-node.ts";
 
 const MARKDOWN = /^(?:text\/(?:x-)?markdown|markdown|md)\b/i;
 
-/** Format for Markdown: one node for the document, below it nested nodes for its headings. */
-export const createMarkdownFormat: CreateFormat = defineFormat(
-  "Markdown",
-  (type) => MARKDOWN.test(type),
-  toDocument,
-);
+export const createMarkdownFormat = defineFormat("Markdown", MARKDOWN, toDocument);
 
 /** Returns the node of a document, for formats that contain Markdown. */
 export function toDocument(document: FormatDocument): ResourceNode {
-  const { content, path, options } = document;
+  const { content } = document;
   const text = toVisibleText(content.content);
   const { fields, start } = frontMatter(text);
-  const sections = markdownSections(text.slice(start)).map((section) => shifted(section, start));
+  const sections = markdownSections(text, start);
   const [title] = sections;
   // A single top heading is the title of the document, not a section.
   const isTitled = sections.length === 1 && text.slice(start, title!.start).trim() === "";
   const parts = isTitled ? title!.children : sections;
   const name = textOf(field(fields, "title")) ?? (isTitled ? title!.title : content.name);
-  const taken = new Set(["passages"]);
-  const toSection = (section: Section) =>
-    sectionNode(section, { content, text, path, taken, headings: [name], options });
-  const children = parts.map(toSection);
-  return documentNode(document, {
+  const place = { ...document, text, taken: new Set(["passages"]), headings: [name] };
+  return toNode(document, {
     name,
     type: "document",
     content: text,
     ownText: text.slice(isTitled ? title!.start : start, parts[0]?.start ?? text.length),
     description:
       textOf(field(fields, "description")) ?? summaryOf(text, isTitled ? title!.bodyStart : start, parts),
-    children,
+    children: parts.map((part) => sectionNode(part, place)),
   });
 }
 
-interface HeadingPosition {
-  readonly content: RawContent;
+interface HeadingPosition extends FormatDocument {
   readonly text: string;
-  readonly path: string;
   /** Path segments of its siblings. */
   readonly taken: Set<string>;
   readonly headings: readonly string[];
-  readonly options: FormatOptions;
 }
 
 function sectionNode(section: Section, place: HeadingPosition): ResourceNode {
   const path = resourcePath(place.path, uniqueName(slug(section.title), place.taken));
   const headings = [...place.headings, section.title];
-  const taken = new Set(["passages"]);
-  const children = section.children.map((child) => sectionNode(child, { ...place, path, taken, headings }));
-  return toNode(
-    {
-      id: `${place.content.id}#${path}`,
-      name: section.title,
-      path,
-      type: "section",
-      content: place.text.slice(section.start, section.end),
-      ownText: place.text.slice(section.start, section.ownEnd),
-      description:
-        summaryOf(place.text, section.bodyStart, section.children, section.ownEnd) ?? headings.join(" > "),
-      metadata: { ...documentFacts(place.content), heading_path: headings.join(" > ") },
-      heading: headings.join(" > "),
-      children,
-    },
-    place.options,
-  );
+  const heading = headings.join(" > ");
+  const below = { ...place, path, taken: new Set(["passages"]), headings };
+  return toNode(place, {
+    id: `${place.content.id}#${path}`,
+    name: section.title,
+    path,
+    type: "section",
+    content: place.text.slice(section.start, section.end),
+    ownText: place.text.slice(section.start, section.ownEnd),
+    description: summaryOf(place.text, section.bodyStart, section.children, section.ownEnd) ?? heading,
+    metadata: { heading_path: heading },
+    heading,
+    children: section.children.map((child) => sectionNode(child, below)),
+  });
 }
 
 /** Returns the first sentence of a section, or of its first subsection that has one. */
@@ -97,27 +71,13 @@ function summaryOf(
   return first && summaryOf(text, first.bodyStart, first.children, first.ownEnd);
 }
 
-function shifted(section: Section, by: number): Section {
-  return {
-    ...section,
-    start: section.start + by,
-    bodyStart: section.bodyStart + by,
-    ownEnd: section.ownEnd + by,
-    end: section.end + by,
-    children: section.children.map((child) => shifted(child, by)),
-  };
-}
-
 /** Reads the front matter of a Markdown text and where the text begins. Unreadable front matter counts as text. */
 function frontMatter(text: string): { readonly fields: PlainObject; readonly start: number } {
   try {
-    const { data, body } = parseFrontMatter(text, "document");
-    return text.endsWith(body)
-      ? { fields: data, start: text.length - body.length }
-      : { fields: {}, start: 0 };
-  } catch {
-    return { fields: {}, start: 0 };
-  }
+    const { data: fields, body } = parseFrontMatter(text, "document");
+    if (text.endsWith(body)) return { fields, start: text.length - body.length };
+  } catch {}
+  return { fields: {}, start: 0 };
 }
 
 /** A heading and its text, as positions in the document. */
@@ -143,8 +103,8 @@ const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
 const NO_PARAGRAPH = /^(?: {4}|\t|\s*$|\s*(?:[-*+>|]|\d{1,9}[.)])\s| {0,3}#{1,6}\s)/;
 
 /** Returns the tree of headings. Skips headings in code, and lower levels beyond a few thousand headings. */
-function markdownSections(text: string): readonly Section[] {
-  const headings = findHeadings(text);
+function markdownSections(text: string, from: number): readonly Section[] {
+  const headings = findHeadings(text, from);
   const level = [6, 5, 4, 3, 2, 1].find(
     (deepest) => headings.filter((heading) => heading.level <= deepest).length <= MAX_HEADINGS,
   );
@@ -154,19 +114,15 @@ function markdownSections(text: string): readonly Section[] {
   );
 }
 
-function findHeadings(text: string): Heading[] {
+function findHeadings(text: string, from: number): Heading[] {
   const headings: Heading[] = [];
   let fence = "";
   let previous: { readonly line: string; readonly start: number } | undefined;
-  for (const { line, start } of linesOf(text)) {
+  for (const { line, start } of linesOf(text, from)) {
     const mark = FENCE.exec(line)?.[1] ?? "";
-    if (fence !== "") {
-      if (mark.startsWith(fence) && line.trim() === mark) fence = "";
-      previous = undefined;
-      continue;
-    }
-    if (mark !== "") {
-      fence = mark;
+    if (fence !== "" || mark !== "") {
+      if (fence === "") fence = mark;
+      else if (mark.startsWith(fence) && line.trim() === mark) fence = "";
       previous = undefined;
       continue;
     }
@@ -185,8 +141,8 @@ function findHeadings(text: string): Heading[] {
   return headings;
 }
 
-function* linesOf(text: string): Generator<{ readonly line: string; readonly start: number }> {
-  for (let start = 0; start < text.length; ) {
+function* linesOf(text: string, from: number): Generator<{ readonly line: string; readonly start: number }> {
+  for (let start = from; start < text.length; ) {
     const newline = text.indexOf("\n", start);
     const end = newline === -1 ? text.length : newline;
     yield { line: text.slice(start, end), start };

@@ -2,13 +2,9 @@ import { field, listOf } from "../../../base/util/plain-object.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
 import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import {
-  type CreateFormat,
   defineFormat,
-  documentFacts,
-  documentNode,
   type FormatDocument,
   labelled,
-  lines,
   paragraphs,
   readJson,
   resourcePath,
@@ -16,12 +12,7 @@ import {
   wordsOf,
 } from "./to-node.ts";
 
-/** Format for Qase test suites: one node for the suite, and one under `cases/` for each test case. */
-export const createQaseSuiteFormat: CreateFormat = defineFormat(
-  "QaseSuite",
-  (type) => type === "qase-suite",
-  toSuite,
-);
+export const createQaseSuiteFormat = defineFormat("QaseSuite", /^qase-suite$/, toSuite);
 
 function toSuite(document: FormatDocument): ResourceNode {
   const { content } = document;
@@ -30,13 +21,10 @@ function toSuite(document: FormatDocument): ResourceNode {
   const description = wordsOf(suite, "description");
   const cases = listOf(field(suite, "cases"));
   const children = cases.map((one) => toCase(one, title, document));
-  const head = paragraphs(
-    `# ${title}`,
-    description,
-    labelled("Preconditions", wordsOf(suite, "preconditions")),
-  );
+  const preconditions = labelled({ Preconditions: wordsOf(suite, "preconditions") });
+  const head = paragraphs(`# ${title}`, description, preconditions);
   const titles = cases.map((one) => `- ${wordsOf(one, "title")}`).join("\n");
-  return documentNode(document, {
+  return toNode(document, {
     name: title,
     type: "suite",
     content: paragraphs(head, ...children.map((child) => child.content)),
@@ -48,31 +36,28 @@ function toSuite(document: FormatDocument): ResourceNode {
   });
 }
 
-function toCase(one: unknown, suite: string, { content, path, options }: FormatDocument): ResourceNode {
+function toCase(one: unknown, suite: string, document: FormatDocument): ResourceNode {
   const id = wordsOf(one, "id");
   const title = wordsOf(one, "title") || `Case ${id}`;
   const description = wordsOf(one, "description");
   const steps = listOf(field(one, "steps")).map(toStep);
-  return toNode(
-    {
-      id: `${content.id}#case-${id}`,
-      name: title,
-      path: resourcePath(path, "cases", id),
-      type: "case",
-      content: paragraphs(
-        `## ${title}`,
-        description,
-        labelled("Preconditions", wordsOf(one, "preconditions")),
-        steps.length > 0 && lines("Steps:", ...steps),
-        labelled("Postconditions", wordsOf(one, "postconditions")),
-      ),
-      heading: `${suite} > ${title}`,
-      description: toSummary(description) || title,
-      isBare: description === "" && steps.length === 0,
-      metadata: { ...documentFacts(content), suite, case_id: Number(id) },
-    },
-    options,
-  );
+  return toNode(document, {
+    id: `${document.content.id}#case-${id}`,
+    name: title,
+    path: resourcePath(document.path, "cases", id),
+    type: "case",
+    content: paragraphs(
+      `## ${title}`,
+      description,
+      labelled({ Preconditions: wordsOf(one, "preconditions") }),
+      steps.length > 0 && ["Steps:", ...steps].join("\n"),
+      labelled({ Postconditions: wordsOf(one, "postconditions") }),
+    ),
+    heading: `${suite} > ${title}`,
+    description: toSummary(description) || title,
+    isBare: description === "" && steps.length === 0,
+    metadata: { suite, case_id: Number(id) },
+  });
 }
 
 function toStep(step: unknown, index: number): string {

@@ -1,13 +1,9 @@
-import { field, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
+import { field, listOf } from "../../../base/util/plain-object.ts";
 import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import {
-  type CreateFormat,
   defineFormat,
-  documentFacts,
   type FormatDocument,
-  type FormatOptions,
   labelled,
-  lines,
   paragraphs,
   readJson,
   resourcePath,
@@ -16,89 +12,77 @@ import {
   wordsOf,
 } from "./to-node.ts";
 
-/** Format for tables: one node for the table, and one under `columns/` for each column. */
-export const createTableSchemaFormat: CreateFormat = defineFormat(
-  "TableSchema",
-  (type) => type === "table-schema",
-  toTable,
-);
+export const createTableSchemaFormat = defineFormat("TableSchema", /^table-schema$/, toTable);
 
-function toTable({ content, path, options }: FormatDocument): ResourceNode {
+function toTable(document: FormatDocument): ResourceNode {
+  const { content, path } = document;
   const table = readJson(content);
   const name = wordsOf(table, "name") || content.name;
   const schema = wordsOf(table, "schema");
   const kind = wordsOf(table, "kind") || "table";
   const comment = wordsOf(table, "comment");
-  const columns = listOf(field(table, "columns")).map((column) => column as PlainObject);
+  const columns = listOf(field(table, "columns"));
   const constraints = listOf(field(table, "constraints")).map(
     (constraint) => `- ${wordsOf(constraint, "definition")}`,
   );
   const title = schema ? `${schema}.${name}` : name;
   const head = paragraphs(`# ${title}`, comment);
-  const list = [`## Columns of the ${kind}`, "", ...columns.map((column) => `- ${columnLine(column)}`)];
-  const text = paragraphs(
-    head,
-    list.join("\n"),
-    constraints.length > 0 && ["## Constraints", "", ...constraints].join("\n"),
-  );
+  const list = columns.map((column) => `- ${columnLine(column)}`).join("\n");
   const taken = new Set<string>();
-  const facts = { ...documentFacts(content), schema, table: name };
+  const facts = { schema, table: name };
   const children = columns.map((column) => {
     const place = resourcePath(path, "columns", wordsOf(column, "name"));
-    return toColumn(column, { id: content.id, table: title, path: uniqueName(place, taken), facts }, options);
+    return toColumn(column, title, { ...document, path: uniqueName(place, taken) }, facts);
   });
-  return toNode(
-    {
-      id: content.id,
-      name,
-      path,
-      type: "table",
-      content: text,
-      // Column names also find the table; their comments find the columns.
-      ownText: paragraphs(head, columns.map((column) => wordsOf(column, "name")).join(", ")),
-      description: comment || `The ${kind} ${title} with ${columns.length} columns.`,
-      isBare: comment === "",
-      metadata: { ...facts, columns: columns.length },
-      children,
-    },
-    { ...options, passageChars: Number.MAX_SAFE_INTEGER },
-  );
+  const whole = { ...document, options: { passageChars: Number.MAX_SAFE_INTEGER } };
+  return toNode(whole, {
+    name,
+    type: "table",
+    content: paragraphs(
+      head,
+      `## Columns of the ${kind}\n\n${list}`,
+      constraints.length > 0 && `## Constraints\n\n${constraints.join("\n")}`,
+    ),
+    // Column names also find the table; their comments find the columns.
+    ownText: paragraphs(head, columns.map((column) => wordsOf(column, "name")).join(", ")),
+    description: comment || `The ${kind} ${title} with ${columns.length} columns.`,
+    isBare: comment === "",
+    metadata: { ...facts, columns: columns.length },
+    children,
+  });
 }
 
-interface ColumnPlace {
-  readonly id: string;
-  readonly table: string;
-  readonly path: string;
-  readonly facts: Readonly<Record<string, unknown>>;
-}
-
-function toColumn(column: PlainObject, place: ColumnPlace, options: FormatOptions): ResourceNode {
+function toColumn(
+  column: unknown,
+  table: string,
+  document: FormatDocument,
+  facts: Readonly<Record<string, string>>,
+): ResourceNode {
   const name = wordsOf(column, "name");
   const comment = wordsOf(column, "comment");
   const type = wordsOf(column, "type");
-  return toNode(
-    {
-      id: `${place.id}#${name}`,
-      name,
-      path: place.path,
-      type: "column",
-      content: lines(
-        `${place.table}.${name}`,
-        labelled("Type", type),
-        labelled("Nullable", field(column, "nullable") === false ? "no" : "yes"),
-        labelled("Default", wordsOf(column, "default")),
-        comment,
-      ),
-      description: comment || `${type} column of ${place.table}`,
-      isBare: comment === "",
-      metadata: { ...place.facts, column: name, data_type: type },
-    },
-    options,
-  );
+  const properties = {
+    Type: type,
+    Nullable: isNullable(column) ? "yes" : "no",
+    Default: wordsOf(column, "default"),
+  };
+  return toNode(document, {
+    id: `${document.content.id}#${name}`,
+    name,
+    type: "column",
+    content: [`${table}.${name}`, labelled(properties), comment].filter(Boolean).join("\n"),
+    description: comment || `${type} column of ${table}`,
+    isBare: comment === "",
+    metadata: { ...facts, column: name, data_type: type },
+  });
 }
 
-function columnLine(column: PlainObject): string {
-  const required = field(column, "nullable") === false ? ", not null" : "";
+function columnLine(column: unknown): string {
+  const required = isNullable(column) ? "" : ", not null";
   const comment = wordsOf(column, "comment");
-  return `${wordsOf(column, "name")} (${wordsOf(column, "type")}${required})${comment ? `: ${comment}` : ""}`;
+  return `${wordsOf(column, "name")} (${wordsOf(column, "type")}${required})${comment && `: ${comment}`}`;
+}
+
+function isNullable(column: unknown): boolean {
+  return field(column, "nullable") !== false;
 }

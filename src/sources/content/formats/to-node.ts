@@ -2,7 +2,7 @@ import { problem } from "../../../base/problems/problem.ts";
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { boundaryBefore, codePointBoundary } from "../../../base/util/cut-text.ts";
-import { field, isPlainObject, type PlainObject } from "../../../base/util/plain-object.ts";
+import { field, isPlainObject, type PlainObject, textOf } from "../../../base/util/plain-object.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
 import type { ContentFormat, RawContent, ResourceNode } from "../../../core/nouns/pipeline.ts";
 
@@ -12,10 +12,35 @@ export interface FormatOptions {
   readonly passageChars?: number;
 }
 
-export interface NodeDraft {
-  readonly id: string;
-  readonly name: string;
+/** A document that a format reads, and the path of its node. */
+export interface FormatDocument {
+  readonly content: RawContent;
   readonly path: string;
+  readonly options: FormatOptions;
+}
+
+/** Defines a format that turns each document into one node, with children below it. */
+export function defineFormat(
+  name: string,
+  contentTypes: RegExp,
+  toRoot: (document: FormatDocument) => ResourceNode,
+): (options?: FormatOptions) => ContentFormat {
+  return (options = {}) => ({
+    name,
+    canHandle: (contentType) => contentTypes.test(contentType),
+    parse: (content, basePath) => {
+      const path = resourcePath(basePath, textOf(content.metadata?.path) ?? content.name);
+      return [toRoot({ content, path, options })];
+    },
+  });
+}
+
+interface NodeDraft {
+  /** Default: that of the document. */
+  readonly id?: string;
+  readonly name: string;
+  /** Default: that of the document. */
+  readonly path?: string;
   /** Type for the filters of search segments, such as `table`. */
   readonly type: string;
   readonly content: string;
@@ -34,16 +59,39 @@ const QUALITY = 50;
 const BARE_QUALITY = 30;
 
 /**
- * Creates a node with the fields that search filters and sorts by. Long content gets passages as further children:
- * a hit is a passage, and the node still holds everything.
+ * Creates a node of a document, with the fields that search filters and sorts by. Long content gets passages as
+ * further children: a hit is a passage, and the node still holds everything.
  */
-export function toNode(draft: NodeDraft, { passageChars = PASSAGE_CHARS }: FormatOptions = {}): ResourceNode {
-  const { id, name, path, content, ownText = content, heading = name, children = [] } = draft;
+export function toNode(document: FormatDocument, draft: NodeDraft): ResourceNode {
+  const { id = document.content.id, path = document.path, name, content, ownText = content } = draft;
+  const { heading = name, children = [] } = draft;
+  const { passageChars = PASSAGE_CHARS } = document.options;
   const isLong = ownText.length > passageChars;
-  const passages = isLong ? toPassages(draft, cutPassages(ownText, passageChars), heading) : [];
   const description = toVisibleText(draft.description ?? (toSummary(ownText) || name), 500).trim();
-  const shownOver = draft.heading ? `${heading}\n` : "";
-  const searchText = isLong ? heading : `${shownOver}${ownText}`;
+  const searchText = isLong ? heading : `${draft.heading ? `${heading}\n` : ""}${ownText}`;
+  const { path: _, ...documentFacts } = document.content.metadata ?? {};
+  const metadata = {
+    ...documentFacts,
+    ...draft.metadata,
+    resource_type: draft.type,
+    path_segment: path.split("/", 1)[0],
+    quality_score: draft.isBare ? BARE_QUALITY : QUALITY,
+  };
+  const passages = (isLong ? cutPassages(ownText, passageChars) : []).map((text, at, { length }) => ({
+    id: `${id}#passage-${at + 1}`,
+    name: `${toVisibleText(name, 200).trim()} (${at + 1} of ${length})`,
+    path: resourcePath(path, "passages", String(at + 1)),
+    content: text,
+    searchText: `${heading}\n${text}`,
+    description: toSummary(text) || name,
+    metadata: {
+      ...metadata,
+      resource_type: "passage",
+      passage: at + 1,
+      passages: length,
+      parent_path: path,
+    },
+  }));
   return {
     id,
     name: toVisibleText(name, 250).trim() || id,
@@ -51,79 +99,9 @@ export function toNode(draft: NodeDraft, { passageChars = PASSAGE_CHARS }: Forma
     content,
     ...(searchText !== content && { searchText }),
     ...(description && { description }),
-    metadata: { ...draft.metadata, ...factsOf(draft) },
+    metadata,
     ...(children.length + passages.length > 0 && { children: [...passages, ...children] }),
   };
-}
-
-function toPassages(draft: NodeDraft, texts: readonly string[], heading: string): ResourceNode[] {
-  return texts.map((text, index) => {
-    const number = index + 1;
-    return {
-      id: `${draft.id}#passage-${number}`,
-      name: `${toVisibleText(draft.name, 200).trim()} (${number} of ${texts.length})`,
-      path: resourcePath(draft.path, "passages", String(number)),
-      content: text,
-      searchText: `${heading}\n${text}`,
-      description: toSummary(text) || draft.name,
-      metadata: {
-        ...draft.metadata,
-        ...factsOf({ ...draft, type: "passage" }),
-        passage: number,
-        passages: texts.length,
-        parent_path: draft.path,
-      },
-    };
-  });
-}
-
-function factsOf({ type, path, isBare = false }: NodeDraft) {
-  return {
-    resource_type: type,
-    path_segment: path.split("/")[0] ?? "",
-    quality_score: isBare ? BARE_QUALITY : QUALITY,
-  };
-}
-
-/** A document that a format reads, and the path of its node. */
-export interface FormatDocument {
-  readonly content: RawContent;
-  readonly path: string;
-  readonly options: FormatOptions;
-}
-
-export type CreateFormat = (options?: FormatOptions) => ContentFormat;
-
-/** Defines a format that turns each document into one node, with children below it. */
-export function defineFormat(
-  name: string,
-  canHandle: (contentType: string) => boolean,
-  toRoot: (document: FormatDocument) => ResourceNode,
-): CreateFormat {
-  return (options = {}) => ({
-    name,
-    canHandle,
-    parse: (content, basePath) => {
-      const place = content.metadata?.path;
-      const path = resourcePath(basePath, typeof place === "string" && place !== "" ? place : content.name);
-      return [toRoot({ content, path, options })];
-    },
-  });
-}
-
-/** Creates the node of a whole document. */
-export function documentNode(
-  { content, path, options }: FormatDocument,
-  draft: Omit<NodeDraft, "id" | "path">,
-): ResourceNode {
-  const metadata = { ...documentFacts(content), ...draft.metadata };
-  return toNode({ ...draft, id: content.id, path, metadata }, options);
-}
-
-/** Returns the metadata of a document, such as its URL. */
-export function documentFacts({ metadata = {} }: RawContent): Readonly<Record<string, unknown>> {
-  const { path: _, ...facts } = metadata;
-  return facts;
 }
 
 /** Longest passage, in UTF-16 units. It suits readers and embedders. */
@@ -193,17 +171,14 @@ export function wordsOf(holder: unknown, name: string): string {
 }
 
 /** Joins the parts that are not empty. */
-export function paragraphs(...parts: readonly (string | false | undefined)[]): string {
+export function paragraphs(...parts: readonly (string | false)[]): string {
   return parts.filter(Boolean).join("\n\n");
 }
 
-/** Returns `label: value`, or an empty text without a value. */
-export function labelled(label: string, value: string): string {
-  return value === "" ? "" : `${label}: ${value}`;
-}
-
-export function lines(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== "").join("\n");
+/** Writes a line `label: value` for each value that is not empty. */
+export function labelled(values: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(values).filter(([, value]) => value !== "");
+  return rows.map(([label, value]) => `${label}: ${value}`).join("\n");
 }
 
 const MAX_PATH = 380;

@@ -2,7 +2,13 @@ import { problem } from "../../../base/problems/problem.ts";
 import type { Secret } from "../../../base/safety/known-secrets.ts";
 import { field, listOf, textOf } from "../../../base/util/plain-object.ts";
 import type { ContentSource, FetchContext, RawDocument } from "../../../core/nouns/pipeline.ts";
-import { type ContentHttpOptions, collectPages, createHeaderAuth, createHttpClient } from "./http-client.ts";
+import {
+  arrayIn,
+  type ContentHttpOptions,
+  collectPages,
+  createHeaderAuth,
+  createHttpClient,
+} from "./http-client.ts";
 
 /** Options of `clickUp` of {@link contentSources}. */
 export interface ClickUpSourceOptions extends ContentHttpOptions {
@@ -34,40 +40,30 @@ const DOCS_PER_PAGE = 100;
 export function createClickUpSource(options: ClickUpSourceOptions): ContentSource {
   const { workspaceId, token, kinds = ["docs"], includeClosed = true } = options;
   const name = options.name ?? `clickup:${workspaceId}:${kinds.join(",")}`;
-  const baseUrl = options.baseUrl ?? "https://api.clickup.com/api";
-  const client = createHttpClient(name, createHeaderAuth(name, "authorization", token), {
-    ...options,
-    baseUrl,
-  });
+  const auth = createHeaderAuth(name, "authorization", token);
+  const { json: get } = createHttpClient({ name, auth, baseUrl: "https://api.clickup.com/api" }, options);
   const workspace = `v3/workspaces/${encodeURIComponent(workspaceId)}`;
 
-  const get = async (path: string, query: Query = {}, context?: FetchContext, done = 0) =>
-    (await client.json(path, { query, context, done })).value;
-
   async function listDocs(context?: FetchContext): Promise<RawDocument[]> {
-    const fetchPage = async (cursor: string, done: number) => {
+    const fetchPage = async (cursor: string, counting: FetchContext) => {
       const query = { limit: DOCS_PER_PAGE, next_cursor: cursor || undefined };
-      const value = await get(`${workspace}/docs`, query, context, done);
-      return { found: arrayOf(value, "docs", name), next: textOf(field(value, "next_cursor")) };
+      const value = await get(`${workspace}/docs`, query, counting);
+      return { found: arrayIn(value, "docs", name), next: textOf(field(value, "next_cursor")) };
     };
     const docs = await collectPages<unknown, string>(name, "", fetchPage, context);
-    return docs.filter((doc) => field(doc, "deleted") !== true).map(toDoc);
+    return docs.filter((doc) => field(doc, "deleted") !== true).map((doc) => toDocument("doc", doc));
   }
 
   async function listLists(context?: FetchContext): Promise<unknown[]> {
-    if (options.listIds) {
-      const lists: unknown[] = [];
-      for (const id of options.listIds)
-        lists.push(await get(`v2/list/${encodeURIComponent(id)}`, {}, context));
-      return lists;
-    }
-    const spaces = options.spaceIds ?? (await listSpaces(context));
+    const { listIds, spaceIds } = options;
     const lists: unknown[] = [];
-    for (const space of spaces) {
+    for (const id of listIds ?? []) lists.push(await get(`v2/list/${encodeURIComponent(id)}`, {}, context));
+    if (listIds) return lists;
+    for (const space of spaceIds ?? (await listSpaces(context))) {
       const path = `v2/space/${encodeURIComponent(space)}`;
-      const folders = arrayOf(await get(`${path}/folder`, {}, context), "folders", name);
+      const folders = arrayIn(await get(`${path}/folder`, {}, context), "folders", name);
       lists.push(...folders.flatMap((folder) => listOf(field(folder, "lists"))));
-      lists.push(...arrayOf(await get(`${path}/list`, {}, context), "lists", name));
+      lists.push(...arrayIn(await get(`${path}/list`, {}, context), "lists", name));
       context?.progress({ done: lists.length, message: `${name}: lists` });
     }
     return lists;
@@ -75,24 +71,21 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
 
   async function listSpaces(context?: FetchContext): Promise<string[]> {
     const value = await get(`v2/team/${encodeURIComponent(workspaceId)}/space`, {}, context);
-    return arrayOf(value, "spaces", name).map((space) => String(field(space, "id")));
+    return arrayIn(value, "spaces", name).map((space) => String(field(space, "id")));
   }
 
   /** Pages are numbered; the API marks the last one. */
   async function listTasks(listId: string, context?: FetchContext): Promise<RawDocument[]> {
-    const fetchPage = async (page: number, done: number) => {
-      const flags = { subtasks: "true", include_closed: String(includeClosed) };
-      const value = await get(
-        `v2/list/${encodeURIComponent(listId)}/task`,
-        { page, ...flags },
-        context,
-        done,
-      );
-      const found = arrayOf(value, "tasks", name);
+    const path = `v2/list/${encodeURIComponent(listId)}/task`;
+    const fetchPage = async (page: number, counting: FetchContext) => {
+      const query = { page, subtasks: "true", include_closed: String(includeClosed) };
+      const value = await get(path, query, counting);
+      const found = arrayIn(value, "tasks", name);
       const isLast = field(value, "last_page") === true || found.length === 0;
       return { found, next: isLast ? undefined : page + 1 };
     };
-    return (await collectPages<unknown, number>(name, 0, fetchPage, context)).map(toTask);
+    const tasks = await collectPages<unknown, number>(name, 0, fetchPage, context);
+    return tasks.map((task) => toDocument("task", task));
   }
 
   return {
@@ -100,7 +93,7 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
     listDocuments: async (context) => {
       const documents = kinds.includes("docs") ? await listDocs(context) : [];
       const lists = kinds.some((kind) => kind !== "docs") ? await listLists(context) : [];
-      if (kinds.includes("lists")) documents.push(...lists.map(toList));
+      if (kinds.includes("lists")) documents.push(...lists.map((list) => toDocument("list", list)));
       if (kinds.includes("tasks")) {
         for (const list of lists) documents.push(...(await listTasks(String(field(list, "id")), context)));
       }
@@ -116,57 +109,31 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
           name: field(doc, "name"),
           pages: Array.isArray(pages) ? pages : field(pages, "pages"),
         };
-        return { ...toDoc(doc), content: JSON.stringify(content) };
+        return { ...toDocument(kind, doc), content: JSON.stringify(content) };
       }
-      if (kind === "task") {
-        const task = await get(`v2/task/${id}`, { include_markdown_description: "true" }, context);
-        return { ...toTask(task), content: JSON.stringify(task) };
-      }
-      if (kind !== "list") throw problem("NOT_FOUND", { name: documentId });
-      const list = await get(`v2/list/${id}`, {}, context);
-      return { ...toList(list), content: JSON.stringify(list) };
+      if (kind !== "task" && kind !== "list") throw problem("NOT_FOUND", { name: documentId });
+      const query = kind === "task" ? { include_markdown_description: "true" } : {};
+      const value = await get(`v2/${kind}/${id}`, query, context);
+      return { ...toDocument(kind, value), content: JSON.stringify(value) };
     },
   };
 }
 
-type Query = Readonly<Record<string, string | number | undefined>>;
-
-/** A document's date does not change with its pages, so it has no version and is always fetched. */
-function toDoc(doc: unknown): RawDocument {
-  return toDocument("doc", doc, {});
-}
-
-function toTask(task: unknown): RawDocument {
-  const updated = textOf(field(task, "date_updated"));
-  const url = textOf(field(task, "url"));
-  return { ...toDocument("task", task, { ...(url && { url }) }), ...(updated && { version: updated }) };
-}
-
-function toList(list: unknown): RawDocument {
-  return toDocument("list", list, {});
-}
-
-function toDocument(
-  kind: "doc" | "task" | "list",
-  value: unknown,
-  facts: Record<string, unknown>,
-): RawDocument {
+/** The date of a document does not change with its pages: only tasks have a version, the others are always fetched. */
+function toDocument(kind: "doc" | "task" | "list", value: unknown): RawDocument {
   const id = String(field(value, "id"));
+  const version = kind === "task" && textOf(field(value, "date_updated"));
+  const url = kind === "task" && textOf(field(value, "url"));
   return {
     id: `${kind}:${id}`,
     name: textOf(field(value, "name")) ?? id,
     contentType: `clickup-${kind}`,
-    metadata: { path: `${kind}s/${id}`, ...facts },
+    ...(version && { version }),
+    metadata: { path: `${kind}s/${id}`, ...(url && { url }) },
   };
 }
 
 /** A task may be in several lists. */
 function uniqueById(documents: readonly RawDocument[]): RawDocument[] {
   return [...new Map(documents.map((document) => [document.id, document])).values()];
-}
-
-function arrayOf(value: unknown, key: string, name: string): readonly unknown[] {
-  const list = field(value, key);
-  if (Array.isArray(list)) return list;
-  throw problem("SOURCE_INVALID", { name, reason: `its answer has no ${key}` });
 }

@@ -2,7 +2,7 @@ import { createGuardedFetch } from "../../../base/net/guarded-fetch.ts";
 import { statusProblem } from "../../../base/net/status-problem.ts";
 import { problem } from "../../../base/problems/problem.ts";
 import { reveal, SEVERAL_LINES, type Secret } from "../../../base/safety/known-secrets.ts";
-import { type Clock, systemClock } from "../../../base/util/clock.ts";
+import { systemClock } from "../../../base/util/clock.ts";
 import { field, textOf } from "../../../base/util/plain-object.ts";
 import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../core/nouns/pipeline.ts";
 import { createAccessTokens } from "../../access-token.ts";
@@ -40,21 +40,14 @@ const TEXT = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|sql)$/;
  * @throws SOURCE_INVALID if `baseUrl` is not a URL
  */
 export function createDriveSource(options: DriveSourceOptions): ContentSource {
-  const { account, folderIds, subject, allowPrivateHosts = [] } = options;
-  const name = options.name ?? `drive:${folderIds?.join(",") ?? account.client_email}`;
-  const auth = createGoogleAuth(name, {
-    account,
-    scope: SCOPE,
-    subject,
-    allowPrivateHosts,
-    clock: options.clock ?? systemClock,
-  });
-  const baseUrl = options.baseUrl ?? "https://www.googleapis.com/drive/v3";
-  const client = createHttpClient(name, auth, { ...options, baseUrl });
+  const { folderIds } = options;
+  const name = options.name ?? `drive:${folderIds?.join(",") ?? options.account.client_email}`;
+  const auth = createGoogleAuth(name, options);
+  const client = createHttpClient({ name, auth, baseUrl: "https://www.googleapis.com/drive/v3" }, options);
 
   async function list(condition: string | undefined, context?: FetchContext): Promise<unknown[]> {
     const q = ["trashed = false", condition].filter(Boolean).join(" and ");
-    const fetchPage = async (pageToken: string, done: number) => {
+    const fetchPage = async (pageToken: string, counting: FetchContext) => {
       const query = {
         q,
         pageSize: 1000,
@@ -63,7 +56,7 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
         includeItemsFromAllDrives: "true",
         pageToken: pageToken || undefined,
       };
-      const { value } = await client.json("files", { query, context, done });
+      const value = await client.json("files", query, counting);
       const found = field(value, "files");
       if (!Array.isArray(found) || field(value, "incompleteSearch") === true)
         throw problem("SOURCE_INVALID", { name, reason: "it did not list all files" });
@@ -77,15 +70,12 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
     const condition = options.query && `(${options.query})`;
     if (folderIds === undefined) return list(condition, context);
     const files = new Map<unknown, unknown>();
-    const waiting = [...folderIds];
-    const seen = new Set(waiting);
-    for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+    const folders = new Set(folderIds);
+    // A set yields what is added while it is walked.
+    for (const folder of folders) {
       const inside = `'${folder.replace(/[\\']/g, "\\$&")}' in parents`;
-      const folders = await list(`${inside} and mimeType = '${FOLDER}'`, context);
-      for (const id of folders.map((found) => String(field(found, "id")))) {
-        if (!seen.has(id)) waiting.push(id);
-        seen.add(id);
-      }
+      const below = await list(`${inside} and mimeType = '${FOLDER}'`, context);
+      for (const found of below) folders.add(String(field(found, "id")));
       const wanted = [inside, `mimeType != '${FOLDER}'`, condition].filter(Boolean).join(" and ");
       for (const file of await list(wanted, context)) files.set(field(file, "id"), file);
     }
@@ -94,13 +84,12 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
 
   async function fetch(id: string, context?: FetchContext): Promise<RawContent> {
     const path = `files/${encodeURIComponent(id)}`;
-    const query = { fields: FIELDS, supportsAllDrives: "true" };
-    const file = (await client.json(path, { query, context })).value;
+    const file = await client.json(path, { fields: FIELDS, supportsAllDrives: "true" }, context);
     if (!isText(file)) throw problem("NOT_FOUND", { name: id });
     const exported = EXPORTS.get(String(field(file, "mimeType")));
-    const { value: bytes } = exported
-      ? await client.bytes(`${path}/export`, { query: { mimeType: exported }, context })
-      : await client.bytes(path, { query: { alt: "media", supportsAllDrives: "true" }, context });
+    const bytes = exported
+      ? await client.bytes(`${path}/export`, { mimeType: exported }, context)
+      : await client.bytes(path, { alt: "media", supportsAllDrives: "true" }, context);
     const size = Number(field(file, "size"));
     if (!exported && size >= 0 && size !== bytes.length)
       throw problem("SOURCE_INVALID", { name, reason: `${id} did not arrive whole` });
@@ -144,23 +133,14 @@ interface ServiceAccount {
   readonly token_uri?: string;
 }
 
-interface GoogleAuthOptions {
-  readonly account: ServiceAccount;
-  readonly scope: string;
-  /** Person to impersonate, if the Workspace domain allows it. */
-  readonly subject?: string | undefined;
-  readonly allowPrivateHosts: readonly string[];
-  readonly clock: Clock;
-}
-
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const LIFE_SECONDS = 3600;
 const EARLY_MS = 60_000;
 
 /** Gets access tokens for a service account by a signed claim. */
-function createGoogleAuth(name: string, options: GoogleAuthOptions): HttpAuth {
-  const { account, allowPrivateHosts, clock } = options;
+function createGoogleAuth(name: string, options: DriveSourceOptions): HttpAuth {
+  const { account, allowPrivateHosts = [], clock = systemClock } = options;
   const tokens = createAccessTokens({
     name,
     url: account.token_uri ?? TOKEN_URI,
@@ -169,7 +149,7 @@ function createGoogleAuth(name: string, options: GoogleAuthOptions): HttpAuth {
     lifeMs: EARLY_MS,
     earlyMs: EARLY_MS,
     toRequest: async () => {
-      const assertion = await sign(name, options);
+      const assertion = await sign(name, options, Math.floor(clock.now() / 1000));
       return { fields: { grant_type: GRANT, assertion }, secrets: [assertion] };
     },
     toProblem: refused,
@@ -183,13 +163,12 @@ function createGoogleAuth(name: string, options: GoogleAuthOptions): HttpAuth {
   };
 }
 
-async function sign(name: string, { account, scope, subject, clock }: GoogleAuthOptions): Promise<string> {
+async function sign(name: string, { account, subject }: DriveSourceOptions, now: number): Promise<string> {
   const pem = await reveal(account.private_key, name, SEVERAL_LINES);
-  const now = Math.floor(clock.now() / 1000);
   try {
     const { importPKCS8, SignJWT } = await import("jose");
     const key = await importPKCS8(pem.replaceAll("\\n", "\n"), "RS256");
-    return await new SignJWT({ scope, ...(subject && { sub: subject }) })
+    return await new SignJWT({ scope: SCOPE, ...(subject && { sub: subject }) })
       .setProtectedHeader({
         alg: "RS256",
         typ: "JWT",

@@ -10,6 +10,7 @@ import {
   createHeaderAuth,
   createHttpClient,
   type HttpClient,
+  type HttpQuery,
   NO_AUTH,
 } from "./http-client.ts";
 import { contentTypeOf, decodeText } from "./local-source.ts";
@@ -49,43 +50,30 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
   const { owner, repo, token, kinds = ["prs"], state = "all", since, ref, limit = 1_000 } = options;
   const name = options.name ?? `github:${owner}/${repo}:${kinds.join(",")}`;
   const auth = token === undefined ? NO_AUTH : createHeaderAuth(name, "authorization", token, "Bearer ");
-  const baseUrl = options.baseUrl ?? "https://api.github.com";
-  const client = createHttpClient(name, auth, { ...options, baseUrl });
+  const baseUrl = "https://api.github.com";
+  const client = createHttpClient({ name, auth, baseUrl, headers: HEADERS }, options);
   const repository = `repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
-  const files = createGitHubFiles(client, repository, name, { ref, globs: options.files, headers: HEADERS });
+  const files = createGitHubFiles(client, repository, name, ref, options.files);
 
-  /** Newest first: the limit drops the oldest. */
-  async function list(path: string, query: Record<string, string | undefined>, context?: FetchContext) {
-    let room = limit;
-    return collectPages<unknown, string>(
-      name,
-      `${repository}/${path}`,
-      async (url, done) => {
-        const isFirst = done === 0 && !url.includes("?");
-        const request = { headers: HEADERS, context, done };
-        const { value, headers } = await client.json(
-          url,
-          isFirst ? { ...request, query: { ...query, per_page: PER_PAGE } } : request,
-        );
-        if (!Array.isArray(value)) throw problem("SOURCE_INVALID", { name, reason: "it listed no array" });
-        const found = value.slice(0, room);
-        room -= found.length;
-        return { found, next: room > 0 ? linkNext(headers.get("link")) : undefined };
-      },
-      context,
-    );
+  /** Newest first: `most` drops the oldest. */
+  async function list(path: string, query: HttpQuery, context?: FetchContext, most = limit) {
+    let room = most;
+    const first = `${repository}/${path}`;
+    const fetchPage = async (url: string, counting: FetchContext) => {
+      const wanted = url === first ? { ...query, per_page: PER_PAGE } : {};
+      const { value, next } = await client.page(url, wanted, counting);
+      if (!Array.isArray(value)) throw problem("SOURCE_INVALID", { name, reason: "it listed no array" });
+      const found = value.slice(0, room);
+      room -= found.length;
+      return { found, next: room > 0 ? next : undefined };
+    };
+    return collectPages<unknown, string>(name, first, fetchPage, context);
   }
 
-  /** Reads a list that belongs to one document, such as its comments. */
-  async function all(path: string, context?: FetchContext): Promise<unknown[]> {
-    return collectPages<unknown, string>(name, `${repository}/${path}?per_page=${PER_PAGE}`, async (url) => {
-      const { value, headers } = await client.json(url, { headers: HEADERS, context });
-      return { found: listOf(value), next: linkNext(headers.get("link")) };
-    });
-  }
-
-  const one = async (path: string, context?: FetchContext) =>
-    (await client.json(`${repository}/${path}`, { headers: HEADERS, context })).value;
+  /** Reads a list that belongs to one document, such as its comments: no progress of the listing. */
+  const all = (path: string, context?: FetchContext) =>
+    list(path, {}, context && { ...context, progress: () => {} }, Number.POSITIVE_INFINITY);
+  const one = (path: string, context?: FetchContext) => client.json(`${repository}/${path}`, {}, context);
 
   const listers: Record<GitHubKind, (context?: FetchContext) => Promise<RawDocument[]>> = {
     prs: async (context) => {
@@ -107,8 +95,8 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
     const hasComments = Number(field(value, "comments") ?? 0) > 0;
     const comments = hasComments ? await all(`issues/${number}/comments`, context) : [];
     const changed = contentType === "pr" ? await all(`pulls/${number}/files`, context) : [];
-    const shown = changed.map((file) => pick(file, ["filename", "status", "additions", "deletions"]));
-    const content = { ...pick(value, DISCUSSION_FIELDS), comments, files: shown };
+    const files = changed.map((file) => pick(file, FILE_FIELDS));
+    const content = { ...pick(value, DISCUSSION_FIELDS), comments, files };
     return { ...toDiscussion(contentType, value), content: JSON.stringify(content) };
   }
 
@@ -124,7 +112,9 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
       if (kind === "file") return files.fetch(rest, context);
       if (kind === "commit" && /^[0-9a-f]{40,64}$/.test(rest)) {
         const value = await one(`commits/${rest}`, context);
-        return { ...toCommit(value), content: JSON.stringify(toCommitContent(value)) };
+        const changed = listOf(field(value, "files")).map((file) => pick(file, FILE_FIELDS));
+        const content = { ...pick(value, ["sha", "commit", "html_url", "stats"]), files: changed };
+        return { ...toCommit(value), content: JSON.stringify(content) };
       }
       if ((kind === "pr" || kind === "issue") && /^\d{1,12}$/.test(rest)) {
         return fetchDiscussion(kind, rest, context);
@@ -139,59 +129,32 @@ const DISCUSSION_FIELDS = [
   ...["created_at", "updated_at", "closed_at", "merged_at", "additions", "deletions", "changed_files"],
 ];
 
+const FILE_FIELDS = ["filename", "status", "additions", "deletions"];
+
 function toDiscussion(contentType: "pr" | "issue", value: unknown): RawDocument {
   const number = String(field(value, "number"));
-  const updated = String(field(value, "updated_at"));
-  const url = field(value, "html_url");
-  const label = contentType === "pr" ? "PR" : "Issue";
-  const path = `${contentType}s/${number}`;
   return {
     id: `${contentType}:${number}`,
-    name: `${label} #${number}`,
+    name: `${contentType === "pr" ? "PR" : "Issue"} #${number}`,
     contentType,
-    version: updated,
-    metadata: { path, url },
+    version: String(field(value, "updated_at")),
+    metadata: { path: `${contentType}s/${number}`, url: field(value, "html_url") },
   };
 }
 
 function toCommit(value: unknown): RawDocument {
   const sha = String(field(value, "sha"));
-  const metadata = { path: `commits/${sha.slice(0, 12)}`, url: field(value, "html_url") };
   return {
     id: `commit:${sha}`,
     name: `Commit ${sha.slice(0, 7)}`,
     contentType: "commit",
     version: sha,
-    metadata,
+    metadata: { path: `commits/${sha.slice(0, 12)}`, url: field(value, "html_url") },
   };
-}
-
-function toCommitContent(value: unknown): unknown {
-  const files = listOf(field(value, "files"));
-  const shown = files.map((file) => pick(file, ["filename", "status", "additions", "deletions"]));
-  return { ...pick(value, ["sha", "commit", "html_url", "stats"]), files: shown };
 }
 
 function pick(value: unknown, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, field(value, name)]));
-}
-
-/** Returns the URL of the next page from a `Link` header (RFC 8288). */
-function linkNext(header: string | null): string | undefined {
-  for (const part of (header ?? "").slice(0, 8_000).split(/,(?=\s*<)/)) {
-    const close = part.indexOf(">");
-    const open = part.indexOf("<");
-    if (open !== -1 && close > open && /;\s*rel="?next\b/i.test(part.slice(close))) {
-      return part.slice(open + 1, close);
-    }
-  }
-  return undefined;
-}
-
-interface GitHubFilesOptions {
-  readonly ref?: string | undefined;
-  readonly globs?: readonly string[] | undefined;
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 const MAX_BYTES = 5 * 1024 * 1024;
@@ -203,34 +166,29 @@ function createGitHubFiles(
   client: HttpClient,
   repository: string,
   name: string,
-  { ref = "HEAD", globs = ["**/*.md"], headers }: GitHubFilesOptions,
+  ref = "HEAD",
+  globs: readonly string[] = ["**/*.md"],
 ) {
-  const get = async (path: string, context?: FetchContext, done = 0) =>
-    (await client.json(`${repository}/${path}`, { headers, context, done })).value;
+  const get = (path: string, context?: FetchContext) => client.json(`${repository}/${path}`, {}, context);
 
   /** Walks a tree that is too large for one answer folder by folder. */
-  async function walk(context: FetchContext | undefined): Promise<RawDocument[]> {
+  async function list(context?: FetchContext): Promise<RawDocument[]> {
     const whole = await get(`git/trees/${encodeURIComponent(ref)}?recursive=1`, context);
     if (field(whole, "truncated") !== true) return toDocuments(whole, "");
-    const documents: RawDocument[] = [];
-    const waiting: { sha: string; prefix: string }[] = [{ sha: ref, prefix: "" }];
-    for (let read = 0; waiting.length > 0; read++) {
-      if (read > MAX_TREES) throw invalid("it has too many folders");
+    const waiting = [{ sha: ref, prefix: "" }];
+    const readFolder = async (position: number, counting: FetchContext) => {
+      if (position > MAX_TREES) throw invalid("it has too many folders");
       const { sha, prefix } = waiting.pop()!;
-      const tree = await get(`git/trees/${encodeURIComponent(sha)}`, context, documents.length);
+      const tree = await get(`git/trees/${encodeURIComponent(sha)}`, counting);
       if (field(tree, "truncated") === true)
         throw invalid(`its folder ${prefix || "/"} is too large to be listed`);
-      documents.push(...toDocuments(tree, prefix));
-      for (const entry of listOf(field(tree, "tree"))) {
-        if (field(entry, "type") !== "tree") continue;
-        waiting.push({
-          sha: String(field(entry, "sha")),
-          prefix: `${prefix}${String(field(entry, "path"))}/`,
-        });
-      }
-      context?.progress({ done: documents.length, message: `${name}: listing` });
-    }
-    return documents;
+      const folders = listOf(field(tree, "tree")).filter((entry) => field(entry, "type") === "tree");
+      for (const folder of folders)
+        waiting.push({ sha: String(field(folder, "sha")), prefix: `${prefix}${field(folder, "path")}/` });
+      const next = waiting.length > 0 ? position + 1 : undefined;
+      return { found: toDocuments(tree, prefix), next };
+    };
+    return collectPages<RawDocument, number>(name, 0, readFolder, context);
   }
 
   function toDocuments(tree: unknown, prefix: string): RawDocument[] {
@@ -268,7 +226,7 @@ function createGitHubFiles(
     return problem("SOURCE_INVALID", { name, reason });
   }
 
-  return { list: walk, fetch };
+  return { list, fetch };
 }
 
 function toDocument(path: string, sha: string): RawDocument {

@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
 import { createGuardedFetch } from "../../../base/net/guarded-fetch.ts";
-import { readBytes } from "../../../base/net/read-response.ts";
+import { readBytes, readValue } from "../../../base/net/read-response.ts";
 import { parseRetryAfter, statusProblem } from "../../../base/net/status-problem.ts";
 import { isProblem, problem } from "../../../base/problems/problem.ts";
 import { reveal, type Secret } from "../../../base/safety/known-secrets.ts";
 import { createRedact } from "../../../base/safety/redact.ts";
 import { type Clock, systemClock } from "../../../base/util/clock.ts";
-import { cutText } from "../../../base/util/cut-text.ts";
+import { field } from "../../../base/util/plain-object.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import type { FetchContext } from "../../../core/nouns/pipeline.ts";
 import { backoffMs, sleep } from "../../backoff.ts";
@@ -31,23 +31,24 @@ export interface ContentHttpOptions {
   readonly random?: () => number;
 }
 
-export interface HttpRequest {
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly context?: FetchContext | undefined;
-  /** Documents read so far, for progress messages during a wait. */
-  readonly done?: number;
-}
-
-export interface HttpAnswer<T> {
-  readonly value: T;
-  readonly headers: Headers;
-}
+export type HttpQuery = Readonly<Record<string, string | number | undefined>>;
 
 /** Reads an API with conditional requests and retries, and never leaves its origin. */
 export interface HttpClient {
-  json(path: string, request?: HttpRequest): Promise<HttpAnswer<unknown>>;
-  bytes(path: string, request?: HttpRequest): Promise<HttpAnswer<Buffer>>;
+  json(path: string, query?: HttpQuery, context?: FetchContext): Promise<unknown>;
+  /** Also returns the URL of the next page from the `Link` header. */
+  page(path: string, query?: HttpQuery, context?: FetchContext): Promise<{ value: unknown; next?: string }>;
+  bytes(path: string, query?: HttpQuery, context?: FetchContext): Promise<Buffer>;
+}
+
+/** The API that a client reads. */
+interface HttpApi {
+  /** Name for problems. */
+  readonly name: string;
+  readonly auth: HttpAuth;
+  readonly baseUrl: string;
+  /** Headers of requests for JSON. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface CachedResponse {
@@ -63,48 +64,51 @@ interface HttpFailure {
   readonly isFinal?: boolean;
 }
 
-const KEPT_BYTES = 32 * 1024 * 1024;
+const CACHED_BYTES = 32 * 1024 * 1024;
+const FIRST_MS = 500;
+const LONGEST_MS = 30_000;
 const NEVER: FetchContext = { signal: new AbortController().signal, progress: () => {} };
 
-export function createHttpClient(
-  name: string,
-  auth: HttpAuth,
-  options: ContentHttpOptions & { readonly baseUrl: string },
-): HttpClient {
+export function createHttpClient(api: HttpApi, options: ContentHttpOptions): HttpClient {
+  const { name, auth } = api;
   const { timeoutMs = 60_000, maxRetries = 4, maxWaitMs = 5 * 60_000, maxBytes = 25 * 1024 * 1024 } = options;
   const { clock = systemClock, random = Math.random } = options;
-  const base = toBase(name, options.baseUrl);
+  const base = toBase(name, options.baseUrl ?? api.baseUrl);
+  const jsonHeaders = { accept: "application/json", ...api.headers };
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: options.allowPrivateHosts ?? [] });
   const responses = new LRUCache<string, CachedResponse>({
-    maxSize: KEPT_BYTES,
+    maxSize: CACHED_BYTES,
     sizeCalculation: ({ bytes }, key) => bytes.length + key.length + 512,
   });
 
-  async function read<T>(path: string, request: HttpRequest, parse: (bytes: Buffer) => T) {
-    const { context = NEVER, done = 0 } = request;
-    const url = toUrl(name, base, path, request.query);
+  async function read<T>(
+    url: URL,
+    requestHeaders: Readonly<Record<string, string>>,
+    { signal, progress }: FetchContext = NEVER,
+    parse: (response: CachedResponse) => T,
+  ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      if (context.signal.aborted) throw problem("CANCELLED", { name });
-      const outcome = await tryOnce(url, request, context.signal, parse);
-      if (!("problem" in outcome)) return outcome;
-      const delay = retryDelay(attempt, outcome.headers, { now: clock.now(), random });
+      if (signal.aborted) throw problem("CANCELLED", { name });
+      const outcome = await tryOnce(url, requestHeaders, signal, parse);
+      if ("value" in outcome) return outcome.value;
+      const delay = retryDelay(attempt, outcome.headers);
       if (outcome.isFinal || attempt > maxRetries || delay > maxWaitMs) throw outcome.problem;
-      context.progress({ done, message: `${name}: trying again in ${Math.ceil(delay / 1000)} s` });
-      await sleep(delay, clock, context.signal, true);
+      progress({ done: 0, message: `${name}: trying again in ${Math.ceil(delay / 1000)} s` });
+      await sleep(delay, clock, signal, true);
     }
   }
 
   /** Returns the answer, or a failure that may be retried. */
   async function tryOnce<T>(
     url: URL,
-    request: HttpRequest,
+    requestHeaders: Readonly<Record<string, string>>,
     signal: AbortSignal,
-    parse: (bytes: Buffer) => T,
-  ): Promise<HttpAnswer<T> | HttpFailure> {
+    parse: (response: CachedResponse) => T,
+  ): Promise<{ value: T } | HttpFailure> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      const answer = await exchange(url, request, limit, true);
-      return "problem" in answer ? answer : { value: parse(answer.bytes), headers: answer.headers };
+      const answer = await exchange(url, requestHeaders, limit, true);
+      return "problem" in answer ? answer : { value: parse(answer) };
     } catch (error) {
       if (signal.aborted) throw problem("CANCELLED", { name });
       if (limit.aborted) return { problem: problem("TIMEOUT", { name, ms: timeoutMs }) };
@@ -115,14 +119,14 @@ export function createHttpClient(
 
   async function exchange(
     url: URL,
-    request: HttpRequest,
+    requestHeaders: Readonly<Record<string, string>>,
     signal: AbortSignal,
     mayRenew: boolean,
   ): Promise<CachedResponse | HttpFailure> {
     const { headers: credentials, secrets } = await auth.get(signal);
-    const key = `${request.headers?.accept ?? ""} ${url.href}`;
+    const key = `${requestHeaders.accept ?? ""} ${url.href}`;
     const cached = responses.get(key);
-    const headers = { "user-agent": "keyhole", ...request.headers, ...credentials, ...validators(cached) };
+    const headers = { "user-agent": "keyhole", ...requestHeaders, ...credentials, ...validators(cached) };
     const response = await guardedFetch(url, { headers, signal });
     const bytes = await readBytes(response, name, maxBytes);
     if (response.status === 304 && cached) return cached;
@@ -131,35 +135,47 @@ export function createHttpClient(
       if (Object.keys(validators(answer)).length > 0) responses.set(key, answer);
       return answer;
     }
-    if (response.status === 401 && mayRenew && auth.forget()) return exchange(url, request, signal, false);
-    const body = createRedact(secrets)(bytes.toString("utf8"));
-    if (!isRetried(response.status, response.headers, body))
-      return { problem: toStatusProblem(name, response, body), isFinal: true };
-    const isLimit = response.status === 403 || response.status === 429;
+    if (response.status === 401 && mayRenew && auth.forget())
+      return exchange(url, requestHeaders, signal, false);
+    const isFinal = !isRetried(response, bytes);
+    const isLimit = !isFinal && (response.status === 403 || response.status === 429);
     return {
-      problem: isLimit ? tooOften(response) : toStatusProblem(name, response, body),
+      problem: isLimit
+        ? tooOften(response)
+        : statusProblem(name, response, createRedact(secrets)(readValue(response, bytes))),
       headers: response.headers,
+      isFinal,
     };
   }
 
-  function tooOften({ status, headers }: { readonly status: number; readonly headers: Headers }) {
-    const wait = `${Math.ceil(retryDelay(maxRetries, headers, { now: clock.now(), random }) / 1000)} seconds`;
+  function tooOften({ status, headers }: Response) {
+    const wait = `${Math.ceil(retryDelay(maxRetries, headers) / 1000)} seconds`;
     return problem("RATE_LIMITED", { name, status, reason: "it is asked too often.", wait }, { status });
   }
 
+  /** Returns the wait before attempt number `attempt` (from 1): as the API asks, or a backoff. */
+  function retryDelay(attempt: number, headers: Headers | undefined): number {
+    const now = clock.now();
+    const asked = headers && (parseRetryAfter(headers.get("retry-after"), now) ?? untilReset(headers, now));
+    return asked ?? Math.round(backoffMs(attempt, { firstMs: FIRST_MS, longestMs: LONGEST_MS, random }));
+  }
+
+  const page: HttpClient["page"] = (path, query, context) =>
+    read(toUrl(name, base, path, query), jsonHeaders, context, ({ bytes, headers }) => {
+      const next = linkNext(headers.get("link"));
+      return { value: parseJson(name, bytes), ...(next !== undefined && { next }) };
+    });
+
   return {
-    json: (path, request = {}) => read(path, jsonRequest(request), (bytes) => parseJson(name, bytes)),
-    bytes: (path, request = {}) => read(path, request, (bytes) => bytes),
+    page,
+    json: async (...request) => (await page(...request)).value,
+    bytes: (path, query, context) => read(toUrl(name, base, path, query), {}, context, ({ bytes }) => bytes),
   };
 }
 
-function jsonRequest(request: HttpRequest): HttpRequest {
-  return { ...request, headers: { accept: "application/json", ...request.headers } };
-}
-
-function validators(known: CachedResponse | undefined): Record<string, string> {
-  const etag = known?.headers.get("etag");
-  const modified = known?.headers.get("last-modified");
+function validators(cached: CachedResponse | undefined): Record<string, string> {
+  const etag = cached?.headers.get("etag");
+  const modified = cached?.headers.get("last-modified");
   return { ...(etag && { "if-none-match": etag }), ...(modified && { "if-modified-since": modified }) };
 }
 
@@ -169,7 +185,7 @@ function toBase(name: string, baseUrl: string): URL {
 }
 
 /** Pages link to the next page by URL. Credentials must not leave the origin. */
-function toUrl(name: string, base: URL, path: string, query: HttpRequest["query"] = {}): URL {
+function toUrl(name: string, base: URL, path: string, query: HttpQuery = {}): URL {
   const url = new URL(path, base);
   if (url.origin !== base.origin) {
     const reason = `${name} leads on to another origin, ${url.origin}`;
@@ -179,16 +195,6 @@ function toUrl(name: string, base: URL, path: string, query: HttpRequest["query"
     if (value !== undefined) url.searchParams.set(key, String(value));
   }
   return url;
-}
-
-function toStatusProblem(name: string, response: Parameters<typeof statusProblem>[1], body: string) {
-  let value: unknown = cutText(body, 2_000);
-  try {
-    value = JSON.parse(body);
-  } catch {
-    // Proxies answer in HTML; the start of the text is enough.
-  }
-  return statusProblem(name, response, value);
 }
 
 /** Incomplete JSON means that the answer broke off. */
@@ -204,37 +210,15 @@ function brokenOff(name: string, reason: string) {
   return problem("CALL_FAILED", { name, reason, advice: "Refresh the source later." });
 }
 
-interface Headers {
-  get(name: string): string | null;
-}
-
-/** The current time, and a number from 0 to below 1. */
-interface DelayInput {
-  readonly now: number;
-  readonly random: () => number;
-}
-
-const FIRST_MS = 500;
-const LONGEST_MS = 30_000;
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** Words by which a 403 turns out to be a rate limit. */
 const LIMIT_WORDS = /rate ?limit|userRateLimitExceeded|quotaExceeded/i;
 
 /** Whether the same read may succeed later. */
-function isRetried(status: number, headers: Headers, body: string): boolean {
-  return RETRIED.has(status) || (status === 403 && isRateLimit(headers, body));
-}
-
-/** Returns the wait before attempt number `attempt` (from 1): as the API asks, or a backoff. */
-function retryDelay(attempt: number, headers: Headers | undefined, { now, random }: DelayInput): number {
-  const asked = headers && (parseRetryAfter(headers.get("retry-after"), now) ?? untilReset(headers, now));
-  const limits = { firstMs: FIRST_MS, longestMs: LONGEST_MS, random };
-  return asked ?? Math.round(backoffMs(attempt, limits));
-}
-
-function isRateLimit(headers: Headers, body: string): boolean {
+function isRetried({ status, headers }: Response, bytes: Buffer): boolean {
+  if (status !== 403) return RETRIED.has(status);
   if (headers.get("x-ratelimit-remaining") === "0" || headers.get("retry-after") !== null) return true;
-  return LIMIT_WORDS.test(body.slice(0, 4_000));
+  return LIMIT_WORDS.test(bytes.toString("utf8", 0, 4_000));
 }
 
 /** Reads the epoch second at which a rate limit that is used up starts again. */
@@ -245,36 +229,53 @@ function untilReset(headers: Headers, now: number): number | undefined {
   return Math.max(0, Number(value) * 1000 - now);
 }
 
-interface HttpPage<T, C> {
-  readonly found: readonly T[];
-  /** Cursor of the next page; undefined after the last. */
-  readonly next?: C | undefined;
+/** Returns the URL of the next page from a `Link` header (RFC 8288). */
+function linkNext(header: string | null): string | undefined {
+  for (const part of (header ?? "").slice(0, 8_000).split(/,(?=\s*<)/)) {
+    const close = part.indexOf(">");
+    const open = part.indexOf("<");
+    if (open !== -1 && close > open && /;\s*rel="?next\b/i.test(part.slice(close))) {
+      return part.slice(open + 1, close);
+    }
+  }
+  return undefined;
 }
 
 const MAX_DOCUMENTS = 200_000;
 
-/** Collects all pages of a listing. Throws SOURCE_INVALID for a loop and LIMIT_EXCEEDED for too many pages. */
+/**
+ * Collects all pages of a listing. `next` of a page is the cursor of the following one, if any. Throws SOURCE_INVALID
+ * for a loop and LIMIT_EXCEEDED for too many pages.
+ */
 export async function collectPages<T, C extends string | number>(
   name: string,
   first: C,
-  fetchPage: (cursor: C, done: number) => Promise<HttpPage<T, C>>,
-  context?: FetchContext,
-  limit = MAX_DOCUMENTS,
+  fetchPage: (cursor: C, context: FetchContext) => Promise<{ found: readonly T[]; next?: C | undefined }>,
+  { signal, progress }: FetchContext = NEVER,
 ): Promise<T[]> {
   const all: T[] = [];
   const seen = new Set<C>();
+  const counting: FetchContext = { signal, progress: (update) => progress({ ...update, done: all.length }) };
   for (let cursor: C | undefined = first; cursor !== undefined; ) {
     if (seen.has(cursor)) throw problem("SOURCE_INVALID", { name, reason: "its pages go in circles" });
     seen.add(cursor);
-    const page: HttpPage<T, C> = await fetchPage(cursor, all.length);
+    const page: { found: readonly T[]; next?: C | undefined } = await fetchPage(cursor, counting);
     for (const found of page.found) all.push(found);
-    if (all.length > limit || seen.size > limit) {
-      throw problem("LIMIT_EXCEEDED", { what: `The listing of ${name}`, actual: `over ${limit}`, limit });
+    if (all.length > MAX_DOCUMENTS || seen.size > MAX_DOCUMENTS) {
+      const limits = { actual: `over ${MAX_DOCUMENTS}`, limit: MAX_DOCUMENTS };
+      throw problem("LIMIT_EXCEEDED", { what: `The listing of ${name}`, ...limits });
     }
-    context?.progress({ done: all.length, message: `${name}: listing` });
+    counting.progress({ done: all.length, message: `${name}: listing` });
     cursor = page.next;
   }
   return all;
+}
+
+/** Reads a list that an answer must have. */
+export function arrayIn(value: unknown, key: string, name: string): readonly unknown[] {
+  const list = field(value, key);
+  if (Array.isArray(list)) return list;
+  throw problem("SOURCE_INVALID", { name, reason: `its answer has no ${key}` });
 }
 
 /** Credentials for an API. */

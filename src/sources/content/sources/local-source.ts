@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { glob, open, realpath } from "node:fs/promises";
 import { basename, extname, isAbsolute, matchesGlob, resolve, sep } from "node:path";
@@ -40,8 +40,8 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
   async function read(root: string, path: string): Promise<RawContent | undefined> {
     const bytes = await readInside(root, path, maxBytes);
     const content = bytes && decodeText(bytes);
-    if (bytes === undefined || content === undefined) return undefined;
-    const version = createHash("sha256").update(bytes).digest("hex");
+    if (content === undefined) return undefined;
+    const version = hash("sha256", bytes!);
     const document = { id: path, name: basename(path), contentType: contentTypeOf(path), version };
     return { ...document, metadata: { path }, content };
   }
@@ -57,10 +57,12 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
       let done = 0;
       const look = async (path: string): Promise<RawDocument[]> => {
         if (context?.signal.aborted) throw problem("CANCELLED", { name });
-        const document = await read(root, path);
+        const found = await read(root, path);
         done += 1;
         context?.progress({ done, total: paths.length, message: path });
-        return document ? [withoutContent(document)] : [];
+        if (!found) return [];
+        const { content: _, ...document } = found;
+        return [document];
       };
       return (await mapLimit(paths, READERS, look)).flat();
     },
@@ -116,34 +118,26 @@ function isMatch(path: string, globs: readonly string[]): boolean {
   return globs.some((pattern) => matchesGlob(path, pattern));
 }
 
-function withoutContent({ content: _, ...document }: RawContent): RawDocument {
-  return document;
-}
-
-/** Content types by file extension. */
-const TYPES: ReadonlyMap<string, string> = new Map([
-  ...[".md", ".markdown", ".mdx", ".mdown"].map((name) => [name, "text/markdown"] as const),
-  ...[".txt", ".text", ".log", ".rst", ".adoc", ".org"].map((name) => [name, "text/plain"] as const),
-  [".json", "application/json"],
-  [".yaml", "application/yaml"],
-  [".yml", "application/yaml"],
-  [".toml", "application/toml"],
-  [".xml", "application/xml"],
-  [".html", "text/html"],
-  [".htm", "text/html"],
-  [".csv", "text/csv"],
-  [".tsv", "text/tab-separated-values"],
-  [".sql", "application/sql"],
-  ...[".ts", ".tsx", ".mts", ".cts"].map((name) => [name, "application/typescript"] as const),
-  ...[".js", ".jsx", ".mjs", ".cjs"].map((name) => [name, "application/javascript"] as const),
-  ...[".py", ".rb", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cpp", ".cs", ".php", ".sh", ".css"].map(
-    (name) => [name, "text/x-code"] as const,
-  ),
-]);
+const EXTENSIONS: readonly (readonly [contentType: string, extensions: string])[] = [
+  ["text/markdown", ".md .markdown .mdx .mdown"],
+  ["application/json", ".json"],
+  ["application/yaml", ".yaml .yml"],
+  ["application/toml", ".toml"],
+  ["application/xml", ".xml"],
+  ["text/html", ".html .htm"],
+  ["text/csv", ".csv"],
+  ["text/tab-separated-values", ".tsv"],
+  ["application/sql", ".sql"],
+  ["application/typescript", ".ts .tsx .mts .cts"],
+  ["application/javascript", ".js .jsx .mjs .cjs"],
+  ["text/x-code", ".py .rb .go .rs .java .kt .c .h .cpp .cs .php .sh .css"],
+];
 
 /** Returns the content type for a file name. Default: plain text. */
 export function contentTypeOf(fileName: string): string {
-  return TYPES.get(extname(fileName).toLowerCase()) ?? "text/plain";
+  const extension = extname(fileName).toLowerCase();
+  const row = EXTENSIONS.find(([, extensions]) => extensions.split(" ").includes(extension));
+  return row?.[0] ?? "text/plain";
 }
 
 /** Decodes UTF-8 text. Returns undefined for binary data. */

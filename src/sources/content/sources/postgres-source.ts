@@ -1,6 +1,8 @@
 import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
-import type { ContentSource, RawContent, RawDocument } from "../../../core/nouns/pipeline.ts";
+import { listOf } from "../../../base/util/plain-object.ts";
+import { reasonOf } from "../../../base/util/reason-of.ts";
+import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../core/nouns/pipeline.ts";
 import type { PostgresClient } from "../../../core/storage/postgres-client.ts";
 
 /** Options of `postgres` of {@link contentSources}. */
@@ -21,97 +23,65 @@ export interface PostgresSourceOptions {
 export function createPostgresSource(options: PostgresSourceOptions): ContentSource {
   const { client, schemas = ["public"], tables = ["*"] } = options;
   const name = options.name ?? `${schemas.join(",")}:${tables.join(",")}`;
-  const isChosen = (table: string) => tables.some((pattern) => matches(table, pattern));
+  const patterns = tables.map(toPattern);
+  const isChosen = (table: string) => patterns.some((pattern) => pattern.test(table));
 
-  async function read(cancelled: () => boolean, table?: TableName): Promise<TableSchema[]> {
-    const within = table ? [table.schema] : schemas;
-    const described = await readTables(client, within, table?.name).catch((error: unknown) => {
-      const reason = `the database answered: ${error instanceof Error ? error.message : String(error)}`;
-      throw problem("SOURCE_INVALID", { name, reason });
+  async function read(
+    context: FetchContext | undefined,
+    within: readonly string[],
+    table?: string,
+  ): Promise<TableSchema[]> {
+    const described = await readTables(client, within, table).catch((error: unknown) => {
+      throw problem("SOURCE_INVALID", { name, reason: `the database answered: ${reasonOf(error)}` });
     });
-    if (cancelled()) throw problem("CANCELLED", { name });
+    if (context?.signal.aborted) throw problem("CANCELLED", { name });
     return described.filter((one) => isChosen(one.name));
   }
 
   return {
     name,
     listDocuments: async (context) => {
-      const described = await read(() => context?.signal.aborted === true);
+      const described = await read(context, schemas);
       context?.progress({ done: described.length, total: described.length, message: `${name}: tables` });
       return described.map((table) => toDocument(table, schemas.length > 1));
     },
     fetchContent: async (documentId, context): Promise<RawContent> => {
-      const wanted = toName(documentId);
-      const isKnown = wanted !== undefined && schemas.includes(wanted.schema);
-      const [table] = isKnown ? await read(() => context?.signal.aborted === true, wanted) : [];
+      const [schema = "", wanted] = namesIn(documentId);
+      const [table] = wanted && schemas.includes(schema) ? await read(context, [schema], wanted) : [];
       if (table === undefined) throw problem("NOT_FOUND", { name: documentId });
       return { ...toDocument(table, schemas.length > 1), content: JSON.stringify(table) };
     },
   };
 }
 
-interface TableName {
-  readonly schema: string;
-  readonly name: string;
+/** Reads `*` as a wildcard, and everything else as it stands. */
+function toPattern(table: string): RegExp {
+  const escaped = table.replace(/[\\^$.|?+()[\]{}]/g, "\\$&");
+  return new RegExp(`^${escaped.replaceAll("*", ".*")}$`, "s");
 }
 
 /** Names may contain dots, so an id is JSON. */
 function toDocument(table: TableSchema, withSchema: boolean): RawDocument {
   const { schema, name } = table;
+  const names = withSchema ? [schema, name] : [name];
   return {
     id: JSON.stringify([schema, name]),
-    name: withSchema ? `${schema}.${name}` : name,
+    name: names.join("."),
     contentType: "table-schema",
     version: contentHash(table),
-    metadata: { path: [...(withSchema ? [schema] : []), name].map(asSegment).join("/") },
+    metadata: { path: names.map((part) => part.replaceAll("/", "_")).join("/") },
   };
 }
 
-function toName(documentId: string): TableName | undefined {
+function namesIn(documentId: string): string[] {
   try {
-    const [schema, name] = JSON.parse(documentId) as unknown[];
-    return typeof schema === "string" && typeof name === "string" ? { schema, name } : undefined;
+    return listOf(JSON.parse(documentId)).map(String);
   } catch {
-    return undefined;
+    return [];
   }
 }
 
-function asSegment(name: string): string {
-  return name.replaceAll("/", "_");
-}
-
-function matches(text: string, pattern: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length)
-    return false;
-  let at = first.length;
-  for (const part of rest) {
-    const start = text.indexOf(part, at);
-    if (start === -1) return false;
-    at = start + part.length;
-  }
-  return at <= text.length - last.length;
-}
-
-interface TableSchema {
-  readonly schema: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly comment: string | null;
-  readonly columns: readonly ColumnSchema[];
-  readonly constraints: readonly { readonly name: string; readonly definition: string }[];
-}
-
-interface ColumnSchema {
-  readonly name: string;
-  readonly type: string;
-  readonly nullable: boolean;
-  readonly default: string | null;
-  readonly comment: string | null;
-}
-
+type TableSchema = ReturnType<typeof toTable>;
 type ColumnRow = Readonly<Record<string, unknown>>;
 
 const KINDS: ReadonlyMap<unknown, string> = new Map([
@@ -163,7 +133,7 @@ async function readTables(
   return [...Map.groupBy(columns, keyOf)].map(([key, rows]) => toTable(rows, constraintsOf.get(key) ?? []));
 }
 
-function toTable(rows: readonly ColumnRow[], constraints: readonly ColumnRow[]): TableSchema {
+function toTable(rows: readonly ColumnRow[], constraints: readonly ColumnRow[]) {
   const [first] = rows;
   return {
     schema: String(first?.schema_name),

@@ -3,7 +3,13 @@ import type { Secret } from "../../../base/safety/known-secrets.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { field, textOf } from "../../../base/util/plain-object.ts";
 import type { ContentSource, FetchContext, RawDocument } from "../../../core/nouns/pipeline.ts";
-import { type ContentHttpOptions, collectPages, createHeaderAuth, createHttpClient } from "./http-client.ts";
+import {
+  arrayIn,
+  type ContentHttpOptions,
+  collectPages,
+  createHeaderAuth,
+  createHttpClient,
+} from "./http-client.ts";
 
 /** Options of `qase` of {@link contentSources}. */
 export interface QaseSourceOptions extends ContentHttpOptions {
@@ -25,18 +31,16 @@ const NO_SUITE = { id: 0, title: "Without a suite" };
 export function createQaseSource(options: QaseSourceOptions): ContentSource {
   const { project, token } = options;
   const name = options.name ?? `qase:${project}`;
-  const baseUrl = options.baseUrl ?? "https://api.qase.io/v1";
-  const client = createHttpClient(name, createHeaderAuth(name, "token", token), { ...options, baseUrl });
+  const auth = createHeaderAuth(name, "token", token);
+  const client = createHttpClient({ name, auth, baseUrl: "https://api.qase.io/v1" }, options);
   const code = encodeURIComponent(project);
 
   /** Pages by offset until the count that the API gave is reached. */
-  async function all(path: string, context?: FetchContext, query: Record<string, string> = {}) {
-    const fetchPage = async (offset: number, done: number) => {
-      const request = { query: { ...query, limit: PER_PAGE, offset }, context, done };
-      const result = resultOf((await client.json(`${path}/${code}`, request)).value);
-      const found = field(result, "entities");
-      if (!Array.isArray(found))
-        throw problem("SOURCE_INVALID", { name, reason: "its answer has no entities" });
+  async function all(path: string, context?: FetchContext, query = {}) {
+    const fetchPage = async (offset: number, counting: FetchContext) => {
+      const wanted = { ...query, limit: PER_PAGE, offset };
+      const result = resultOf(await client.json(`${path}/${code}`, wanted, counting));
+      const found = arrayIn(result, "entities", name);
       const total = Number(field(result, "filtered") ?? field(result, "total") ?? 0);
       const next = offset + found.length;
       if (found.length === 0 && next < total)
@@ -64,10 +68,8 @@ export function createQaseSource(options: QaseSourceOptions): ContentSource {
     fetchContent: async (documentId, context) => {
       const id = /^suite:(\d{1,12})$/.exec(documentId)?.[1];
       if (id === undefined) throw problem("NOT_FOUND", { name: documentId });
-      const suite =
-        id === "0" ? NO_SUITE : resultOf((await client.json(`suite/${code}/${id}`, { context })).value);
-      const candidates =
-        id === "0" ? await all("case", context) : await all("case", context, { suite_id: id });
+      const suite = id === "0" ? NO_SUITE : resultOf(await client.json(`suite/${code}/${id}`, {}, context));
+      const candidates = await all("case", context, id === "0" ? {} : { suite_id: id });
       const cases = candidates.filter((one) => suiteOf(one) === Number(id));
       const content = JSON.stringify({ ...Object(suite), cases });
       return { ...toDocument(suite, cases), content };

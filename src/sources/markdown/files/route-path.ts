@@ -42,20 +42,17 @@ export function uniqueRoutes(
   return { byPath, doubled };
 }
 
-/** The addresses of an entry beside its route. */
-export interface OwnAddress {
-  readonly addresses: readonly string[];
-  /** Set if the library names its scheme. Answers and clients then show this address. */
-  readonly uri?: string;
+/** The name of a library, and the scheme of its own URIs if it has one. */
+export interface LibraryName {
+  readonly domain: string;
+  readonly scheme?: string | undefined;
 }
 
-/** Gives the addresses of a path such as `agents/types`. */
-export type OwnAddresses = (path: string) => OwnAddress;
-
-/** Makes addresses such as `orchestr8://agents/types`. Without a scheme the domain's name takes its place. */
-export function createOwnAddresses(domain: string, scheme: string | undefined): OwnAddresses {
-  return (path) => {
-    const uri = `${scheme ?? domain}://${path}`;
-    return { addresses: [uri], ...(scheme !== undefined && { uri }) };
-  };
+/**
+ * The address of a path beside its route, such as `orchestr8://agents/types`. Without a scheme the domain's name takes
+ * its place. Answers and clients show the `uri` of a library that names its scheme.
+ */
+export function ownAddress({ domain, scheme }: LibraryName, path: string) {
+  const address = `${scheme ?? domain}://${path}`;
+  return { addresses: [address], ...(scheme !== undefined && { uri: address }) };
 }

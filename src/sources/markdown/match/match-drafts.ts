@@ -1,14 +1,10 @@
+import { lazy } from "../../../base/util/lazy.ts";
 import { BARE_ENTRY } from "../../../core/nouns/bare-entry.ts";
 import type { EntryDraft } from "../../../core/nouns/entry.ts";
-import type { Fragment, FragmentFile } from "../files/library-file.ts";
-import { folderOf, MATCH, type OwnAddresses, routePath } from "../files/route-path.ts";
-import {
-  createMatcher,
-  type LookupStatistics,
-  MATCH_SCHEMA,
-  type Matcher,
-  type MatchParams,
-} from "./matcher.ts";
+import type { FragmentFile } from "../files/parse-file.ts";
+import { folderOf, type LibraryName, MATCH, ownAddress, routePath } from "../files/route-path.ts";
+import { createMatcher, type LookupStatistics, MATCH_SCHEMA, type MatchParams } from "./matcher.ts";
+import type { Fragment } from "./render-match.ts";
 
 /** With more categories than this, only the match over the whole library has an address. */
 const MAX_CATEGORIES = 32;
@@ -18,18 +14,18 @@ const MAX_CATEGORIES = 32;
  * `domain://resources/agents/match?query=…` for each category.
  */
 export function matchDrafts(
-  domain: string,
+  library: LibraryName,
   files: ReadonlyMap<string, FragmentFile>,
-  own: OwnAddresses,
   statistics: LookupStatistics,
 ): EntryDraft[] {
   if (files.size === 0) return [];
-  let matcher: Matcher | undefined;
+  const { domain } = library;
+  const matcher = lazy(() => createMatcher(domain, toFragments(files, library), statistics));
 
   function draft(folder: string | undefined, scopes: readonly string[]): EntryDraft {
     const path = folder === undefined ? MATCH : `${folder}/${MATCH}`;
     const route = `${domain}://resources/${path}`;
-    const { addresses, uri } = own(path);
+    const { addresses, uri } = ownAddress(library, path);
     return {
       ...BARE_ENTRY,
       kind: "resource",
@@ -49,10 +45,7 @@ export function matchDrafts(
         mimeType: "text/markdown",
         uriTemplate: `${uri ?? route}{+rest}`,
       },
-      load: (params, context) => {
-        matcher ??= createMatcher(domain, toFragments(files, own), statistics);
-        return matcher.match(params as unknown as MatchParams, context, folder);
-      },
+      load: (params, context) => matcher()(params as unknown as MatchParams, context, folder),
     };
   }
 
@@ -77,11 +70,11 @@ function leastScopes(files: readonly FragmentFile[]): readonly string[] | undefi
 
 function toFragments(
   files: ReadonlyMap<string, FragmentFile>,
-  own: OwnAddresses,
+  library: LibraryName,
 ): ReadonlyMap<string, Fragment> {
   return new Map(
     [...files].map(([route, { path, body, facts }]) => {
-      const address = own(routePath(path)).uri ?? route;
+      const address = ownAddress(library, routePath(path)).uri ?? route;
       return [route, { ...facts, route, address, folder: folderOf(path), body }];
     }),
   );

@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import type { CallContext, FindRequest } from "../../../core/nouns/entry.ts";
-import type { Fragment } from "../files/library-file.ts";
-import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
+import { countPresent, toKeywords, toWordLine } from "../files/keywords.ts";
 import { createMatcher, findMatches, type MatchParams } from "./matcher.ts";
-import { renderFull } from "./render-match.ts";
+import { type Fragment, renderFull } from "./render-match.ts";
 
 const countTokens = await loadTokenCounter();
 
@@ -152,7 +151,7 @@ describe("a matcher", () => {
     return {
       statistics,
       match: (given: Partial<MatchParams>, ...scopes: string[]) =>
-        matcher.match(params(given), call(fragments, ...scopes).context),
+        matcher(params(given), call(fragments, ...scopes).context),
       matcher,
     };
   }
@@ -208,8 +207,8 @@ describe("a matcher", () => {
     const { matcher } = create();
     const { context, shownUpTo } = call(library);
     for (let count = 0; count < 2; count++)
-      await matcher.match(params({ mode: "full", maxTokens: 12_000 }), context);
-    await matcher.match(params({ mode: "index" }), context);
+      await matcher(params({ mode: "full", maxTokens: 12_000 }), context);
+    await matcher(params({ mode: "index" }), context);
     expect(shownUpTo).toEqual([12_000, 12_000]);
   });
 

@@ -3,9 +3,8 @@ import type { JsonSchema } from "../../../base/json-schema/json-schema.ts";
 import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { memoizeByObject } from "../../../base/util/memoize-by-object.ts";
 import type { CallContext } from "../../../core/nouns/entry.ts";
-import type { Fragment, FragmentMatch } from "../files/library-file.ts";
-import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
-import { renderCatalog, renderFull, renderIndex } from "./render-match.ts";
+import { countPresent, toKeywords, toWordLine } from "../files/keywords.ts";
+import { type Fragment, type FragmentMatch, renderCatalog, renderFull, renderIndex } from "./render-match.ts";
 
 /** How lookups in mode `index` were answered. */
 export interface LookupStatistics {
@@ -15,77 +14,61 @@ export interface LookupStatistics {
   searched: number;
 }
 
-export interface Matcher {
-  /** With a folder, only fragments of that category match. */
-  match(params: MatchParams, context: CallContext, folder?: string): Promise<string>;
-}
-
 const QUICK_KEPT = 1_000;
 const QUICK_MS = 15 * 60 * 1_000;
 const ANSWERS_KEPT = 200;
 const ANSWER_MS = 4 * 60 * 60 * 1_000;
 
-/** Answers matches over one state of a library. A change makes a new matcher, so no answer outlives its files. */
+/**
+ * Answers matches over one state of a library; with a folder, only fragments of that category match. A change makes a
+ * new matcher, so no answer outlives its files.
+ */
 export function createMatcher(
   domain: string,
   fragments: ReadonlyMap<string, Fragment>,
   statistics: LookupStatistics,
-): Matcher {
+): (params: MatchParams, context: CallContext, folder?: string) => Promise<string> {
   const scoped = [...new Set([...fragments.values()].flatMap(({ scopes }) => scopes))].sort();
   const quick = new LRUCache<string, string>({ max: QUICK_KEPT, ttl: QUICK_MS });
   const answers = new LRUCache<string, string>({ max: ANSWERS_KEPT, ttl: ANSWER_MS, updateAgeOnGet: true });
 
   async function answer(params: MatchParams, context: CallContext, folder?: string): Promise<string> {
-    const wanted = { ...params, ...(folder !== undefined && { folder }) };
-    const matches = await findMatches(domain, fragments, wanted, context.find ?? (() => findAll(fragments)));
+    const matches = await findMatches(domain, fragments, { ...params, folder }, context.find ?? findAll);
     const countTokens = await loadTokenCounter();
     if (params.mode === "full") return renderFull(matches, params.maxTokens, countTokens);
     if (params.mode === "catalog") return renderCatalog(matches, params, countTokens);
     return renderIndex(matches, toKeywords(params.query), params.maxResults, countTokens);
   }
 
-  return {
-    match: async (params, context, folder) => {
-      const held = scoped.filter((scope) => context.principal.scopes.includes(scope));
-      const isLookup = params.mode === "index";
-      const cache = isLookup ? quick : answers;
-      const key = JSON.stringify([held, folder ?? null, keyOf(params)]);
-      const cached = cache.get(key);
-      if (isLookup) statistics[cached === undefined ? "searched" : "quick"] += 1;
-      const text = cached ?? (await answer(params, context, folder));
-      cache.set(key, text);
-      if (!isLookup) context.showUpTo?.(params.maxTokens);
-      return text;
-    },
+  /** Stands in for the search where a call has none: the keywords alone rank. */
+  async function findAll() {
+    return [...fragments.keys()].map((route) => ({ route, score: 1 }));
+  }
+
+  return async (params, context, folder) => {
+    const held = scoped.filter((scope) => context.principal.scopes.includes(scope));
+    const isLookup = params.mode === "index";
+    const cache = isLookup ? quick : answers;
+    const key = JSON.stringify([held, folder ?? null, keyOf(params)]);
+    const cached = cache.get(key);
+    if (isLookup) statistics[cached === undefined ? "searched" : "quick"] += 1;
+    const text = cached ?? (await answer(params, context, folder));
+    cache.set(key, text);
+    if (!isLookup) context.showUpTo?.(params.maxTokens);
+    return text;
   };
 }
 
-/** Stands in for the search where a call has none: the keywords alone rank. */
-async function findAll(fragments: ReadonlyMap<string, Fragment>) {
-  return [...fragments.keys()].map((route) => ({ route, score: 1 }));
-}
-
 /** Questions of the same meaning have the same key. */
-function keyOf({ query, tags = [], categories = [], ...rest }: MatchParams): unknown[] {
-  const { mode, maxTokens, maxResults, minScore } = rest;
-  return [
-    toKeywords(query).sort(),
-    [...tags].sort(),
-    [...categories].sort(),
-    mode,
-    maxTokens,
-    maxResults,
-    minScore,
-  ];
+function keyOf({ query, tags = [], categories = [], ...others }: MatchParams): unknown[] {
+  const { mode, maxTokens, maxResults, minScore } = others;
+  const lists = [toKeywords(query).sort(), tags.toSorted(), categories.toSorted()];
+  return [...lists, mode, maxTokens, maxResults, minScore];
 }
 
-interface MatchRequest {
-  readonly query: string;
-  readonly tags?: readonly string[];
-  readonly categories?: readonly string[];
+interface MatchRequest extends Pick<MatchParams, "query" | "tags" | "categories" | "minScore"> {
   /** The folder of a category's own match address. */
-  readonly folder?: string;
-  readonly minScore: number;
+  readonly folder?: string | undefined;
 }
 
 /** Hits of the search that are considered. */
@@ -136,12 +119,9 @@ function isWanted(fragment: Fragment, { tags = [], categories = [], folder }: Ma
 
 /** The spellings that the wanted categories have in this library; undefined where all are wanted. */
 function categoriesOf(fragments: ReadonlyMap<string, Fragment>, wanted: MatchRequest): string[] | undefined {
-  const { folder, categories } = wanted;
-  if (folder === undefined && !categories?.length) return undefined;
-  const among = { ...wanted, tags: [] };
-  return [
-    ...new Set([...fragments.values()].filter((one) => isWanted(one, among)).map((one) => one.category)),
-  ];
+  if (wanted.folder === undefined && !wanted.categories?.length) return undefined;
+  const among = [...fragments.values()].filter((one) => isWanted(one, { ...wanted, tags: [] }));
+  return [...new Set(among.map(({ category }) => category))];
 }
 
 function isOf({ category, folder }: Fragment, name: string): boolean {

@@ -1,7 +1,23 @@
 import type { TokenCounter } from "../../../base/tokens/tokens.ts";
 import { cutText } from "../../../base/util/cut-text.ts";
-import type { Fragment, FragmentMatch } from "../files/library-file.ts";
-import { countPresent, toWordLine } from "./keywords.ts";
+import { countPresent, toWordLine } from "../files/keywords.ts";
+import type { FragmentFile } from "../files/parse-file.ts";
+
+/** A fragment as matching sees it. */
+export type Fragment = FragmentFile["facts"] & {
+  readonly route: string;
+  /** The address that answers show: the library's own URI, or the route. */
+  readonly address: string;
+  /** The folder below `fragments/`, or an empty text. */
+  readonly folder: string;
+  readonly body: string;
+};
+
+/** A fragment that a query matches, with a score of 1 to 100. */
+export interface FragmentMatch {
+  readonly fragment: Fragment;
+  readonly score: number;
+}
 
 const INDEX_TOKENS = 120;
 const INDEX_RESULTS = 5;

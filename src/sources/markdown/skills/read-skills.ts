@@ -12,7 +12,6 @@ const MAX_ALL_BYTES = 512 * 2 ** 20;
 const FILES_AT_ONCE = 8;
 const SKILLS_AT_ONCE = 4;
 const MANIFEST = "SKILL.md";
-const LONG_BODY_LINES = 500;
 
 /** The result of {@link readSkills}. */
 export interface SkillsRead {
@@ -139,12 +138,7 @@ async function readSkill(candidate: SkillCandidate, left: SkippedSkill): Promise
     const text = `---\n${read.yaml}---\n${read.body}`;
     const files = await describeFiles(folder, Buffer.from(text), left);
     const { data: frontmatter, body } = read;
-    const warnings =
-      body.split("\n", LONG_BODY_LINES + 1).length > LONG_BODY_LINES ? ["its text is long"] : [];
-    return {
-      path,
-      skill: { ...fields, origin: place.origin, folder, text, body, frontmatter, files, warnings },
-    };
+    return { path, skill: { ...fields, origin: place.origin, folder, text, body, frontmatter, files } };
   } catch (error) {
     const { line, reason } = isProblem(error) ? error.details : {};
     return {

@@ -58,8 +58,6 @@ export interface Skill extends SkillFields {
   readonly frontmatter: SkillManifest["frontmatter"];
   /** All files ordered by path, SKILL.md included. */
   readonly files: readonly SkillFile[];
-  /** Oddities that do not prevent its use. */
-  readonly warnings: readonly string[];
 }
 
 /** A file of a skill. */

@@ -1,14 +1,4 @@
-/** Words that carry no meaning in a request for knowledge. */
-const STOP_WORDS: ReadonlySet<string> = new Set(
-  [
-    "a an the this that these those it its is are was were be been being am and or but not no nor if then else",
-    "of in on at by for from with without within into onto to as than so up out off over under about",
-    "i you he she we they me him her us them my your his our their what which who whom whose when where why how",
-    "do does did can could would should will shall may might must have has had want need please some any all",
-  ]
-    .join(" ")
-    .split(" "),
-);
+import { isStopWord } from "../../../search/analysis/analyze.ts";
 
 const MAX_KEYWORDS = 64;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
@@ -17,7 +7,7 @@ const LEAST_STEM = 3;
 
 /** The distinct words of a query or scenario, in lower case, without stop words and single letters. */
 export function toKeywords(text: string): string[] {
-  const words = splitText(text).filter((word) => word.length > 1 && !STOP_WORDS.has(word));
+  const words = splitText(text).filter((word) => word.length > 1 && !isStopWord(word));
   return [...new Set(words)].slice(0, MAX_KEYWORDS);
 }
 

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { FileKind, FragmentFacts, PromptFields } from "./files/library-file.ts";
-import { parseFile } from "./parse-file.ts";
+import { type FragmentFile, type LibraryFile, type LibraryPrompt, parseFile } from "./parse-file.ts";
 
 const countTokens = (text: string) => text.split(/\s+/).length;
-const parse = (kind: FileKind, path: string, text: string) =>
+const parse = (kind: LibraryFile["kind"], path: string, text: string) =>
   parseFile({ path, kind, stamp: "1-1", hash: "h" }, text, countTokens);
 const fragment = (text: string, path = "fragments/agents/types.md") =>
-  parse("fragment", path, text).facts as FragmentFacts;
+  parse("fragment", path, text).facts as FragmentFile["facts"];
 const prompt = (text: string, path = "prompts/workflows/new.md") =>
-  parse("prompt", path, text).facts as PromptFields;
+  parse("prompt", path, text).facts as LibraryPrompt["facts"];
 
 describe("a fragment", () => {
   test("has the facts of its front matter", () => {
@@ -103,7 +102,7 @@ When a call fails, in TypeScript. See [limits](../patterns/rate-limits.md) and \
       "---\ntags: [a\u200Bb]\n---\nVisible\u202E<!-- not -->text",
     );
     expect(file.body).toBe("Visible\\u202e<!-- not -->text");
-    expect((file.facts as FragmentFacts).tags).toEqual(["a\\u200bb"]);
+    expect((file.facts as FragmentFile["facts"]).tags).toEqual(["a\\u200bb"]);
   });
 });
 

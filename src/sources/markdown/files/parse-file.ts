@@ -1,9 +1,9 @@
 import { basename, dirname } from "node:path/posix";
 import { z } from "zod";
-import { toVisibleText } from "../../base/safety/visible-text.ts";
-import type { TokenCounter } from "../../base/tokens/tokens.ts";
-import { splitWords } from "../../base/util/split-words.ts";
-import { toSummary } from "../../base/util/to-summary.ts";
+import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import type { TokenCounter } from "../../../base/tokens/tokens.ts";
+import { splitWords } from "../../../base/util/split-words.ts";
+import { toSummary } from "../../../base/util/to-summary.ts";
 import {
   type FrontMatter,
   fileProblem,
@@ -14,15 +14,37 @@ import {
   text,
   tokens,
   words,
-} from "./files/front-matter.ts";
-import type {
-  FragmentFacts,
-  LibraryFile,
-  PromptArgument,
-  PromptFields,
-  RuleFacts,
-} from "./files/library-file.ts";
-import { toKeywords } from "./match/keywords.ts";
+} from "./front-matter.ts";
+import { toKeywords } from "./keywords.ts";
+
+interface FileBase {
+  /** Path from the library's directory, with slashes. */
+  readonly path: string;
+  /** Size and time. While it is the same, the file is not read again. */
+  readonly stamp: string;
+  /** SHA-256 of the bytes. */
+  readonly hash: string;
+  readonly body: string;
+}
+
+/** The facts of a file are its front matter, completed from its text. */
+export interface LibraryPrompt extends FileBase {
+  readonly kind: "prompt";
+  readonly facts: ReturnType<typeof parsePrompt>;
+}
+
+export interface FragmentFile extends FileBase {
+  readonly kind: "fragment";
+  readonly facts: ReturnType<typeof parseFragment>;
+}
+
+export interface RuleFile extends FileBase {
+  readonly kind: "rule";
+  readonly facts: ReturnType<typeof parseRule>;
+}
+
+/** The last good content of a Markdown file. Plain data, so that an index can keep it. */
+export type LibraryFile = LibraryPrompt | FragmentFile | RuleFile;
 
 /** File name of rules that concern the whole domain. */
 const ALL = "_all";
@@ -47,7 +69,8 @@ export function parseFile(
   return { ...base, kind, facts: parseRule(path, matter) };
 }
 
-function parseRule(path: string, matter: FrontMatter): RuleFacts {
+/** Without a category the rules concern the whole domain. */
+function parseRule(path: string, matter: FrontMatter): { readonly category?: string } {
   const category = readFields(ruleMatter, matter, path).category ?? basename(path, ".md");
   return category === ALL ? {} : { category };
 }
@@ -88,12 +111,7 @@ const TRADE_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Reads a fragment. Facts that its front matter lacks come from headings, sections and text. */
-function parseFragment(
-  path: string,
-  matter: FrontMatter,
-  body: string,
-  countTokens: TokenCounter,
-): FragmentFacts {
+function parseFragment(path: string, matter: FrontMatter, body: string, countTokens: TokenCounter) {
   const fields = readFields(fragmentMatter, matter, path);
   const outline = readOutline(body);
   const id = fields.id ?? basename(path, ".md");
@@ -110,6 +128,7 @@ function parseFragment(
     useWhen: fields.useWhen ?? itemsUnder(outline, USE_HEADINGS),
     estimatedTokens: fields.estimatedTokens ?? countTokens(body),
     scopes: fields.scopes,
+    /** Names of other fragments in its text: ids, file names, paths and URIs. */
     references: [...new Set([...(fields.related ?? []), ...findReferences(body)])].slice(0, MAX_REFERENCES),
   };
 }
@@ -207,16 +226,16 @@ const argumentName = z
   .trim()
   .regex(/^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63}$/u, "must be letters, digits, dots, hyphens and underscores");
 
-const argument = z.union([
-  argumentName.transform((name) => ({ name, required: false })),
+const argument = z.preprocess(
+  (value) => (typeof value === "string" ? { name: value } : value),
   z
     .object({ name: argumentName, description: text, required: z.boolean().nullish() })
-    .transform(({ name, description, required }) => ({
-      name,
+    .transform(({ description, required, ...named }) => ({
+      ...named,
       ...(description && { description }),
       required: required ?? false,
     })),
-]);
+);
 
 const promptMatter = z.object({
   name: text,
@@ -231,14 +250,9 @@ const promptMatter = z.object({
 });
 
 /** Reads a prompt. If it uses `$ARGUMENTS` and declares no argument, it takes one optional argument. */
-function parsePrompt(
-  path: string,
-  matter: FrontMatter,
-  body: string,
-  countTokens: TokenCounter,
-): PromptFields {
+function parsePrompt(path: string, matter: FrontMatter, body: string, countTokens: TokenCounter) {
   const fields = readFields(promptMatter, matter, path);
-  const declared = fields.arguments ?? [];
+  const declared: readonly z.infer<typeof argument>[] = fields.arguments ?? [];
   if (new Set(declared.map(({ name }) => name)).size < declared.length)
     throw fileProblem(path, matter.lines.arguments ?? 1, 1, "arguments: a name occurs twice");
   const { title, lead } = readOutline(body);
@@ -272,7 +286,7 @@ const PLACEHOLDERS = /\$\{([^${}\s]{1,64})\}|\$ARGUMENTS\b/g;
  */
 export function substitute(
   template: string,
-  declared: readonly PromptArgument[],
+  declared: readonly { readonly name: string }[],
   given: Readonly<Record<string, unknown>>,
 ): string {
   const values = new Map(
