@@ -95,7 +95,7 @@ function decideCommand(
     const everything = firstRule(
       rules,
       "deny",
-      ({ scope, pattern }) => scope === "shell-run" && pattern.trim() === "*",
+      ({ scope, pattern }) => scope === "shell-run" && /^\*\*?$/.test(pattern.trim()),
     );
     if (everything) return { verdict: "deny", reason: everything };
     return ask(`The command is not understood: ${parsed.reason}.`);
@@ -160,9 +160,16 @@ function argumentPaths(
 function reasonToAsk(command: SimpleCommand, later: "build" | undefined): string {
   const words = command.words.map(({ text }) => text).join(" ");
   const reach = reachOf(command);
-  const because = reach.kind === "plain" ? "" : ` ${programOf(command) ?? "It"} ${reach.reason}.`;
+  const because =
+    reach.kind === "plain" ? "" : ` ${programOf(command) ?? "It"} ${reach.reason}${NEEDED_RULE[reach.kind]}`;
   return `No rule allows ${words}.${because}${later ? " It may write a file that builds run." : ""}`;
 }
+
+const NEEDED_RULE = {
+  runner: ": only a rule with all its words or with ** at its end allows it.",
+  wrapper: ": only a rule with all its words allows it.",
+  opaque: ": no rule allows it.",
+} as const;
 
 function firstRule(
   rules: readonly RuleSet[],

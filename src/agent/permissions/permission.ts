@@ -85,7 +85,7 @@ export function readRules(owner: RuleSet["owner"], rules: unknown): RuleSet {
   if (!parsed.success) throw invalid(owner, z.prettifyError(parsed.error));
   const read = (texts: readonly string[]) => texts.map((text) => readRule(owner, text));
   const { allow, ask, deny } = parsed.data;
-  const everything = allow.find((text) => /^shell-run\(\s*\*\s*\)$/.test(text));
+  const everything = allow.find((text) => /^shell-run\(\s*\*\*?\s*\)$/.test(text));
   if (everything !== undefined) throw invalid(owner, `${everything} must name a command to be allowed`);
   return { owner, allow: read(allow), ask: read(ask), deny: read(deny) };
 }
