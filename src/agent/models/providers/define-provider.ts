@@ -17,8 +17,8 @@ export interface Provider<Schema extends z.ZodObject = z.ZodObject> {
   defaultModel?(config: z.output<Schema>): string | undefined;
   /** The address of the server; undefined where it is known only once the server runs. */
   serverUrl(config: z.output<Schema>): string | undefined;
-  /** The provider's own list of models; undefined if the config has no key for it. */
-  listing?(config: z.output<Schema>): ModelListing | undefined;
+  /** The provider's own list of models; nothing if the config has no key for it. */
+  listing?(config: z.output<Schema>): ModelListing | "" | undefined;
   /** `gen_ai.provider.name` by OpenTelemetry's conventions. */
   readonly telemetryName: string;
   /** The AI SDK package that users install. */
