@@ -8,14 +8,14 @@ import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
 import { runContext } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
 import { toShellRequest } from "../permissions/to-request.ts";
-import { fail, succeed } from "./tool-response.ts";
-import type { ToolRun } from "./workspace-tool.ts";
+import { toolProblem } from "./tool-problem.ts";
+import { defineWorkspaceTool, type WorkspaceContext } from "./workspace-tool.ts";
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
 const SHOWN_ON_FAILURE = 4_000;
 export const MAX_COMMAND_MS = 600_000;
 
-export const shellInput = z.strictObject({
+const shellInput = z.strictObject({
   command: z
     .string()
     .min(1)
@@ -25,10 +25,21 @@ export const shellInput = z.strictObject({
   timeoutMs: z.int().min(1).max(MAX_COMMAND_MS).default(120_000),
 });
 
-export type ShellOutput = Omit<CommandEnd, "stopped">;
+export const shellTool = defineWorkspaceTool({
+  name: "shell",
+  lane: "write",
+  description: "Run a shell command in the project's folder and return its output",
+  inputSchema: shellInput,
+  examples: [{ args: { command: "npm test", timeoutMs: 60_000 } }],
+  phrases: ["run command", "terminal", "bash", "execute program"],
+  run: shell,
+  toText: shellText,
+});
+
+type ShellOutput = Omit<CommandEnd, "stopped">;
 
 /** The output, followed by how the command ended unless it succeeded. */
-export function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): string {
+function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): string {
   const end = killedBy === null ? `exit code ${exitCode}` : `killed by ${killedBy}`;
   const notes = [
     ...(cutBytes > 0 ? [`${cutBytes} bytes in the middle left out`] : []),
@@ -40,33 +51,29 @@ export function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput)
     .join("\n");
 }
 
-export const runShell: ToolRun<typeof shellInput, ShellOutput> = async (input, context, signal) => {
-  const { allowed, reason } = await context.permissions.command(input.command, signal);
-  if (!allowed) return fail("PERMISSION_DENIED", `shell-run: ${reason}`);
+async function shell(
+  { command, timeoutMs }: z.output<typeof shellInput>,
+  { permissions, root, environment, shell: program, checkpoints }: WorkspaceContext,
+  signal?: AbortSignal,
+): Promise<ShellOutput> {
+  const { allowed, reason } = await permissions.command(command, signal);
+  if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
-  const start = () =>
-    runCommand(input.command, {
-      shell: context.shell,
-      folder: context.root,
-      environment: context.environment,
-      timeoutMs: input.timeoutMs,
-      maxBytes: MAX_OUTPUT_BYTES,
-      signal,
-      onOutput: (text) => {
-        const callId = running?.call?.callId;
-        if (callId !== undefined) running?.emit({ type: "tool-output", callId, text }, running.call?.span);
-      },
-    });
-  const { stopped, ...end } = await (context.checkpoints && (await mayWrite(input.command, context.root))
-    ? context.checkpoints.during(start)
+  const onOutput = (text: string) => {
+    const { callId, span } = running?.call ?? {};
+    if (callId !== undefined) running?.emit({ type: "tool-output", callId, text }, span);
+  };
+  const limits = { timeoutMs, maxBytes: MAX_OUTPUT_BYTES, signal };
+  const start = () => runCommand(command, { shell: program, folder: root, environment, ...limits, onOutput });
+  const { stopped, ...end } = await (checkpoints && (await mayWrite(command, root))
+    ? checkpoints.during(start)
     : start());
   const last = `Its output:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
   if (stopped === "timeout")
-    return fail("TIMEOUT", `The command was stopped after ${input.timeoutMs} ms. ${last}`);
-  if (stopped === "cancelled") return fail("UNKNOWN", `The command was cancelled. ${last}`);
-  const how = end.killedBy === null ? `exited with ${end.exitCode}` : `was killed by ${end.killedBy}`;
-  return succeed(end, `The command ${how}.`);
-};
+    throw toolProblem("TIMEOUT", `The command was stopped after ${timeoutMs} ms. ${last}`);
+  if (stopped === "cancelled") throw toolProblem("UNKNOWN", `The command was cancelled. ${last}`);
+  return end;
+}
 
 /** Whether the command may change files; one that is not understood may. */
 async function mayWrite(command: string, root: string): Promise<boolean> {
