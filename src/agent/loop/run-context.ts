@@ -41,6 +41,11 @@ export function tellRetry(retry: {
   runContext.getStore()?.emit({ type: "llm-retry", attempt, delayMs, reason });
 }
 
+/** Emits output of the tool call that a run is in, if it is in one. */
+export function tellOutput(text: string, run: RunContext | undefined): void {
+  if (run?.call) run.emit({ type: "tool-output", callId: run.call.callId, text }, run.call.span);
+}
+
 export type AskAnswer = PermissionAnswer;
 
 /** A question to a person. Show every text whole and unchanged. */

@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { createMarker, MARKER } from "../../base/util/process-marker.ts";
 import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
-import { runContext } from "../loop/run-context.ts";
+import { runContext, tellOutput } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
 import { toShellRequest } from "../permissions/to-request.ts";
 import { toolProblem } from "./tool-problem.ts";
@@ -59,10 +59,7 @@ async function shell(
   const { allowed, reason } = await permissions.command(command, signal);
   if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
-  const onOutput = (text: string) => {
-    const { callId, span } = running?.call ?? {};
-    if (callId !== undefined) running?.emit({ type: "tool-output", callId, text }, span);
-  };
+  const onOutput = (text: string) => tellOutput(text, running);
   const limits = { timeoutMs, maxBytes: MAX_OUTPUT_BYTES, signal };
   const start = () => runCommand(command, { shell: program, folder: root, environment, ...limits, onOutput });
   const { stopped, ...end } = await (checkpoints && (await mayWrite(command, root))
