@@ -1,6 +1,6 @@
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import type { AgentEvent } from "../loop/agent-event.ts";
+import { type AgentEvent, toPrintable } from "../loop/agent-event.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -46,7 +46,7 @@ export async function printEvents(
       await write(out, `${shownText(line)}\n`);
       line = "";
     }
-    if (format === "stream-json") await write(out, `${shownText(JSON.stringify(toLine(event)))}\n`);
+    if (format === "stream-json") await write(out, `${shownText(JSON.stringify(toPrintable(event)))}\n`);
     if (event.type === "agent-start") session = event.session;
     if (event.type === "agent-end") end = event;
     const aside = format === "stream-json" ? undefined : asideOf(event);
@@ -72,20 +72,6 @@ function asideOf(event: AgentEvent): string | undefined {
   if (!event.error) return `The run ended: ${event.outcome}.`;
   const { code, message, next } = event.error;
   return `${code}: ${message}\n${next}`;
-}
-
-function toLine(event: AgentEvent): object {
-  if (event.type === "llm-start") {
-    const { messages: _, ...line } = event;
-    return line;
-  }
-  if (event.type === "tool-end") {
-    const { files: _, ...line } = event;
-    return line;
-  }
-  if (event.type !== "llm-end") return event;
-  const { calls: _, ...line } = event;
-  return line;
 }
 
 function shownText(text: string): string {

@@ -15,7 +15,7 @@ import { rewind } from "../loop/agent.ts";
 import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
 import { compactSession, contextOf } from "../loop/fit-context.ts";
 import { run } from "../loop/run.ts";
-import { type Ask, type AskAnswer, createEventQueue, type Untraced } from "../loop/run-context.ts";
+import { type Ask, createEventQueue, type Untraced } from "../loop/run-context.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
 import type {
   ChatAgent,
@@ -55,7 +55,6 @@ export async function toChatAgent(
   resume?: string,
 ): Promise<AdaptedChat> {
   const { agent, gateway, loaded } = opened;
-  const waiting = new Map<string, (answer: AskAnswer) => void>();
   const costs = createChatCosts();
   const models = createModelLists(opened);
   const { dataDir } = loaded.settings.agent;
@@ -68,12 +67,7 @@ export async function toChatAgent(
   let ownCalls = 0;
   for (const event of session.restored) costs.note(event);
 
-  const ask: Ask = ({ callId }, signal) => {
-    const { promise, resolve } = Promise.withResolvers<AskAnswer>();
-    waiting.set(callId, resolve);
-    signal.addEventListener("abort", () => resolve("deny"), { once: true });
-    return promise.finally(() => waiting.delete(callId));
-  };
+  const ask: Ask = ({ callId }, signal) => questions.wait(callId, signal);
 
   async function* converse(
     prompt: string,
@@ -174,9 +168,7 @@ export async function toChatAgent(
         const kept = await images.keep(found.image);
         return kept && `${toMention(kept.path)} `;
       },
-      answerPermission: (callId, answer) => {
-        if (!questions.answer(callId, answer)) waiting.get(callId)?.(answer);
-      },
+      answerPermission: questions.answer,
       context: async () => {
         const { counts, ...state } = await contextOf(agent, session as SessionState);
         const { everything } = await gateway.ledger();

@@ -46,32 +46,16 @@ export function tellOutput(text: string, run: RunContext | undefined): void {
   if (run?.call) run.emit({ type: "tool-output", callId: run.call.callId, text }, run.call.span);
 }
 
-export type AskAnswer = PermissionAnswer;
-
 /** A question to a person. Show every text whole and unchanged. */
-export interface AskRequest {
-  readonly span: SpanContext;
-  readonly callId: string;
-  /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, or `tool` for a call that needs approval. */
-  readonly scope: string;
-  /** The exact action. */
-  readonly action: string;
-  readonly reason: string;
-  /** The rules that `always` saves; without any, `always` counts as `session`. */
-  readonly always: readonly string[];
-  /** The place that `always` saves them to. */
-  readonly keptIn?: string;
-  /** The change of a file as a unified diff. */
-  readonly diff?: string;
-}
+export type AskRequest = Omit<Extract<AgentEvent, { type: "permission-request" }>, "type">;
 
 /** Asks a person. Without it, every question is answered with deny. */
-export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<AskAnswer>;
+export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
 
 const ANSWERS: readonly unknown[] = ["once", "session", "always", "deny"];
 
 /** Asks through the events of the current run. Outside of a tool call the answer is deny. */
-export async function askInRun(question: Omit<AskRequest, "span" | "callId">): Promise<AskAnswer> {
+export async function askInRun(question: Omit<AskRequest, "span" | "callId">): Promise<PermissionAnswer> {
   const context = runContext.getStore();
   if (!context?.call) return "deny";
   const { emit, ask, signal, call } = context;
@@ -103,7 +87,7 @@ export async function askPermission(question: PermissionQuestion): Promise<Permi
 }
 
 /** An error or an unknown answer counts as deny. */
-async function answerOf(asked: Promise<AskAnswer>, signal: AbortSignal): Promise<AskAnswer> {
+async function answerOf(asked: Promise<PermissionAnswer>, signal: AbortSignal): Promise<PermissionAnswer> {
   try {
     const answer = await untilAborted(asked, signal);
     if (typeof answer === "object" && typeof answer?.deny === "string") return { deny: answer.deny };

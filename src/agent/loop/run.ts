@@ -3,7 +3,14 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import type { OutputSchema } from "../models/model-answer.ts";
 import type { Agent, AgentSession, SessionState } from "./agent.ts";
-import type { AgentEvent, AgentOutcome, PromptFile, SpanContext, TokenUse } from "./agent-event.ts";
+import {
+  type AgentEvent,
+  type AgentOutcome,
+  NO_TOKENS,
+  type PromptFile,
+  type SpanContext,
+  toPrintable,
+} from "./agent-event.ts";
 import { type Ask, createEventQueue, type RunContext, runContext, type Untraced } from "./run-context.ts";
 import { skillsFor } from "./skills-for.ts";
 import { toAgentError } from "./to-agent-error.ts";
@@ -84,7 +91,7 @@ async function drive(
   const end = (outcome: AgentOutcome, more: Partial<RunEnd> = {}): RunEnd => ({
     outcome,
     text: turn?.text ?? "",
-    usage: turn?.usage ?? NO_USE,
+    usage: turn?.usage ?? NO_TOKENS,
     steps: turn?.steps ?? 0,
     ...more,
   });
@@ -118,7 +125,7 @@ async function drive(
       options.signal.aborted ? end("cancelled") : end("failed", { error: toAgentError(error) }),
     ),
   );
-  await tryTo(() => turn?.leave());
+  turn?.leave();
   await agent.options.hooks?.end?.({ outcome: result.outcome, text: result.text }).catch(() => {});
   emit({ type: "agent-end", ...result });
   if (!isOurs || !session) return;
@@ -136,38 +143,14 @@ function endingOf(outcome: AgentOutcome, { output }: Turn): Partial<RunEnd> {
   return output === undefined ? {} : { output };
 }
 
-const NO_USE: TokenUse = { input: 0, output: 0, cached: 0 };
+/** Events whose texts are in the messages beside them. */
+const REPEATING: ReadonlySet<AgentEvent["type"]> = new Set(["llm-end", "tool-end", "agent-end"]);
 
-function tryTo(work: () => void): void {
-  try {
-    work();
-  } catch {
-    return;
-  }
-}
-
-/** Drops texts from logged events, because the messages beside them have the texts. */
 function toLogged(event: AgentEvent): AgentEvent {
-  switch (event.type) {
-    case "llm-start": {
-      const { messages: _, ...rest } = event;
-      return rest;
-    }
-    case "llm-end": {
-      const { calls: _, ...rest } = event;
-      return { ...rest, text: "" };
-    }
-    case "permission-request": {
-      const { diff: _, ...rest } = event;
-      return rest;
-    }
-    case "tool-end": {
-      const { files: _, ...rest } = event;
-      return { ...rest, text: "" };
-    }
-    case "agent-end":
-      return { ...event, text: "" };
-    default:
-      return event;
+  if (event.type === "permission-request") {
+    const { diff: _, ...logged } = event;
+    return logged;
   }
+  const logged = toPrintable(event);
+  return REPEATING.has(event.type) ? ({ ...logged, text: "" } as AgentEvent) : logged;
 }

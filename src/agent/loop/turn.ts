@@ -11,7 +11,14 @@ import { problem } from "../../base/problems/problem.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
 import type { Agent, SessionState } from "./agent.ts";
-import { type AgentOutcome, type PromptFile, plus, type SpanContext, type TokenUse } from "./agent-event.ts";
+import {
+  type AgentOutcome,
+  NO_TOKENS,
+  type PromptFile,
+  plus,
+  type SpanContext,
+  type TokenUse,
+} from "./agent-event.ts";
 import { callTools, createCallGuard, type ModelToolCall, type ToolOutcome } from "./call-tools.ts";
 import { compactSession, fitContext } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
@@ -70,7 +77,7 @@ export async function createTurn(
   const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
   const steps: TurnStep["result"][] = [];
-  let usage: TokenUse = { input: 0, output: 0, cached: 0 };
+  let usage = NO_TOKENS;
   let text = "";
   let output: unknown;
   let corrections = 0;
