@@ -2,7 +2,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
-import { type Ask, createEventQueue, runContext, type Untraced } from "../loop/run-context.ts";
+import { type Ask, EventQueue, runContext, type Untraced } from "../loop/run-context.ts";
 import type { PermissionAnswer } from "../tui/chat-agent.ts";
 
 /** Questions to the person in the chat: those of tools, and those of the chat itself, which look the same. */
@@ -60,7 +60,7 @@ export async function* runPersonCall(
   { callId, tool, args }: PersonCall,
   { gateway, ask, signal }: { readonly gateway: Gateway; readonly ask: Ask; readonly signal: AbortSignal },
 ): AsyncGenerator<AgentEvent> {
-  const queue = createEventQueue<AgentEvent>();
+  const queue = new EventQueue<AgentEvent>();
   const span = newSpan();
   const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
   async function play(): Promise<void> {

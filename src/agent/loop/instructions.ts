@@ -11,7 +11,7 @@ export async function toInstructions(
   disclosed: string,
   skills: string,
 ): Promise<InstructionParts> {
-  const files = await readAgentsFiles({ project: folder, user: userFolder });
+  const files = await readAgentsFiles(folder, userFolder);
   return {
     instructions: joinTexts(instructions, disclosed),
     project: joinTexts(
@@ -31,20 +31,15 @@ interface AgentsFile {
   readonly text: string;
 }
 
-/** The folders whose instructions count. */
-interface AgentsFolders {
-  /** The project's folder, if the person trusts it. */
-  readonly project?: string | undefined;
-  /** The person's own folder. */
-  readonly user?: string | undefined;
-}
-
 /**
  * Reads the first 32 KB of each AGENTS.md: the person's own, then those from the root of the repository down to the
  * folder, so that the nearest comes last. A folder without one may have a CLAUDE.md. Only regular files inside the
  * project count: a link that leads out could show a model any file of the person.
  */
-export async function readAgentsFiles({ project, user }: AgentsFolders): Promise<AgentsFile[]> {
+export async function readAgentsFiles(
+  project: string | undefined,
+  user?: string | undefined,
+): Promise<AgentsFile[]> {
   const folders = project === undefined ? [] : await projectFolders(project);
   const root = folders.at(-1);
   const own = user === undefined ? undefined : await readFirst(user, user);

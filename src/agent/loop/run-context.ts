@@ -101,34 +101,29 @@ async function answerOf(asked: Promise<PermissionAnswer>, signal: AbortSignal): 
 }
 
 /** A queue from many writers to one reader, in order and without loss. */
-interface EventQueue<T> {
-  push(value: T): void;
-  /** Ends the queue after the values that it holds. */
-  close(): void;
-  values(): AsyncGenerator<T, void>;
-}
+export class EventQueue<T> {
+  readonly #waiting: T[] = [];
+  #bell = Promise.withResolvers<void>();
+  #closed = false;
 
-export function createEventQueue<T>(): EventQueue<T> {
-  const waiting: T[] = [];
-  let bell = Promise.withResolvers<void>();
-  let closed = false;
-  return {
-    push: (value) => {
-      if (closed) return;
-      waiting.push(value);
-      bell.resolve();
-    },
-    close: () => {
-      closed = true;
-      bell.resolve();
-    },
-    values: async function* () {
-      while (true) {
-        while (waiting.length > 0) yield waiting.shift()!;
-        if (closed) return;
-        await bell.promise;
-        bell = Promise.withResolvers();
-      }
-    },
+  readonly push = (value: T): void => {
+    if (this.#closed) return;
+    this.#waiting.push(value);
+    this.#bell.resolve();
   };
+
+  /** Ends the queue after the values that it holds. */
+  readonly close = (): void => {
+    this.#closed = true;
+    this.#bell.resolve();
+  };
+
+  async *values(): AsyncGenerator<T, void> {
+    while (true) {
+      while (this.#waiting.length > 0) yield this.#waiting.shift()!;
+      if (this.#closed) return;
+      await this.#bell.promise;
+      this.#bell = Promise.withResolvers();
+    }
+  }
 }

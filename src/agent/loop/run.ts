@@ -11,7 +11,7 @@ import {
   type SpanContext,
   toPrintable,
 } from "./agent-event.ts";
-import { type Ask, createEventQueue, type RunContext, runContext, type Untraced } from "./run-context.ts";
+import { type Ask, EventQueue, type RunContext, runContext, type Untraced } from "./run-context.ts";
 import { skillsFor } from "./skills-for.ts";
 import { toAgentError } from "./to-agent-error.ts";
 import { createTurn, type Turn } from "./turn.ts";
@@ -53,7 +53,7 @@ export async function* run(
   prompt: string,
   options: RunOptions = {},
 ): AsyncGenerator<AgentEvent, void> {
-  const queue = createEventQueue<AgentEvent>();
+  const queue = new EventQueue<AgentEvent>();
   const left = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal;
   const ended = drive(agent, prompt, { ...options, signal }, queue.push).finally(queue.close);
@@ -90,9 +90,9 @@ async function drive(
   let isOurs = false;
   const end = (outcome: AgentOutcome, more: Partial<RunEnd> = {}): RunEnd => ({
     outcome,
-    text: turn?.text ?? "",
-    usage: turn?.usage ?? NO_TOKENS,
-    steps: turn?.steps ?? 0,
+    text: turn?.state.text ?? "",
+    usage: turn?.state.usage ?? NO_TOKENS,
+    steps: turn?.state.steps ?? 0,
     ...more,
   });
 
@@ -113,10 +113,11 @@ async function drive(
     });
     while (true) {
       if (options.signal.aborted) return end("cancelled");
-      if (turn.steps >= agent.limits.steps) return end("step-limit");
-      if (turn.usage.input + turn.usage.output >= agent.limits.tokens) return end("token-limit");
+      const { steps, usage } = turn.state;
+      if (steps >= agent.limits.steps) return end("step-limit");
+      if (usage.input + usage.output >= agent.limits.tokens) return end("token-limit");
       const outcome = await turn.next();
-      if (outcome) return end(outcome, endingOf(outcome, turn));
+      if (outcome) return end(outcome, endingOf(outcome, turn.state.output));
     }
   }
 
@@ -137,7 +138,7 @@ async function drive(
 }
 
 /** The part of an ended run besides its text: the output, or the reason why the answer is not whole. */
-function endingOf(outcome: AgentOutcome, { output }: Turn): Partial<RunEnd> {
+function endingOf(outcome: AgentOutcome, output: unknown): Partial<RunEnd> {
   if (outcome === "cut-off") return { error: toAgentError(problem("ANSWER_CUT_OFF")) };
   if (outcome === "filtered") return { error: toAgentError(problem("ANSWER_FILTERED")) };
   return output === undefined ? {} : { output };

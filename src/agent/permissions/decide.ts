@@ -81,8 +81,8 @@ function decideFile(
 }
 
 function strictestRun(paths: readonly string[], root: string): "always" | "build" | undefined {
-  const found = paths.map((path) => runsLater(path, root));
-  return found.find((each) => each === "always") ?? found.find((each) => each !== undefined);
+  const runs = paths.map((path) => runsLater(path, root));
+  return runs.includes("always") ? "always" : runs.find((each) => each === "build");
 }
 
 function decideCommand(
@@ -109,7 +109,7 @@ function decideCommand(
       .filter(({ target }) => !target.literal)
       .map(() => ask("A redirection's target expands.")),
   ];
-  const strictest = decisions.reduce<PermissionDecision | undefined>(stricter, undefined);
+  const [strictest] = decisions.sort((one, other) => STRICTNESS[other.verdict] - STRICTNESS[one.verdict]);
   return strictest ?? ask("There is no command.");
 }
 
@@ -129,13 +129,9 @@ function decideSimple(
   }
   const later = onlyReads(command) ? undefined : strictestRun(argumentPaths(command, mentions), place.root);
   if (later === "always") return ask("It may write where programs run what is written.");
-  const guarded = (["deny", "ask"] as const)
-    .map((list) =>
-      firstRule(rules, list, (rule) => {
-        return rule.scope !== "shell-run" && paths.some((path) => matchesPath(rule, path, place, true));
-      }),
-    )
-    .find((found) => found !== undefined);
+  const namesPath = (rule: PermissionRule) =>
+    rule.scope !== "shell-run" && paths.some((path) => matchesPath(rule, path, place, true));
+  const guarded = firstRule(rules, "deny", namesPath) ?? firstRule(rules, "ask", namesPath);
   if (guarded) return ask(`It names a path. ${guarded}`);
   const asked = concerning("ask");
   if (asked) return ask(asked);
@@ -185,8 +181,4 @@ function firstRule(
 
 function ask(reason: string): PermissionDecision {
   return { verdict: "ask", reason };
-}
-
-function stricter(one: PermissionDecision | undefined, other: PermissionDecision): PermissionDecision {
-  return one === undefined || STRICTNESS[other.verdict] > STRICTNESS[one.verdict] ? other : one;
 }

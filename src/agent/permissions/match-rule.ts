@@ -121,30 +121,10 @@ function quoteWord(word: string): string {
 
 /** Spaces separate words, single quotes and backslashes quote them, and a bare star may stand at the end. */
 function readWords(pattern: string): WordPattern {
-  const words: string[] = [];
-  let current: string | undefined;
-  let bare = true;
-  let star: WordPattern["star"];
-  for (let at = 0; at <= pattern.length; at += 1) {
-    const character = pattern[at] ?? " ";
-    if (character === " ") {
-      if (current !== undefined) {
-        star = bare && (current === "*" || current === "**") ? current : undefined;
-        words.push(current);
-      }
-      current = undefined;
-      bare = true;
-    } else if (character === "'") {
-      const end = pattern.indexOf("'", at + 1);
-      const close = end === -1 ? pattern.length : end;
-      current = `${current ?? ""}${pattern.slice(at + 1, close)}`;
-      bare = false;
-      at = close;
-    } else if (character === "\\" && at + 1 < pattern.length) {
-      at += 1;
-      current = `${current ?? ""}${pattern[at]}`;
-      bare = false;
-    } else current = `${current ?? ""}${character}`;
-  }
-  return { words: star ? words.slice(0, -1) : words, star };
+  const raw = pattern.match(/(?:'[^']*'|\\.|[^ '\\])+/gs) ?? [];
+  const last = raw.at(-1);
+  const star = last === "*" || last === "**" ? last : undefined;
+  const unquote = (word: string) =>
+    word.replace(/'([^']*)'|\\(.)/gs, (_, quoted?: string, escaped?: string) => quoted ?? escaped ?? "");
+  return { words: (star ? raw.slice(0, -1) : raw).map(unquote), star };
 }

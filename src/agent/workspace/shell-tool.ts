@@ -113,7 +113,7 @@ interface CommandEnd {
  */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandEnd> {
   const marker = createMarker();
-  const output = createOutputKeeper(options.maxBytes);
+  const output = new OutputKeeper(options.maxBytes);
   const child = spawn(options.shell, ["-c", command], {
     cwd: options.folder,
     env: { ...inherited(options.environment), TERM: "dumb", NO_COLOR: "1", [MARKER]: marker },
@@ -172,46 +172,42 @@ function inherited(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(present);
 }
 
-/** Keeps the beginning and the end of a long output, within a number of bytes. */
-interface OutputKeeper {
-  add(chunk: Buffer): void;
-  end(): { output: string; cutBytes: number };
-}
+/** Keeps the beginning and the end of a long output, within about `maxBytes`. */
+class OutputKeeper {
+  readonly #half: number;
+  #head = Buffer.alloc(0);
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #cutBytes = 0;
 
-/** Creates a keeper that holds at most about `maxBytes`. */
-function createOutputKeeper(maxBytes: number): OutputKeeper {
-  const half = Math.ceil(maxBytes / 2);
-  let head = Buffer.alloc(0);
-  let tail: Buffer[] = [];
-  let tailBytes = 0;
-  let cutBytes = 0;
+  constructor(maxBytes: number) {
+    this.#half = Math.ceil(maxBytes / 2);
+  }
 
-  function add(chunk: Buffer): void {
-    const room = half - head.length;
-    if (room > 0) head = Buffer.concat([head, chunk.subarray(0, room)]);
+  add(chunk: Buffer): void {
+    const room = this.#half - this.#head.length;
+    if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
     const rest = chunk.subarray(Math.max(0, room));
     if (rest.length === 0) return;
-    tail.push(rest);
-    tailBytes += rest.length;
+    this.#tail.push(rest);
+    this.#tailBytes += rest.length;
     // Trim only now and then, so that small chunks do not cost a copy each.
-    if (tailBytes > half * 2) trim();
+    if (this.#tailBytes > this.#half * 2) this.#trim();
   }
 
-  function trim(): void {
-    const whole = Buffer.concat(tail);
-    const kept = whole.subarray(Math.max(0, whole.length - half));
-    cutBytes += whole.length - kept.length;
-    tail = [Buffer.from(kept)];
-    tailBytes = kept.length;
+  end(): { output: string; cutBytes: number } {
+    const tail = this.#trim();
+    const cutBytes = this.#cutBytes;
+    if (cutBytes === 0) return { output: Buffer.concat([this.#head, tail]).toString("utf8"), cutBytes };
+    return { output: `${this.#head}\n… ${cutBytes} bytes left out …\n${tail}`, cutBytes };
   }
 
-  return {
-    add,
-    end() {
-      trim();
-      const last = tail[0]?.toString("utf8") ?? "";
-      if (cutBytes === 0) return { output: Buffer.concat([head, ...tail]).toString("utf8"), cutBytes };
-      return { output: `${head.toString("utf8")}\n… ${cutBytes} bytes left out …\n${last}`, cutBytes };
-    },
-  };
+  #trim(): Buffer {
+    const whole = Buffer.concat(this.#tail);
+    const tail = Buffer.from(whole.subarray(Math.max(0, whole.length - this.#half)));
+    this.#cutBytes += whole.length - tail.length;
+    this.#tail = [tail];
+    this.#tailBytes = tail.length;
+    return tail;
+  }
 }
