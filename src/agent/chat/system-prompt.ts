@@ -2,7 +2,7 @@ import { arch, homedir, platform, release } from "node:os";
 import { join } from "node:path";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { substitute } from "../../sources/markdown/parse-file.ts";
-import { readRegularFile } from "../loop/project-files.ts";
+import { readStart } from "../loop/project-files.ts";
 
 const MAX_BYTES = 32 * 1024;
 const VARIABLES = ["core", "folder", "system", "date"] as const;
@@ -20,8 +20,7 @@ export async function readSystemPrompt(
   const facts = factsOf(folder);
   const core = corePrompt(facts);
   for (const place of trusted ? [folder, home] : [home]) {
-    const bytes = await readRegularFile(promptPath(place), MAX_BYTES);
-    const text = bytes && toVisibleText(new TextDecoder().decode(bytes, { stream: true })).trim();
+    const text = toVisibleText((await readStart(promptPath(place), MAX_BYTES)) ?? "").trim();
     if (!text) continue;
     const declared = VARIABLES.map((name) => ({ name, description: "", required: false }));
     return substitute(text, declared, { ...facts, core });

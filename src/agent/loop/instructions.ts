@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { type InstructionParts, joinTexts } from "../context/count-context.ts";
 import type { AgentOptions } from "./agent.ts";
-import { projectFolders, readRegularFile } from "./project-files.ts";
+import { projectFolders, readStart } from "./project-files.ts";
 
 /** The model's instructions, ordered from the most stable part to the most variable. */
 export async function toInstructions(
@@ -60,9 +60,7 @@ async function readInside(path: string, root: string): Promise<string | undefine
   try {
     const [real, inside] = await Promise.all([realpath(path), realpath(root)]);
     if (!real.startsWith(inside.endsWith(sep) ? inside : inside + sep)) return undefined;
-    const bytes = await readRegularFile(real, MAX_BYTES);
-    // Drops a character that the limit cuts in two.
-    return bytes && new TextDecoder().decode(bytes, { stream: true });
+    return await readStart(real, MAX_BYTES);
   } catch {
     return undefined;
   }
