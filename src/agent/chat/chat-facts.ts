@@ -3,7 +3,6 @@ import { costOf, MODEL_FACTS_DATE } from "../models/providers/model-facts.ts";
 import type { Fact, Topic } from "../tui/chat-agent.ts";
 import type { ChatParts } from "./chat-parts.ts";
 
-/** The facts that the chat shows about a topic. */
 export async function chatFacts(
   topic: Topic,
   { agent, gateway, loaded: { settings } }: ChatParts,

@@ -48,7 +48,6 @@ export function noticeOf(text: string): AgentEvent {
   return { type: "notice", text, span: newSpan() };
 }
 
-/** A call that a person makes in the chat. */
 export interface PersonCall {
   readonly callId: string;
   readonly tool: "shell" | "read";

@@ -7,7 +7,6 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 type PrintedEnd = Extract<AgentEvent, { type: "agent-end" }>;
 
-/** The exit code of each outcome. */
 export const EXIT_CODES: Readonly<Record<PrintedEnd["outcome"], number>> = {
   answered: 0,
   failed: 1,
@@ -61,7 +60,6 @@ export async function printEvents(
   return EXIT_CODES[end.outcome];
 }
 
-/** The line on stderr for an event, if it has one. */
 function asideOf(event: AgentEvent): string | undefined {
   if (event.type === "notice") return event.text;
   if (event.type === "permission-request")

@@ -42,7 +42,6 @@ function factsOf(folder: string): PromptFacts {
   return { folder, system: `${platform()} ${release()} (${arch()})`, date: `${day}, ${date.join("-")}` };
 }
 
-/** The surroundings that a prompt tells of. */
 interface PromptFacts {
   readonly folder: string;
   /** The operating system, such as `linux 6.8 (x64)`. */

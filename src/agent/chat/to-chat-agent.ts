@@ -29,15 +29,12 @@ import { createModelLists } from "./model-lists.ts";
 export interface AdaptedChat {
   /** Without trust, which needs another agent. */
   readonly agent: Omit<ChatAgent, "trust">;
-  /** The messages of a resumed session. */
   readonly past: readonly PastMessage[];
   /** The id of the conversation, if it has messages. */
   conversation(): string | undefined;
-  /** Ends the conversation's session. */
   close(): Promise<void>;
 }
 
-/** Adapts an agent to the chat. */
 export async function toChatAgent(
   opened: ChatParts,
   commands: CustomCommands,
@@ -84,7 +81,6 @@ export async function toChatAgent(
     }
   }
 
-  /** Tells about servers that broke and definitions that wait. */
   function* news(): Generator<AgentEvent> {
     for (const text of servers.news()) yield noticeOf(text);
   }

@@ -35,7 +35,6 @@ export interface Compacted {
   readonly replaced: number;
   /** Why the model wrote none. */
   readonly failure?: string;
-  /** The tokens of the request for the summary. */
   readonly spent?: Spent;
 }
 

@@ -4,7 +4,6 @@ import type { FinishReason } from "../models/model-answer.ts";
 
 export type { SpanContext };
 
-/** Tokens of model calls. */
 export interface TokenUse {
   readonly input: number;
   readonly output: number;
@@ -16,7 +15,6 @@ export interface TokenUse {
 
 export const NO_TOKENS: TokenUse = { input: 0, output: 0, cached: 0 };
 
-/** Why a run ended. */
 export type AgentOutcome =
   | "answered"
   | "cut-off"

@@ -14,7 +14,6 @@ import type { SpanContext } from "./agent-event.ts";
 import { INTERRUPTED, toResult } from "./history.ts";
 import { askInRun, type RunContext, runContext } from "./run-context.ts";
 
-/** A call that the model wants. */
 export interface ModelToolCall {
   readonly callId: string;
   readonly tool: string;
@@ -130,7 +129,6 @@ async function callTool(
   return { call, output, part, isStuck: verdict === "stop" };
 }
 
-/** Adds what a hook says about a call to its result. */
 function withNote(part: ToolResultPart, note: string): ToolResultPart {
   const { output } = part;
   const text = `\n[A hook of the person says: ${note}]`;

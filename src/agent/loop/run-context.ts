@@ -4,7 +4,6 @@ import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { PermissionAnswer, PermissionQuestion } from "../permissions/permissions.ts";
 import type { AgentEvent, SpanContext } from "./agent-event.ts";
 
-/** An event without its span. */
 export type Untraced = AgentEvent extends infer E ? (E extends AgentEvent ? Omit<E, "span"> : never) : never;
 
 /** The current run, and its current tool call if there is one. */

@@ -10,7 +10,6 @@ interface WordPattern {
   readonly star: "*" | "**" | undefined;
 }
 
-/** Whether the pattern of a file rule matches a path. */
 export function matchesPath(
   rule: PermissionRule,
   path: string,
@@ -106,7 +105,6 @@ function holdsCommand(text: string, isWanted: (command: SimpleCommand) => boolea
   return parsed.ok && parsed.commands.some(isWanted);
 }
 
-/** The rule that covers exactly these words. */
 export function toCommandRule(words: readonly ShellWord[]): string {
   return `shell-run(${words.map(({ text }) => quoteWord(text)).join(" ")})`;
 }

@@ -20,7 +20,6 @@ export interface AgentTools {
   readonly domain: DomainDefinition;
   /** Names the agent that sub-agents are made like. */
   use(agent: Agent): void;
-  /** Stops what runs in the background. */
   close(): Promise<void>;
 }
 
@@ -127,7 +126,6 @@ const todoInput = z.strictObject({
 
 const MARKS = { open: "☐", now: "▶", done: "☑" } as const;
 
-/** The list as the model and the person read it. */
 function todoText({ items }: z.output<typeof todoInput>): string {
   const done = items.filter(({ state }) => state === "done").length;
   const lines = items.map(({ text, state }) => `${MARKS[state]} ${text}`);

@@ -51,7 +51,6 @@ export const editTool = defineWorkspaceTool({
   },
 });
 
-/** Deletes a file, a link (not its target) or an empty folder. */
 export const deleteTool = defineWorkspaceTool({
   name: "delete",
   lane: "destructive",
@@ -80,7 +79,6 @@ export const deleteTool = defineWorkspaceTool({
   },
 });
 
-/** A change of a file before it is made. */
 interface PlannedChange {
   /** The file as it is now; undefined if it does not exist. */
   readonly before: FileContent | undefined;

@@ -7,7 +7,6 @@ import { toolProblem } from "./tool-problem.ts";
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const SNIFFED_BYTES = 8_192;
 
-/** A file as it was read. */
 export interface FileContent {
   readonly bytes: Buffer;
   readonly mode: number;

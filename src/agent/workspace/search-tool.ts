@@ -175,7 +175,6 @@ export const listTool = defineWorkspaceTool({
 interface ListOutput {
   readonly path: string;
   readonly entries: readonly Walked[];
-  /** Whether there are more entries than the limit. */
   readonly more: boolean;
 }
 

@@ -82,7 +82,6 @@ const LAST_OUTPUT_MS = 250;
 /** Variables that most programs need; others have to be named. */
 const INHERITED = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
 
-/** Options of {@link runCommand}. */
 interface CommandOptions {
   readonly shell: string;
   readonly folder: string;
@@ -95,7 +94,6 @@ interface CommandOptions {
   readonly onOutput?: ((text: string) => void) | undefined;
 }
 
-/** How a command ended. */
 interface CommandEnd {
   readonly exitCode: number | null;
   readonly killedBy: string | null;

@@ -11,7 +11,6 @@ const NEXT: Partial<Record<ProblemCode, string>> = {
   UNKNOWN: "Report the failure to the person.",
 };
 
-/** A problem of a tool for files or commands. */
 export function toolProblem(code: ProblemCode, message: string): Problem {
   return customProblem(code, message, NEXT[code] ?? nextStepOfCode(code));
 }

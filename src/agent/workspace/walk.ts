@@ -7,14 +7,12 @@ import { loadFile } from "./file-content.ts";
 const MAX_DEPTH = 64;
 const MAX_IGNORE_CHARS = 256 * 1024;
 
-/** One entry of a folder. */
 export interface Walked {
   /** The path relative to the folder where the walk began. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
 }
 
-/** Options of {@link walk}. */
 export interface WalkOptions {
   /** How many folders down; 1 is the folder itself. */
   readonly depth?: number;
@@ -70,7 +68,6 @@ async function entriesOf(folder: string, isFirst: boolean): Promise<Dirent[]> {
   }
 }
 
-/** Adds the patterns of a folder's ignore file. */
 async function withIgnoreFile(above: Patterns, top: string, folder: string): Promise<Patterns> {
   const content = await loadFile(join(top, folder, ".gitignore")).catch(() => undefined);
   if (content === undefined || content.bytes.length > MAX_IGNORE_CHARS) return above;

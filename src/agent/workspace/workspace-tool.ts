@@ -5,7 +5,6 @@ import type { Permissions, Preview } from "../permissions/permissions.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import { toolProblem } from "./tool-problem.ts";
 
-/** The state that the tools of one workspace share. */
 export interface WorkspaceContext {
   readonly root: string;
   readonly permissions: Permissions;
@@ -38,7 +37,6 @@ export function defineWorkspaceTool<Schema extends z.ZodType, Output>(
   return tool;
 }
 
-/** A path as file systems take it. */
 export const pathSchema = z
   .string()
   .min(1)

@@ -45,7 +45,6 @@ export interface ModelErrorResponse {
   readonly retryAfterMs?: number;
 }
 
-/** The call that failed, for the message. */
 export interface FailedCall {
   readonly provider: string;
   readonly secrets: readonly string[];
@@ -92,7 +91,6 @@ const NEXT: Partial<Record<ModelErrorCode, string>> = {
   TIMEOUT: "Ask again, or ask for less at once.",
 };
 
-/** The next step for a failed call of a model. */
 export function nextStepOf(code: ModelErrorCode): string {
   return NEXT[code] ?? nextStepOfCode(code);
 }

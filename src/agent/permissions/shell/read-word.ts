@@ -9,7 +9,6 @@ export interface ReadWord extends ShellWord {
   readonly quotedName: boolean;
 }
 
-/** Reads the next word, if there is one. */
 export function readWord(reader: Reader): ReadWord | undefined {
   let text = "";
   let literal = true;
@@ -143,7 +142,6 @@ interface ReaderMatch {
   hasHereDocument: boolean;
 }
 
-/** Reads a command character by character. */
 export class Reader {
   readonly found: ReaderMatch;
   readonly #text: string;
@@ -176,7 +174,6 @@ export class Reader {
     return true;
   }
 
-  /** Takes one character. */
   next(): string {
     const character = this.peek();
     if (character === "") throw new NotUnderstood("it ends too early");
@@ -228,7 +225,6 @@ export class Reader {
     if (this.#pending.length > 0) throw new NotUnderstood("a here-document does not end");
   }
 
-  /** Reads one level deeper. */
   nested(maxDepth: number, read: () => void): void {
     this.#depth += 1;
     if (this.#depth > maxDepth) throw new NotUnderstood("it is nested too deeply");
@@ -281,7 +277,6 @@ export interface Redirection {
 /** One program or builtin with its words. Assignments before it are its first words. */
 export interface SimpleCommand {
   readonly words: readonly ShellWord[];
-  /** How many of the words are assignments. */
   readonly assignments: number;
 }
 
