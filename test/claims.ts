@@ -223,7 +223,7 @@ export const CLAIMS = {
     "permissions:exact": "a question shows everything that will run, with invisible characters by name",
     "permissions:always": '"always" writes exactly the rule that was shown, never a wider one',
     "permissions:corpus": "a shell command is allowed only if all of its parts are",
-    "workspace:never-throws": "workspace tools answer with one of nine codes and never throw",
+    "workspace:never-throws": "workspace tools fail with a problem of the table, and with nothing else",
     "workspace:stale": "a file that changed since it was read is not overwritten",
     "workspace:group": "every process that a command started ends with it",
     "settings:hierarchy":

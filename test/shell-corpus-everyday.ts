@@ -102,16 +102,6 @@ rg -n --type ts pattern src
 rg -l pattern
 rg --pretty pattern
 rg --pre-glob x pattern
-curl https://example.com
-curl -sSL https://example.com/x
-kubectl -n prod get pods
-docker-compose ps
-date -Iseconds
-tsc --project .
-tsc -p tsconfig.json
-pytest tests/a.py::test
-pytest -x -q
-eslint --fix src
 sort -t: -k2 a
 rg --files
 ag pattern
@@ -148,7 +138,6 @@ column -t a
 strings a
 od -c a
 hexdump -C a
-xxd a
 md5sum a
 sha256sum package.json
 base64 a
@@ -162,7 +151,6 @@ id
 date
 date +%s
 uname -a
-hostname
 uptime
 ps aux
 which node
@@ -177,6 +165,32 @@ test -f package.json
 jq . package.json
 jq .scripts package.json
 jq -r .name package.json
+npm --version
+cargo --version
+node --version
+python3 --version
+make --version
+shellcheck x.sh
+touch src/new.ts
+mkdir -p src/new
+cp src/a.ts src/b.ts
+mv src/a.ts src/b.ts
+`;
+
+/** Everyday commands of programs that may do more than read: `program *` asks, `program **` allows. One per line. */
+export const CONFIRMED = `
+curl https://example.com
+curl -sSL https://example.com/x
+kubectl -n prod get pods
+docker-compose ps
+date -Iseconds
+tsc --project .
+tsc -p tsconfig.json
+pytest tests/a.py::test
+pytest -x -q
+eslint --fix src
+xxd a
+hostname
 yq .a x.yml
 tar -tf a.tar
 tar tzf a.tgz
@@ -186,14 +200,12 @@ npm ls --depth=0
 npm outdated
 npm view react version
 npm why x
-npm --version
 npm audit
 pnpm list
 pnpm why x
 yarn why x
 cargo tree
 cargo metadata
-cargo --version
 go version
 go list ./...
 go env GOPATH
@@ -215,9 +227,6 @@ pip list
 pip show x
 pip freeze
 brew list
-node --version
-python3 --version
-make --version
 tsc --noEmit
 eslint src
 prettier --check src
@@ -226,14 +235,14 @@ jest src
 vitest run
 ruff check src
 mypy src
-shellcheck x.sh
 cloc src
 systemctl status x
 journalctl -n 20
 lsof -i
-touch src/new.ts
-mkdir -p src/new
-cp src/a.ts src/b.ts
 ./scripts/release.sh minor
-mv src/a.ts src/b.ts
+npm run lint
+npm run build -- --watch
+node scripts/build.ts
+node scripts/build.ts --fast
+npx eslint src
 `;

@@ -1,30 +1,13 @@
 /** Programs that run other programs. A rule `program *` must not cover them. One per line. */
 export const RUNNERS_TO_ASK = `
-setpriv --reuid=0 id
 capsh -- -c id
-runuser -u x id
-su x -c id
 sg staff id
 newgrp staff
-gosu x id
-su-exec x id
 chpst -u x id
-run0 id
-pkexec id
-doas id
-unshare -r id
-nsenter -t 1 id
-bwrap --bind . . id
-firejail id
 proot id
-fakeroot id
 fakechroot id
-chroot . id
-systemd-run id
 systemd-nspawn id
-systemd-inhibit id
 machinectl shell
-start-stop-daemon --start --exec ./x
 daemonize ./x
 dbus-run-session id
 dbus-launch id
@@ -32,30 +15,13 @@ runcon x id
 sandbox-exec -f x id
 cgexec -g x id
 ip netns exec x id
-env id
-nice id
-nice -n 5 id
-ionice -c 3 id
-chrt -i 0 id
-taskset 1 id
-numactl -N 0 id
-prlimit --nofile=9 id
 cpulimit -l 5 id
 choom -n 1 -- id
-setarch x86_64 id
 linux64 id
-setsid id
-stdbuf -oL id
-timeout 5 id
-gtimeout 5 id
-nohup id
 eatmydata id
 faketime now id
-torsocks id
 proxychains4 id
-dotenv id
 dotenvx run -- id
-direnv exec . id
 envdir x id
 aws-vault exec x -- id
 op run -- id
@@ -63,20 +29,11 @@ vault ssh x
 chamber exec x -- id
 doppler run -- id
 sops exec-env x id
-xargs id
-parallel id
 rush id
-watch id
 viddy id
-entr id
-watchexec id
 fswatch -o .
 nodemon x
-hyperfine id
-hyperfine 'ls -la'
 multitime id
-perf stat id
-perf record id
 poop id
 concurrently id
 npm-run-all x
@@ -91,8 +48,6 @@ honcho start
 pm2 start x
 forever x
 supervisord -c x
-retry id
-chronic id
 ifne id
 pee id
 mispipe id ls
@@ -102,13 +57,8 @@ mpirun id
 srun id
 pdsh -w x id
 pssh -h x id
-strace id
-strace -f ls
-ltrace id
-gdb id
 gdbserver :1 id
 lldb id
-valgrind id
 rr record id
 bpftrace -c id
 uftrace id
@@ -123,20 +73,12 @@ wine x
 mono x
 dotnet run
 dotnet x.dll
-script -c id x
-script x
-expect -c x
-unbuffer id
 rlwrap id
 asciinema rec -c id x
 ttyrec -e id
 dtach -n x id
 abduco -n x id
-screen -dm id
-tmux new-session id
 zellij run id
-ssh x id
-ssh -o ProxyCommand=id x
 autossh x
 sshpass -p x id
 mosh x
@@ -146,8 +88,6 @@ nc -e id x 1
 ncat --exec id x 1
 websocat x
 telnet x
-at now
-batch
 crontab x
 crontab -e
 anacron
@@ -156,16 +96,9 @@ launchctl load x
 systemctl start x
 systemctl --user enable x
 systemctl edit x
-flock x id
-flock x -c id
 lckdo x id
 setlock x id
 sem id
-time id
-command id
-busybox sh
-busybox id
-toybox id
 vi x
 vim -c !id
 nvim --headless -c !id
@@ -238,8 +171,6 @@ scp -o ProxyCommand=id y z
 rustc -C linker=./x y.rs
 rustc -Clinker=./x y.rs
 rustc --codegen linker=./x y.rs
-xvfb-run ./x
-xvfb-run -a ./x
 nmap --script x localhost
 nmap --script=./x localhost
 pdflatex -shell-escape x
@@ -304,4 +235,83 @@ packer build x
 nomad job run x
 consul exec id
 ghcup run x
+`;
+
+/** Programs whose words are a command of their own. Neither `program *` nor `program **` may cover them. One per line. */
+export const WRAPPERS_TO_ASK = `
+setpriv --reuid=0 id
+runuser -u x id
+su x -c id
+gosu x id
+su-exec x id
+run0 id
+pkexec id
+doas id
+unshare -r id
+nsenter -t 1 id
+bwrap --bind . . id
+firejail id
+fakeroot id
+chroot . id
+systemd-run id
+systemd-inhibit id
+start-stop-daemon --start --exec ./x
+env id
+nice id
+nice -n 5 id
+ionice -c 3 id
+chrt -i 0 id
+taskset 1 id
+numactl -N 0 id
+prlimit --nofile=9 id
+setarch x86_64 id
+setsid id
+stdbuf -oL id
+timeout 5 id
+gtimeout 5 id
+nohup id
+torsocks id
+dotenv id
+direnv exec . id
+xargs id
+parallel id
+watch id
+entr id
+watchexec id
+hyperfine id
+hyperfine 'ls -la'
+perf stat id
+perf record id
+retry id
+chronic id
+strace id
+strace -f ls
+ltrace id
+gdb id
+valgrind id
+script -c id x
+script x
+expect -c x
+unbuffer id
+screen -dm id
+tmux new-session id
+ssh x id
+ssh -o ProxyCommand=id x
+at now
+batch
+flock x id
+flock x -c id
+time id
+command id
+busybox sh
+busybox id
+toybox id
+xvfb-run ./x
+xvfb-run -a ./x
+sudo id
+env A=1 id
+sh -c id
+bash x.sh
+eval id
+cd src
 `;

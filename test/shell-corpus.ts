@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell reads them.
 import type { PermissionRules } from "../src/agent/permissions/permission.ts";
 import { COMMANDS_TO_ASK } from "./shell-corpus-ask.ts";
-import { EVERYDAY } from "./shell-corpus-everyday.ts";
+import { CONFIRMED, EVERYDAY } from "./shell-corpus-everyday.ts";
 import { GIT_TO_ASK, GIT_TO_DENY } from "./shell-corpus-git.ts";
-import { RUNNERS_TO_ASK } from "./shell-corpus-runners.ts";
+import { RUNNERS_TO_ASK, WRAPPERS_TO_ASK } from "./shell-corpus-runners.ts";
 import { TOOLS_TO_ASK } from "./shell-corpus-tools.ts";
 import { SECRETS_TO_ASK, WRITES_TO_ASK } from "./shell-corpus-writes.ts";
 
@@ -85,11 +85,6 @@ const allow = [
   "find . -type f -newer package.json",
   "wc -l package.json",
   "npm test",
-  "npm run lint",
-  "npm run build -- --watch",
-  "node scripts/build.ts",
-  "node scripts/build.ts --fast",
-  "npx eslint src",
   "timeout 60 npm test",
   "sh -c 'npm test'",
   "NODE_ENV=test npm test",
@@ -124,7 +119,6 @@ const allow = [
   "cat <<EOF\nplain\nEOF\ngit status",
   "cat <<A <<B\none\nA\ntwo\nB",
   "# only a comment first\ngit status",
-  "tar -tf archive.tar",
   "sort package.json",
 ];
 
@@ -192,18 +186,30 @@ export const SHELL_CORPUS: readonly Judged[] = [
 /** Commands with their verdict under {@link wideRules}. */
 export const WIDE_CORPUS: readonly Judged[] = [
   ...linesOf(EVERYDAY).map((command) => ["allow", command] as const),
-  ...[GIT_TO_ASK, RUNNERS_TO_ASK, TOOLS_TO_ASK, WRITES_TO_ASK, SECRETS_TO_ASK]
+  ...[CONFIRMED, GIT_TO_ASK, RUNNERS_TO_ASK, WRAPPERS_TO_ASK, TOOLS_TO_ASK, WRITES_TO_ASK, SECRETS_TO_ASK]
     .flatMap(linesOf)
     .map((command) => ["ask", command] as const),
   ...linesOf(GIT_TO_DENY).map((command) => ["deny", command] as const),
 ];
 
-/** Rules that allow a command's program with any words, and every file of the project. */
-export function wideRules(command: string): PermissionRules {
+/** Commands with their verdict under {@link confirmedRules}. */
+export const CONFIRMED_CORPUS: readonly Judged[] = [
+  ...[EVERYDAY, CONFIRMED].flatMap(linesOf).map((command) => ["allow", command] as const),
+  ...[SECRETS_TO_ASK, WRAPPERS_TO_ASK].flatMap(linesOf).map((command) => ["ask", command] as const),
+  ...linesOf(GIT_TO_DENY).map((command) => ["deny", command] as const),
+];
+
+/** Rules that allow a command's program with any words while it only reads, and every file of the project. */
+export function wideRules(command: string, star = "*"): PermissionRules {
   return {
-    allow: [`shell-run(${command.split(" ")[0]} *)`, "fs-read(**)", "fs-write(**)", "fs-delete(**)"],
+    allow: [`shell-run(${command.split(" ")[0]} ${star})`, "fs-read(**)", "fs-write(**)", "fs-delete(**)"],
     deny: ["shell-run(git push *)"],
   };
+}
+
+/** The same rules, confirmed for whatever the program does. */
+export function confirmedRules(command: string): PermissionRules {
+  return wideRules(command, "**");
 }
 
 function linesOf(text: string): string[] {

@@ -31,21 +31,21 @@ test("T21: a link that leads out of the project is not read as its AGENTS.md", a
   const outside = join(temporaryFolder(), "credentials");
   writeFileSync(outside, "aws_secret_access_key = canary");
   symlinkSync(outside, join(project, "AGENTS.md"));
-  expect(await readAgentsFiles({ project: project })).toEqual([]);
+  expect(await readAgentsFiles(project)).toEqual([]);
 
   const inside = temporaryFolder();
   writeFileSync(join(inside, "GUIDE.md"), "Be kind.");
   symlinkSync("GUIDE.md", join(inside, "AGENTS.md"));
-  expect((await readAgentsFiles({ project: inside })).at(-1)?.text).toBe("Be kind.");
+  expect((await readAgentsFiles(inside)).at(-1)?.text).toBe("Be kind.");
 });
 
 test("T21: devices and pipes are not read as AGENTS.md, and nothing waits for them", async () => {
   const project = temporaryFolder();
   spawnSync("mkfifo", [join(project, "AGENTS.md")]);
-  expect(await readAgentsFiles({ project: project })).toEqual([]);
+  expect(await readAgentsFiles(project)).toEqual([]);
   const other = temporaryFolder();
   symlinkSync("/dev/zero", join(other, "AGENTS.md"));
-  expect(await readAgentsFiles({ project: other })).toEqual([]);
+  expect(await readAgentsFiles(other)).toEqual([]);
 });
 
 test("T21: outside of a repository no AGENTS.md of a parent folder is read", async () => {
@@ -53,5 +53,5 @@ test("T21: outside of a repository no AGENTS.md of a parent folder is read", asy
   writeFileSync(join(shared, "AGENTS.md"), "Planted by another user.");
   const project = join(shared, "project");
   mkdirSync(project);
-  expect(await readAgentsFiles({ project: project })).toEqual([]);
+  expect(await readAgentsFiles(project)).toEqual([]);
 });

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DOT_PNG } from "../../../test/dot-png.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { readClipboard } from "./chat-images.ts";
-import { openKeptImages } from "./to-chat-agent.ts";
+import { keepImage, readClipboard } from "./chat-images.ts";
 
 /** Programs of a system that stand in for those of a desktop. */
 function desktop(programs: Readonly<Record<string, string>>) {
@@ -42,12 +41,11 @@ test("without a desktop or its programs there is nothing", async () => {
 
 test("a kept image is a file of the owner alone, once for the same image", async () => {
   const folder = join(temporaryFolder(), "images");
-  const images = openKeptImages(folder, 30);
-  const kept = await images.keep(DOT_PNG);
-  await images.keep(DOT_PNG);
+  const kept = await keepImage(folder, DOT_PNG);
+  await keepImage(folder, DOT_PNG);
   expect(readdirSync(folder)).toHaveLength(1);
   expect(readFileSync(kept!.path)).toEqual(DOT_PNG);
   expect(statSync(kept!.path).mode & 0o777).toBe(0o600);
   expect(kept!.about).toBe("image/png, 1 × 1, 1 KB");
-  expect(await images.keep(Buffer.from("no image"))).toBeUndefined();
+  expect(await keepImage(folder, Buffer.from("no image"))).toBeUndefined();
 });

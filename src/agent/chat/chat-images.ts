@@ -1,35 +1,33 @@
 import { execFile } from "node:child_process";
-import { open } from "node:fs/promises";
+import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { ChatImage } from "../tui/chat-agent.ts";
-import { describeImage, imageTypeOf } from "../workspace/file-content.ts";
+import { describeImage, hashOf, imageTypeOf } from "../workspace/file-content.ts";
 
-/** The content of the clipboard. */
-export type Clipboard = { readonly image: Buffer } | { readonly text: string };
+type Clipboard = { readonly image: Buffer } | { readonly text: string };
 
 type ClipboardCommand = readonly [program: string, ...args: string[]];
+
+const WAYLAND = ["wl-paste", "--no-newline", "--type"] as const;
+const X11 = ["xclip", "-selection", "clipboard"] as const;
 
 /** The programs that read the clipboard, each if its system is there: for images, then for text. */
 function programsOf(
   platform: NodeJS.Platform,
-  env: NodeJS.ProcessEnv,
+  { WAYLAND_DISPLAY, DISPLAY }: NodeJS.ProcessEnv,
 ): { images: readonly ClipboardCommand[]; texts: readonly ClipboardCommand[] } {
-  if (platform === "darwin") {
-    return {
-      images: [["osascript", "-e", "the clipboard as «class PNGf»"]],
-      texts: [["pbpaste"]],
-    };
-  }
-  const images: ClipboardCommand[] = [];
-  const texts: ClipboardCommand[] = [];
-  if (env.WAYLAND_DISPLAY) {
-    images.push(["wl-paste", "--no-newline", "--type", "image/png"]);
-    texts.push(["wl-paste", "--no-newline", "--type", "text"]);
-  }
-  if (env.DISPLAY) {
-    images.push(["xclip", "-selection", "clipboard", "-t", "image/png", "-o"]);
-    texts.push(["xclip", "-selection", "clipboard", "-o"]);
-  }
-  return { images, texts };
+  if (platform === "darwin")
+    return { images: [["osascript", "-e", "the clipboard as «class PNGf»"]], texts: [["pbpaste"]] };
+  return {
+    images: [
+      ...(WAYLAND_DISPLAY ? [[...WAYLAND, "image/png"] as const] : []),
+      ...(DISPLAY ? [[...X11, "-t", "image/png", "-o"] as const] : []),
+    ],
+    texts: [
+      ...(WAYLAND_DISPLAY ? [[...WAYLAND, "text"] as const] : []),
+      ...(DISPLAY ? [[...X11, "-o"] as const] : []),
+    ],
+  };
 }
 
 const TIME_LIMIT_MS = 5_000;
@@ -83,5 +81,33 @@ export async function readImage(path: string): Promise<ChatImage | undefined> {
     return { mediaType, data: bytes.toString("base64"), about: describeImage(mediaType, bytes) };
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Keeps an image under its hash in a folder of the owner alone, so that a person can open it. Returns its path with a
+ * line about it; undefined for other files.
+ */
+export async function keepImage(
+  folder: string,
+  bytes: Buffer,
+): Promise<{ readonly path: string; readonly about: string } | undefined> {
+  const mediaType = imageTypeOf(bytes);
+  if (mediaType === undefined) return undefined;
+  const path = join(folder, `${hashOf(bytes).slice(0, 16)}.${mediaType.slice("image/".length)}`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(path, bytes, { mode: 0o600 });
+  return { path, about: describeImage(mediaType, bytes) };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Deletes images that were kept longer; 0 keeps them all. */
+export async function removeOldImages(folder: string, maxAgeDays: number): Promise<void> {
+  if (maxAgeDays === 0) return;
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const about = await stat(path).catch(() => undefined);
+    if (about?.isFile() && about.mtimeMs < Date.now() - maxAgeDays * DAY_MS) await rm(path, { force: true });
   }
 }

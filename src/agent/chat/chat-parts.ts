@@ -13,7 +13,6 @@ interface RuleLists {
   readonly deny: readonly string[];
 }
 
-/** The settings that the chat reads. */
 export interface ChatSettings {
   readonly agent: { readonly dataDir?: string | undefined; readonly contextWindow?: number | undefined };
   readonly session: { readonly maxAgeDays: number };
@@ -26,13 +25,9 @@ export interface ChatParts {
   readonly agent: Agent;
   readonly gateway: Gateway;
   readonly loaded: { readonly settings: ChatSettings };
-  /** The MCP servers of the settings and the config. */
   readonly servers: readonly McpSource[];
-  /** Opens the stored consents to start servers. */
   consents(): Consents;
-  /** Files as they were before each turn. */
   readonly checkpoints: Checkpoints;
-  /** Whether the person trusts the folder. */
   readonly trusted: boolean;
   /** The provider and model in use. */
   modelName(): string;
@@ -41,7 +36,6 @@ export interface ChatParts {
   /** Whether {@link setModel} has chosen it. */
   wasModelChosen(): boolean;
   providers(): ProviderSettings;
-  /** The mode of the permissions now. */
   mode(): PermissionMode;
   setMode(mode: PermissionMode): void;
   /**

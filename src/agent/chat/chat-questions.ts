@@ -2,15 +2,16 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
-import { type Ask, createEventQueue, runContext, type Untraced } from "../loop/run-context.ts";
+import { type Ask, EventQueue, runContext, type Untraced } from "../loop/run-context.ts";
 import type { PermissionAnswer } from "../tui/chat-agent.ts";
 
-/** Questions of the chat itself, shown like those of tools: whole, in pages, and answered by a choice. */
+/** Questions to the person in the chat: those of tools, and those of the chat itself, which look the same. */
 export interface ChatQuestions {
   /** Yields the question and its answer as events. Returns whether the person agreed. */
   ask(scope: ChatScope, action: string, signal: AbortSignal): AsyncGenerator<AgentEvent, boolean>;
-  /** Takes an answer. False if the question is not one of these. */
-  answer(callId: string, answer: PermissionAnswer): boolean;
+  /** The answer to a question that the screen shows already. Aborting denies it. */
+  wait(callId: string, signal: AbortSignal): Promise<PermissionAnswer>;
+  answer(callId: string, answer: PermissionAnswer): void;
 }
 
 /** The subject of such a question: trust in the folder, the definitions of a server, or its start. */
@@ -19,25 +20,27 @@ export type ChatScope = "folder" | "definitions" | "server";
 export function createChatQuestions(): ChatQuestions {
   const waiting = new Map<string, (answer: PermissionAnswer) => void>();
   let asked = 0;
+
+  function wait(callId: string, signal: AbortSignal): Promise<PermissionAnswer> {
+    const { promise, resolve } = Promise.withResolvers<PermissionAnswer>();
+    waiting.set(callId, resolve);
+    signal.addEventListener("abort", () => resolve("deny"), { once: true });
+    if (signal.aborted) resolve("deny");
+    return promise.finally(() => waiting.delete(callId));
+  }
+
   return {
+    wait,
     ask: async function* (scope, action, signal) {
-      const { promise, resolve } = Promise.withResolvers<PermissionAnswer>();
       asked += 1;
       const about = { callId: `question-${asked}`, span: newSpan() };
-      waiting.set(about.callId, resolve);
-      signal.addEventListener("abort", () => resolve("deny"), { once: true });
-      if (signal.aborted) resolve("deny");
+      const answer = wait(about.callId, signal);
       yield { type: "permission-request", scope, action, reason: "", always: [], ...about };
-      const agreed = (await promise) === "once";
-      waiting.delete(about.callId);
+      const agreed = (await answer) === "once";
       yield { type: "permission-answer", answer: agreed ? "once" : "deny", ...about };
       return agreed;
     },
-    answer: (callId, answer) => {
-      const resolve = waiting.get(callId);
-      resolve?.(answer);
-      return resolve !== undefined;
-    },
+    answer: (callId, answer) => waiting.get(callId)?.(answer),
   };
 }
 
@@ -45,7 +48,6 @@ export function noticeOf(text: string): AgentEvent {
   return { type: "notice", text, span: newSpan() };
 }
 
-/** A call that a person makes in the chat. */
 export interface PersonCall {
   readonly callId: string;
   readonly tool: "shell" | "read";
@@ -57,7 +59,7 @@ export async function* runPersonCall(
   { callId, tool, args }: PersonCall,
   { gateway, ask, signal }: { readonly gateway: Gateway; readonly ask: Ask; readonly signal: AbortSignal },
 ): AsyncGenerator<AgentEvent> {
-  const queue = createEventQueue<AgentEvent>();
+  const queue = new EventQueue<AgentEvent>();
   const span = newSpan();
   const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
   async function play(): Promise<void> {

@@ -11,7 +11,6 @@ import type { ChatRunOptions, Fact } from "../tui/chat-agent.ts";
 import type { ChatParts } from "./chat-parts.ts";
 import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
 
-/** The MCP servers of a chat. */
 export interface ChatServers {
   /** Lists the servers; `login NAME` and `refresh NAME` act on one. */
   command(words: readonly string[]): Promise<readonly Fact[]>;

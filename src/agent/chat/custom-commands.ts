@@ -5,7 +5,7 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { parseFrontMatter } from "../../sources/markdown/files/front-matter.ts";
-import { readRegularFile } from "../loop/project-files.ts";
+import { readStart } from "../loop/project-files.ts";
 import type { CustomCommand } from "../tui/chat-agent.ts";
 
 /** Commands beside the chat's own: Markdown files of the person and of a trusted project, and prompts of servers. */
@@ -66,10 +66,8 @@ async function readCommands(place: string): Promise<FileCommand[]> {
   for (const folder of COMMAND_FOLDERS) {
     const names = await readdir(join(place, folder)).catch(() => []);
     for (const file of names.filter((name) => /^[\w.-]+\.md$/.test(name)).sort()) {
-      const bytes = await readRegularFile(join(place, folder, file), MAX_BYTES).catch(() => undefined);
-      if (!bytes) continue;
-      const source = toVisibleText(new TextDecoder().decode(bytes, { stream: true }));
-      const command = toCommand(file, source);
+      const source = await readStart(join(place, folder, file), MAX_BYTES);
+      const command = source && toCommand(file, toVisibleText(source));
       if (command) commands.push(command);
     }
   }

@@ -1,13 +1,12 @@
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import type { AgentEvent } from "../loop/agent-event.ts";
+import { type AgentEvent, toPrintable } from "../loop/agent-event.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 type PrintedEnd = Extract<AgentEvent, { type: "agent-end" }>;
 
-/** The exit code of each outcome. */
 export const EXIT_CODES: Readonly<Record<PrintedEnd["outcome"], number>> = {
   answered: 0,
   failed: 1,
@@ -46,7 +45,7 @@ export async function printEvents(
       await write(out, `${shownText(line)}\n`);
       line = "";
     }
-    if (format === "stream-json") await write(out, `${shownText(JSON.stringify(toLine(event)))}\n`);
+    if (format === "stream-json") await write(out, `${shownText(JSON.stringify(toPrintable(event)))}\n`);
     if (event.type === "agent-start") session = event.session;
     if (event.type === "agent-end") end = event;
     const aside = format === "stream-json" ? undefined : asideOf(event);
@@ -61,7 +60,6 @@ export async function printEvents(
   return EXIT_CODES[end.outcome];
 }
 
-/** The line on stderr for an event, if it has one. */
 function asideOf(event: AgentEvent): string | undefined {
   if (event.type === "notice") return event.text;
   if (event.type === "permission-request")
@@ -72,20 +70,6 @@ function asideOf(event: AgentEvent): string | undefined {
   if (!event.error) return `The run ended: ${event.outcome}.`;
   const { code, message, next } = event.error;
   return `${code}: ${message}\n${next}`;
-}
-
-function toLine(event: AgentEvent): object {
-  if (event.type === "llm-start") {
-    const { messages: _, ...line } = event;
-    return line;
-  }
-  if (event.type === "tool-end") {
-    const { files: _, ...line } = event;
-    return line;
-  }
-  if (event.type !== "llm-end") return event;
-  const { calls: _, ...line } = event;
-  return line;
 }
 
 function shownText(text: string): string {

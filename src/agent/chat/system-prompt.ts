@@ -2,7 +2,7 @@ import { arch, homedir, platform, release } from "node:os";
 import { join } from "node:path";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { substitute } from "../../sources/markdown/files/parse-file.ts";
-import { readRegularFile } from "../loop/project-files.ts";
+import { readStart } from "../loop/project-files.ts";
 
 const MAX_BYTES = 32 * 1024;
 const VARIABLES = ["core", "folder", "system", "date"] as const;
@@ -20,8 +20,7 @@ export async function readSystemPrompt(
   const facts = factsOf(folder);
   const core = corePrompt(facts);
   for (const place of trusted ? [folder, home] : [home]) {
-    const bytes = await readRegularFile(promptPath(place), MAX_BYTES);
-    const text = bytes && toVisibleText(new TextDecoder().decode(bytes, { stream: true })).trim();
+    const text = toVisibleText((await readStart(promptPath(place), MAX_BYTES)) ?? "").trim();
     if (!text) continue;
     const declared = VARIABLES.map((name) => ({ name, description: "", required: false }));
     return substitute(text, declared, { ...facts, core });
@@ -43,7 +42,6 @@ function factsOf(folder: string): PromptFacts {
   return { folder, system: `${platform()} ${release()} (${arch()})`, date: `${day}, ${date.join("-")}` };
 }
 
-/** The surroundings that a prompt tells of. */
 interface PromptFacts {
   readonly folder: string;
   /** The operating system, such as `linux 6.8 (x64)`. */

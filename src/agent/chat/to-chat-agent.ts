@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ModelMessage } from "ai";
@@ -15,21 +14,12 @@ import { rewind } from "../loop/agent.ts";
 import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
 import { compactSession, contextOf } from "../loop/fit-context.ts";
 import { run } from "../loop/run.ts";
-import { type Ask, type AskAnswer, createEventQueue, type Untraced } from "../loop/run-context.ts";
+import { type Ask, EventQueue, type Untraced } from "../loop/run-context.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
-import type {
-  ChatAgent,
-  ChatRunOptions,
-  Choice,
-  Fact,
-  PastMessage,
-  PickTopic,
-  Topic,
-} from "../tui/chat-agent.ts";
+import type { ChatAgent, ChatRunOptions, Choice, PastMessage, PickTopic } from "../tui/chat-agent.ts";
 import { toCodeBlock, toMention } from "../tui/mentions.ts";
-import { describeImage, imageTypeOf } from "../workspace/file-content.ts";
-import { type ChatCosts, createChatCosts } from "./chat-costs.ts";
-import { readClipboard, readImage } from "./chat-images.ts";
+import { ChatCosts, chatFacts } from "./chat-facts.ts";
+import { keepImage, readClipboard, readImage, removeOldImages } from "./chat-images.ts";
 import type { ChatParts } from "./chat-parts.ts";
 import { type ChatQuestions, noticeOf, type PersonCall, runPersonCall } from "./chat-questions.ts";
 import { createChatServers } from "./chat-servers.ts";
@@ -39,15 +29,12 @@ import { createModelLists } from "./model-lists.ts";
 export interface AdaptedChat {
   /** Without trust, which needs another agent. */
   readonly agent: Omit<ChatAgent, "trust">;
-  /** The messages of a resumed session. */
   readonly past: readonly PastMessage[];
   /** The id of the conversation, if it has messages. */
   conversation(): string | undefined;
-  /** Ends the conversation's session. */
   close(): Promise<void>;
 }
 
-/** Adapts an agent to the chat. */
 export async function toChatAgent(
   opened: ChatParts,
   commands: CustomCommands,
@@ -55,25 +42,17 @@ export async function toChatAgent(
   resume?: string,
 ): Promise<AdaptedChat> {
   const { agent, gateway, loaded } = opened;
-  const waiting = new Map<string, (answer: AskAnswer) => void>();
-  const costs = createChatCosts();
+  let costs = new ChatCosts();
   const models = createModelLists(opened);
   const { dataDir } = loaded.settings.agent;
-  const images = openKeptImages(
-    join(dataDir || join(homedir(), ".keyhole"), "images"),
-    loaded.settings.session.maxAgeDays,
-  );
+  const imageFolder = join(dataDir || join(homedir(), ".keyhole"), "images");
+  void removeOldImages(imageFolder, loaded.settings.session.maxAgeDays).catch(() => {});
   const servers = createChatServers(opened, questions);
   let session = await agent.openSession(resume === undefined ? {} : { resume });
   let ownCalls = 0;
   for (const event of session.restored) costs.note(event);
 
-  const ask: Ask = ({ callId }, signal) => {
-    const { promise, resolve } = Promise.withResolvers<AskAnswer>();
-    waiting.set(callId, resolve);
-    signal.addEventListener("abort", () => resolve("deny"), { once: true });
-    return promise.finally(() => waiting.delete(callId));
-  };
+  const ask: Ask = ({ callId }, signal) => questions.wait(callId, signal);
 
   async function* converse(
     prompt: string,
@@ -97,18 +76,17 @@ export async function toChatAgent(
   /** Keeps the images of a result as files, and tells where. */
   async function* keepImages(made: readonly PromptFile[]): AsyncGenerator<AgentEvent> {
     for (const { data } of made) {
-      const kept = await images.keep(Buffer.from(data, "base64")).catch(() => undefined);
+      const kept = await keepImage(imageFolder, Buffer.from(data, "base64")).catch(() => undefined);
       if (kept) yield noticeOf(`  └ ${kept.about}: ${kept.path}`);
     }
   }
 
-  /** Tells about servers that broke and definitions that wait. */
   function* news(): Generator<AgentEvent> {
     for (const text of servers.news()) yield noticeOf(text);
   }
 
   async function* compact(focus: string, { signal }: ChatRunOptions): AsyncGenerator<AgentEvent> {
-    const queue = createEventQueue<AgentEvent>();
+    const queue = new EventQueue<AgentEvent>();
     const emit = (event: Untraced) => queue.push({ ...event, span: newSpan() } as AgentEvent);
     const options = { keep: 0, signal, emit, ...(focus !== "" && { focus }) };
     const compacted = await compactSession(agent, session as SessionState, options);
@@ -147,7 +125,7 @@ export async function toChatAgent(
     const next = await agent.openSession(wanted === undefined ? {} : { resume: wanted });
     await session.end();
     session = next;
-    costs.clear();
+    costs = new ChatCosts();
     for (const event of session.restored) costs.note(event);
   }
 
@@ -171,12 +149,10 @@ export async function toChatAgent(
       clipboard: async () => {
         const found = await readClipboard();
         if (!found || "text" in found) return found?.text;
-        const kept = await images.keep(found.image);
+        const kept = await keepImage(imageFolder, found.image);
         return kept && `${toMention(kept.path)} `;
       },
-      answerPermission: (callId, answer) => {
-        if (!questions.answer(callId, answer)) waiting.get(callId)?.(answer);
-      },
+      answerPermission: questions.answer,
       context: async () => {
         const { counts, ...state } = await contextOf(agent, session as SessionState);
         const { everything } = await gateway.ledger();
@@ -221,47 +197,6 @@ export async function toChatAgent(
   };
 }
 
-/** The facts that the chat shows about a topic. */
-async function chatFacts(
-  topic: Topic,
-  { agent, gateway, loaded: { settings } }: ChatParts,
-  costs: ChatCosts,
-): Promise<readonly Fact[]> {
-  switch (topic) {
-    case "tools": {
-      const { entries } = await gateway.view();
-      const tools = entries.filter(({ kind, visibility }) => kind === "tool" && visibility !== "hidden");
-      return tools.map(({ op, route, description }) => ({ name: op ?? route, text: description }));
-    }
-    case "skills":
-      return (agent.options.skills ?? []).map(({ name, description }) => ({ name, text: description }));
-    case "cost":
-      return costs.facts();
-    case "permissions":
-      return permissionFacts(settings.permissions);
-    case "telemetry": {
-      const { enabled, endpoint } = settings.telemetry;
-      return [{ name: "telemetry", text: enabled ? `on, sent to ${endpoint}` : "off" }];
-    }
-  }
-}
-
-function permissionFacts(permissions: ChatParts["loaded"]["settings"]["permissions"]): Fact[] {
-  const facts = (["user", "project"] as const).flatMap((owner) =>
-    (["allow", "ask", "deny"] as const).flatMap((verdict) =>
-      permissions[owner][verdict].map((rule) => ({
-        name: `${verdict} ${rule}`,
-        text: `a rule of the ${owner}`,
-      })),
-    ),
-  );
-  return [
-    ...facts,
-    { name: "fs-read", text: "allowed inside the project; sensitive paths ask" },
-    { name: "everything else", text: "asks" },
-  ];
-}
-
 /** Text that looks like a secret, whoever it belongs to: people pass such files on. */
 const redact = createRedact([], { kinds: true });
 
@@ -300,39 +235,6 @@ function partsOf({ role, content }: ModelMessage): string[] {
     return part.type === "file" || part.type === "image" ? ["(an image)"] : [];
   });
   return role === "tool" || parts.length === 0 ? parts : [heading, ...parts];
-}
-
-/** Images of a chat as files that a person can open. */
-interface KeptImages {
-  /** Keeps an image and returns its path with a line about it; undefined for other files. */
-  keep(bytes: Uint8Array): Promise<{ readonly path: string; readonly about: string } | undefined>;
-}
-
-const DAY_MS = 24 * 60 * 60_000;
-
-/** Keeps images in a folder of the owner alone, under their hash, and deletes those that are older. */
-export function openKeptImages(folder: string, maxAgeDays: number): KeptImages {
-  void removeOld(folder, maxAgeDays).catch(() => {});
-  return {
-    keep: async (bytes) => {
-      const mediaType = imageTypeOf(bytes);
-      if (mediaType === undefined) return undefined;
-      const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
-      const path = join(folder, `${hash}.${mediaType.slice("image/".length)}`);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFile(path, bytes, { mode: 0o600 });
-      return { path, about: describeImage(mediaType, bytes) };
-    },
-  };
-}
-
-async function removeOld(folder: string, maxAgeDays: number): Promise<void> {
-  if (maxAgeDays === 0) return;
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    const about = await stat(path).catch(() => undefined);
-    if (about?.isFile() && about.mtimeMs < Date.now() - maxAgeDays * DAY_MS) await rm(path, { force: true });
-  }
 }
 
 type Content = AgentSession["messages"][number]["content"];

@@ -11,7 +11,6 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { outputText, wholeCut } from "../../faces/ai-sdk/messages.ts";
 import { countMessage, SUMMARY_START } from "./count-context.ts";
 
-/** Options of {@link compact}. */
 export interface CompactOptions {
   readonly model: () => Promise<LanguageModel>;
   readonly countTokens: TokenCounter;
@@ -19,7 +18,7 @@ export interface CompactOptions {
   readonly window: number;
   /** Tokens of the latest messages that stay as they are, or `turn` for the last prompt and its steps. */
   readonly keep: number | "turn";
-  /** Stores the older part and returns its handle. */
+  /** Stores a text and returns its handle. */
   readonly store: (text: string) => Promise<string>;
   /** Points that the person wants kept. */
   readonly focus?: string | undefined;
@@ -36,7 +35,6 @@ export interface Compacted {
   readonly replaced: number;
   /** Why the model wrote none. */
   readonly failure?: string;
-  /** The tokens of the request for the summary. */
   readonly spent?: Spent;
 }
 
@@ -181,18 +179,6 @@ function shorten(text: string, maxChars: number): string {
   return `${start} […${text.length - 2 * half} characters…] ${text.slice(-half).toWellFormed()}`;
 }
 
-interface FoldOptions {
-  readonly countTokens: TokenCounter;
-  /** Stores a text and returns its handle. */
-  readonly store: (text: string) => Promise<string>;
-}
-
-interface Folded {
-  readonly messages: ModelMessage[];
-  /** How many results stand behind handles now. */
-  readonly folded: number;
-}
-
 /** The turns whose results stay whole: the last one and the one before. */
 const WHOLE_TURNS = 2;
 /** Smaller results cost little more than their handle would. */
@@ -201,12 +187,13 @@ const SHOWN_CHARS = 300;
 
 /**
  * Puts the large results of older turns behind handles, with their beginning in place. Everything that was said and
- * called stays as it is, so that a conversation can go on longer without a summary. Images stay.
+ * called stays as it is, so that a conversation can go on longer without a summary. Images stay. `folded` counts the
+ * results behind handles.
  */
 export async function foldResults(
   messages: readonly ModelMessage[],
-  { countTokens, store }: FoldOptions,
-): Promise<Folded> {
+  { countTokens, store }: Pick<CompactOptions, "countTokens" | "store">,
+): Promise<{ readonly messages: ModelMessage[]; readonly folded: number }> {
   const prompts = messages.flatMap(({ role }, index) => (role === "user" ? [index] : []));
   const end = prompts.at(-WHOLE_TURNS) ?? 0;
   let folded = 0;

@@ -22,7 +22,6 @@ export type ContextCount = Readonly<Record<ContextCause, number>>;
 
 /** A request to a model, before it is sent. */
 export interface ContextRequest {
-  /** The tools in their order. */
   readonly tools: ToolSet;
   /** How many of them are there from the start. */
   readonly firstTools: number;
@@ -44,7 +43,6 @@ export const SUMMARY_START = "[Summary of the conversation so far]";
 
 const NOTHING = Object.fromEntries(CONTEXT_CAUSES.map((cause) => [cause, 0])) as Record<ContextCause, number>;
 
-/** Counts a request part by part. */
 export async function countContext(
   { tools, firstTools, instructions, messages }: ContextRequest,
   countTokens: TokenCounter,
@@ -90,7 +88,6 @@ interface CountedMessage {
   readonly tokens: number;
 }
 
-/** The tokens of a message, by cause. */
 export function countMessage({ role, content }: ModelMessage, countTokens: TokenCounter): CountedMessage[] {
   const parts: readonly object[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
   return parts.flatMap((part): CountedMessage[] => {

@@ -4,7 +4,6 @@ import type { FinishReason } from "../models/model-answer.ts";
 
 export type { SpanContext };
 
-/** Tokens of model calls. */
 export interface TokenUse {
   readonly input: number;
   readonly output: number;
@@ -14,7 +13,8 @@ export interface TokenUse {
   readonly cacheWritten?: number;
 }
 
-/** Why a run ended. */
+export const NO_TOKENS: TokenUse = { input: 0, output: 0, cached: 0 };
+
 export type AgentOutcome =
   | "answered"
   | "cut-off"
@@ -93,13 +93,14 @@ export type AgentEvent = { readonly span: SpanContext } & (
   | {
       readonly type: "permission-request";
       readonly callId: string;
+      /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, or `tool` for a call that needs approval. */
       readonly scope: string;
       /** The exact action, with invisible characters made visible. */
       readonly action: string;
       readonly reason: string;
       /** The change of a file as a unified diff, whole. */
       readonly diff?: string;
-      /** The rules that the answer `always` saves; without any, it is not offered. */
+      /** The rules that the answer `always` saves; without any, `always` counts as `session`. */
       readonly always: readonly string[];
       /** The place that saves them. */
       readonly keptIn?: string;
@@ -146,6 +147,12 @@ export interface PromptFile {
   readonly mediaType: string;
   /** Base64. */
   readonly data: string;
+}
+
+/** The event without the parts for readers in the same process. */
+export function toPrintable(event: AgentEvent): AgentEvent {
+  const { messages: _, calls: __, files: ___, ...printable } = event as AgentEvent & Record<string, unknown>;
+  return printable as AgentEvent;
 }
 
 /** The tokens of a request, as the provider has counted them. */

@@ -73,16 +73,14 @@ test("every AGENTS.md within the project is read, the nearest last, each up to i
   const project = join(folder, "project");
   mkdirSync(join(project, ".git"), { recursive: true });
   writeFileSync(join(folder, "AGENTS.md"), "of nobody's");
-  expect(await readAgentsFiles({ project: project })).toEqual([]);
+  expect(await readAgentsFiles(project)).toEqual([]);
   writeFileSync(join(project, "AGENTS.md"), "é".repeat(40_000));
-  expect((await readAgentsFiles({ project: project })).at(-1)?.text).toBe("é".repeat(16_384));
+  expect((await readAgentsFiles(project)).at(-1)?.text).toBe("é".repeat(16_384));
   mkdirSync(join(project, "part", "AGENTS.md"), { recursive: true });
-  expect((await readAgentsFiles({ project: join(project, "part") })).at(-1)?.path).toBe(
-    join(project, "AGENTS.md"),
-  );
+  expect((await readAgentsFiles(join(project, "part"))).at(-1)?.path).toBe(join(project, "AGENTS.md"));
   writeFileSync(join(project, "part", "CLAUDE.md"), "for Claude");
   const user = temporaryFolder();
   writeFileSync(join(user, "AGENTS.md"), "of the person");
-  const all = await readAgentsFiles({ project: join(project, "part"), user });
+  const all = await readAgentsFiles(join(project, "part"), user);
   expect(all.map(({ text }) => text.slice(0, 13))).toEqual(["of the person", "é".repeat(13), "for Claude"]);
 });

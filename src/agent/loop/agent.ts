@@ -146,15 +146,6 @@ export function createAgent(options: AgentOptions): Agent {
   const { gateway, sessions, principal } = options;
   const whose = principal ? { principal } : {};
 
-  /** Ignores a session that has expired. */
-  async function forget(handle: string): Promise<void> {
-    try {
-      await (await gateway.session(handle, whose)).end();
-    } catch {
-      return;
-    }
-  }
-
   async function toState(id: string, log: SessionLog | undefined): Promise<SessionState> {
     const state: SessionState = {
       id,
@@ -169,37 +160,35 @@ export function createAgent(options: AgentOptions): Agent {
       busy: false,
       ...(log && { log }),
       end: async () => {
-        await forget(state.handle);
+        // The gateway's session may have expired.
+        const ended = gateway.session(state.handle, whose).then((handle) => handle.end());
+        await ended.catch(() => {});
         await log?.close();
       },
     };
     return state;
   }
 
+  async function startNew(notice?: string): Promise<SessionState> {
+    const log = sessions?.create();
+    return Object.assign(await toState(log?.id ?? createSessionId(), log), { notice });
+  }
+
   return {
     options,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     openSession: async ({ resume } = {}) => {
+      if (resume === undefined) return startNew();
       const id = resume === "last" ? await sessions?.latest() : resume;
-      if (id === undefined || !sessions) {
-        const log = sessions?.create();
-        const state = await toState(log?.id ?? createSessionId(), log);
-        if (resume !== undefined) state.notice = "No conversation to resume. This is a new one.";
-        return state;
-      }
+      if (id === undefined || !sessions) return startNew("No conversation to resume. This is a new one.");
       const stored = await sessions.resume(id).catch((error: unknown) => {
         if (resume !== "last" || !isProblem(error) || error.code !== "SESSION_IN_USE") throw error;
         return undefined;
       });
-      if (!stored) {
-        const log = sessions.create();
-        return Object.assign(await toState(log.id, log), {
-          notice: `The last conversation (${id}) is open in another process. This is a new one.`,
-        });
-      }
+      if (!stored)
+        return startNew(`The last conversation (${id}) is open in another process. This is a new one.`);
       const { messages, shown, events, log } = stored;
-      const state = await toState(id, log);
-      return Object.assign(state, {
+      return Object.assign(await toState(id, log), {
         messages: [...messages],
         shown: [...shown],
         restored: events,

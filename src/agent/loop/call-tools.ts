@@ -14,7 +14,6 @@ import type { SpanContext } from "./agent-event.ts";
 import { INTERRUPTED, toResult } from "./history.ts";
 import { askInRun, type RunContext, runContext } from "./run-context.ts";
 
-/** A call that the model wants. */
 export interface ModelToolCall {
   readonly callId: string;
   readonly tool: string;
@@ -50,8 +49,6 @@ const REPEATED =
 
 const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
 
-const declined = (said: string) => `The person did not allow this call, and says: ${said}`;
-
 interface Attempted {
   readonly output: unknown;
   readonly part: ToolResultPart;
@@ -59,18 +56,10 @@ interface Attempted {
   readonly error?: string | undefined;
 }
 
-/** Marks a refusal, so that no tool result can be mistaken for one. */
-class Denied {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 /** Makes the calls of one step in parallel. Every call gets a result. */
 export function callTools(calls: readonly ModelToolCall[], context: CallsContext): Promise<ToolOutcome[]> {
   // Judge in the model's order, before any call runs.
-  const judged = calls.map((call) => ({ call, verdict: context.guard.check(call.tool, call.args) }));
+  const judged = calls.map((call) => ({ call, verdict: context.guard(call.tool, call.args) }));
   return mapLimit(judged, CONCURRENCY, ({ call, verdict }) => callTool(call, verdict, context));
 }
 
@@ -98,19 +87,15 @@ async function callTool(
     if (hooked !== undefined)
       return refuse("PERMISSION_DENIED", `A hook of the person refuses this call: ${hooked}`);
     const found = tools[tool]!;
-    const options = {
-      toolCallId: callId,
-      messages: session.messages,
-      abortSignal: signal,
-      context: undefined,
-    };
-    const work = async () => {
-      const denied = Object.hasOwn(ownTools, tool) && (await denialOf(call, found, session.messages));
-      if (denied) return denied;
-      return lastOf(await found.execute?.(args as never, options as never));
-    };
-    const output = await untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
-    if (output instanceof Denied) return refuse("APPROVAL_DECLINED", output.text);
+    const inCall = <T>(work: () => Promise<T>) =>
+      untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
+    const { messages } = session;
+    const denied = Object.hasOwn(ownTools, tool)
+      ? await inCall(() => denialOf(call, found, messages))
+      : undefined;
+    if (denied !== undefined) return refuse("APPROVAL_DECLINED", denied);
+    const options = { toolCallId: callId, messages, abortSignal: signal, context: undefined };
+    const output = await inCall(async () => lastOf(await found.execute?.(args as never, options as never)));
     return { output, part: await toPart(call, output, found), error: codeOf(output) };
   }
 
@@ -144,7 +129,6 @@ async function callTool(
   return { call, output, part, isStuck: verdict === "stop" };
 }
 
-/** Adds what a hook says about a call to its result. */
 function withNote(part: ToolResultPart, note: string): ToolResultPart {
   const { output } = part;
   const text = `\n[A hook of the person says: ${note}]`;
@@ -154,12 +138,12 @@ function withNote(part: ToolResultPart, note: string): ToolResultPart {
   return { ...part, output: { ...output, value: [...output.value, { type: "text", text }] } };
 }
 
-/** Asks the person about a tool of the application that needs approval. */
+/** Asks the person about a tool of the application that needs approval. Returns why it does not run. */
 async function denialOf(
   { callId, tool, args }: ModelToolCall,
   { needsApproval }: ToolSet[string],
   messages: SessionState["messages"],
-): Promise<Denied | undefined> {
+): Promise<string | undefined> {
   const options = { toolCallId: callId, messages, context: undefined };
   const needs: unknown =
     typeof needsApproval === "function"
@@ -169,8 +153,8 @@ async function denialOf(
   const action = showExactly(`${tool} ${JSON.stringify(args)}`);
   const reason = "The application wants the call confirmed.";
   const answer = await askInRun({ scope: "tool", action, reason, always: [] });
-  if (typeof answer === "object") return new Denied(declined(answer.deny));
-  return answer === "deny" ? new Denied(DENIED) : undefined;
+  if (typeof answer === "object") return `The person did not allow this call, and says: ${answer.deny}`;
+  return answer === "deny" ? DENIED : undefined;
 }
 
 /** Why a call does not run: a code, and a text for the model. */
@@ -220,29 +204,24 @@ function diffOf(output: unknown): string | undefined {
 
 type GuardVerdict = "run" | "refuse" | "stop";
 
-/** Stops a model that repeats itself. */
-interface CallGuard {
-  /** Decides whether to run a call, refuse it with advice, or end the run. */
-  check(tool: string, args: unknown): GuardVerdict;
-}
+/** Decides whether to run a call, refuse it with advice, or end the run. */
+type CallGuard = (tool: string, args: unknown) => GuardVerdict;
 
 /**
- * Runs the same call `most` times, refuses the next, and then ends the run. A new call is progress and resets all
- * counts, so alternating edits and tests are not stopped.
+ * Stops a model that repeats itself: runs the same call `most` times, refuses the next, and then ends the run. A new
+ * call is progress and resets all counts, so alternating edits and tests are not stopped.
  */
 export function createCallGuard(most: number): CallGuard {
   const seen = new Set<string>();
   const counts = new Map<string, number>();
-  return {
-    check: (tool, args) => {
-      const json = toJson(args);
-      const key = contentHash([tool, json.ok ? json.value : null]);
-      if (!seen.has(key)) counts.clear();
-      seen.add(key);
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
-      if (count <= most) return "run";
-      return count === most + 1 ? "refuse" : "stop";
-    },
+  return (tool, args) => {
+    const json = toJson(args);
+    const key = contentHash([tool, json.ok ? json.value : null]);
+    if (!seen.has(key)) counts.clear();
+    seen.add(key);
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (count <= most) return "run";
+    return count === most + 1 ? "refuse" : "stop";
   };
 }

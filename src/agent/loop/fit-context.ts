@@ -30,7 +30,6 @@ export interface ContextState {
   readonly model: string;
 }
 
-/** Counts the next request. */
 export async function contextOf(agent: Agent, session: SessionState): Promise<ContextState> {
   const disclosure = await disclose(agent, session);
   const skills = await skillsFor(agent.options, session, "");
@@ -41,7 +40,6 @@ export async function contextOf(agent: Agent, session: SessionState): Promise<Co
   return { counts, total: totalOf(counts), ...windowFor(agent, model), model: nameOf(model) };
 }
 
-/** A request with its count. */
 export interface FittedRequest {
   readonly request: ContextRequest;
   readonly tokens: number;

@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { type InstructionParts, joinTexts } from "../context/count-context.ts";
 import type { AgentOptions } from "./agent.ts";
-import { projectFolders, readRegularFile } from "./project-files.ts";
+import { projectFolders, readStart } from "./project-files.ts";
 
 /** The model's instructions, ordered from the most stable part to the most variable. */
 export async function toInstructions(
@@ -11,7 +11,7 @@ export async function toInstructions(
   disclosed: string,
   skills: string,
 ): Promise<InstructionParts> {
-  const files = await readAgentsFiles({ project: folder, user: userFolder });
+  const files = await readAgentsFiles(folder, userFolder);
   return {
     instructions: joinTexts(instructions, disclosed),
     project: joinTexts(
@@ -31,20 +31,15 @@ interface AgentsFile {
   readonly text: string;
 }
 
-/** The folders whose instructions count. */
-interface AgentsFolders {
-  /** The project's folder, if the person trusts it. */
-  readonly project?: string | undefined;
-  /** The person's own folder. */
-  readonly user?: string | undefined;
-}
-
 /**
  * Reads the first 32 KB of each AGENTS.md: the person's own, then those from the root of the repository down to the
  * folder, so that the nearest comes last. A folder without one may have a CLAUDE.md. Only regular files inside the
  * project count: a link that leads out could show a model any file of the person.
  */
-export async function readAgentsFiles({ project, user }: AgentsFolders): Promise<AgentsFile[]> {
+export async function readAgentsFiles(
+  project: string | undefined,
+  user?: string | undefined,
+): Promise<AgentsFile[]> {
   const folders = project === undefined ? [] : await projectFolders(project);
   const root = folders.at(-1);
   const own = user === undefined ? undefined : await readFirst(user, user);
@@ -65,9 +60,7 @@ async function readInside(path: string, root: string): Promise<string | undefine
   try {
     const [real, inside] = await Promise.all([realpath(path), realpath(root)]);
     if (!real.startsWith(inside.endsWith(sep) ? inside : inside + sep)) return undefined;
-    const bytes = await readRegularFile(real, MAX_BYTES);
-    // Drops a character that the limit cuts in two.
-    return bytes && new TextDecoder().decode(bytes, { stream: true });
+    return await readStart(real, MAX_BYTES);
   } catch {
     return undefined;
   }

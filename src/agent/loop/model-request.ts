@@ -16,7 +16,7 @@ import { type FinishReason, toFinishReason } from "../models/model-answer.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
 import { showExactly } from "../permissions/to-request.ts";
 import type { Agent, ModelGiven, SessionState } from "./agent.ts";
-import { type TokenUse, toTokenUse } from "./agent-event.ts";
+import { NO_TOKENS, type TokenUse, toTokenUse } from "./agent-event.ts";
 import type { ModelToolCall } from "./call-tools.ts";
 import { askInRun, runContext, type Untraced } from "./run-context.ts";
 
@@ -126,7 +126,7 @@ export async function readReply(
 ): Promise<Reply> {
   let text = "";
   let finish: FinishReason = "other";
-  let usage: TokenUse = { input: 0, output: 0, cached: 0 };
+  let usage = NO_TOKENS;
   const calls: ModelToolCall[] = [];
   for await (const part of stream) {
     if (part.type === "text-delta") {

@@ -11,31 +11,23 @@ export async function projectFolders(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (let current = resolve(folder); found.length < MAX_FOLDERS; current = dirname(current)) {
     found.push(current);
-    if (await exists(join(current, ".git"))) return found;
+    if (await stat(join(current, ".git")).catch(() => undefined)) return found;
     if (dirname(current) === current) break;
   }
   return found.slice(0, 1);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Reads up to `maxBytes` of a regular file. Undefined for anything else: a pipe or a device could block or never end. */
-export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer | undefined> {
+/** Reads the first `maxBytes` of a text file. Undefined for anything else: a pipe or a device could block or never end. */
+export async function readStart(path: string, maxBytes: number): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      if (!(await file.stat()).isFile()) return undefined;
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
+    if (!(await file?.stat())?.isFile()) return undefined;
+    const { buffer, bytesRead } = await file!.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+    // Drops a character that the limit cuts in two.
+    return new TextDecoder().decode(buffer.subarray(0, bytesRead), { stream: true });
   } catch {
     return undefined;
+  } finally {
+    await file?.close();
   }
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { open, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { type ModelMessage, modelMessageSchema } from "ai";
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { closeHistory } from "./history.ts";
+import { readStart } from "./project-files.ts";
 
 /** A stored conversation: messages and events, without large results. */
 export interface StoredSession {
@@ -62,7 +63,7 @@ export async function readSession(path: string, id: string): Promise<StoredSessi
 
 /** Summarizes a conversation from the start of its file. */
 export async function headOf(path: string): Promise<{ folder?: string; prompt?: string }> {
-  const records = recordsOf(await readHead(path).catch(() => ""));
+  const records = recordsOf((await readStart(path, HEAD_BYTES)) ?? "");
   const folder = records.find(({ type }) => type === "session")?.folder;
   const content = records.find(({ message }) => message?.role === "user")?.message?.content;
   const asked = Array.isArray(content) ? (content[0] as { text?: unknown } | undefined)?.text : content;
@@ -92,14 +93,4 @@ function recordsOf(text: string): SessionLine[] {
       return [];
     }
   });
-}
-
-async function readHead(path: string): Promise<string> {
-  const file = await open(path, "r");
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.toString("utf8", 0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

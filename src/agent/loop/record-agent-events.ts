@@ -7,7 +7,6 @@ import type { AgentEvent, AgentOutcome } from "./agent-event.ts";
 export interface AgentRecording {
   /** `gen_ai.provider.name` by OpenTelemetry's conventions. */
   readonly provider: string;
-  /** The address of the provider's server. */
   readonly server?: string | undefined;
   /** Also sends prompts, arguments and answers. */
   readonly arguments: boolean;

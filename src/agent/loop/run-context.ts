@@ -4,7 +4,6 @@ import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { PermissionAnswer, PermissionQuestion } from "../permissions/permissions.ts";
 import type { AgentEvent, SpanContext } from "./agent-event.ts";
 
-/** An event without its span. */
 export type Untraced = AgentEvent extends infer E ? (E extends AgentEvent ? Omit<E, "span"> : never) : never;
 
 /** The current run, and its current tool call if there is one. */
@@ -41,32 +40,21 @@ export function tellRetry(retry: {
   runContext.getStore()?.emit({ type: "llm-retry", attempt, delayMs, reason });
 }
 
-export type AskAnswer = PermissionAnswer;
-
-/** A question to a person. Show every text whole and unchanged. */
-export interface AskRequest {
-  readonly span: SpanContext;
-  readonly callId: string;
-  /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, or `tool` for a call that needs approval. */
-  readonly scope: string;
-  /** The exact action. */
-  readonly action: string;
-  readonly reason: string;
-  /** The rules that `always` saves; without any, `always` counts as `session`. */
-  readonly always: readonly string[];
-  /** The place that `always` saves them to. */
-  readonly keptIn?: string;
-  /** The change of a file as a unified diff. */
-  readonly diff?: string;
+/** Emits output of the tool call that a run is in, if it is in one. */
+export function tellOutput(text: string, run: RunContext | undefined): void {
+  if (run?.call) run.emit({ type: "tool-output", callId: run.call.callId, text }, run.call.span);
 }
 
+/** A question to a person. Show every text whole and unchanged. */
+export type AskRequest = Omit<Extract<AgentEvent, { type: "permission-request" }>, "type">;
+
 /** Asks a person. Without it, every question is answered with deny. */
-export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<AskAnswer>;
+export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
 
 const ANSWERS: readonly unknown[] = ["once", "session", "always", "deny"];
 
 /** Asks through the events of the current run. Outside of a tool call the answer is deny. */
-export async function askInRun(question: Omit<AskRequest, "span" | "callId">): Promise<AskAnswer> {
+export async function askInRun(question: Omit<AskRequest, "span" | "callId">): Promise<PermissionAnswer> {
   const context = runContext.getStore();
   if (!context?.call) return "deny";
   const { emit, ask, signal, call } = context;
@@ -98,7 +86,7 @@ export async function askPermission(question: PermissionQuestion): Promise<Permi
 }
 
 /** An error or an unknown answer counts as deny. */
-async function answerOf(asked: Promise<AskAnswer>, signal: AbortSignal): Promise<AskAnswer> {
+async function answerOf(asked: Promise<PermissionAnswer>, signal: AbortSignal): Promise<PermissionAnswer> {
   try {
     const answer = await untilAborted(asked, signal);
     if (typeof answer === "object" && typeof answer?.deny === "string") return { deny: answer.deny };
@@ -112,34 +100,29 @@ async function answerOf(asked: Promise<AskAnswer>, signal: AbortSignal): Promise
 }
 
 /** A queue from many writers to one reader, in order and without loss. */
-interface EventQueue<T> {
-  push(value: T): void;
-  /** Ends the queue after the values that it holds. */
-  close(): void;
-  values(): AsyncGenerator<T, void>;
-}
+export class EventQueue<T> {
+  readonly #waiting: T[] = [];
+  #bell = Promise.withResolvers<void>();
+  #closed = false;
 
-export function createEventQueue<T>(): EventQueue<T> {
-  const waiting: T[] = [];
-  let bell = Promise.withResolvers<void>();
-  let closed = false;
-  return {
-    push: (value) => {
-      if (closed) return;
-      waiting.push(value);
-      bell.resolve();
-    },
-    close: () => {
-      closed = true;
-      bell.resolve();
-    },
-    values: async function* () {
-      while (true) {
-        while (waiting.length > 0) yield waiting.shift()!;
-        if (closed) return;
-        await bell.promise;
-        bell = Promise.withResolvers();
-      }
-    },
+  readonly push = (value: T): void => {
+    if (this.#closed) return;
+    this.#waiting.push(value);
+    this.#bell.resolve();
   };
+
+  /** Ends the queue after the values that it holds. */
+  readonly close = (): void => {
+    this.#closed = true;
+    this.#bell.resolve();
+  };
+
+  async *values(): AsyncGenerator<T, void> {
+    while (true) {
+      while (this.#waiting.length > 0) yield this.#waiting.shift()!;
+      if (this.#closed) return;
+      await this.#bell.promise;
+      this.#bell = Promise.withResolvers();
+    }
+  }
 }

@@ -3,8 +3,15 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import type { OutputSchema } from "../models/model-answer.ts";
 import type { Agent, AgentSession, SessionState } from "./agent.ts";
-import type { AgentEvent, AgentOutcome, PromptFile, SpanContext, TokenUse } from "./agent-event.ts";
-import { type Ask, createEventQueue, type RunContext, runContext, type Untraced } from "./run-context.ts";
+import {
+  type AgentEvent,
+  type AgentOutcome,
+  NO_TOKENS,
+  type PromptFile,
+  type SpanContext,
+  toPrintable,
+} from "./agent-event.ts";
+import { type Ask, EventQueue, type RunContext, runContext, type Untraced } from "./run-context.ts";
 import { skillsFor } from "./skills-for.ts";
 import { toAgentError } from "./to-agent-error.ts";
 import { createTurn, type Turn } from "./turn.ts";
@@ -46,7 +53,7 @@ export async function* run(
   prompt: string,
   options: RunOptions = {},
 ): AsyncGenerator<AgentEvent, void> {
-  const queue = createEventQueue<AgentEvent>();
+  const queue = new EventQueue<AgentEvent>();
   const left = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal;
   const ended = drive(agent, prompt, { ...options, signal }, queue.push).finally(queue.close);
@@ -83,9 +90,9 @@ async function drive(
   let isOurs = false;
   const end = (outcome: AgentOutcome, more: Partial<RunEnd> = {}): RunEnd => ({
     outcome,
-    text: turn?.text ?? "",
-    usage: turn?.usage ?? NO_USE,
-    steps: turn?.steps ?? 0,
+    text: turn?.state.text ?? "",
+    usage: turn?.state.usage ?? NO_TOKENS,
+    steps: turn?.state.steps ?? 0,
     ...more,
   });
 
@@ -106,10 +113,11 @@ async function drive(
     });
     while (true) {
       if (options.signal.aborted) return end("cancelled");
-      if (turn.steps >= agent.limits.steps) return end("step-limit");
-      if (turn.usage.input + turn.usage.output >= agent.limits.tokens) return end("token-limit");
+      const { steps, usage } = turn.state;
+      if (steps >= agent.limits.steps) return end("step-limit");
+      if (usage.input + usage.output >= agent.limits.tokens) return end("token-limit");
       const outcome = await turn.next();
-      if (outcome) return end(outcome, endingOf(outcome, turn));
+      if (outcome) return end(outcome, endingOf(outcome, turn.state.output));
     }
   }
 
@@ -118,7 +126,7 @@ async function drive(
       options.signal.aborted ? end("cancelled") : end("failed", { error: toAgentError(error) }),
     ),
   );
-  await tryTo(() => turn?.leave());
+  turn?.leave();
   await agent.options.hooks?.end?.({ outcome: result.outcome, text: result.text }).catch(() => {});
   emit({ type: "agent-end", ...result });
   if (!isOurs || !session) return;
@@ -130,44 +138,20 @@ async function drive(
 }
 
 /** The part of an ended run besides its text: the output, or the reason why the answer is not whole. */
-function endingOf(outcome: AgentOutcome, { output }: Turn): Partial<RunEnd> {
+function endingOf(outcome: AgentOutcome, output: unknown): Partial<RunEnd> {
   if (outcome === "cut-off") return { error: toAgentError(problem("ANSWER_CUT_OFF")) };
   if (outcome === "filtered") return { error: toAgentError(problem("ANSWER_FILTERED")) };
   return output === undefined ? {} : { output };
 }
 
-const NO_USE: TokenUse = { input: 0, output: 0, cached: 0 };
+/** Events whose texts are in the messages beside them. */
+const REPEATING: ReadonlySet<AgentEvent["type"]> = new Set(["llm-end", "tool-end", "agent-end"]);
 
-function tryTo(work: () => void): void {
-  try {
-    work();
-  } catch {
-    return;
-  }
-}
-
-/** Drops texts from logged events, because the messages beside them have the texts. */
 function toLogged(event: AgentEvent): AgentEvent {
-  switch (event.type) {
-    case "llm-start": {
-      const { messages: _, ...rest } = event;
-      return rest;
-    }
-    case "llm-end": {
-      const { calls: _, ...rest } = event;
-      return { ...rest, text: "" };
-    }
-    case "permission-request": {
-      const { diff: _, ...rest } = event;
-      return rest;
-    }
-    case "tool-end": {
-      const { files: _, ...rest } = event;
-      return { ...rest, text: "" };
-    }
-    case "agent-end":
-      return { ...event, text: "" };
-    default:
-      return event;
+  if (event.type === "permission-request") {
+    const { diff: _, ...logged } = event;
+    return logged;
   }
+  const logged = toPrintable(event);
+  return REPEATING.has(event.type) ? ({ ...logged, text: "" } as AgentEvent) : logged;
 }

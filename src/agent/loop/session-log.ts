@@ -11,7 +11,6 @@ import { holdLock } from "../../core/audit/chain-writer.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { createSessionId, headOf, isSessionId, readSession, type StoredSession } from "./read-session.ts";
 
-/** One conversation on disk. */
 export interface SessionLog {
   readonly id: string;
   message(message: ModelMessage): void;

@@ -11,7 +11,14 @@ import { problem } from "../../base/problems/problem.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
 import type { Agent, SessionState } from "./agent.ts";
-import { type AgentOutcome, type PromptFile, plus, type SpanContext, type TokenUse } from "./agent-event.ts";
+import {
+  type AgentOutcome,
+  NO_TOKENS,
+  type PromptFile,
+  plus,
+  type SpanContext,
+  type TokenUse,
+} from "./agent-event.ts";
 import { callTools, createCallGuard, type ModelToolCall, type ToolOutcome } from "./call-tools.ts";
 import { compactSession, fitContext } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
@@ -22,10 +29,8 @@ import { toAgentError } from "./to-agent-error.ts";
 
 /** One prompt on its way to its answer. */
 export interface Turn {
-  readonly text: string;
-  readonly usage: TokenUse;
-  readonly steps: number;
-  readonly output: unknown;
+  /** The answer so far, and its cost. */
+  readonly state: { text: string; usage: TokenUse; steps: number; output: unknown };
   /** Asks the model and makes its calls. Returns how the run ended, if it did. */
   next(): Promise<AgentOutcome | undefined>;
   /** Gives every call in the history a result, also after an interruption. */
@@ -70,9 +75,7 @@ export async function createTurn(
   const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
   const steps: TurnStep["result"][] = [];
-  let usage: TokenUse = { input: 0, output: 0, cached: 0 };
-  let text = "";
-  let output: unknown;
+  const state: Turn["state"] = { text: "", usage: NO_TOKENS, steps: 0, output: undefined };
   let corrections = 0;
   let retried = false;
 
@@ -109,10 +112,10 @@ export async function createTurn(
       onError: () => {},
     });
     const reply = await readReply(stream.fullStream, step, disclosure.tools, (event) => emit(event, span));
-    usage = plus(usage, reply.usage);
+    state.usage = plus(state.usage, reply.usage);
     if (reply.usage.input > 0 && counted > 0) session.scale = reply.usage.input / counted;
     if (reply.brokenBy) return breakOff(reply.text, reply.brokenBy);
-    text = reply.text;
+    state.text = reply.text;
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const said = (await stream.responseMessages).filter(({ role }) => role === "assistant");
     return { result: await toStepResult(stream), calls: reply.calls, messages: said, finish: reply.finish };
@@ -122,7 +125,7 @@ export async function createTurn(
   function breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
     if (said !== "") say({ role: "assistant", content: said });
     if (by !== "abort") throw by.error;
-    text = said;
+    state.text = said;
     throw signal.reason;
   }
 
@@ -140,9 +143,9 @@ export async function createTurn(
     if (finish === "length") return "cut-off";
     if (finish === "content-filter") return "filtered";
     if (!wanted) return "answered";
-    const { mismatch, output: value } = await readOutput(text, wanted);
+    const { mismatch, output: value } = await readOutput(state.text, wanted);
     if (mismatch === undefined) {
-      output = value;
+      state.output = value;
       return "answered";
     }
     if (corrections++ > 0) throw problem("OUTPUT_INVALID", { reason: mismatch });
@@ -158,22 +161,11 @@ export async function createTurn(
   const notes = [...(isPlanning ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
   say({ role: "user", content: toContent(prompt, files, notes) });
   return {
-    get text() {
-      return text;
-    },
-    get usage() {
-      return usage;
-    },
-    get steps() {
-      return steps.length;
-    },
-    get output() {
-      return output;
-    },
+    state,
     next: async () => {
       const { result, calls, messages, finish } = await askModel().catch(retryCompacted);
       say(...messages);
-      steps.push(result);
+      state.steps = steps.push(result);
       if (calls.length === 0) return conclude(finish);
       const outcomes = await callTools(calls, {
         tools: disclosure.tools,

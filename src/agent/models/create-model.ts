@@ -51,9 +51,8 @@ export async function listModels(
   part: unknown,
   { env, clock }: Pick<ProviderHost, "env" | "clock">,
 ): Promise<ModelResponse<readonly string[]>> {
-  const provider: Provider | undefined = isProviderSupported(name) ? PROVIDERS[name] : undefined;
-  const parsed = provider && readProviderConfig(provider, part, env);
-  const listing = parsed?.success ? provider?.listing?.(parsed.data) : undefined;
+  const { provider, config } = readPart(name, part, env) ?? {};
+  const listing = config && provider?.listing?.(config);
   if (!listing) return toErrorResponse(notConfigured(name, "it has no list of models without a key."));
   try {
     const fetch = await createModelFetch({ name, idleMs: TIME_LIMIT_MS }, listing.ownUrl);
@@ -76,15 +75,18 @@ export async function listModels(
 
 /** The address of the server that a provider's part of a config leads to. */
 export function serverUrlOf(name: string, part: unknown, env: ProviderHost["env"]): string | undefined {
-  if (!isProviderSupported(name)) return undefined;
-  const provider: Provider = PROVIDERS[name];
-  const parsed = readProviderConfig(provider, part, env);
-  return parsed.success ? provider.serverUrl(parsed.data) : undefined;
+  const { provider, config } = readPart(name, part, env) ?? {};
+  return config && provider?.serverUrl(config);
 }
 
 /** The model that a provider's part of a config names, or its default; undefined if the part is invalid. */
 export function modelNameOf(name: string, part: unknown): string | undefined {
+  const { provider, config } = readPart(name, part, {}) ?? {};
+  return provider && config && modelOf(provider, config);
+}
+
+function readPart(name: string, part: unknown, env: ProviderHost["env"]) {
   if (!isProviderSupported(name)) return undefined;
-  const parsed = readProviderConfig(PROVIDERS[name], part, {});
-  return parsed.success ? modelOf(PROVIDERS[name], parsed.data) : undefined;
+  const provider: Provider = PROVIDERS[name];
+  return { provider, config: readProviderConfig(provider, part, env).data };
 }

@@ -8,14 +8,8 @@ test.each([
   ["OpenAI chat", { usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } }],
   ["OpenAI responses", { usage: { input_tokens: 7, output_tokens: 3, total_tokens: 10 } }],
   ["Anthropic", { usage: { input_tokens: 7, output_tokens: 3 } }],
-  ["Anthropic with a cache", { usage: { input_tokens: 2, cache_read_input_tokens: 5, output_tokens: 3 } }],
   ["generic", { token_usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } }],
   ["camelCase", { tokenUsage: { promptTokens: 7, completionTokens: 3 } }],
-  ["Gemini", { usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 } }],
-  [
-    "Gemini with thoughts",
-    { usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1, thoughtsTokenCount: 2 } },
-  ],
   ["the AI SDK's models", { inputTokens: { total: 7, cacheRead: 5 }, outputTokens: { total: 3 } }],
   ["the AI SDK's results", { usage: { inputTokens: 7, outputTokens: 3, totalTokens: 10 } }],
 ])("%s", (_, metadata) => {

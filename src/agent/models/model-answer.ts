@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { validateParams } from "../../base/json-schema/validate-params.ts";
+import { field, isPlainObject } from "../../base/util/plain-object.ts";
 
 const REASONS = ["stop", "length", "content-filter", "tool-calls", "error"] as const;
 
@@ -19,49 +20,26 @@ export interface TokenUsage {
   readonly totalTokens: number;
 }
 
-const HOLDERS = ["usage", "token_usage", "tokenUsage", "usageMetadata", "usage_metadata"];
-const PROMPT = ["prompt_tokens", "input_tokens", "promptTokens", "inputTokens", "promptTokenCount"];
-const COMPLETION = [
-  "completion_tokens",
-  "output_tokens",
-  "completionTokens",
-  "outputTokens",
-  "candidatesTokenCount",
-];
-const TOTAL = ["total_tokens", "totalTokens", "totalTokenCount"];
-/** Counts that some providers report separately: cached prompt tokens and reasoning tokens. */
-const APART_PROMPT = ["cache_read_input_tokens", "cache_creation_input_tokens"];
-const APART_COMPLETION = ["thoughtsTokenCount"];
+const HOLDERS = ["usage", "token_usage", "tokenUsage"];
+const PROMPT = ["inputTokens", "input_tokens", "prompt_tokens", "promptTokens"];
+const COMPLETION = ["outputTokens", "output_tokens", "completion_tokens", "completionTokens"];
+const TOTAL = ["totalTokens", "total_tokens"];
 
-/** Reads token counts from response metadata in the format of any provider or the AI SDK. */
+/** Reads token counts from the usage of the AI SDK, or from metadata as providers write it. */
 export function extractTokenUsage(metadata: unknown): TokenUsage | undefined {
-  const given = fieldsOf(metadata);
-  const counts = HOLDERS.map((name) => fieldsOf(given?.[name])).find((held) => held !== undefined) ?? given;
-  if (!counts) return undefined;
-  const prompt = countOf(counts, PROMPT);
-  const completion = countOf(counts, COMPLETION);
+  const holder = HOLDERS.map((name) => field(metadata, name)).find(isPlainObject) ?? metadata;
+  const count = (names: readonly string[]) =>
+    names.map((name) => toCount(field(holder, name))).find((each) => each !== undefined);
+  const prompt = count(PROMPT);
+  const completion = count(COMPLETION);
   if (prompt === undefined && completion === undefined) return undefined;
-  const promptTokens = (prompt ?? 0) + sumOf(counts, APART_PROMPT);
-  const completionTokens = (completion ?? 0) + sumOf(counts, APART_COMPLETION);
-  const totalTokens = countOf(counts, TOTAL) ?? promptTokens + completionTokens;
-  return { promptTokens, completionTokens, totalTokens };
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
-}
-
-function countOf(counts: Record<string, unknown>, names: readonly string[]): number | undefined {
-  return names.map((name) => toCount(counts[name])).find((count) => count !== undefined);
-}
-
-function sumOf(counts: Record<string, unknown>, names: readonly string[]): number {
-  return names.reduce((sum, name) => sum + (toCount(counts[name]) ?? 0), 0);
+  const [promptTokens, completionTokens] = [prompt ?? 0, completion ?? 0];
+  return { promptTokens, completionTokens, totalTokens: count(TOTAL) ?? promptTokens + completionTokens };
 }
 
 /** A number, or the `total` of the AI SDK's breakdown. */
 function toCount(value: unknown): number | undefined {
-  const number = fieldsOf(value)?.total ?? value;
+  const number = field(value, "total") ?? value;
   return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { APICallError } from "@ai-sdk/provider";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Clock } from "../../base/util/clock.ts";
@@ -10,10 +11,10 @@ import {
 } from "./model-retries.ts";
 import { retryConfigSchema } from "./models-config.ts";
 import {
-  extractRetryAfter,
   MODEL_ERROR_CODES,
   type ModelProblem,
   modelProblem,
+  toModelProblem,
 } from "./providers/model-errors.ts";
 
 const config = retryConfigSchema.parse({});
@@ -105,19 +106,19 @@ test("a signal ends the wait", async () => {
 const NOW = Date.UTC(2026, 0, 1);
 
 test.each([
-  ["seconds", { responseHeaders: { "retry-after": "60" } }, 60_000],
-  ["seconds, in any spelling of the header", { headers: { "Retry-After": " 1.5 " } }, 1500],
-  ["a Headers object", { headers: new Headers({ "retry-after": "2" }) }, 2000],
-  ["a date", { responseHeaders: { "retry-after": new Date(NOW + 5000).toUTCString() } }, 5000],
-  ["a date in the past", { responseHeaders: { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" } }, 0],
-  ["a number field", { retryAfter: 30 }, 30_000],
-  ["a number field within", { cause: { retryAfter: 3 } }, 3000],
-  ["milliseconds", { responseHeaders: { "retry-after-ms": "250" } }, 250],
-  ["nonsense", { responseHeaders: { "retry-after": "soon" } }, undefined],
-  ["a negative number", { responseHeaders: { "retry-after": "-5" } }, undefined],
-  ["none", new Error("x"), undefined],
-] as const)("Retry-After: %s", (_, error, expected) => {
-  expect(extractRetryAfter(error, NOW)).toBe(expected);
+  ["seconds", { "retry-after": "60" }, 60_000],
+  ["part of a second", { "retry-after": " 1.5 " }, 1500],
+  ["a date", { "retry-after": new Date(NOW + 5000).toUTCString() }, 5000],
+  ["a date in the past", { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 0],
+  ["milliseconds", { "retry-after-ms": "250" }, 250],
+  ["nonsense", { "retry-after": "soon" }, undefined],
+  ["a negative number", { "retry-after": "-5" }, undefined],
+  ["none", {}, undefined],
+] as const)("Retry-After: %s", (_, responseHeaders, expected) => {
+  const call = { provider: "x", secrets: [], now: NOW };
+  const inner = new APICallError({ message: "busy", url: "", requestBodyValues: {}, responseHeaders });
+  for (const error of [inner, new Error("wrapped", { cause: inner })])
+    expect(toModelProblem(error, call).details.retryAfterMs).toBe(expected);
 });
 
 async function run(outcomes: readonly (ModelProblem | string)[], rules = config) {

@@ -146,7 +146,6 @@ export interface RetryContext {
   readonly message: string;
 }
 
-/** Options of {@link withRetry}. */
 export interface RetryOptions {
   readonly config: RetryConfig;
   readonly onRetry: (context: RetryContext) => void;
@@ -184,7 +183,6 @@ export async function withRetry<T>(
   }
 }
 
-/** Whether a failure of that code is temporary. */
 export function isRetryableError(code: ModelErrorCode): boolean {
   return RETRYABLE_CODES.includes(code);
 }

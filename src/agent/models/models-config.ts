@@ -3,7 +3,6 @@ import { PROVIDERS, type ProviderConfig, type ProviderName } from "./providers/p
 
 export const DEFAULT_PROVIDER: ProviderName = "openai";
 
-/** One optional field for each provider. */
 export const providerFields = Object.fromEntries(
   Object.entries(PROVIDERS).map(([name, { config }]) => [name, config.optional()]),
 ) as { [Name in ProviderName]: z.ZodOptional<(typeof PROVIDERS)[Name]["config"]> };
@@ -19,7 +18,6 @@ export const providersConfigSchema = z.strictObject({
 /** The `providers` of merged settings: the provider in use is known. */
 export type ProviderSettings = z.input<typeof providersConfigSchema> & { readonly default: ProviderName };
 
-/** The `retry` of a config. */
 export const retryConfigSchema = z.strictObject({
   enabled: z.boolean().default(true),
   maxRetries: z.int().min(0).max(20).default(3),

@@ -20,7 +20,8 @@ describe("a command", () => {
       verdict: "deny",
       reason: "The user's rules deny: shell-run(*)",
     });
-    expect(await decideOn("if a", { deny: ["shell-run( * )"] })).toMatchObject({ verdict: "deny" });
+    for (const pattern of [" * ", "**"])
+      expect(await decideOn("if a", { deny: [`shell-run(${pattern})`] })).toMatchObject({ verdict: "deny" });
     expect(await decideOn("if a", { deny: ["shell-run(if *)", "fs-read(*)"] })).toEqual({
       verdict: "ask",
       reason: "The command is not understood: if is not followed.",
@@ -46,7 +47,8 @@ describe("a command", () => {
     expect(await decideOn("ls; make; rm x", user)).toMatchObject({ verdict: "deny" });
     expect(await decideOn("ls; make", user)).toEqual({
       verdict: "ask",
-      reason: "No rule allows make. make runs the target that its first argument names.",
+      reason:
+        "No rule allows make. make may run other programs or write files: only a rule with all its words or with ** at its end allows it.",
     });
     expect(await decideOn("ls > locked/x", user)).toMatchObject({ verdict: "deny" });
     expect(await decideOn("ls > $X", user)).toEqual({
@@ -58,7 +60,7 @@ describe("a command", () => {
   });
 
   test("may leave the project only by the words of a rule itself", async () => {
-    const user = { allow: ["shell-run(cat *)", "shell-run(cat /etc/hostname)", "shell-run(/opt/tool *)"] };
+    const user = { allow: ["shell-run(cat *)", "shell-run(cat /etc/hostname)", "shell-run(/opt/tool **)"] };
     expect(await decideOn("cat /etc/hosts", user)).toMatchObject({ verdict: "ask" });
     expect(await decideOn("cat /etc/hostname", user)).toMatchObject({ verdict: "allow" });
     expect(await decideOn("/opt/tool x", user)).toMatchObject({ verdict: "allow" });

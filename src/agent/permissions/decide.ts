@@ -81,8 +81,8 @@ function decideFile(
 }
 
 function strictestRun(paths: readonly string[], root: string): "always" | "build" | undefined {
-  const found = paths.map((path) => runsLater(path, root));
-  return found.find((each) => each === "always") ?? found.find((each) => each !== undefined);
+  const runs = paths.map((path) => runsLater(path, root));
+  return runs.includes("always") ? "always" : runs.find((each) => each === "build");
 }
 
 function decideCommand(
@@ -95,7 +95,7 @@ function decideCommand(
     const everything = firstRule(
       rules,
       "deny",
-      ({ scope, pattern }) => scope === "shell-run" && pattern.trim() === "*",
+      ({ scope, pattern }) => scope === "shell-run" && /^\*\*?$/.test(pattern.trim()),
     );
     if (everything) return { verdict: "deny", reason: everything };
     return ask(`The command is not understood: ${parsed.reason}.`);
@@ -109,7 +109,7 @@ function decideCommand(
       .filter(({ target }) => !target.literal)
       .map(() => ask("A redirection's target expands.")),
   ];
-  const strictest = decisions.reduce<PermissionDecision | undefined>(stricter, undefined);
+  const [strictest] = decisions.sort((one, other) => STRICTNESS[other.verdict] - STRICTNESS[one.verdict]);
   return strictest ?? ask("There is no command.");
 }
 
@@ -129,13 +129,9 @@ function decideSimple(
   }
   const later = onlyReads(command) ? undefined : strictestRun(argumentPaths(command, mentions), place.root);
   if (later === "always") return ask("It may write where programs run what is written.");
-  const guarded = (["deny", "ask"] as const)
-    .map((list) =>
-      firstRule(rules, list, (rule) => {
-        return rule.scope !== "shell-run" && paths.some((path) => matchesPath(rule, path, place, true));
-      }),
-    )
-    .find((found) => found !== undefined);
+  const namesPath = (rule: PermissionRule) =>
+    rule.scope !== "shell-run" && paths.some((path) => matchesPath(rule, path, place, true));
+  const guarded = firstRule(rules, "deny", namesPath) ?? firstRule(rules, "ask", namesPath);
   if (guarded) return ask(`It names a path. ${guarded}`);
   const asked = concerning("ask");
   if (asked) return ask(asked);
@@ -160,9 +156,16 @@ function argumentPaths(
 function reasonToAsk(command: SimpleCommand, later: "build" | undefined): string {
   const words = command.words.map(({ text }) => text).join(" ");
   const reach = reachOf(command);
-  const because = reach.kind === "plain" ? "" : ` ${programOf(command) ?? "It"} ${reach.reason}.`;
+  const because =
+    reach.kind === "plain" ? "" : ` ${programOf(command) ?? "It"} ${reach.reason}${NEEDED_RULE[reach.kind]}`;
   return `No rule allows ${words}.${because}${later ? " It may write a file that builds run." : ""}`;
 }
+
+const NEEDED_RULE = {
+  runner: ": only a rule with all its words or with ** at its end allows it.",
+  wrapper: ": only a rule with all its words allows it.",
+  opaque: ": no rule allows it.",
+} as const;
 
 function firstRule(
   rules: readonly RuleSet[],
@@ -178,8 +181,4 @@ function firstRule(
 
 function ask(reason: string): PermissionDecision {
   return { verdict: "ask", reason };
-}
-
-function stricter(one: PermissionDecision | undefined, other: PermissionDecision): PermissionDecision {
-  return one === undefined || STRICTNESS[other.verdict] > STRICTNESS[one.verdict] ? other : one;
 }

@@ -34,7 +34,6 @@ export function compileGlob(pattern: string, options: GlobOptions = {}): (path: 
   };
 }
 
-/** Escapes text into a pattern that matches that text alone. */
 export function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]]/g, "\\$&");
 }

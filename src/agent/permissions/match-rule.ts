@@ -6,11 +6,10 @@ import type { ShellWord, SimpleCommand } from "./shell/read-word.ts";
 
 interface WordPattern {
   readonly words: readonly string[];
-  /** Whether further words may follow. */
-  readonly open: boolean;
+  /** The star that stands for further words: `*` if they make the program only read, `**` whatever they do. */
+  readonly star: "*" | "**" | undefined;
 }
 
-/** Whether the pattern of a file rule matches a path. */
 export function matchesPath(
   rule: PermissionRule,
   path: string,
@@ -35,25 +34,24 @@ export function namesOnePath({ pattern }: PermissionRule): boolean {
 
 /** Whether an allow rule covers all of a command, word for word or by its `*`. */
 export function coversCommand(rule: PermissionRule, command: SimpleCommand): "exactly" | "wide" | undefined {
-  const { words, open } = readWords(rule.pattern);
+  const { words, star } = readWords(rule.pattern);
   const spelling = [command.words, withoutGlobalOptions(command)].find((each) => startsWith(each, words));
   if (spelling === undefined || !command.words.every(({ literal }) => literal)) return undefined;
   const reach = reachOf(command);
   if (reach.kind === "opaque") return undefined;
-  if (words.length === spelling.length && !open) return "exactly";
-  if (!open || words.length <= command.assignments) return undefined;
-  if (reach.kind === "named") return words.length > command.assignments + reach.depth ? "wide" : undefined;
-  return reach.kind === "plain" ? "wide" : undefined;
+  if (star === undefined) return words.length === spelling.length ? "exactly" : undefined;
+  if (words.length <= command.assignments) return undefined;
+  return reach.kind === "plain" || (reach.kind === "runner" && star === "**") ? "wide" : undefined;
 }
 
 /** Whether a deny or ask rule concerns a command, by whatever path, options or other program it is run. */
 export function concernsCommand(rule: PermissionRule, command: SimpleCommand): boolean {
   const pattern = readWords(rule.pattern);
-  if (pattern.words.length === 0) return pattern.open;
+  if (pattern.words.length === 0) return pattern.star !== undefined;
   const isPlain = reachOf(command).kind === "plain";
   const inside = (text: string) => holdsCommand(text, (inner) => concernsCommand(rule, inner));
   if (!isPlain && command.words.some(({ text }) => inside(text))) return true;
-  // A command that runs others has them among its words, so each word may be the start of one.
+  // A command that may run others has them among its words, so each word may be the start of one.
   const starts = isPlain ? [command.assignments] : command.words.keys();
   return [...starts].some((start) => {
     const rest = command.words.slice(start);
@@ -62,11 +60,13 @@ export function concernsCommand(rule: PermissionRule, command: SimpleCommand): b
 }
 
 function startsLike(words: readonly ShellWord[], pattern: WordPattern): boolean {
-  return startsWith(words, pattern.words) && (pattern.open || words.length === pattern.words.length);
+  return (
+    startsWith(words, pattern.words) && (pattern.star !== undefined || words.length === pattern.words.length)
+  );
 }
 
 /** Whether words are a pattern's when options stand between them or in another order, as `git -P push` has them. */
-function meansTheSame(command: readonly ShellWord[], { words, open }: WordPattern): boolean {
+function meansTheSame(command: readonly ShellWord[], { words, star }: WordPattern): boolean {
   const [program = "", ...wanted] = words;
   if (programOf({ words: command, assignments: 0 }) !== program.toLowerCase()) return false;
   const args = command.slice(1).map(({ text }) => text);
@@ -78,7 +78,7 @@ function meansTheSame(command: readonly ShellWord[], { words, open }: WordPatter
     const found = [...skipOptions(ends, args)].filter((at) => args[at] === word);
     ends = new Set(found.map((at) => at + 1));
   }
-  if (open) return ends.size > 0;
+  if (star !== undefined) return ends.size > 0;
   return [...ends].some((end) => args.slice(end).every((arg) => options.includes(arg)));
 }
 
@@ -105,7 +105,6 @@ function holdsCommand(text: string, isWanted: (command: SimpleCommand) => boolea
   return parsed.ok && parsed.commands.some(isWanted);
 }
 
-/** The rule that covers exactly these words. */
 export function toCommandRule(words: readonly ShellWord[]): string {
   return `shell-run(${words.map(({ text }) => quoteWord(text)).join(" ")})`;
 }
@@ -118,32 +117,12 @@ function quoteWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Spaces separate words, single quotes and backslashes quote them, and a bare `*` at the end leaves them open. */
+/** Spaces separate words, single quotes and backslashes quote them, and a bare star may stand at the end. */
 function readWords(pattern: string): WordPattern {
-  const words: string[] = [];
-  let current: string | undefined;
-  let bare = true;
-  let open = false;
-  for (let at = 0; at <= pattern.length; at += 1) {
-    const character = pattern[at] ?? " ";
-    if (character === " ") {
-      if (current !== undefined) {
-        open = bare && current === "*";
-        words.push(current);
-      }
-      current = undefined;
-      bare = true;
-    } else if (character === "'") {
-      const end = pattern.indexOf("'", at + 1);
-      const close = end === -1 ? pattern.length : end;
-      current = `${current ?? ""}${pattern.slice(at + 1, close)}`;
-      bare = false;
-      at = close;
-    } else if (character === "\\" && at + 1 < pattern.length) {
-      at += 1;
-      current = `${current ?? ""}${pattern[at]}`;
-      bare = false;
-    } else current = `${current ?? ""}${character}`;
-  }
-  return { words: open ? words.slice(0, -1) : words, open };
+  const raw = pattern.match(/(?:'[^']*'|\\.|[^ '\\])+/gs) ?? [];
+  const last = raw.at(-1);
+  const star = last === "*" || last === "**" ? last : undefined;
+  const unquote = (word: string) =>
+    word.replace(/'([^']*)'|\\(.)/gs, (_, quoted?: string, escaped?: string) => quoted ?? escaped ?? "");
+  return { words: (star ? raw.slice(0, -1) : raw).map(unquote), star };
 }

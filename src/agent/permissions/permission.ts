@@ -3,7 +3,6 @@ import { problem } from "../../base/problems/problem.ts";
 import type { ParsedShell } from "./shell/read-word.ts";
 
 export const FILE_SCOPES = ["fs-read", "fs-write", "fs-delete"] as const;
-/** The scopes of requests for one path. */
 export type FileScope = (typeof FILE_SCOPES)[number];
 export const PERMISSION_SCOPES = [...FILE_SCOPES, "shell-run"] as const;
 /** The scopes of everything that an agent does on the machine. */
@@ -16,7 +15,6 @@ export const PERMISSION_MODES = ["ask", "accept-edits", "plan"] as const;
  */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-/** A request to use one path. */
 export interface FileRequest {
   readonly scope: FileScope;
   /** The path as the caller spelled it. */
@@ -25,7 +23,6 @@ export interface FileRequest {
   readonly path: string;
 }
 
-/** A request to run one command. */
 export interface ShellRequest {
   readonly scope: "shell-run";
   readonly command: string;
@@ -68,7 +65,6 @@ export interface PermissionRule {
   readonly pattern: string;
 }
 
-/** The rules of one owner. */
 export interface RuleSet {
   readonly owner: "project" | "user";
   readonly allow: readonly PermissionRule[];
@@ -85,7 +81,7 @@ export function readRules(owner: RuleSet["owner"], rules: unknown): RuleSet {
   if (!parsed.success) throw invalid(owner, z.prettifyError(parsed.error));
   const read = (texts: readonly string[]) => texts.map((text) => readRule(owner, text));
   const { allow, ask, deny } = parsed.data;
-  const everything = allow.find((text) => /^shell-run\(\s*\*\s*\)$/.test(text));
+  const everything = allow.find((text) => /^shell-run\(\s*\*\*?\s*\)$/.test(text));
   if (everything !== undefined) throw invalid(owner, `${everything} must name a command to be allowed`);
   return { owner, allow: read(allow), ask: read(ask), deny: read(deny) };
 }

@@ -96,7 +96,7 @@ describe("questions", () => {
     const { permissions, asked } = setUp({ user: { allow: ["shell-run(xargs *)"] } }, "deny");
     await permissions.command("xargs ls");
     expect(asked[0]?.reason).toBe(
-      "No rule allows xargs ls. xargs runs the command in its words, once or many times.",
+      "No rule allows xargs ls. xargs runs the command in its words: only a rule with all its words allows it.",
     );
     await permissions.command(`cp ${"a".repeat(9_000)} ${"b/".repeat(400)}`);
     expect(asked[1]?.reason.length).toBeGreaterThan(9_800);
@@ -209,6 +209,7 @@ describe("rules", () => {
       { allow: ["shell-run"] },
       { allow: ["shell-run(*)"] },
       { allow: ["shell-run( * )"] },
+      { allow: ["shell-run(**)"] },
       { allow: ["shell-run(ls 'open)"] },
       { deny: ["shell-run(rm \\)"] },
       { deny: ["shell-run(rm 'a' 'b)"] },

@@ -28,7 +28,7 @@ export function runsLater(path: string, root: string): "always" | "build" | unde
 function matches(names: PathNames, parts: readonly string[]): boolean {
   if (parts.some((part) => names.folders.has(part))) return true;
   const path = `/${parts.join("/")}`;
-  if (names.ends.some((end) => path.endsWith(`/${end}`) || path.includes(`/${end}/`))) return true;
+  if ([...names.ends].some((end) => path.endsWith(`/${end}`) || path.includes(`/${end}/`))) return true;
   if (names.files.has(parts.at(-1) ?? "")) return true;
   return parts.some((part) => names.patterns.some((pattern) => pattern.test(part)));
 }
@@ -50,7 +50,7 @@ interface PathNames {
   /** The last part of the path. */
   readonly files: ReadonlySet<string>;
   /** Several parts together, such as `.config/gh`. */
-  readonly ends: readonly string[];
+  readonly ends: ReadonlySet<string>;
   /** Regular expressions for one part. */
   readonly patterns: readonly RegExp[];
 }
@@ -69,24 +69,11 @@ const SECRETS: PathNames = {
     .pgadmin.json .rediscli_auth .cargo_token .authinfo .authinfo.gpg .dbeaver-data-sources.xml .remote-sync.json
     .ftpconfig sftp.json .esmtprc .smbcredentials .terraform.lock.token .sentryclirc
   `),
-  ends: [
-    ".m2/settings.xml",
-    ".m2/settings-security.xml",
-    ".gradle/gradle.properties",
-    ".bundle/config",
-    ".dbt/profiles.yml",
-    ".snowsql/config",
-    ".config/git/config",
-    ".config/gh",
-    ".config/op",
-    ".config/hub",
-    ".config/doctl",
-    ".config/rclone",
-    ".config/glab-cli",
-    ".config/github-copilot",
-    "etc/wireguard",
-    "login data",
-  ],
+  ends: words(`
+    .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties .bundle/config .dbt/profiles.yml
+    .snowsql/config .config/git/config .config/gh .config/op .config/hub .config/doctl .config/rclone
+    .config/glab-cli .config/github-copilot etc/wireguard
+  `),
   patterns: [
     /^\.env/,
     /\.env$/,
@@ -100,6 +87,7 @@ const SECRETS: PathNames = {
     /^\.?(?:bash|zsh|sh|psql|mysql|sqlite|python|node_repl|irb|rediscli|mongo|fish)_?history$/,
     /^service[-_]?account.*\.json$/,
     /firebase-adminsdk/,
+    /^login data$/,
     /^\.?vault[-_]?pass/,
   ],
 };
@@ -121,22 +109,10 @@ const RUN_ALWAYS: PathNames = {
     azure-pipelines.yml bitbucket-pipelines.yml jenkinsfile .cirrus.yml buildspec.yml cloudbuild.yaml .semaphore.yml
     .gitpod.yml .replit
   `),
-  ends: [
-    ".config/fish",
-    ".config/nvim",
-    ".config/git",
-    ".config/systemd",
-    ".config/mise",
-    ".config/direnv",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".emacs.d",
-    ".vim",
-    "node_modules/.bin",
-    ".venv/bin",
-    "venv/bin",
-    "etc/cron.d",
-  ],
+  ends: words(`
+    .config/fish .config/nvim .config/git .config/systemd .config/mise .config/direnv .cargo/config
+    .cargo/config.toml .emacs.d .vim node_modules/.bin .venv/bin venv/bin etc/cron.d
+  `),
   patterns: [/\.(?:service|timer|socket|desktop|pth|code-workspace)$/, /^\.?zsh(?:rc|env)/],
 };
 
@@ -152,7 +128,7 @@ const BUILD_FILES: PathNames = {
     lerna.json composer.json agents.md claude.md gemini.md .cursorrules .windsurfrules copilot-instructions.md
     .nycrc .mocharc.json .swcrc angular.json
   `),
-  ends: [],
+  ends: new Set(),
   patterns: [
     /\.config\.[cm]?[jt]sx?$/,
     /^\.[a-z]+rc\.[cm]?[jt]s$/,

@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { z } from "zod";
 import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
-import { customProblem, problem } from "../../base/problems/problem.ts";
+import { problem } from "../../base/problems/problem.ts";
 import type { DomainDefinition } from "../../core/nouns/definition.ts";
-import type { CallContext } from "../../core/nouns/entry.ts";
-import { defineDomain } from "../../sources/code/define.ts";
+import { defineDomain, defineTool } from "../../sources/code/define.ts";
 import { type Agent, createAgent } from "../loop/agent.ts";
 import { run } from "../loop/run.ts";
-import { runContext } from "../loop/run-context.ts";
+import { runContext, tellOutput } from "../loop/run-context.ts";
 import type { Permissions } from "../permissions/permissions.ts";
+import { toolProblem } from "../workspace/tool-problem.ts";
 import { backgroundInput, createBackgroundJobs } from "./background-jobs.ts";
 import { createFetchPage, fetchInput } from "./fetch-page.ts";
 
@@ -20,7 +20,6 @@ export interface AgentTools {
   readonly domain: DomainDefinition;
   /** Names the agent that sub-agents are made like. */
   use(agent: Agent): void;
-  /** Stops what runs in the background. */
   close(): Promise<void>;
 }
 
@@ -32,23 +31,24 @@ export function createAgentTools(permissions: Permissions): AgentTools {
   const jobs = createBackgroundJobs(permissions.root);
   let agent: Agent | undefined;
 
-  async function background(input: unknown, { signal }: CallContext): Promise<string> {
-    const { command, job, stop } = backgroundInput.parse(input);
+  async function background(
+    { command, job, stop }: z.output<typeof backgroundInput>,
+    signal: AbortSignal,
+  ): Promise<string> {
     if (job !== undefined) return stop ? jobs.stop(job) : jobs.look(job);
     if (command === undefined) {
       throw problem("INVALID_INPUT", { operation: "background", reason: "it needs a command or a job" });
     }
     const { allowed, reason } = await permissions.command(command, signal);
     if (allowed) return jobs.start(command);
-    const next = "Do not try another way: ask the person, or go on without it.";
-    throw customProblem("PERMISSION_DENIED", `shell-run: ${reason}`, next);
+    throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   }
 
   const domain = defineDomain({
     name: DESK,
     description: "The agent's desk: todo list, sub-agents, background commands, pages of the web",
     tools: [
-      {
+      defineTool({
         name: "todo",
         op: `${DESK}.todo`,
         lane: "read",
@@ -56,9 +56,9 @@ export function createAgentTools(permissions: Permissions): AgentTools {
         phrases: ["plan the steps", "task list", "checklist", "track progress"],
         inputSchema: todoInput,
         examples: [{ args: { items: [{ text: "Find the failing test", state: "now" }] } }],
-        execute: async (input: unknown) => todoText(todoInput.parse(input)),
-      },
-      {
+        execute: todoText,
+      }),
+      defineTool({
         name: "task",
         op: `${DESK}.task`,
         lane: "read",
@@ -70,12 +70,12 @@ export function createAgentTools(permissions: Permissions): AgentTools {
         examples: [
           { args: { task: "Find every place that reads the config file, and list path and line." } },
         ],
-        execute: async (input: unknown, { signal }: CallContext) => {
+        execute: ({ task }, { signal }) => {
           if (!agent) throw problem("INVALID_INPUT", { operation: "task", reason: "no agent is open" });
-          return runTask(agent, taskInput.parse(input).task, signal);
+          return runTask(agent, task, signal);
         },
-      },
-      {
+      }),
+      defineTool({
         name: "background",
         op: `${DESK}.background`,
         lane: "write",
@@ -85,9 +85,9 @@ export function createAgentTools(permissions: Permissions): AgentTools {
         phrases: ["start dev server", "long running command", "watch mode", "tail the output"],
         inputSchema: backgroundInput,
         examples: [{ args: { command: "npm run dev" } }, { args: { job: "job-1" } }],
-        execute: background,
-      },
-      {
+        execute: (input, { signal }) => background(input, signal),
+      }),
+      defineTool({
         name: "fetch",
         op: `${DESK}.fetch`,
         lane: "read",
@@ -96,9 +96,8 @@ export function createAgentTools(permissions: Permissions): AgentTools {
         phrases: ["open url", "web page", "download documentation", "http get", "curl"],
         inputSchema: fetchInput,
         examples: [{ args: { url: "https://example.com/docs" } }],
-        execute: async (input: unknown, { signal }: CallContext) =>
-          fetchPage(fetchInput.parse(input).url, signal),
-      },
+        execute: ({ url }, { signal }) => fetchPage(url, signal),
+      }),
     ],
   });
   return {
@@ -127,7 +126,6 @@ const todoInput = z.strictObject({
 
 const MARKS = { open: "☐", now: "▶", done: "☑" } as const;
 
-/** The list as the model and the person read it. */
 function todoText({ items }: z.output<typeof todoInput>): string {
   const done = items.filter(({ state }) => state === "done").length;
   const lines = items.map(({ text, state }) => `${MARKS[state]} ${text}`);
@@ -146,7 +144,7 @@ const taskInput = z.strictObject({
 const inside = new AsyncLocalStorage<true>();
 
 /** Lets an agent with its own context do a task on the same gateway, with the same permissions. */
-async function runTask(agent: Agent, task: string, signal?: AbortSignal): Promise<string> {
+async function runTask(agent: Agent, task: string, signal: AbortSignal): Promise<string> {
   if (inside.getStore()) {
     throw problem("INVALID_INPUT", {
       operation: "task",
@@ -156,21 +154,14 @@ async function runTask(agent: Agent, task: string, signal?: AbortSignal): Promis
   const parent = runContext.getStore();
   const { sessions: _, ...options } = agent.options;
   const helper = createAgent({ ...options, limits: agent.limits });
-  const tell = (text: string) => {
-    const callId = parent?.call?.callId;
-    if (callId !== undefined)
-      parent?.emit({ type: "tool-output", callId, text: `${text}\n` }, parent.call?.span);
-  };
   return inside.run(true, async () => {
-    for await (const event of run(helper, task, {
-      ...(signal && { signal }),
-      ...(parent?.ask && { ask: parent.ask }),
-    })) {
+    for await (const event of run(helper, task, { signal, ...(parent?.ask && { ask: parent.ask }) })) {
       if (event.type === "llm-end") {
         const { usage, model } = event;
         parent?.emit({ type: "llm-aside", by: "sub-agent", usage, ...(model !== undefined && { model }) });
       }
-      if (event.type === "tool-start") tell(`${event.tool} ${JSON.stringify(event.args).slice(0, 120)}`);
+      if (event.type === "tool-start")
+        tellOutput(`${event.tool} ${JSON.stringify(event.args).slice(0, 120)}\n`, parent);
       // Its questions are questions of the call in which it works.
       if (event.type === "permission-request" || event.type === "permission-answer") {
         const { span: _span, ...question } = event;

@@ -15,17 +15,13 @@ const MAX_CHARS = 30_000;
 const READABLE = /^(?:text\/|application\/(?:json|xml|[\w.+-]+\+(?:json|xml)))/i;
 
 /** Reads pages of the web. A person allows each host once for the session. */
-export function createFetchPage(
-  guarded: GuardedFetch,
-): (url: string, signal?: AbortSignal) => Promise<string> {
+export function createFetchPage(guarded: GuardedFetch) {
   const allowed = new Set<string>();
-  return async (url, signal) => {
+  return async (url: string, signal: AbortSignal): Promise<string> => {
     const { host } = new URL(url);
     if (!allowed.has(host)) await permit(url, host, allowed);
-    const response = await guarded(url, {
-      ...(signal && { signal }),
-      headers: { accept: "text/html, text/*, application/json" },
-    });
+    const headers = { accept: "text/html, text/*, application/json" };
+    const response = await guarded(url, { signal, headers });
     const type = response.headers.get("content-type") ?? "text/plain";
     if (!READABLE.test(type)) {
       await response.body?.cancel();

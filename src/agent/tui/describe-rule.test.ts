@@ -4,6 +4,10 @@ import { describeRule } from "./permission-dialog.ts";
 test.each([
   ["shell-run(npm test)", "running npm test, with exactly these words"],
   ["shell-run(git diff *)", "running git diff, with any further arguments"],
+  [
+    "shell-run(npm run **)",
+    "running npm run, with any further arguments; it may run other programs and write files",
+  ],
   ["shell-run(grep '*' notes.md)", "running grep '*' notes.md, with exactly these words"],
   ["fs-write(src/**)", "writing every file below src"],
   ["fs-write(**)", "writing every file of the folder"],

@@ -206,8 +206,9 @@ export function describeRule(rule: string): string {
 }
 
 function ofCommand(pattern: string): string {
-  if (!pattern.endsWith(" *")) return `${pattern}, with exactly these words`;
-  return `${pattern.slice(0, -2)}, with any further arguments`;
+  const [, words, star] = /^(.*) (\*\*?)$/s.exec(pattern) ?? [];
+  if (star === undefined) return `${pattern}, with exactly these words`;
+  return `${words}, with any further arguments${star === "**" ? "; it may run other programs and write files" : ""}`;
 }
 
 function ofPath(pattern: string): string {

@@ -1,16 +1,16 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openWorkspace } from "../../../test/open-workspace.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { createPermissions } from "../permissions/permissions.ts";
 import { createCheckpoints } from "./checkpoints.ts";
-import { createWorkspace } from "./workspace-domain.ts";
 
 function open() {
   const root = temporaryFolder();
   const permissions = createPermissions({ root, ask: async () => "once" });
   const checkpoints = createCheckpoints(permissions.root);
-  const workspace = createWorkspace({ permissions, checkpoints });
+  const workspace = openWorkspace({ permissions, checkpoints });
   const at = (path: string) => join(permissions.root, path);
   const text = (path: string) => readFileSync(at(path), "utf8");
   const run = async (command: string) =>

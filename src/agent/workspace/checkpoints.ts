@@ -7,7 +7,6 @@ import { createFolderState } from "./folder-state.ts";
 
 /** Remembers files as they were before each turn, so that a turn can be undone. */
 export interface Checkpoints {
-  /** Starts a turn. */
   begin(): void;
   /** Notes a file before a tool changes it, and its hash afterwards; undefined if it is gone. */
   note(path: string, before: FileContent | undefined, after: string | undefined): void;

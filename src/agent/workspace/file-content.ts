@@ -2,12 +2,11 @@ import { createHash } from "node:crypto";
 import { constants, type FileHandle, open, readlink, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isProblem, problem } from "../../base/problems/problem.ts";
-import { fail, toProblem } from "./tool-response.ts";
+import { toolProblem } from "./tool-problem.ts";
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const SNIFFED_BYTES = 8_192;
 
-/** A file as it was read. */
 export interface FileContent {
   readonly bytes: Buffer;
   readonly mode: number;
@@ -67,7 +66,7 @@ export function toText(bytes: Uint8Array): string | undefined {
 }
 
 export function notUsable(path: string, reason: string) {
-  return toProblem(fail("INVALID_PARAMS", `${path} cannot be used: ${reason}.`));
+  return toolProblem("INVALID_PARAMS", `${path} cannot be used: ${reason}.`);
 }
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;

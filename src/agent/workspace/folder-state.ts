@@ -7,7 +7,7 @@ import { walk } from "./walk.ts";
 /** The files of a folder as they were when somebody looked last, without ignored ones. */
 export interface FolderState {
   /** Looks at the folder again. Returns the files that are not as they were, with their content then and now. */
-  look(signal?: AbortSignal): Promise<readonly FolderChange[]>;
+  look(): Promise<readonly FolderChange[]>;
   /** How many files are left out, because they are too large or too many. */
   readonly leftOut: number;
 }
@@ -44,10 +44,10 @@ export function createFolderState(root: string): FolderState {
     return content && { stamp, content };
   }
 
-  async function readAll(signal: AbortSignal | undefined): Promise<Map<string, KnownFile>> {
+  async function readAll(): Promise<Map<string, KnownFile>> {
     const paths: string[] = [];
     let missed = 0;
-    for await (const { path, kind } of walk(root, root, { signal })) {
+    for await (const { path, kind } of walk(root, root)) {
       if (kind !== "file") continue;
       if (paths.length < MOST_FILES) paths.push(join(root, path));
       else missed += 1;
@@ -69,9 +69,9 @@ export function createFolderState(root: string): FolderState {
     get leftOut() {
       return leftOut;
     },
-    look: async (signal) => {
+    look: async () => {
       const before = known;
-      const now = await readAll(signal);
+      const now = await readAll();
       known = now;
       if (!before) return [];
       const paths = new Set([...before.keys(), ...now.keys()]);

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { countOf } from "../../base/util/count-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
-import { describeImage, imageTypeOf, isBinary, loadFile } from "./file-content.ts";
-import { fail, succeed } from "./tool-response.ts";
-import { pathSchema, permitted, type ToolRun } from "./workspace-tool.ts";
+import { imageTypeOf, isBinary, loadFile } from "./file-content.ts";
+import { toolProblem } from "./tool-problem.ts";
+import { defineWorkspaceTool, pathSchema, permitted, type WorkspaceContext } from "./workspace-tool.ts";
 
 const LINE_CHARS = 2_000;
 /** About 8,000 tokens, with the numbers of the lines. */
@@ -11,13 +11,24 @@ const MAX_CHARS = 28_000;
 /** Providers refuse larger images. */
 const MAX_IMAGE_BYTES = 5 * 2 ** 20;
 
-export const readInput = z.strictObject({
+const readInput = z.strictObject({
   path: pathSchema,
   offset: z.int().min(1).default(1).describe("the first line, counted from 1"),
   limit: z.int().min(1).max(10_000).default(2_000).describe("how many lines"),
 });
 
-export interface ReadOutput {
+export const readTool = defineWorkspaceTool({
+  name: "read",
+  lane: "read",
+  description: "Read a text file of the project, all of it or a range of lines, or see an image",
+  inputSchema: readInput,
+  examples: [{ args: { path: "src/index.ts", offset: 1, limit: 200 } }],
+  phrases: ["open file", "show file", "cat", "view source"],
+  run: read,
+  toText: readText,
+});
+
+interface ReadOutput {
   readonly path: string;
   readonly text: string;
   readonly firstLine: number;
@@ -30,13 +41,13 @@ export interface ReadOutput {
 }
 
 /** An image as a result: the model sees the picture. */
-export interface ImageOutput {
+interface ImageOutput {
   readonly path: string;
   readonly image: { readonly type: "image"; readonly mimeType: string; readonly data: string };
 }
 
 /** Numbered lines, after a line that says which they are. */
-export function readText(output: ReadOutput): string | ImageOutput {
+function readText(output: ReadOutput): string | ImageOutput {
   return output.image ? { path: output.path, image: output.image } : linesText(output);
 }
 
@@ -49,58 +60,46 @@ function linesText({ path, text, firstLine, lastLine, totalLines, cutLines }: Re
   return `[${path}, lines ${firstLine} to ${lastLine} of ${totalLines}${rest}${cut}]\n${lines.join("\n")}`;
 }
 
-export const runRead: ToolRun<typeof readInput, ReadOutput> = async (input, context, signal) => {
-  const path = await permitted(context, "fs-read", input.path, signal);
+async function read(
+  { path: given, offset, limit }: z.output<typeof readInput>,
+  context: WorkspaceContext,
+  signal?: AbortSignal,
+): Promise<ReadOutput> {
+  const path = await permitted(context, "fs-read", given, signal);
   const content = await loadFile(path);
-  if (content === undefined) return fail("NOT_FOUND", `File not found: ${input.path}.`);
-  const mediaType = isBinary(content.bytes) ? imageTypeOf(content.bytes) : undefined;
-  if (mediaType !== undefined && content.bytes.length <= MAX_IMAGE_BYTES) {
-    const image = { type: "image", mimeType: mediaType, data: content.bytes.toString("base64") } as const;
-    const nothing = { text: "", firstLine: 1, lastLine: 0, totalLines: 0, cutLines: 0 };
-    const about = describeImage(mediaType, content.bytes);
-    return succeed({ path: input.path, ...nothing, image }, `${input.path}: ${about}.`);
-  }
-  if (isBinary(content.bytes)) {
-    return fail(
-      "INVALID_PARAMS",
-      `${input.path} is binary (${content.bytes.length} bytes) and is not shown.`,
-    );
-  }
-  context.seen.set(path, content.hash);
-  const lines = toLines(content.bytes.toString("utf8"));
-  if (input.offset > Math.max(1, lines.length)) {
-    return fail(
-      "INVALID_PARAMS",
-      `${input.path} has ${countOf(lines.length, "line")}; offset ${input.offset} is past its end.`,
-    );
+  if (content === undefined) throw toolProblem("NOT_FOUND", `File not found: ${given}.`);
+  const { bytes, hash } = content;
+  if (isBinary(bytes)) return { path: given, ...NO_LINES, image: toImage(given, bytes) };
+  context.seen.set(path, hash);
+  const lines = toLines(bytes.toString("utf8"));
+  if (offset > Math.max(1, lines.length)) {
+    const length = countOf(lines.length, "line");
+    throw toolProblem("INVALID_PARAMS", `${given} has ${length}; offset ${offset} is past its end.`);
   }
   const shown: string[] = [];
   let chars = 0;
   let cutLines = 0;
-  for (const line of lines.slice(input.offset - 1, input.offset - 1 + input.limit)) {
+  for (const line of lines.slice(offset - 1, offset - 1 + limit)) {
     if (line.length > LINE_CHARS) cutLines += 1;
     const fitted = cutText(line, LINE_CHARS);
     chars += fitted.length + 1;
     if (chars > MAX_CHARS) break;
     shown.push(fitted);
   }
-  const lastLine = input.offset + shown.length - 1;
-  const message =
-    lastLine < lines.length
-      ? `Lines ${input.offset} to ${lastLine} of ${lines.length}; go on with offset ${lastLine + 1}.`
-      : `Lines ${input.offset} to ${lastLine} of ${lines.length}, to the end.`;
-  return succeed(
-    {
-      path: input.path,
-      text: shown.join("\n"),
-      firstLine: input.offset,
-      lastLine,
-      totalLines: lines.length,
-      cutLines,
-    },
-    message,
-  );
-};
+  const lastLine = offset + shown.length - 1;
+  const text = shown.join("\n");
+  return { path: given, text, firstLine: offset, lastLine, totalLines: lines.length, cutLines };
+}
+
+const NO_LINES = { text: "", firstLine: 1, lastLine: 0, totalLines: 0, cutLines: 0 };
+
+/** @throws `INVALID_PARAMS` for binary files that models do not take. */
+function toImage(path: string, bytes: Buffer): ImageOutput["image"] {
+  const mimeType = imageTypeOf(bytes);
+  if (mimeType === undefined || bytes.length > MAX_IMAGE_BYTES)
+    throw toolProblem("INVALID_PARAMS", `${path} is binary (${bytes.length} bytes) and is not shown.`);
+  return { type: "image", mimeType, data: bytes.toString("base64") };
+}
 
 function toLines(text: string): string[] {
   if (text === "") return [];

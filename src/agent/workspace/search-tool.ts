@@ -6,9 +6,9 @@ import { cutText } from "../../base/util/cut-text.ts";
 import { isInside } from "../permissions/decide.ts";
 import { compileGlob } from "../permissions/match-glob.ts";
 import { isBinary, loadFile } from "./file-content.ts";
-import { fail, succeed } from "./tool-response.ts";
+import { toolProblem } from "./tool-problem.ts";
 import { type Walked, walk } from "./walk.ts";
-import { pathSchema, permitted, type ToolRun } from "./workspace-tool.ts";
+import { defineWorkspaceTool, pathSchema, permitted, type WorkspaceContext } from "./workspace-tool.ts";
 
 const LINE_CHARS = 500;
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -17,7 +17,7 @@ const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 const MAX_PROGRAM = 2_000;
 const PLAIN = /^[^\\^$.|?*+()[\]{}]+$/;
 
-export const searchInput = z.strictObject({
+const searchInput = z.strictObject({
   pattern: z.string().min(1).max(1_000).describe("a regular expression (RE2), matched line by line"),
   path: pathSchema.default(".").describe("the folder or file to search in"),
   files: z.string().min(1).max(500).optional().describe("only paths like this, such as **/*.ts"),
@@ -26,13 +26,24 @@ export const searchInput = z.strictObject({
   limit: z.int().min(1).max(1_000).default(100).describe("how many lines"),
 });
 
-export interface SearchMatch {
+export const searchTool = defineWorkspaceTool({
+  name: "search",
+  lane: "read",
+  description: "Search the lines of the project's files by a regular expression",
+  inputSchema: searchInput,
+  examples: [{ args: { pattern: "function \\w+Name", files: "**/*.ts" } }],
+  phrases: ["grep", "ripgrep", "find in files", "where is it used"],
+  run: search,
+  toText: searchText,
+});
+
+interface SearchMatch {
   readonly path: string;
   readonly line: number;
   readonly text: string;
 }
 
-export interface SearchOutput {
+interface SearchOutput {
   readonly matches: readonly SearchMatch[];
   readonly filesSearched: number;
   /** How many files were left out: too large, or not readable without asking. */
@@ -42,7 +53,7 @@ export interface SearchOutput {
 }
 
 /** One line for each match: path, number, text. */
-export function searchText({ matches, filesSearched, filesSkipped, more }: SearchOutput): string {
+function searchText({ matches, filesSearched, filesSkipped, more }: SearchOutput): string {
   const skipped = filesSkipped > 0 ? `, ${countOf(filesSkipped, "file")} left out` : "";
   const end = more ? "; a limit ended the search early, so there may be more" : "";
   const lines = matches.map(({ path, line, text }) => `${path}:${line}: ${text}`);
@@ -52,10 +63,13 @@ export function searchText({ matches, filesSearched, filesSkipped, more }: Searc
   ].join("\n");
 }
 
-export const runSearch: ToolRun<typeof searchInput, SearchOutput> = async (input, context, signal) => {
+async function search(
+  input: z.output<typeof searchInput>,
+  context: WorkspaceContext,
+  signal?: AbortSignal,
+): Promise<SearchOutput> {
   const path = await permitted(context, "fs-read", input.path, signal);
   const test = toTest(input);
-  if (typeof test === "string") return fail("INVALID_PARAMS", test);
   const isWanted = input.files === undefined ? () => true : compileGlob(input.files);
   const matches: SearchMatch[] = [];
   let filesSearched = 0;
@@ -87,9 +101,8 @@ export const runSearch: ToolRun<typeof searchInput, SearchOutput> = async (input
     await setImmediate();
     signal?.throwIfAborted();
   }
-  const message = `${countOf(matches.length, "line")} in ${countOf(filesSearched, "file")}${more ? "; a limit ended the search early" : ""}.`;
-  return succeed({ matches, filesSearched, filesSkipped, more }, message);
-};
+  return { matches, filesSearched, filesSkipped, more };
+}
 
 async function* filesIn(path: string, root: string, signal?: AbortSignal) {
   const top = isInside(path, root) ? root : path;
@@ -122,7 +135,7 @@ function collect(
   return false;
 }
 
-/** A test of lines, or the reason that the pattern gives none. */
+/** @throws `INVALID_PARAMS` for a pattern that cannot be used. */
 function toTest({ pattern, ignoreCase, literal }: z.output<typeof searchInput>) {
   if (literal || PLAIN.test(pattern)) {
     if (!ignoreCase) return (line: string) => line.includes(pattern);
@@ -131,29 +144,42 @@ function toTest({ pattern, ignoreCase, literal }: z.output<typeof searchInput>) 
   }
   try {
     const compiled = RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
-    if (compiled.programSize() > MAX_PROGRAM) return "The pattern is too large.";
-    return (line: string) => compiled.matcher(line).find();
+    if (compiled.programSize() <= MAX_PROGRAM) return (line: string) => compiled.matcher(line).find();
   } catch {
-    return "The pattern is not a regular expression of RE2, which has no look-around and no back-references.";
+    throw toolProblem(
+      "INVALID_PARAMS",
+      "The pattern is not a regular expression of RE2, which has no look-around and no back-references.",
+    );
   }
+  throw toolProblem("INVALID_PARAMS", "The pattern is too large.");
 }
 
-export const listInput = z.strictObject({
+const listInput = z.strictObject({
   path: pathSchema.default("."),
   depth: z.int().min(1).max(32).default(1).describe("how many folders down"),
   ignored: z.boolean().default(false).describe("include files that .gitignore leaves out"),
   limit: z.int().min(1).max(5_000).default(500),
 });
 
-export interface ListOutput {
+export const listTool = defineWorkspaceTool({
+  name: "list",
+  lane: "read",
+  description: "List the files and folders in a folder of the project, without ignored ones",
+  inputSchema: listInput,
+  examples: [{ args: { path: "src", depth: 2 } }],
+  phrases: ["ls", "directory listing", "which files are there", "tree"],
+  run: list,
+  toText: listText,
+});
+
+interface ListOutput {
   readonly path: string;
   readonly entries: readonly Walked[];
-  /** Whether there are more entries than the limit. */
   readonly more: boolean;
 }
 
 /** One line for each entry; folders end with a slash. */
-export function listText({ path, entries, more }: ListOutput): string {
+function listText({ path, entries, more }: ListOutput): string {
   const end = more ? "; there are more: name a folder below, or raise limit" : "";
   const lines = entries.map((entry) => `${entry.path}${MARKS[entry.kind] ?? ""}`);
   return [`[${entries.length} entries of ${path}${end}]`, ...lines].join("\n");
@@ -161,18 +187,17 @@ export function listText({ path, entries, more }: ListOutput): string {
 
 const MARKS: Readonly<Record<string, string>> = { folder: "/", link: "@" };
 
-export const runList: ToolRun<typeof listInput, ListOutput> = async (input, context, signal) => {
-  const path = await permitted(context, "fs-read", input.path, signal);
+async function list(
+  { path: given, depth, ignored, limit }: z.output<typeof listInput>,
+  context: WorkspaceContext,
+  signal?: AbortSignal,
+): Promise<ListOutput> {
+  const path = await permitted(context, "fs-read", given, signal);
   const top = isInside(path, context.root) ? context.root : path;
   const entries: Walked[] = [];
-  let more = false;
-  for await (const entry of walk(top, path, { depth: input.depth, ignored: input.ignored, signal })) {
-    more = entries.length >= input.limit;
-    if (more) break;
+  for await (const entry of walk(top, path, { depth, ignored, signal })) {
+    if (entries.length >= limit) return { path: given, entries, more: true };
     entries.push(entry);
   }
-  const message = more
-    ? `The first ${entries.length} entries. For more, name a folder below or raise limit.`
-    : `${entries.length} entries.`;
-  return succeed({ path: input.path, entries, more }, message);
-};
+  return { path: given, entries, more: false };
+}

@@ -5,17 +5,17 @@ import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { createMarker, MARKER } from "../../base/util/process-marker.ts";
 import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
-import { runContext } from "../loop/run-context.ts";
+import { runContext, tellOutput } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
 import { toShellRequest } from "../permissions/to-request.ts";
-import { fail, succeed } from "./tool-response.ts";
-import type { ToolRun } from "./workspace-tool.ts";
+import { toolProblem } from "./tool-problem.ts";
+import { defineWorkspaceTool, type WorkspaceContext } from "./workspace-tool.ts";
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
 const SHOWN_ON_FAILURE = 4_000;
 export const MAX_COMMAND_MS = 600_000;
 
-export const shellInput = z.strictObject({
+const shellInput = z.strictObject({
   command: z
     .string()
     .min(1)
@@ -25,10 +25,21 @@ export const shellInput = z.strictObject({
   timeoutMs: z.int().min(1).max(MAX_COMMAND_MS).default(120_000),
 });
 
-export type ShellOutput = Omit<CommandEnd, "stopped">;
+export const shellTool = defineWorkspaceTool({
+  name: "shell",
+  lane: "write",
+  description: "Run a shell command in the project's folder and return its output",
+  inputSchema: shellInput,
+  examples: [{ args: { command: "npm test", timeoutMs: 60_000 } }],
+  phrases: ["run command", "terminal", "bash", "execute program"],
+  run: shell,
+  toText: shellText,
+});
+
+type ShellOutput = Omit<CommandEnd, "stopped">;
 
 /** The output, followed by how the command ended unless it succeeded. */
-export function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): string {
+function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): string {
   const end = killedBy === null ? `exit code ${exitCode}` : `killed by ${killedBy}`;
   const notes = [
     ...(cutBytes > 0 ? [`${cutBytes} bytes in the middle left out`] : []),
@@ -40,33 +51,26 @@ export function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput)
     .join("\n");
 }
 
-export const runShell: ToolRun<typeof shellInput, ShellOutput> = async (input, context, signal) => {
-  const { allowed, reason } = await context.permissions.command(input.command, signal);
-  if (!allowed) return fail("PERMISSION_DENIED", `shell-run: ${reason}`);
+async function shell(
+  { command, timeoutMs }: z.output<typeof shellInput>,
+  { permissions, root, environment, shell: program, checkpoints }: WorkspaceContext,
+  signal?: AbortSignal,
+): Promise<ShellOutput> {
+  const { allowed, reason } = await permissions.command(command, signal);
+  if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
-  const start = () =>
-    runCommand(input.command, {
-      shell: context.shell,
-      folder: context.root,
-      environment: context.environment,
-      timeoutMs: input.timeoutMs,
-      maxBytes: MAX_OUTPUT_BYTES,
-      signal,
-      onOutput: (text) => {
-        const callId = running?.call?.callId;
-        if (callId !== undefined) running?.emit({ type: "tool-output", callId, text }, running.call?.span);
-      },
-    });
-  const { stopped, ...end } = await (context.checkpoints && (await mayWrite(input.command, context.root))
-    ? context.checkpoints.during(start)
+  const onOutput = (text: string) => tellOutput(text, running);
+  const limits = { timeoutMs, maxBytes: MAX_OUTPUT_BYTES, signal };
+  const start = () => runCommand(command, { shell: program, folder: root, environment, ...limits, onOutput });
+  const { stopped, ...end } = await (checkpoints && (await mayWrite(command, root))
+    ? checkpoints.during(start)
     : start());
   const last = `Its output:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
   if (stopped === "timeout")
-    return fail("TIMEOUT", `The command was stopped after ${input.timeoutMs} ms. ${last}`);
-  if (stopped === "cancelled") return fail("UNKNOWN", `The command was cancelled. ${last}`);
-  const how = end.killedBy === null ? `exited with ${end.exitCode}` : `was killed by ${end.killedBy}`;
-  return succeed(end, `The command ${how}.`);
-};
+    throw toolProblem("TIMEOUT", `The command was stopped after ${timeoutMs} ms. ${last}`);
+  if (stopped === "cancelled") throw toolProblem("UNKNOWN", `The command was cancelled. ${last}`);
+  return end;
+}
 
 /** Whether the command may change files; one that is not understood may. */
 async function mayWrite(command: string, root: string): Promise<boolean> {
@@ -78,7 +82,6 @@ const LAST_OUTPUT_MS = 250;
 /** Variables that most programs need; others have to be named. */
 const INHERITED = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
 
-/** Options of {@link runCommand}. */
 interface CommandOptions {
   readonly shell: string;
   readonly folder: string;
@@ -91,7 +94,6 @@ interface CommandOptions {
   readonly onOutput?: ((text: string) => void) | undefined;
 }
 
-/** How a command ended. */
 interface CommandEnd {
   readonly exitCode: number | null;
   readonly killedBy: string | null;
@@ -109,7 +111,7 @@ interface CommandEnd {
  */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandEnd> {
   const marker = createMarker();
-  const output = createOutputKeeper(options.maxBytes);
+  const output = new OutputKeeper(options.maxBytes);
   const child = spawn(options.shell, ["-c", command], {
     cwd: options.folder,
     env: { ...inherited(options.environment), TERM: "dumb", NO_COLOR: "1", [MARKER]: marker },
@@ -168,46 +170,42 @@ function inherited(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(present);
 }
 
-/** Keeps the beginning and the end of a long output, within a number of bytes. */
-interface OutputKeeper {
-  add(chunk: Buffer): void;
-  end(): { output: string; cutBytes: number };
-}
+/** Keeps the beginning and the end of a long output, within about `maxBytes`. */
+class OutputKeeper {
+  readonly #half: number;
+  #head = Buffer.alloc(0);
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #cutBytes = 0;
 
-/** Creates a keeper that holds at most about `maxBytes`. */
-function createOutputKeeper(maxBytes: number): OutputKeeper {
-  const half = Math.ceil(maxBytes / 2);
-  let head = Buffer.alloc(0);
-  let tail: Buffer[] = [];
-  let tailBytes = 0;
-  let cutBytes = 0;
+  constructor(maxBytes: number) {
+    this.#half = Math.ceil(maxBytes / 2);
+  }
 
-  function add(chunk: Buffer): void {
-    const room = half - head.length;
-    if (room > 0) head = Buffer.concat([head, chunk.subarray(0, room)]);
+  add(chunk: Buffer): void {
+    const room = this.#half - this.#head.length;
+    if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
     const rest = chunk.subarray(Math.max(0, room));
     if (rest.length === 0) return;
-    tail.push(rest);
-    tailBytes += rest.length;
+    this.#tail.push(rest);
+    this.#tailBytes += rest.length;
     // Trim only now and then, so that small chunks do not cost a copy each.
-    if (tailBytes > half * 2) trim();
+    if (this.#tailBytes > this.#half * 2) this.#trim();
   }
 
-  function trim(): void {
-    const whole = Buffer.concat(tail);
-    const kept = whole.subarray(Math.max(0, whole.length - half));
-    cutBytes += whole.length - kept.length;
-    tail = [Buffer.from(kept)];
-    tailBytes = kept.length;
+  end(): { output: string; cutBytes: number } {
+    const tail = this.#trim();
+    const cutBytes = this.#cutBytes;
+    if (cutBytes === 0) return { output: Buffer.concat([this.#head, tail]).toString("utf8"), cutBytes };
+    return { output: `${this.#head}\n… ${cutBytes} bytes left out …\n${tail}`, cutBytes };
   }
 
-  return {
-    add,
-    end() {
-      trim();
-      const last = tail[0]?.toString("utf8") ?? "";
-      if (cutBytes === 0) return { output: Buffer.concat([head, ...tail]).toString("utf8"), cutBytes };
-      return { output: `${head.toString("utf8")}\n… ${cutBytes} bytes left out …\n${last}`, cutBytes };
-    },
-  };
+  #trim(): Buffer {
+    const whole = Buffer.concat(this.#tail);
+    const tail = Buffer.from(whole.subarray(Math.max(0, whole.length - this.#half)));
+    this.#cutBytes += whole.length - tail.length;
+    this.#tail = [tail];
+    this.#tailBytes = tail.length;
+    return tail;
+  }
 }

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openWorkspace } from "../../../test/open-workspace.ts";
 import { setUpPermissions } from "../../../test/set-up-permissions.ts";
 import type { PermissionAnswer, PermissionQuestion } from "../permissions/permissions.ts";
-import { createWorkspace } from "./workspace-domain.ts";
 
 /** A workspace whose person answers by what they see. */
 function setUp(answer: (question: PermissionQuestion, root: string) => PermissionAnswer) {
@@ -15,7 +15,7 @@ function setUp(answer: (question: PermissionQuestion, root: string) => Permissio
     },
     store: { place: "the settings", allow: async () => {} },
   });
-  return { workspace: createWorkspace({ permissions }), root, asked };
+  return { workspace: openWorkspace({ permissions }), root, asked };
 }
 
 test("a question about an edit has its whole diff, with a comment, a tab and unseen characters", async () => {

@@ -7,14 +7,12 @@ import { loadFile } from "./file-content.ts";
 const MAX_DEPTH = 64;
 const MAX_IGNORE_CHARS = 256 * 1024;
 
-/** One entry of a folder. */
 export interface Walked {
   /** The path relative to the folder where the walk began. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
 }
 
-/** Options of {@link walk}. */
 export interface WalkOptions {
   /** How many folders down; 1 is the folder itself. */
   readonly depth?: number;
@@ -30,7 +28,7 @@ export interface WalkOptions {
 export async function* walk(top: string, folder: string, options: WalkOptions = {}): AsyncGenerator<Walked> {
   const start = folder === top ? "" : folder.slice(top.length + 1);
   const parts = start === "" ? [] : start.split("/");
-  let ignored = NOTHING_IGNORED;
+  let ignored: Patterns = [];
   if (!options.ignored) {
     for (let depth = 0; depth < parts.length; depth += 1) {
       ignored = await withIgnoreFile(ignored, top, parts.slice(0, depth).join("/"));
@@ -43,7 +41,7 @@ async function* walkFolder(
   top: string,
   start: string,
   inner: string,
-  above: Ignored,
+  above: Patterns,
   options: WalkOptions,
   depth: number,
 ): AsyncGenerator<Walked> {
@@ -52,7 +50,7 @@ async function* walkFolder(
   const ignored = options.ignored ? above : await withIgnoreFile(above, top, relative);
   for (const entry of await entriesOf(join(top, relative), inner === "")) {
     const fromTop = relative === "" ? entry.name : `${relative}/${entry.name}`;
-    if (entry.name === ".git" || ignored.has(fromTop, entry.isDirectory())) continue;
+    if (entry.name === ".git" || isIgnored(ignored, fromTop, entry.isDirectory())) continue;
     const path = inner === "" ? entry.name : `${inner}/${entry.name}`;
     yield { path, kind: kindOf(entry) };
     if (entry.isDirectory() && depth > 1) yield* walkFolder(top, start, path, ignored, options, depth - 1);
@@ -70,10 +68,11 @@ async function entriesOf(folder: string, isFirst: boolean): Promise<Dirent[]> {
   }
 }
 
-async function withIgnoreFile(ignored: Ignored, top: string, folder: string): Promise<Ignored> {
+async function withIgnoreFile(above: Patterns, top: string, folder: string): Promise<Patterns> {
   const content = await loadFile(join(top, folder, ".gitignore")).catch(() => undefined);
-  if (content === undefined || content.bytes.length > MAX_IGNORE_CHARS) return ignored;
-  return ignored.below(folder, content.bytes.toString("utf8"));
+  if (content === undefined || content.bytes.length > MAX_IGNORE_CHARS) return above;
+  const lines = content.bytes.toString("utf8").split(/\r?\n/);
+  return [...above, ...lines.flatMap((line) => readPattern(folder, line) ?? [])].slice(-MAX_PATTERNS);
 }
 
 function kindOf(entry: Dirent): Walked["kind"] {
@@ -84,36 +83,19 @@ function kindOf(entry: Dirent): Walked["kind"] {
 
 const MAX_PATTERNS = 5_000;
 
+/** The patterns of the ignore files from the top folder down to one folder. Paths are relative to the top folder. */
+type Patterns = readonly Pattern[];
+
 interface Pattern {
   readonly negated: boolean;
   readonly foldersOnly: boolean;
   matches(path: string): boolean;
 }
 
-/** The ignore files from the top folder down to one folder. */
-interface Ignored {
-  /** Whether they leave a path out. Paths are relative to the top folder, with `/` between their parts. */
-  has(path: string, isFolder: boolean): boolean;
-  /** Adds the ignore file of a folder below. */
-  below(folder: string, text: string): Ignored;
-}
-
-const NOTHING_IGNORED: Ignored = withPatterns([]);
-
-function withPatterns(patterns: readonly Pattern[]): Ignored {
-  return {
-    has(path, isFolder) {
-      const last = patterns.findLast(
-        (pattern) => (isFolder || !pattern.foldersOnly) && pattern.matches(path),
-      );
-      return last !== undefined && !last.negated;
-    },
-    below: (folder, text) => withPatterns([...patterns, ...readPatterns(folder, text)].slice(-MAX_PATTERNS)),
-  };
-}
-
-function readPatterns(folder: string, text: string): Pattern[] {
-  return text.split(/\r?\n/).flatMap((line) => readPattern(folder, line) ?? []);
+/** Whether the ignore files from the top folder down leave a path out. */
+function isIgnored(patterns: Patterns, path: string, isFolder: boolean): boolean {
+  const last = patterns.findLast((pattern) => (isFolder || !pattern.foldersOnly) && pattern.matches(path));
+  return last !== undefined && !last.negated;
 }
 
 function readPattern(folder: string, line: string): Pattern | undefined {

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { problem } from "../../base/problems/problem.ts";
-import { PROBLEMS, type ProblemCode } from "../../base/problems/problems.ts";
 import { createGateway } from "../../gateway/create-gateway.ts";
 import { createPermissions } from "../permissions/permissions.ts";
-import { fail, toFailure, toProblem } from "./tool-response.ts";
+import { toToolProblem } from "./tool-problem.ts";
 import { workspaceDomain } from "./workspace-domain.ts";
 
 function setUp() {
@@ -58,15 +57,16 @@ test("delete runs dry by default, and a refusal is one problem with its own code
   expect(refused.text.match(/PERMISSION_DENIED/g)).toHaveLength(1);
 });
 
-test("a failure and its problem have the same code, sentence and next step", () => {
-  for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
-    const failure = fail(code, "why it failed", "do something else");
-    expect(toProblem(failure)).toMatchObject({ code, message: "why it failed", next: "do something else" });
-    expect(toFailure(toProblem(failure))).toEqual(failure);
-  }
-  expect(toFailure(problem("BUSY", { server: "x", running: 1, waiting: 1 })).error).toBe("BUSY");
-  expect(toFailure(Object.assign(new TypeError("x"), { code: "EACCES" })).error).toBe("PERMISSION_DENIED");
-  expect(toFailure(Object.assign(new TypeError("x"), { code: "EISDIR" })).error).toBe("IO_ERROR");
-  expect(toFailure(Object.assign(new Error("x"), { code: "UNKNOWN" }))).toEqual(fail("UNKNOWN", "x"));
-  expect(toFailure("thrown text")).toEqual(fail("UNKNOWN", "thrown text"));
+test("whatever a tool throws becomes a problem with a code of the table and a next step", () => {
+  const code = (error: unknown) => toToolProblem(error).code;
+  const busy = problem("BUSY", { server: "x", running: 1, waiting: 1 });
+  expect(toToolProblem(busy)).toBe(busy);
+  expect(code(Object.assign(new TypeError("x"), { code: "EACCES" }))).toBe("PERMISSION_DENIED");
+  expect(code(Object.assign(new TypeError("x"), { code: "EISDIR" }))).toBe("IO_ERROR");
+  expect(code(Object.assign(new Error("x"), { code: "UNKNOWN" }))).toBe("UNKNOWN");
+  expect(toToolProblem("thrown text")).toMatchObject({
+    code: "UNKNOWN",
+    message: "thrown text",
+    next: "Report the failure to the person.",
+  });
 });

@@ -1,40 +1,42 @@
 import { z } from "zod";
+import type { Example, Lane } from "../../core/nouns/entry.ts";
 import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions, Preview } from "../permissions/permissions.ts";
 import type { Checkpoints } from "./checkpoints.ts";
-import { fail, type ToolResponse, toFailure, toProblem } from "./tool-response.ts";
+import { toolProblem } from "./tool-problem.ts";
 
-/** Hashes of files by path. It may forget the oldest. */
-export interface FileHashes {
-  get(path: string): string | undefined;
-  has(path: string): boolean;
-  set(path: string, hash: string): unknown;
-  delete(path: string): unknown;
-}
-
-/** The state that the tools of one workspace share. */
 export interface WorkspaceContext {
   readonly root: string;
   readonly permissions: Permissions;
-  /** The SHA-256 of each file when it was last read or written here, by path. */
-  readonly seen: FileHashes;
+  /** The SHA-256 of each file when it was last read or written here, by path. The oldest may be forgotten. */
+  readonly seen: Pick<Map<string, string>, "get" | "has" | "delete"> & {
+    set(path: string, hash: string): unknown;
+  };
   /** Names of further variables that commands get. */
   readonly environment: readonly string[];
   readonly shell: string;
   readonly checkpoints?: Checkpoints | undefined;
 }
 
-/** A tool that checks its input, asks for permission, and never throws. */
-export type WorkspaceTool<T> = (input: unknown, signal?: AbortSignal) => Promise<ToolResponse<T>>;
+/** A tool for the files or commands of a project. It asks for permission itself. */
+export interface WorkspaceTool<Schema extends z.ZodType = z.ZodType, Output = unknown> {
+  readonly name: string;
+  readonly lane: Lane;
+  readonly description: string;
+  readonly inputSchema: Schema;
+  readonly examples: readonly Example[];
+  readonly phrases: readonly string[];
+  run(input: z.output<Schema>, context: WorkspaceContext, signal?: AbortSignal): Promise<Output>;
+  /** The result as the model reads it. Default: as it is. */
+  toText?(output: Output): unknown;
+}
 
-/** The work of a tool on checked input. */
-export type ToolRun<S extends z.ZodType, T> = (
-  input: z.output<S>,
-  context: WorkspaceContext,
-  signal?: AbortSignal,
-) => Promise<ToolResponse<T>>;
+export function defineWorkspaceTool<Schema extends z.ZodType, Output>(
+  tool: WorkspaceTool<Schema, Output>,
+): WorkspaceTool<Schema, Output> {
+  return tool;
+}
 
-/** A path as file systems take it. */
 export const pathSchema = z
   .string()
   .min(1)
@@ -42,27 +44,9 @@ export const pathSchema = z
   .refine((path) => !path.includes("\0"), "must not contain NUL")
   .describe("relative to the project's folder, or absolute");
 
-/** Makes a tool of its input schema and its work. */
-export function toTool<S extends z.ZodType, T>(
-  schema: S,
-  run: ToolRun<S, T>,
-  context: WorkspaceContext,
-): WorkspaceTool<T> {
-  return async (input, signal) => {
-    const parsed = schema.safeParse(input);
-    if (!parsed.success) return fail("INVALID_PARAMS", z.prettifyError(parsed.error));
-    try {
-      signal?.throwIfAborted();
-      return await run(parsed.data, context, signal);
-    } catch (error) {
-      return toFailure(error);
-    }
-  };
-}
-
 /**
  * Asks for permission and returns the path to use.
- * @throws `TOOL_FAILED` if permission is denied.
+ * @throws `PERMISSION_DENIED`
  */
 export async function permitted(
   { permissions }: WorkspaceContext,
@@ -74,5 +58,5 @@ export async function permitted(
   const options = { signal, ...(preview && { preview }) };
   const { allowed, reason, path } = await permissions.file(scope, given, options);
   if (allowed) return path;
-  throw toProblem(fail("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`));
+  throw toolProblem("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`);
 }

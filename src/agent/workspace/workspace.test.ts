@@ -14,11 +14,10 @@ import { applyPatch } from "diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../test/claims.ts";
+import { openWorkspace, type ToolResponse } from "../../../test/open-workspace.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { PROBLEMS } from "../../base/problems/problems.ts";
 import { createPermissions, type PermissionsOptions } from "../permissions/permissions.ts";
-import type { ToolResponse } from "./tool-response.ts";
-import { createWorkspace } from "./workspace-domain.ts";
 
 const ALLOWED = { allow: ["fs-write(**)", "fs-delete(**)"] };
 
@@ -31,7 +30,7 @@ function setUp(options: Partial<PermissionsOptions> = {}) {
     writeFileSync(join(root, path), text);
   };
   const permissions = createPermissions({ root, home: folder, user: ALLOWED, ...options });
-  return { folder, root, put, permissions, workspace: createWorkspace({ permissions }) };
+  return { folder, root, put, permissions, workspace: openWorkspace({ permissions }) };
 }
 
 function resultOf<T>(response: ToolResponse<T>): T {
@@ -46,7 +45,7 @@ describe("read", () => {
     const part = await workspace.read({ path: "a.txt", offset: 2, limit: 2 });
     expect(part).toMatchObject({
       result: { text: "two\nthree", firstLine: 2, lastLine: 3, totalLines: 4 },
-      message: "Lines 2 to 3 of 4; go on with offset 4.",
+      text: "[a.txt, lines 2 to 3 of 4; go on with offset 4]\n2\ttwo\n3\tthree",
     });
     expect(await workspace.read({ path: "a.txt", offset: 9 })).toMatchObject({ error: "INVALID_PARAMS" });
     put("empty", "");

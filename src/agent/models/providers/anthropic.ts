@@ -12,13 +12,11 @@ export const anthropic = defineProvider({
   defaultModel: () => defaultModelOf("anthropic"),
   serverUrl: ({ baseUrl }) => baseUrl ?? API,
   listing: ({ apiKey, baseUrl }) =>
-    apiKey
-      ? {
-          url: `${withoutEndSlash(baseUrl ?? API)}/models?limit=1000`,
-          headers: { "x-api-key": apiKey, "anthropic-version": "2023-06-01" },
-          ownUrl: baseUrl,
-        }
-      : undefined,
+    apiKey && {
+      url: `${withoutEndSlash(baseUrl ?? API)}/models?limit=1000`,
+      headers: { "x-api-key": apiKey, "anthropic-version": "2023-06-01" },
+      ownUrl: baseUrl,
+    },
   telemetryName: "anthropic",
   package: "@ai-sdk/anthropic",
   create: async ({ apiKey, baseUrl }, context) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { azureCliTokens } from "./cli-tokens.ts";
+import { azureCredentials } from "./cli-tokens.ts";
 import { defineProvider, notConfigured, pathPart, text, url } from "./define-provider.ts";
 import { createModelFetch, withoutEndSlash } from "./model-fetch.ts";
 
@@ -17,18 +17,13 @@ export const azure = defineProvider({
   create: async ({ endpoint, apiVersion = "2024-06-01", apiKey }, context) => {
     const { name, model: deployment, load } = context;
     if (!endpoint) throw notConfigured(name, "set providers.azure.endpoint, the address of the resource.");
-    const tokens = azureCliTokens(RESOURCE, context);
-    if (!apiKey && !(await tokens.current())) {
-      throw notConfigured(
-        name,
-        "set providers.azure.apiKey or AZURE_OPENAI_API_KEY, or log in with the Azure CLI (az login).",
-      );
-    }
+    const keys = "providers.azure.apiKey or AZURE_OPENAI_API_KEY";
+    const { token, secrets } = await azureCredentials(apiKey, { resource: RESOURCE, keys }, context);
     const { createAzure } = await load(() => import("@ai-sdk/azure"));
     const isUnified = UNIFIED.has(apiVersion);
     const root = withoutEndSlash(endpoint).replace(/\/openai(?:\/v1)?$/, "");
     const provider = createAzure({
-      ...(apiKey ? { apiKey } : { tokenProvider: tokens.required }),
+      ...(apiKey ? { apiKey } : { tokenProvider: token }),
       baseURL: isUnified ? `${root}/openai/v1` : `${root}/openai`,
       apiVersion,
       useDeploymentBasedUrls: !isUnified,
@@ -36,7 +31,7 @@ export const azure = defineProvider({
     });
     return {
       model: isUnified ? provider.responses(deployment) : provider.chat(deployment),
-      secrets: () => (apiKey ? [apiKey] : [...tokens.issued]),
+      secrets,
     };
   },
 });

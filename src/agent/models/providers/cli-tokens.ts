@@ -1,5 +1,5 @@
 import { problem } from "../../../base/problems/problem.ts";
-import type { ProviderHost } from "./define-provider.ts";
+import { notConfigured, type ProviderContext, type ProviderHost } from "./define-provider.ts";
 
 const RENEW_BEFORE_MS = 5 * 60_000;
 /** Used when the CLI does not say when the token expires. */
@@ -10,30 +10,40 @@ export async function githubCliToken({ run }: ProviderHost): Promise<string | un
   return (await run("gh", ["auth", "token"]))?.trim() || undefined;
 }
 
-export interface CliTokens {
-  /** A token that stays valid for some minutes; undefined if the CLI is missing or not logged in. */
-  current(): Promise<string | undefined>;
+/** A key, or the tokens of the Azure CLI in its place. */
+interface AzureCredentials {
   /** @throws AUTHENTICATION_ERROR if the CLI gives no token. */
-  required(): Promise<string>;
-  /** Every token so far, to keep them out of messages. */
-  readonly issued: ReadonlySet<string>;
+  token(): Promise<string>;
+  /** The key, or every token so far, to keep them out of messages. */
+  secrets(): readonly string[];
 }
 
-/** Tokens of the Azure CLI for a resource. Each is used until shortly before it expires. */
-export function azureCliTokens(resource: string, { run, clock }: ProviderHost): CliTokens {
+/**
+ * The key of a config, or tokens of the Azure CLI for a resource, each used until shortly before it expires.
+ *
+ * @throws PROVIDER_NOT_CONFIGURED if there is neither.
+ */
+export async function azureCredentials(
+  apiKey: string | undefined,
+  { resource, keys }: { readonly resource: string; readonly keys: string },
+  { name, run, clock }: ProviderContext,
+): Promise<AzureCredentials> {
   const args = ["account", "get-access-token", "--resource", resource, "--output", "json"];
-  const issued = new Set<string>();
+  const issued = new Set<string>(apiKey ? [apiKey] : []);
   let held: { readonly token: string; readonly until: number } | undefined;
+
   async function current(): Promise<string | undefined> {
     if (held && clock.now() < held.until) return held.token;
     held = parse(await run("az", args), clock.now());
     if (held) issued.add(held.token);
     return held?.token;
   }
+
+  if (!apiKey && !(await current()))
+    throw notConfigured(name, `set ${keys}, or log in with the Azure CLI (az login).`);
   return {
-    issued,
-    current,
-    required: async () => {
+    secrets: () => [...issued],
+    token: async () => {
       const token = await current();
       if (token !== undefined) return token;
       throw problem("AUTHENTICATION_ERROR", {

@@ -7,7 +7,6 @@ import { type ModelProblem, modelProblem } from "./model-errors.ts";
 
 /** Everything Keyhole knows about a provider. A new one is a file like this and a row of {@link PROVIDERS}. */
 export interface Provider<Schema extends z.ZodObject = z.ZodObject> {
-  /** The provider's part of a config. */
   readonly config: Schema;
   /** Variables that fill a field, the preferred one first. */
   readonly env: { readonly [Field in keyof z.output<Schema>]?: readonly string[] };
@@ -17,8 +16,8 @@ export interface Provider<Schema extends z.ZodObject = z.ZodObject> {
   defaultModel?(config: z.output<Schema>): string | undefined;
   /** The address of the server; undefined where it is known only once the server runs. */
   serverUrl(config: z.output<Schema>): string | undefined;
-  /** The provider's own list of models; undefined if the config has no key for it. */
-  listing?(config: z.output<Schema>): ModelListing | undefined;
+  /** The provider's own list of models; nothing if the config has no key for it. */
+  listing?(config: z.output<Schema>): ModelListing | "" | undefined;
   /** `gen_ai.provider.name` by OpenTelemetry's conventions. */
   readonly telemetryName: string;
   /** The AI SDK package that users install. */
@@ -45,7 +44,6 @@ export interface ProviderContext extends ProviderHost {
   load<T>(importPackage: () => Promise<T>): Promise<T>;
 }
 
-/** A model that can be called. */
 export interface ReadyModel {
   readonly model: LanguageModelV4;
   /** Texts that must not appear in any message. */
@@ -97,7 +95,6 @@ export const pathPart = z
   .regex(/^[\w.-]*$/, "may have letters, digits, dots, dashes and underscores only")
   .optional();
 
-/** A field with an address. */
 export const url = z
   .union([z.literal(""), z.url({ protocol: /^https?$/, error: "must be an http or https address" })])
   .refine((value) => !/^[^/]*\/\/[^/]*@/.test(value), "must not carry a user name or password")
@@ -113,7 +110,6 @@ export interface ProviderHost {
   readonly clock: Clock;
   /** A request fails with TIMEOUT if the server sends nothing for so long. */
   readonly idleMs: number;
-  /** Loads the SDK of Foundry Local. */
   readonly importFoundryLocal: () => Promise<unknown>;
 }
 

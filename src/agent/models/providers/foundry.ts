@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
-import { azureCliTokens } from "./cli-tokens.ts";
+import { azureCredentials } from "./cli-tokens.ts";
 import {
   defineProvider,
   FOUNDRY_LOCAL,
@@ -70,19 +70,14 @@ async function createCloud(
   if (!projectEndpoint) {
     throw notConfigured(context.name, "set providers.foundry.projectEndpoint, the address of the project.");
   }
-  const tokens = azureCliTokens(RESOURCE, context);
-  if (!apiKey && !(await tokens.current())) {
-    throw notConfigured(
-      context.name,
-      "set providers.foundry.apiKey or AZURE_FOUNDRY_API_KEY, or log in with the Azure CLI (az login).",
-    );
-  }
+  const keys = "providers.foundry.apiKey or AZURE_FOUNDRY_API_KEY";
+  const { token, secrets } = await azureCredentials(apiKey, { resource: RESOURCE, keys }, context);
   const server = {
     baseUrl: `${withoutEndSlash(projectEndpoint)}/openai/v1`,
-    ...(apiKey ? { headers: { "api-key": apiKey } } : { apiKey: tokens.required }),
+    ...(apiKey ? { headers: { "api-key": apiKey } } : { apiKey: token }),
   };
   const model = await createCompatibleModel(server, context);
-  return { model, secrets: () => (apiKey ? [apiKey] : [...tokens.issued]) };
+  return { model, secrets };
 }
 
 /** The part of Foundry Local's SDK that Keyhole calls. */

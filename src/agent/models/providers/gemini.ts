@@ -12,15 +12,12 @@ export const gemini = defineProvider({
   defaultModel: () => defaultModelOf("gemini"),
   serverUrl: ({ baseUrl }) => baseUrl ?? API,
   listing: ({ apiKey, baseUrl }) =>
-    apiKey
-      ? {
-          url: `${withoutEndSlash(baseUrl ?? API)}/models?pageSize=1000`,
-          headers: { "x-goog-api-key": apiKey },
-          ownUrl: baseUrl,
-          namesIn: (body) =>
-            namesIn(chatModelsIn(body), "", "name").map((name) => name.replace(/^models\//, "")),
-        }
-      : undefined,
+    apiKey && {
+      url: `${withoutEndSlash(baseUrl ?? API)}/models?pageSize=1000`,
+      headers: { "x-goog-api-key": apiKey },
+      ownUrl: baseUrl,
+      namesIn: (body) => namesIn(chatModelsIn(body), "", "name").map((name) => name.replace(/^models\//, "")),
+    },
   telemetryName: "gcp.gemini",
   package: "@ai-sdk/google",
   create: async ({ apiKey, baseUrl, useVertexai }, context) => {

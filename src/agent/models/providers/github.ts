@@ -12,13 +12,11 @@ export const github = defineProvider({
   defaultModel: () => "gpt-4o-mini",
   serverUrl: ({ endpoint = ENDPOINT }) => endpoint,
   listing: ({ token, endpoint }) =>
-    token
-      ? {
-          url: new URL("/catalog/models", endpoint ?? ENDPOINT).href,
-          headers: bearer(token),
-          ownUrl: endpoint,
-        }
-      : undefined,
+    token && {
+      url: new URL("/catalog/models", endpoint ?? ENDPOINT).href,
+      headers: bearer(token),
+      ownUrl: endpoint,
+    },
   telemetryName: "github",
   package: "@ai-sdk/openai-compatible",
   create: async ({ token, endpoint = ENDPOINT, org }, context) => {

@@ -3,6 +3,7 @@ import { customProblem, isProblem, nextStepOfCode, type Problem } from "../../..
 import type { ProblemCode } from "../../../base/problems/problems.ts";
 import { createRedact } from "../../../base/safety/redact.ts";
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { isPlainObject, type PlainObject } from "../../../base/util/plain-object.ts";
 
 /** The codes of the problem table that a call of a model may fail with. */
 export const MODEL_ERROR_CODES = [
@@ -44,7 +45,6 @@ export interface ModelErrorResponse {
   readonly retryAfterMs?: number;
 }
 
-/** The call that failed, for the message. */
 export interface FailedCall {
   readonly provider: string;
   readonly secrets: readonly string[];
@@ -65,7 +65,7 @@ export function toModelProblem(error: unknown, { provider, secrets, now }: Faile
     createRedact(secrets)(reasonFor(code, error, facts.message)),
     MAX_REASON_CHARS,
   );
-  const retryAfterMs = retryAfterOf(facts, now);
+  const retryAfterMs = retryAfterOf(facts.headers, now);
   const details = retryAfterMs === undefined ? {} : { retryAfterMs };
   return modelProblem(code, `${provider}${status}: ${reason.trim()}`, details);
 }
@@ -91,25 +91,19 @@ const NEXT: Partial<Record<ModelErrorCode, string>> = {
   TIMEOUT: "Ask again, or ask for less at once.",
 };
 
-/** The next step for a failed call of a model. */
 export function nextStepOf(code: ModelErrorCode): string {
   return NEXT[code] ?? nextStepOfCode(code);
 }
 
+/** The wait that a provider asks for, in seconds, milliseconds or as a date. */
+function retryAfterOf(headers: PlainObject, now: number): number | undefined {
+  const ms = String(headers["retry-after-ms"] ?? "");
+  const header = headers["retry-after"];
+  return /^\d{1,12}$/.test(ms) ? Number(ms) : parseRetryAfter(isString(header) ? header : null, now);
+}
+
 export function isModelCode(code: unknown): code is ModelErrorCode {
   return (MODEL_ERROR_CODES as readonly unknown[]).includes(code);
-}
-
-/** The wait that a provider asks for, from its headers (seconds, milliseconds or a date) or its `retryAfter` field. */
-export function extractRetryAfter(error: unknown, now: number = Date.now()): number | undefined {
-  return retryAfterOf(errorFacts(error), now);
-}
-
-function retryAfterOf({ headers, retryAfter }: ErrorFacts, now: number): number | undefined {
-  const ms = headers["retry-after-ms"];
-  if (ms !== undefined && /^\d{1,12}$/.test(ms)) return Number(ms);
-  const seconds = retryAfter !== undefined && retryAfter >= 0 ? Math.ceil(retryAfter * 1000) : undefined;
-  return parseRetryAfter(headers["retry-after"], now) ?? seconds;
 }
 
 /** Classifies any thrown error: by its type, then by its status, then by the words of its message. */
@@ -117,7 +111,7 @@ export function mapErrorToCode(error: unknown): ModelErrorCode {
   return codeOf(errorFacts(error));
 }
 
-export function codeOf({ types, status, message }: ErrorFacts): ModelErrorCode {
+function codeOf({ types, status, message }: ErrorFacts): ModelErrorCode {
   const typed = types.map((type) => BY_TYPE.get(type.toLowerCase())).find((code) => code !== undefined);
   return typed ?? codeOfStatus(status) ?? codeOfWords(message.toLowerCase());
 }
@@ -178,49 +172,48 @@ function codeOfWords(message: string): ModelErrorCode {
   return BY_WORDS.find(([, words]) => words.some((word) => message.includes(word)))?.[0] ?? "UNKNOWN";
 }
 
-/** Facts read from an error, whichever library threw it. */
+/** Facts read from an error of the AI SDK, of a provider or of the network layer. */
 interface ErrorFacts {
-  readonly status?: number;
+  readonly status: number | undefined;
   /** Names of the kind of error, from provider, network layer and SDK; the most specific first. */
   readonly types: readonly string[];
   readonly message: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The provider's `retryAfter` field, in seconds. */
-  readonly retryAfter?: number;
+  readonly headers: PlainObject;
 }
-
-type ErrorFields = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 6;
 const MAX_BODY_CHARS = 20_000;
 const TYPE_FIELDS = ["reason", "code", "type", "status", "name"];
-const STATUS_FIELDS = ["statusCode", "status"];
 const INNER_FIELDS = ["data", "error", "details", "lastError", "cause"];
 
 /** Reads an error and the errors inside it, because SDKs wrap those of providers and the network layer. */
 function errorFacts(error: unknown): ErrorFacts {
   const layers = layersOf(error, 0);
-  const status = layers.flatMap((layer) => pick(layer, STATUS_FIELDS, isNumber))[0];
-  const retryAfter = layers.flatMap((layer) => pick(layer, ["retryAfter"], isNumber))[0];
+  const all = (field: string) => layers.map((layer) => layer[field]);
+  const message =
+    typeof error === "string"
+      ? error
+      : all("message")
+          .filter(isString)
+          .find((text) => text.trim());
   return {
-    ...(status === undefined ? {} : { status }),
-    types: layers.toReversed().flatMap((layer) => pick(layer, TYPE_FIELDS, isString)),
-    message: typeof error === "string" ? error : (messageIn(layers) ?? "no reason given"),
-    headers: Object.assign({}, ...layers.toReversed().map(headersOf)),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    status: all("statusCode").find((status) => typeof status === "number"),
+    types: layers.toReversed().flatMap((layer) => TYPE_FIELDS.map((field) => layer[field]).filter(isString)),
+    message: message ?? "no reason given",
+    headers: all("responseHeaders").find(isPlainObject) ?? {},
   };
 }
 
 /** The error, then the errors inside it, outermost first. */
-function layersOf(value: unknown, depth: number): ErrorFields[] {
-  if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return [];
+function layersOf(value: unknown, depth: number): PlainObject[] {
+  if (depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.slice(0, MAX_DEPTH).flatMap((part) => layersOf(part, depth + 1));
-  const fields = value as ErrorFields;
-  const body = depth === 0 ? layersOf(parsedBody(fields), depth + 1) : [];
-  return [fields, ...INNER_FIELDS.flatMap((name) => layersOf(fields[name], depth + 1)), ...body];
+  if (!isPlainObject(value)) return [];
+  const body = depth === 0 ? layersOf(parsedBody(value), depth + 1) : [];
+  return [value, ...INNER_FIELDS.flatMap((name) => layersOf(value[name], depth + 1)), ...body];
 }
 
-function parsedBody({ responseBody, data }: ErrorFields): unknown {
+function parsedBody({ responseBody, data }: PlainObject): unknown {
   if (typeof responseBody !== "string" || typeof data === "object") return undefined;
   try {
     return JSON.parse(responseBody.slice(0, MAX_BODY_CHARS));
@@ -229,26 +222,6 @@ function parsedBody({ responseBody, data }: ErrorFields): unknown {
   }
 }
 
-function messageIn(layers: readonly ErrorFields[]): string | undefined {
-  return layers.flatMap((layer) => pick(layer, ["message"], isString)).find((text) => text.trim() !== "");
-}
-
-function headersOf(layer: ErrorFields): Record<string, string> {
-  const given = layer.responseHeaders ?? layer.headers;
-  if (given instanceof Headers) return Object.fromEntries(given);
-  if (typeof given !== "object" || given === null) return {};
-  const pairs = Object.entries(given).filter((pair): pair is [string, string] => isString(pair[1]));
-  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-function pick<T>(layer: ErrorFields, names: readonly string[], fits: (value: unknown) => value is T): T[] {
-  return names.map((name) => layer[name]).filter(fits);
-}
-
 function isString(value: unknown): value is string {
   return typeof value === "string";
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value);
 }

@@ -22,7 +22,6 @@ export interface ModelFacts {
   readonly later?: { readonly from: string; readonly price: ModelPrice };
 }
 
-/** The tokens that a request is billed for. */
 export interface BilledTokens {
   /** All input, with the cached part. */
   readonly input: number;

@@ -59,7 +59,6 @@ function createIdleTimer({ name, idleMs }: ModelFetchContext): IdleTimer {
   };
 }
 
-/** Reads an answer up to its limit. */
 async function* readWatched(
   body: ReadableStream<Uint8Array>,
   idle: IdleTimer,

@@ -23,14 +23,12 @@ export const openai = defineProvider({
   defaultModel: () => defaultModelOf("openai"),
   serverUrl: ({ baseUrl }) => baseUrl ?? API,
   listing: ({ apiKey, baseUrl }) =>
-    apiKey
-      ? {
-          url: `${withoutEndSlash(baseUrl ?? API)}/models`,
-          headers: bearer(apiKey),
-          ownUrl: baseUrl,
-          namesIn: (body) => namesIn(body).filter((name) => !OTHER_WORK.test(name)),
-        }
-      : undefined,
+    apiKey && {
+      url: `${withoutEndSlash(baseUrl ?? API)}/models`,
+      headers: bearer(apiKey),
+      ownUrl: baseUrl,
+      namesIn: (body) => namesIn(body).filter((name) => !OTHER_WORK.test(name)),
+    },
   telemetryName: "openai",
   package: "@ai-sdk/openai",
   create: async ({ apiKey, baseUrl, api = baseUrl ? "chat" : "responses" }, context) => {

@@ -25,7 +25,6 @@ export type ProviderName = keyof typeof PROVIDERS;
 /** A provider's part of the config. */
 export type ProviderConfig<Name extends ProviderName> = z.infer<(typeof PROVIDERS)[Name]["config"]>;
 
-/** The names of all providers. */
 export function getSupportedProviders(): ProviderName[] {
   return Object.keys(PROVIDERS) as ProviderName[];
 }
@@ -38,7 +37,6 @@ export function unknownProvider(name: string): { name: string; hint: string; kno
   return { name: name.slice(0, 100), hint, known: known.join(", ") };
 }
 
-/** Whether there is a provider of that name. */
 export function isProviderSupported(name: string): name is ProviderName {
   return Object.hasOwn(PROVIDERS, name);
 }

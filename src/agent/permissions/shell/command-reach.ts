@@ -1,33 +1,48 @@
 import { afterGlobalOptions, gitOnlyReads, reachOfGit } from "./git-reach.ts";
-import { hasOption, type ProgramRow, type RuleScope } from "./program-row.ts";
-import { PROGRAM_TABLE, READERS } from "./program-table.ts";
+import {
+  BUILTINS,
+  type CommandReach,
+  hasOption,
+  INTERPRETERS,
+  READERS,
+  SHELLS,
+  WRAPPERS,
+  WRITERS,
+} from "./programs.ts";
 import type { ShellWord, SimpleCommand } from "./read-word.ts";
 
-const STRICTNESS = { plain: 0, named: 1, exact: 2, opaque: 3 } as const;
+const PLAIN = { kind: "plain" } as const;
 const SHOWS_VERSION = new Set(["--version", "--help", "-V"]);
-const ROWS = rowsByName();
+/** The folders whose programs are known by their names. */
+const SYSTEM_FOLDERS = new Set(["", "/bin/", "/usr/bin/"]);
 
 /** How far a rule can speak for a command, and why. */
-export function reachOf(command: SimpleCommand): RuleScope {
+export function reachOf(command: SimpleCommand): CommandReach {
   const name = programOf(command);
   if (name === undefined) return { kind: "opaque", reason: "sets variables for later commands" };
+  if (BUILTINS.has(name)) return { kind: "opaque", reason: "changes what later commands mean" };
   const args = argumentsOf(command);
-  return reachOfProgram(name, args);
-}
-
-function reachOfProgram(name: string, args: string[]): RuleScope {
-  if (name === "git") return reachOfGit(args);
-  // The first word of tar may be its options, without a dash.
-  if (/tar$/.test(name) && args[0] !== undefined && !args[0].startsWith("-")) args[0] = `-${args[0]}`;
-  const rows = ROWS.get(name) ?? ROWS.get(withoutVersion(name)) ?? [];
-  return rows.map((row) => reachOfRow(row, args)).reduce(strictest, { kind: "plain" });
+  const isShell = SHELLS.has(name);
+  if ((isShell || INTERPRETERS.has(withoutVersion(name))) && readsInput(args)) {
+    return { kind: "opaque", reason: "runs what it reads from its input" };
+  }
+  if (isShell || WRAPPERS.has(name)) return { kind: "wrapper", reason: "runs the command in its words" };
+  if (args.length === 1 && SHOWS_VERSION.has(args[0]!)) return PLAIN;
+  const system = systemName(command);
+  if (system === "git") return reachOfGit(args);
+  if (system !== undefined && WRITERS.has(system)) return PLAIN;
+  const options = system === undefined ? undefined : READERS.get(system);
+  if (options === undefined) return { kind: "runner", reason: "may run other programs or write files" };
+  const option = options.find((each) => hasOption(args, each));
+  if (option === undefined) return PLAIN;
+  return { kind: "runner", reason: "runs a program or writes a file by its arguments" };
 }
 
 /** Whether a command leaves the files alone that its words name. */
 export function onlyReads(command: SimpleCommand): boolean {
-  const name = programOf(command);
-  if (name === undefined || reachOf(command).kind !== "plain") return false;
-  return name === "git" ? gitOnlyReads(argumentsOf(command)) : READERS.has(name);
+  const system = systemName(command);
+  if (system === undefined || reachOf(command).kind !== "plain") return false;
+  return system === "git" ? gitOnlyReads(argumentsOf(command)) : READERS.has(system);
 }
 
 /** The words of a command without the options of its program that change nothing about it. */
@@ -40,60 +55,22 @@ export function withoutGlobalOptions(command: SimpleCommand): readonly ShellWord
 
 /** The program's name without its folder, in lower case; undefined where there are only assignments. */
 export function programOf({ words, assignments }: SimpleCommand): string | undefined {
-  const word = words[assignments];
-  return word && baseName(word.text);
-}
-
-function baseName(path: string): string {
+  const path = words[assignments]?.text;
+  if (path === undefined) return undefined;
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   return name.replace(/\.(?:exe|cmd|bat)$/, "");
 }
 
-function reachOfRow(row: ProgramRow, given: readonly string[]): RuleScope {
-  const { kind, reason, when, unless = "", oneDash = false, depth = 1 } = row;
-  const args = withoutOptions(given, row);
-  const plain = { kind: "plain" } as const;
-  if (when !== undefined && !wordsOf(when).some((option) => hasOption(args, option, oneDash))) return plain;
-  if (wordsOf(unless).some((words) => words.split(".").every((word, at) => args[at] === word))) return plain;
-  if (kind === "opaque" || kind === "exact") return { kind, reason };
-  if (kind !== "shell" && args.length === 1 && SHOWS_VERSION.has(args[0] ?? "")) return plain;
-  if (kind === "named") return row.runs ? toInner(args, depth, reason) : toNamed(args, depth, reason);
-  if (args.length === 0 || readsInput(args))
-    return { kind: "opaque", reason: "runs what it reads from its input" };
-  return kind === "shell" ? { kind: "exact", reason } : toNamed(args, depth, reason);
-}
-
-/** A rule cannot name an option: it could be code itself, or change what the next word means. */
-function toNamed(args: readonly string[], depth: number, reason: string): RuleScope {
-  const named = args.slice(0, depth);
-  const isNamed = named.length === depth && named.every((arg) => !/^[-+]/.test(arg));
-  return isNamed ? { kind: "named", depth, reason } : { kind: "exact", reason };
-}
-
-/** A runner reaches as far as the program that it runs. */
-function toInner(args: readonly string[], depth: number, reason: string): RuleScope {
-  const outer = toNamed(args, depth, reason);
-  if (outer.kind !== "named") return outer;
-  const inner = reachOfProgram(baseName(args[depth - 1] ?? ""), args.slice(depth));
-  if (inner.kind === "plain") return outer;
-  if (inner.kind === "named") return { ...outer, depth: depth + inner.depth };
-  return { kind: "exact", reason };
-}
-
-function strictest(one: RuleScope, other: RuleScope): RuleScope {
-  if (one.kind === "named" && other.kind === "named") return one.depth > other.depth ? one : other;
-  return STRICTNESS[other.kind] > STRICTNESS[one.kind] ? other : one;
-}
-
-function withoutOptions(args: readonly string[], row: ProgramRow): readonly string[] {
-  const [first = "", ...rest] = args;
-  if (wordsOf(row.flags ?? "").includes(first)) return withoutOptions(rest, row);
-  if (wordsOf(row.values ?? "").includes(first)) return withoutOptions(rest.slice(1), row);
-  return args;
+/** The program's name if the system has it: another folder may have another program of that name. */
+function systemName({ words, assignments }: SimpleCommand): string | undefined {
+  const path = words[assignments]?.text ?? "";
+  const end = path.lastIndexOf("/") + 1;
+  return SYSTEM_FOLDERS.has(path.slice(0, end)) ? path.slice(end) : undefined;
 }
 
 /** Code that comes over a pipe or from a here-document stands in no word. */
 function readsInput(args: readonly string[]): boolean {
+  if (args.length === 0) return true;
   return args.every((arg) => arg.startsWith("-")) && args.some((arg) => /^-(?:s|i|l|)$/.test(arg));
 }
 
@@ -104,15 +81,4 @@ function argumentsOf({ words, assignments }: SimpleCommand): string[] {
 /** `python3.12` is `python3`. */
 function withoutVersion(name: string): string {
   return name.replace(/(?:\.[0-9]+)+$/, "");
-}
-
-function rowsByName(): ReadonlyMap<string, readonly ProgramRow[]> {
-  const rows = PROGRAM_TABLE.flatMap((row) => wordsOf(row.names).map((name) => [name, row] as const));
-  return new Map(
-    [...Map.groupBy(rows, ([name]) => name)].map(([name, pairs]) => [name, pairs.map(([, row]) => row)]),
-  );
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
 }

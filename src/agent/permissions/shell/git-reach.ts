@@ -1,4 +1,4 @@
-import { hasOption, type RuleScope } from "./program-row.ts";
+import { type CommandReach, hasOption } from "./programs.ts";
 
 /** Global options that change nothing about the subcommand; rules match the words behind them. */
 const HARMLESS = new Set(
@@ -34,7 +34,7 @@ interface GitRow {
   readonly when?: string;
 }
 
-const EXACT: readonly GitRow[] = [
+const RUNNERS: readonly GitRow[] = [
   {
     names: "*",
     reason: RUNS,
@@ -76,28 +76,28 @@ export function afterGlobalOptions(args: readonly string[]): readonly string[] {
 }
 
 /** How far a rule can speak for a git command with these arguments. */
-export function reachOfGit(args: readonly string[]): RuleScope {
+export function reachOfGit(args: readonly string[]): CommandReach {
   const [subcommand, ...rest] = afterGlobalOptions(args);
   if (subcommand === undefined) return { kind: "plain" };
   const remote = USES_REMOTES.has(subcommand) ? rest.find((arg) => TRANSPORT.test(arg)) : undefined;
-  if (remote !== undefined) return { kind: "exact", reason: `runs the transport of ${remote}` };
+  if (remote !== undefined) return { kind: "runner", reason: `runs the transport of ${remote}` };
   if (subcommand.startsWith("-") && !PLAIN.has(subcommand)) {
-    return { kind: "exact", reason: `reads another repository or other settings by ${subcommand}` };
+    return { kind: "runner", reason: `reads another repository or other settings by ${subcommand}` };
   }
-  const row = EXACT.find(({ names, when }) => {
+  const row = RUNNERS.find(({ names, when }) => {
     if (names !== "*" && !names.split(/\s+/).includes(subcommand)) return false;
     if (when === undefined) return true;
     return when.split(/\s+/).some((option) => hasOption(rest, option));
   });
-  if (row) return { kind: "exact", reason: row.reason };
+  if (row) return { kind: "runner", reason: row.reason };
   if (subcommand === "config" && !readsHarmlessConfig(rest)) {
-    return { kind: "exact", reason: "changes settings that run programs, or shows logins" };
+    return { kind: "runner", reason: "changes settings that run programs, or shows logins" };
   }
   if (subcommand === "submodule" && !["status", "summary"].includes(rest[0] ?? "status")) {
-    return { kind: "named", depth: 2, reason: "fetches and checks out other repositories" };
+    return { kind: "runner", reason: "fetches and checks out other repositories" };
   }
   if (PLAIN.has(subcommand)) return { kind: "plain" };
-  return { kind: "named", depth: 1, reason: `may know ${subcommand} as an alias or another program` };
+  return { kind: "runner", reason: `may know ${subcommand} as an alias or another program` };
 }
 
 /** Whether git leaves every file alone that these arguments name. */

@@ -1,19 +1,9 @@
 import { UNSEEN_IN_COMMAND } from "../../../base/safety/invisible.ts";
-import {
-  createReader,
-  NotUnderstood,
-  type ParsedShell,
-  type Reader,
-  type ReadWord,
-  readWord,
-} from "./read-word.ts";
+import { NotUnderstood, type ParsedShell, Reader, type ReadWord, readWord } from "./read-word.ts";
 
 const MAX_CHARS = 10_000;
-
 const MAX_DEPTH = 20;
-
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
-
 const ASCII = /^[\x21-\x7e]+$/;
 
 /** Compound commands are not followed, so that nothing in them can be misread. */
@@ -30,7 +20,7 @@ const RESERVED = new Set(
 export function parseShell(text: string): ParsedShell {
   const refused = refuseText(text);
   if (refused !== undefined) return { ok: false, reason: refused };
-  const reader = createReader(text, parseNested);
+  const reader = new Reader(text, parseNested);
   try {
     readList(reader, undefined);
     reader.endHereDocuments();
@@ -38,8 +28,7 @@ export function parseShell(text: string): ParsedShell {
     if (error instanceof NotUnderstood) return { ok: false, reason: error.reason };
     throw error;
   }
-  const { commands, redirections, hasHereDocument } = reader.found;
-  return { ok: true, commands, redirections, hasHereDocument };
+  return { ok: true, ...reader.found };
 }
 
 /** The reason not to read a text as a shell command at all. */
@@ -88,15 +77,11 @@ function readCommand(reader: Reader): void {
 
 function readEnclosed(reader: Reader, open: string, close: ")" | "}"): void {
   if (reader.peek(1) === "(") throw new NotUnderstood("it has arithmetic");
-  reader.enter(MAX_DEPTH);
   reader.take(open);
-  readList(reader, close);
+  reader.nested(MAX_DEPTH, () => readList(reader, close));
   reader.take(close);
-  reader.leave();
-  for (;;) {
-    reader.skipBlanks();
-    if (!readRedirection(reader)) return;
-  }
+  do reader.skipBlanks();
+  while (readRedirection(reader));
 }
 
 function readSimple(reader: Reader): void {
@@ -133,10 +118,8 @@ function countAssignments(words: readonly ReadWord[]): number {
 
 /** Reads the commands of a substitution up to its closing bracket. */
 function parseNested(reader: Reader): void {
-  reader.enter(MAX_DEPTH);
-  readList(reader, ")");
+  reader.nested(MAX_DEPTH, () => readList(reader, ")"));
   reader.take(")");
-  reader.leave();
 }
 
 /** The longest operators come first. */

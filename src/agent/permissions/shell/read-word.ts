@@ -9,7 +9,6 @@ export interface ReadWord extends ShellWord {
   readonly quotedName: boolean;
 }
 
-/** Reads the next word, if there is one. */
 export function readWord(reader: Reader): ReadWord | undefined {
   let text = "";
   let literal = true;
@@ -136,131 +135,130 @@ interface HereDocument {
   readonly dropsTabs: boolean;
 }
 
+/** The findings so far: every simple command, and the files that the shell opens. */
 interface ReaderMatch {
   readonly commands: SimpleCommand[];
   readonly redirections: Redirection[];
   hasHereDocument: boolean;
 }
 
-/** The text of a command, the place of the next character, and the findings so far. */
-export interface Reader {
+export class Reader {
   readonly found: ReaderMatch;
-  atEnd(): boolean;
+  readonly #text: string;
+  readonly #parseNested: (reader: Reader) => void;
+  #at = 0;
+  #depth: number;
+  #pending: HereDocument[] = [];
+
+  /** `parseNested` reads the commands of a substitution up to its closing bracket. */
+  constructor(text: string, parseNested: (reader: Reader) => void, outer?: Reader) {
+    this.#text = text;
+    this.#parseNested = parseNested;
+    this.found = outer?.found ?? { commands: [], redirections: [], hasHereDocument: false };
+    this.#depth = outer ? outer.#depth : 0;
+  }
+
+  atEnd(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
   /** The next character or a later one; empty past the end. */
-  peek(ahead?: number): string;
+  peek(ahead = 0): string {
+    return this.#text[this.#at + ahead] ?? "";
+  }
+
   /** Moves past the text if it comes next, and answers whether it did. */
-  take(text: string): boolean;
-  /** Takes one character. */
-  next(): string;
+  take(wanted: string): boolean {
+    if (!this.#text.startsWith(wanted, this.#at)) return false;
+    this.#at += wanted.length;
+    return true;
+  }
+
+  next(): string {
+    const character = this.peek();
+    if (character === "") throw new NotUnderstood("it ends too early");
+    if (character === "\n" && this.#pending.length > 0)
+      throw new NotUnderstood("a here-document starts oddly");
+    this.#at += 1;
+    return character;
+  }
+
   /** Takes the text before the next such character, and moves past that. */
-  takeUntil(character: string): string;
-  skipBlanks(options?: { newlines: boolean }): void;
-  expectHereDocument(document: HereDocument): void;
-  endHereDocuments(): void;
-  enter(maxDepth: number): void;
-  leave(): void;
-  /** Reads the commands of a substitution behind its opening bracket, and moves past the closing one. */
-  readSubstitution(): void;
-  /** Reads commands from another text into the same findings. */
-  readOther(text: string): void;
-}
-
-/** Creates a reader at the start of a text. */
-export function createReader(
-  text: string,
-  parseNested: (reader: Reader) => void,
-  found: ReaderMatch = { commands: [], redirections: [], hasHereDocument: false },
-  startDepth = 0,
-): Reader {
-  let at = 0;
-  let depth = startDepth;
-  let pending: HereDocument[] = [];
-
-  const reader: Reader = {
-    found,
-    atEnd: () => at >= text.length,
-    peek: (ahead = 0) => text[at + ahead] ?? "",
-    take(wanted) {
-      if (!text.startsWith(wanted, at)) return false;
-      at += wanted.length;
-      return true;
-    },
-    next() {
-      const character = text[at] ?? "";
-      if (character === "") throw new NotUnderstood("it ends too early");
-      if (character === "\n" && pending.length > 0) throw new NotUnderstood("a here-document starts oddly");
-      at += 1;
-      return character;
-    },
-    takeUntil(character) {
-      const end = text.indexOf(character, at);
-      if (end === -1) throw new NotUnderstood("a quote does not end");
-      const taken = text.slice(at, end);
-      if (taken.includes("\n") && pending.length > 0) throw new NotUnderstood("a here-document starts oddly");
-      at = end + 1;
-      return taken;
-    },
-    skipBlanks({ newlines } = { newlines: false }) {
-      for (;;) {
-        const character = text[at];
-        if (character === " " || character === "\t") at += 1;
-        else if (character === "\\" && text[at + 1] === "\n" && " \t".includes(text[at - 1] ?? "")) {
-          // Only behind a blank: elsewhere it joins the text around it.
-          reader.next();
-          reader.next();
-        } else if (character === "#") skipComment();
-        else if (character === "\n" && newlines) {
-          at += 1;
-          readHereDocuments();
-        } else return;
-      }
-    },
-    expectHereDocument(document) {
-      if (depth > 0) throw new NotUnderstood("a here-document stands inside brackets");
-      found.hasHereDocument = true;
-      pending.push(document);
-    },
-    endHereDocuments() {
-      if (pending.length > 0) throw new NotUnderstood("a here-document does not end");
-    },
-    enter(maxDepth) {
-      depth += 1;
-      if (depth > maxDepth) throw new NotUnderstood("it is nested too deeply");
-    },
-    leave() {
-      depth -= 1;
-    },
-    readSubstitution: () => parseNested(reader),
-    readOther(other) {
-      const inner = createReader(`${other})`, parseNested, found, depth);
-      inner.readSubstitution();
-      if (!inner.atEnd()) throw new NotUnderstood("a substitution does not end where it should");
-    },
-  };
-
-  function skipComment(): void {
-    const end = text.indexOf("\n", at);
-    at = end === -1 ? text.length : end;
+  takeUntil(character: string): string {
+    const end = this.#text.indexOf(character, this.#at);
+    if (end === -1) throw new NotUnderstood("a quote does not end");
+    const taken = this.#text.slice(this.#at, end);
+    if (taken.includes("\n") && this.#pending.length > 0)
+      throw new NotUnderstood("a here-document starts oddly");
+    this.#at = end + 1;
+    return taken;
   }
 
-  function readHereDocuments(): void {
-    for (const document of pending) readHereDocument(document);
-    pending = [];
-  }
-
-  function readHereDocument({ delimiter, quoted, dropsTabs }: HereDocument): void {
+  skipBlanks({ newlines } = { newlines: false }): void {
     for (;;) {
-      if (at >= text.length) throw new NotUnderstood("a here-document does not end");
-      const newline = text.indexOf("\n", at);
-      const end = newline === -1 ? text.length : newline;
-      const whole = text.slice(at, end);
-      at = newline === -1 ? text.length : newline + 1;
-      if ((dropsTabs ? whole.replace(/^\t+/, "") : whole) === delimiter) return;
-      if (!quoted && /[$`\\]/.test(whole)) throw new NotUnderstood("a here-document expands");
+      const character = this.peek();
+      if (character === " " || character === "\t") this.#at += 1;
+      else if (
+        character === "\\" &&
+        this.peek(1) === "\n" &&
+        " \t".includes(this.#text[this.#at - 1] ?? "")
+      ) {
+        // Only behind a blank: elsewhere it joins the text around it.
+        this.next();
+        this.next();
+      } else if (character === "#") this.#at = this.#lineEnd();
+      else if (character === "\n" && newlines) {
+        this.#at += 1;
+        for (const document of this.#pending) this.#readHereDocument(document);
+        this.#pending = [];
+      } else return;
     }
   }
 
-  return reader;
+  expectHereDocument(document: HereDocument): void {
+    if (this.#depth > 0) throw new NotUnderstood("a here-document stands inside brackets");
+    this.found.hasHereDocument = true;
+    this.#pending.push(document);
+  }
+
+  endHereDocuments(): void {
+    if (this.#pending.length > 0) throw new NotUnderstood("a here-document does not end");
+  }
+
+  nested(maxDepth: number, read: () => void): void {
+    this.#depth += 1;
+    if (this.#depth > maxDepth) throw new NotUnderstood("it is nested too deeply");
+    read();
+    this.#depth -= 1;
+  }
+
+  /** Reads the commands of a substitution behind its opening bracket, and moves past the closing one. */
+  readSubstitution(): void {
+    this.#parseNested(this);
+  }
+
+  /** Reads commands from another text into the same findings. */
+  readOther(text: string): void {
+    const inner = new Reader(`${text})`, this.#parseNested, this);
+    inner.readSubstitution();
+    if (!inner.atEnd()) throw new NotUnderstood("a substitution does not end where it should");
+  }
+
+  #readHereDocument({ delimiter, quoted, dropsTabs }: HereDocument): void {
+    for (;;) {
+      if (this.atEnd()) throw new NotUnderstood("a here-document does not end");
+      const end = this.#lineEnd();
+      const line = this.#text.slice(this.#at, end);
+      this.#at = end + 1;
+      if ((dropsTabs ? line.replace(/^\t+/, "") : line) === delimiter) return;
+      if (!quoted && /[$`\\]/.test(line)) throw new NotUnderstood("a here-document expands");
+    }
+  }
+
+  #lineEnd(): number {
+    const newline = this.#text.indexOf("\n", this.#at);
+    return newline === -1 ? this.#text.length : newline;
+  }
 }
 
 /** A word after the shell has removed its quotes. */
@@ -279,7 +277,6 @@ export interface Redirection {
 /** One program or builtin with its words. Assignments before it are its first words. */
 export interface SimpleCommand {
   readonly words: readonly ShellWord[];
-  /** How many of the words are assignments. */
   readonly assignments: number;
 }
 

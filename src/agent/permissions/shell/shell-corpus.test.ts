@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../test/claims.ts";
-import { CORPUS_RULES, SHELL_CORPUS, WIDE_CORPUS, wideRules } from "../../../../test/shell-corpus.ts";
+import {
+  CONFIRMED_CORPUS,
+  CORPUS_RULES,
+  confirmedRules,
+  SHELL_CORPUS,
+  WIDE_CORPUS,
+  wideRules,
+} from "../../../../test/shell-corpus.ts";
 import { decide } from "../decide.ts";
 import { type PermissionRules, readRules } from "../permission.ts";
 import { toShellRequest } from "../to-request.ts";
@@ -39,4 +46,12 @@ describe("the corpus of shell commands", () => {
   verifies("permissions:corpus", "is classified as expected by rules for whole programs", async () => {
     expect(await misjudged(WIDE_CORPUS, wideRules)).toEqual([]);
   });
+
+  verifies(
+    "permissions:corpus",
+    "is classified as expected by rules that a person has confirmed",
+    async () => {
+      expect(await misjudged(CONFIRMED_CORPUS, confirmedRules)).toEqual([]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { told } from "../../../test/scripted-agent.ts";
 import { MODEL_FACTS_DATE } from "../models/providers/model-facts.ts";
-import { createChatCosts } from "./chat-costs.ts";
+import { ChatCosts } from "./chat-facts.ts";
 
 const end = (
   model: string,
@@ -9,7 +9,7 @@ const end = (
 ) => told({ type: "llm-end", step: 1, text: "", finish: "stop", model, usage });
 
 test("/cost adds up the provider's own counts, with reads and writes of its cache, by dated prices", () => {
-  const costs = createChatCosts();
+  const costs = new ChatCosts();
   expect(costs.dollars).toBeUndefined();
   costs.note(end("claude-sonnet-5-5", { input: 10_000, output: 1_000, cached: 0, cacheWritten: 8_000 }));
   costs.note(end("claude-sonnet-5-5-20260928", { input: 12_000, output: 500, cached: 8_000 }));
@@ -26,7 +26,7 @@ test("/cost adds up the provider's own counts, with reads and writes of its cach
 });
 
 test("sub-agents and summaries cost too, and do not change the context", () => {
-  const costs = createChatCosts();
+  const costs = new ChatCosts();
   costs.note(end("claude-sonnet-5-5", { input: 1_000, output: 0, cached: 0 }));
   const usage = { input: 1_000_000, output: 0, cached: 0 };
   costs.note(told({ type: "llm-aside", by: "sub-agent", model: "claude-sonnet-5-5", usage }));
@@ -35,14 +35,12 @@ test("sub-agents and summaries cost too, and do not change the context", () => {
   expect(costs.facts()[0]).toEqual({ name: "requests", text: "2" });
 });
 
-test("a model without a price is named, and /clear starts again", () => {
-  const costs = createChatCosts();
+test("a model without a price is named", () => {
+  const costs = new ChatCosts();
   costs.note(end("our-own", { input: 10, output: 1, cached: 0 }));
   expect(costs.dollars).toBeUndefined();
   expect(costs.facts().at(-1)).toEqual({
     name: "no price",
     text: `our-own is not in the list of ${MODEL_FACTS_DATE}; the cost leaves it out`,
   });
-  costs.clear();
-  expect(costs.facts()[0]).toEqual({ name: "requests", text: "0" });
 });
