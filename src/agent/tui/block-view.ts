@@ -1,11 +1,10 @@
 import { Box, Text } from "ink";
 import { createElement as h, type ReactNode } from "react";
-import { contextLines, foldLines, lastLines, toDuration } from "./block-text.ts";
+import { contextLines, foldLines, lastLines, thinkingLine, toDuration } from "./block-text.ts";
 import type { Fact } from "./chat-agent.ts";
 import type { ChatBlock, ToolBlock, ToolStatus } from "./chat-state.ts";
 import { MarkdownView } from "./markdown-view.ts";
 import { colour } from "./terminal-text.ts";
-import { ThinkingView } from "./thinking-view.ts";
 
 /** In narrower windows a fact's text goes below its name. */
 const NARROW = 60;
@@ -26,7 +25,11 @@ export function BlockView({ block, columns }: { block: ChatBlock; columns: numbe
     case "tool":
       return h(ToolView, { tool: block });
     case "thinking":
-      return h(ThinkingView, { text: block.text, open: block.open });
+      return h(
+        Text,
+        { dimColor: true, italic: true },
+        block.open ? `∴ ${lastLines(block.text).join("\n  ")}` : thinkingLine(block.text),
+      );
     case "notice":
       return h(Text, { dimColor: true }, block.text);
     case "problem":

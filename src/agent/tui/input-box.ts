@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Box, type Key, Text, useInput, usePaste } from "ink";
 import { createElement as h, type ReactNode, useEffect, useState } from "react";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { count } from "./block-text.ts";
 import type { CustomCommand } from "./chat-agent.ts";
 import { COMMANDS } from "./commands.ts";
 import { type DraftState, type InputDraft, keyToEdit, type LineEdit, typedText } from "./line-editor.ts";
@@ -173,29 +174,24 @@ function complete(
     }));
 }
 
-/** Long pasted texts, of which the draft shows one line each. */
-interface FoldedPastes {
-  /** The text for the draft: the paste itself, or a line that stands for it. */
-  fold(pasted: string): string;
-  /** The draft with every paste in full. */
-  unfold(draft: string): string;
-}
-
 const MOST_LINES = 10;
 const MOST_CHARS = 2_000;
 const MARK = /\[Pasted text (\d+): [\d,]+ lines?, [\d,]+ characters\]/g;
 
-export function createFoldedPastes(): FoldedPastes {
-  const kept: string[] = [];
+/** Long pasted texts, of which the draft shows one line each. */
+export function createFoldedPastes() {
+  const pastes: string[] = [];
   return {
-    fold: (pasted) => {
+    /** The text for the draft: the paste itself, or a line that stands for it. */
+    fold: (pasted: string): string => {
       const lines = pasted.trimEnd().split("\n").length;
       if (lines <= MOST_LINES && pasted.length <= MOST_CHARS) return pasted;
-      kept.push(pasted);
-      const count = (number: number) => number.toLocaleString("en-US");
-      return `[Pasted text ${kept.length}: ${count(lines)} ${lines === 1 ? "line" : "lines"}, ${count(pasted.length)} characters]`;
+      pastes.push(pasted);
+      return `[Pasted text ${pastes.length}: ${count(lines)} ${lines === 1 ? "line" : "lines"}, ${count(pasted.length)} characters]`;
     },
-    unfold: (draft) => draft.replaceAll(MARK, (mark, number: string) => kept[Number(number) - 1] ?? mark),
+    /** The draft with every paste in full. */
+    unfold: (draft: string): string =>
+      draft.replaceAll(MARK, (mark, number: string) => pastes[Number(number) - 1] ?? mark),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Key } from "ink";
-import { useRef, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { boundaryBefore } from "../../base/util/cut-text.ts";
 
 /** The typed text, the cursor, and the history. */
@@ -119,19 +119,31 @@ function after(text: string, cursor: number): number {
   return last;
 }
 
-type Pressed = Partial<Key>;
+const KEY_EDITS = {
+  leftArrow: { type: "left" },
+  rightArrow: { type: "right" },
+  upArrow: { type: "up" },
+  downArrow: { type: "down" },
+  home: { type: "line-start" },
+  end: { type: "line-end" },
+  delete: { type: "delete" },
+} as const satisfies Partial<Record<keyof Key, LineEdit>>;
+
+const CTRL_EDITS: Readonly<Record<string, LineEdit>> = {
+  a: { type: "line-start" },
+  e: { type: "line-end" },
+  u: { type: "delete-before" },
+  k: { type: "delete-after" },
+  w: { type: "delete-word" },
+  d: { type: "delete" },
+  j: { type: "insert", text: "\n" },
+};
 
 /** The edit that a key makes; undefined if the key does not edit the draft. */
-export function keyToEdit(input: string, key: Pressed): LineEdit | undefined {
-  if (key.leftArrow) return { type: "left" };
-  if (key.rightArrow) return { type: "right" };
-  if (key.upArrow) return { type: "up" };
-  if (key.downArrow) return { type: "down" };
-  if (key.home) return { type: "line-start" };
-  if (key.end) return { type: "line-end" };
+export function keyToEdit(input: string, key: Partial<Key>): LineEdit | undefined {
   if (key.backspace) return { type: key.meta ? "delete-word" : "backspace" };
-  if (key.delete) return { type: "delete" };
-  if (key.ctrl) return ctrlEdit(input);
+  for (const [name, edit] of Object.entries(KEY_EDITS)) if (key[name as keyof typeof KEY_EDITS]) return edit;
+  if (key.ctrl) return CTRL_EDITS[input];
   if (key.escape || key.tab || key.return || key.meta) return undefined;
   const text = typedText(input);
   return text === "" ? undefined : { type: "insert", text };
@@ -142,46 +154,21 @@ export function typedText(input: string): string {
   return input.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "");
 }
 
-function ctrlEdit(input: string): LineEdit | undefined {
-  switch (input) {
-    case "a":
-      return { type: "line-start" };
-    case "e":
-      return { type: "line-end" };
-    case "u":
-      return { type: "delete-before" };
-    case "k":
-      return { type: "delete-after" };
-    case "w":
-      return { type: "delete-word" };
-    case "d":
-      return { type: "delete" };
-    case "j":
-      return { type: "insert", text: "\n" };
-    default:
-      return undefined;
-  }
+export type DraftState = ReturnType<typeof useDraft>;
+
+/** The draft of the input, with the lines sent before. */
+export function useDraft(history: readonly string[]) {
+  const draft = useLatest<InputDraft>({ ...EMPTY_DRAFT, history, place: history.length });
+  return { ...draft, change: (next: LineEdit) => draft.set(edit(draft.latest(), next)) };
 }
 
-/** The draft of the input. */
-export interface DraftState {
-  /** For drawing. */
-  readonly shown: InputDraft;
-  /** For keys, which can arrive before the screen is drawn again: each builds on the previous state. */
-  latest(): InputDraft;
-  change(next: LineEdit): void;
-}
-
-/** A draft with the lines sent before. */
-export function useDraft(history: readonly string[] = []): DraftState {
-  const [shown, show] = useState<InputDraft>(() => ({ ...EMPTY_DRAFT, history, place: history.length }));
-  const latest = useRef(shown);
-  return {
-    shown,
-    latest: () => latest.current,
-    change: (next) => {
-      latest.current = edit(latest.current, next);
-      show(latest.current);
-    },
-  };
+/** State for drawing (`shown`), and for keys, which can arrive before the screen is drawn again (`latest`). */
+export function useLatest<T>(initial: T) {
+  const [shown, show] = useState(initial);
+  const value = useRef(shown);
+  const set = useCallback((next: T) => {
+    value.current = next;
+    show(next);
+  }, []);
+  return { shown, latest: () => value.current, set };
 }

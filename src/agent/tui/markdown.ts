@@ -55,9 +55,10 @@ function cellsOf(line: string): string[] {
   );
 }
 
-function closes(line: string, mark: string): boolean {
-  const found = fenceMark(line);
-  return found !== undefined && found[0] === mark[0] && found.length >= mark.length && line.trim() === found;
+/** Whether a line ends the code that a fence has opened. */
+function closes(line: string, fence: string): boolean {
+  const mark = fenceMark(line);
+  return line.trim() === mark && mark.startsWith(fence);
 }
 
 function readLine(line: string): MarkdownPart {
@@ -193,12 +194,9 @@ export function splitAnswer(text: string): string[] {
 
 /** The opening fence if the text is inside code after this line. */
 function nextFence(fence: string | undefined, line: string): string | undefined {
-  const mark = fenceMark(line);
-  if (mark === undefined) return fence;
+  if (fenceMark(line) === undefined) return fence;
   if (fence === undefined) return line.trim();
-  const closes =
-    fence.startsWith(mark[0]!) && line.trim() === mark && mark.length >= fenceMark(fence)!.length;
-  return closes ? undefined : fence;
+  return closes(line, fenceMark(fence)!) ? undefined : fence;
 }
 
 /** The three or more backticks or tildes that start the line. */

@@ -1,8 +1,7 @@
 import { createInterface } from "node:readline";
-import { contextLines, foldResult, toDuration } from "./block-text.ts";
+import { contextLines, foldResult, thinkingLine, toDuration } from "./block-text.ts";
 import type { ChatBlock } from "./chat-state.ts";
 import type { Chat } from "./create-chat.ts";
-import { thinkingLine } from "./thinking-view.ts";
 
 export interface PlainOptions {
   readonly input: NodeJS.ReadableStream;
@@ -60,6 +59,7 @@ export function blockText(block: ChatBlock): string {
     case "prompt":
       return `> ${block.text}`;
     case "answer":
+    case "notice":
       return block.text;
     case "tool": {
       const time = block.ms === undefined ? "" : ` (${toDuration(block.ms)})`;
@@ -69,8 +69,6 @@ export function blockText(block: ChatBlock): string {
     }
     case "thinking":
       return thinkingLine(block.text);
-    case "notice":
-      return block.text;
     case "problem":
       return `${block.code}: ${block.message}\n${block.next}`;
     case "facts":
