@@ -55,20 +55,15 @@ export function BlockView({ block, columns }: { block: ChatBlock; columns: numbe
 }
 
 function FactView({ fact, narrow }: { fact: Fact; narrow: boolean }): ReactNode {
-  const name = h(Text, { bold: true }, fact.name);
-  if (narrow) {
-    return h(
-      Box,
-      { flexDirection: "column" },
-      name,
-      h(Box, { paddingLeft: 2 }, h(Text, { dimColor: true }, fact.text)),
-    );
-  }
   return h(
     Box,
-    null,
-    h(Box, { width: FACT_NAME, flexShrink: 0, paddingRight: 1 }, name),
-    h(Text, { dimColor: true }, fact.text),
+    { flexDirection: narrow ? "column" : "row" },
+    h(
+      Box,
+      narrow ? {} : { width: FACT_NAME, flexShrink: 0, paddingRight: 1 },
+      h(Text, { bold: true }, fact.name),
+    ),
+    h(Box, { paddingLeft: narrow ? 2 : 0 }, h(Text, { dimColor: true }, fact.text)),
   );
 }
 

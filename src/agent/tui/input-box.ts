@@ -100,7 +100,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
         { key },
         h(Text, { bold: true, ...colour("cyan") }, mark),
         before,
-        under === undefined ? "" : h(Text, { inverse: true }, under),
+        h(Text, { inverse: true }, under),
         after,
       ),
     ),
@@ -111,34 +111,24 @@ export function InputBox(props: InputBoxProps): ReactNode {
   );
 }
 
-interface ShownLine {
-  readonly key: number;
-  readonly mark: string;
-  readonly before: string;
-  /** The character under the cursor, if the cursor is on this line. */
-  readonly under?: string;
-  readonly after: string;
-}
-
-/** As many lines around the cursor as fit. */
-function toLines({ text, cursor }: InputDraft, columns: number, most: number): ShownLine[] {
+/** As many lines around the cursor as fit, with the character under the cursor apart. */
+function toLines({ text, cursor }: InputDraft, columns: number, most: number) {
   const shown = `${text.slice(0, cursor)}${CURSOR}${text.slice(cursor)}`;
   // One cell is reserved for a cursor at the end of a line; the mark itself counts as two.
   const lines = wrapHard(shown, columns - 3);
   const place = lines.findIndex((line) => line.includes(CURSOR));
   const start = Math.max(0, Math.min(place - most + 2, lines.length - most));
-  return lines.slice(start, start + most).map((line, index): ShownLine => {
+  return lines.slice(start, start + most).map((line, index) => {
     const key = start + index;
     const mark = key === 0 ? "› " : key === start ? "… " : "  ";
     const at = line.indexOf(CURSOR);
-    if (at === -1) return { key, mark, before: line || " ", after: "" };
-    const rest = line.slice(at + 1);
-    const under = [...rest][0] ?? " ";
-    return { key, mark, before: line.slice(0, at), under, after: rest.slice(under.length) };
+    if (at === -1) return { key, mark, before: line || " ", under: "", after: "" };
+    const behind = line.slice(at + 1);
+    const under = [...behind][0] ?? " ";
+    return { key, mark, before: line.slice(0, at), under, after: behind.slice(under.length) };
   });
 }
 
-/** One completion. */
 interface Completion {
   readonly label: string;
   readonly edit: LineEdit;
@@ -151,7 +141,7 @@ function complete(
   text: string,
   cursor: number,
   files: readonly string[],
-  own: readonly CustomCommand[] = [],
+  own: readonly CustomCommand[],
 ): Completion[] {
   const typed = text.slice(0, cursor);
   if (/^\/[\w:.-]*$/.test(typed)) {

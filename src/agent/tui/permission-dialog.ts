@@ -60,7 +60,11 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
   return h(
     Box,
     { flexDirection: "column", marginTop: 1 },
-    h(Text, { bold: true, ...colour("yellow") }, titleOf(permission)),
+    h(
+      Text,
+      { bold: true, ...colour("yellow") },
+      QUESTIONS[permission.scope]?.title ?? `Allow ${permission.scope}?`,
+    ),
     lines
       .slice(top, top + height)
       .map(({ text, tint }, index) => h(Text, { key: `line ${index}`, wrap: "hard", ...tint }, `│ ${text}`)),
@@ -109,10 +113,6 @@ const QUESTIONS: Readonly<
   server: { title: "Let this server start?", yes: "yes, let it run", no: "no" },
 };
 
-function titleOf({ scope }: Permission): string {
-  return QUESTIONS[scope]?.title ?? `Allow ${scope}?`;
-}
-
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoice[] {
   const own = QUESTIONS[scope];
   if (own) {
@@ -151,14 +151,11 @@ interface DialogLine {
 function toLines({ action, reason, diff, always, keptIn }: Permission, columns: number): DialogLine[] {
   const rules = always.map((rule) => `${rule}: ${describeRule(rule)}`);
   const kept = keptIn === undefined ? "" : ` in ${keptIn}`;
-  const notes = [
-    ...(reason === "" ? [] : [`Why it asks: ${reason}`]),
-    ...(rules.length === 0 ? [] : [[`“Always” saves${kept}:`, ...rules].join("\n")]),
-  ];
   return [
     ...plain(action, columns),
     ...(diff === undefined ? [] : diffLines(diff, columns)),
-    ...notes.flatMap((note) => plain(`\n${note}`, columns)),
+    ...(reason === "" ? [] : plain(`\nWhy it asks: ${reason}`, columns)),
+    ...(rules.length === 0 ? [] : plain([`\n“Always” saves${kept}:`, ...rules].join("\n"), columns)),
   ];
 }
 
