@@ -10,7 +10,7 @@ import type { ShownSetting } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import type { ConsoleParts, StartConsents } from "./endpoints/console-parts.ts";
-import { ADMIN_SCOPE, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
+import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
@@ -35,8 +35,6 @@ export interface ConsoleServer extends HttpServer {
   /** Opens the console in a browser, once. */
   readonly consoleLink: string;
 }
-
-const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
  * Serves MCP over HTTP like {@link serveHttp}, and beside it a JSON API of the operations and the console for the
@@ -92,9 +90,7 @@ export async function serveConsole(
       ...healthRoutes(gateway),
       ...files,
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
-      ...[...endpoints, live.endpoint].map((endpoint) =>
-        toRoute(endpoint, { receive, owner, maxBytes: MAX_BODY_BYTES }),
-      ),
+      ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, { receive, owner })),
     ],
   };
   const listening = await listen(server, http, mount);
@@ -120,21 +116,17 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...upstreamEndpoints(parts),
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
-    {
-      method: "GET",
-      path: "/metrics",
+    defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
       handle: async () =>
         new Response(await toMetrics(gateway, recorder), {
           headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
         }),
-    },
-    {
-      method: "GET",
-      path: "/api/openapi.json",
+    }),
+    defineEndpoint("GET /api/openapi.json", {
       title: "This description.",
       handle: async () => toOpenApi(endpoints),
-    },
+    }),
   ];
   return endpoints;
 }
@@ -146,12 +138,10 @@ function unique(principals: readonly Principal[]): readonly Principal[] {
 /** Answers probes: they tell nothing but yes or no, so they need no token. */
 function healthRoutes(gateway: Gateway): HttpRoute[] {
   let isReady = false;
-  gateway.ready().then(
-    () => {
-      isReady = true;
-    },
-    () => {},
-  );
+  const setReady = () => {
+    isReady = true;
+  };
+  gateway.ready().then(setReady, () => {});
   const probe = (path: string, isFine: () => boolean): HttpRoute => ({
     method: "GET",
     path,

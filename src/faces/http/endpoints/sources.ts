@@ -14,7 +14,7 @@ import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
 import type { KnowledgeAnswer, ShownProgram, UpstreamsAnswer } from "./api-types.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
-import { defineEndpoint, type Endpoint } from "./endpoint.ts";
+import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import type { CallRecorder } from "./recorder.ts";
 
 const STDERR_LINES = 40;
@@ -34,11 +34,8 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
   const restart = (source: McpSource) => attempted(() => source.restart(), recorder);
 
   return [
-    {
-      method: "GET",
-      path: "/api/upstreams",
+    defineAdminEndpoint("GET /api/upstreams", {
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
-      admin: true,
       handle: async ({ principal }): Promise<UpstreamsAnswer> => {
         const [view, countTokens] = await Promise.all([gateway.view({ principal }), loadTokenCounter()]);
         const rows = upstreams().map(async (source) => {
@@ -63,20 +60,14 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
         });
         return { upstreams: await Promise.all(rows) };
       },
-    },
-    defineEndpoint({
-      method: "POST",
-      path: "/api/upstreams/restart",
+    }),
+    defineAdminEndpoint("POST /api/upstreams/restart", {
       title: "Ends a server and starts it again.",
-      admin: true,
       input: named,
       handle: async ({ input }) => restart(find(input.id)),
     }),
-    defineEndpoint({
-      method: "POST",
-      path: "/api/upstreams/start",
+    defineAdminEndpoint("POST /api/upstreams/start", {
       title: "Consents to exactly the program of a server, and starts it.",
-      admin: true,
       input: named.extend({ hash: z.string() }),
       handle: async ({ input }) => {
         const source = find(input.id);
@@ -86,11 +77,8 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
         return restart(source);
       },
     }),
-    defineEndpoint({
-      method: "POST",
-      path: "/api/upstreams/login",
+    defineAdminEndpoint("POST /api/upstreams/login", {
       title: "Begins a login to a server over HTTP. Returns the address that the person opens.",
-      admin: true,
       input: named,
       handle: async ({ input }) => {
         const address = Promise.withResolvers<string | undefined>();
@@ -134,11 +122,8 @@ function withoutSecrets(text: string): string {
 /** Documents, skills and prompts: how old they are, and reading them again. */
 export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoint[] {
   return [
-    {
-      method: "GET",
-      path: "/api/knowledge",
+    defineAdminEndpoint("GET /api/knowledge", {
       title: "Sources of documents, skills, prompts and APIs, with their freshness.",
-      admin: true,
       handle: async ({ principal }): Promise<KnowledgeAnswer> => {
         const view = await gateway.view({ principal });
         const servers = new Set(
@@ -156,12 +141,9 @@ export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoin
           search: await gateway.searchStatus(),
         };
       },
-    },
-    defineEndpoint({
-      method: "POST",
-      path: "/api/knowledge/refresh",
+    }),
+    defineAdminEndpoint("POST /api/knowledge/refresh", {
       title: "Reads a source again. Its earlier content stays in use if that fails.",
-      admin: true,
       input: z.object({ id: z.string() }),
       handle: ({ input }) => attempted(() => gateway.sources.refresh(input.id), recorder),
     }),
