@@ -1,7 +1,7 @@
 import type { Principal } from "../../core/nouns/principal.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import type { HttpRoute, Mount, Receive } from "../mcp/http-routes.ts";
+import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
@@ -59,10 +59,8 @@ export async function serveConsole(
   server: McpServer,
   { principals, settings, consents, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
-  const owner = async () => http.principal ?? (await gateway.view()).principal;
-  const ownPrincipal = await owner();
-  const person: Principal = { ...ownPrincipal, scopes: [...ownPrincipal.scopes, ADMIN_SCOPE] };
-  const sessions = createConsoleSessions(person);
+  const owner = http.principal ?? (await gateway.view()).principal;
+  const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] });
   const recorder = createRecorder(gateway);
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
@@ -75,7 +73,7 @@ export async function serveConsole(
     gateway,
     recorder,
     approvals,
-    principals: async () => unique([ownPrincipal, ...((await principals?.()) ?? [])]),
+    principals: async () => unique([owner, ...((await principals?.()) ?? [])]),
     settings,
     consents,
     isPerson: ({ request }) => sessions.find(request) !== undefined,
@@ -86,11 +84,11 @@ export async function serveConsole(
       if (request.headers[HALF_HEADER] === undefined) return undefined;
       return sessions.find(request) ?? Response.json({ ok: false }, { status: 401 });
     },
-    routes: (receive: Receive): HttpRoute[] => [
+    routes: (receive) => [
       ...healthRoutes(gateway),
       ...files,
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
-      ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, { receive, owner })),
+      ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
     ],
   };
   const listening = await listen(server, http, mount);

@@ -51,12 +51,6 @@ export function defineAdminEndpoint<I extends z.ZodType>(address: Address, row: 
   return { ...defineEndpoint(address, row), admin: true };
 }
 
-export interface RouteParts {
-  readonly receive: Receive;
-  /** The principal of callers that are known by no other name. */
-  owner(): Promise<Principal>;
-}
-
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Nothing that the API answers may be kept, framed or read as something else. */
@@ -75,20 +69,21 @@ const STATUS: Readonly<Record<string, number>> = {
   CONFLICT: 409,
 };
 
-/** The route of an endpoint: reads the input, checks the scope, answers with JSON. */
-export function toRoute(endpoint: Endpoint, parts: RouteParts): HttpRoute {
-  return {
-    method: endpoint.method,
-    path: endpoint.path,
-    handle: (exchange) => answer(endpoint, exchange, parts),
-  };
+/** The route of an endpoint: checks the scope, reads the input, answers with JSON. Callers without a name are the owner. */
+export function toRoute(endpoint: Endpoint, receive: Receive, owner: Principal): HttpRoute {
+  const { method, path } = endpoint;
+  return { method, path, handle: (exchange) => answer(endpoint, exchange, receive, owner) };
 }
 
-async function answer(endpoint: Endpoint, exchange: Exchange, parts: RouteParts): Promise<Response> {
-  const { request, response } = exchange;
-  const principal = exchange.principal ?? (await parts.owner());
+async function answer(
+  endpoint: Endpoint,
+  exchange: Exchange,
+  receive: Receive,
+  owner: Principal,
+): Promise<Response> {
+  const { request, response, principal = owner } = exchange;
   const isStream = endpoint.isStream ?? false;
-  const body = await parts.receive(exchange, { caller: principal.id, isStream, maxBytes: MAX_BODY_BYTES });
+  const body = await receive(exchange, { caller: principal.id, isStream, maxBytes: MAX_BODY_BYTES });
   if (body instanceof Response) return body;
   const gone = new AbortController();
   response.once("close", () => gone.abort());

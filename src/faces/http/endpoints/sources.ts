@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
@@ -81,17 +82,13 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       title: "Begins a login to a server over HTTP. Returns the address that the person opens.",
       input: named,
       handle: async ({ input }) => {
-        const address = Promise.withResolvers<string | undefined>();
-        const login = find(input.id).logIn({ onUrl: (url) => address.resolve(url.href) });
+        const address = Promise.withResolvers<string>();
         // The person logs in after this answer.
-        login
-          .then(
-            () => address.resolve(undefined),
-            (error: unknown) => address.reject(error),
-          )
+        const login = find(input.id)
+          .logIn({ onUrl: (url) => address.resolve(url.href) })
           .finally(() => recorder.tell({ topic: "sources" }));
-        const timer = setTimeout(() => address.resolve(undefined), LOGIN_URL_MS);
-        const url = await address.promise.finally(() => clearTimeout(timer));
+        const late = delay(LOGIN_URL_MS, undefined, { ref: false });
+        const url = await Promise.race([address.promise, login.then(() => undefined), late]);
         return url === undefined ? { needed: false } : { needed: true, url };
       },
     }),
@@ -126,11 +123,8 @@ export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoin
       title: "Sources of documents, skills, prompts and APIs, with their freshness.",
       handle: async ({ principal }): Promise<KnowledgeAnswer> => {
         const view = await gateway.view({ principal });
-        const servers = new Set(
-          faceApiOf(gateway)
-            .sources()
-            .flatMap((source) => ("diagnostics" in source ? source.id : [])),
-        );
+        const sources = faceApiOf(gateway).sources();
+        const servers = new Set(sources.flatMap((source) => ("diagnostics" in source ? source.id : [])));
         const domains = [...view.domains.values()].map(({ name, description }) => {
           const entries = view.entries.filter(({ domain }) => domain === name);
           return { name, description, entries: countKinds(entries) };
