@@ -12,6 +12,7 @@ import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
+import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
 import type { KnowledgeAnswer, ShownProgram, UpstreamsAnswer } from "./api-types.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
@@ -24,10 +25,8 @@ const named = z.object({ id: z.string() });
 
 /** The state of upstream servers, and what a person may do about it. */
 export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts): Endpoint[] {
-  const upstreams = () => faceApiOf(gateway).sources().filter(isUpstream);
-
   function find(id: string): McpSource {
-    const source = upstreams().find((one) => one.id === id);
+    const source = upstreamsOf(gateway).find((one) => one.id === id);
     if (!source) throw problem("NOT_FOUND", { name: "The server" });
     return source;
   }
@@ -39,7 +38,7 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
       handle: async ({ principal }): Promise<UpstreamsAnswer> => {
         const [view, countTokens] = await Promise.all([gateway.view({ principal }), loadTokenCounter()]);
-        const rows = upstreams().map(async (source) => {
+        const rows = upstreamsOf(gateway).map(async (source) => {
           const { stderr, status, label, ...facts } = source.diagnostics();
           const entries = view.shown.filter(({ domain }) => domain === label);
           const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
@@ -95,8 +94,9 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
   ];
 }
 
-function isUpstream(source: Source): source is McpSource {
-  return "diagnostics" in source && "restart" in source;
+function upstreamsOf(gateway: Gateway): McpSource[] {
+  const isUpstream = (source: Source): source is McpSource => "diagnostics" in source && "restart" in source;
+  return faceApiOf(gateway).sources().filter(isUpstream);
 }
 
 function toShown({ hash, runs }: ServerProgram): ShownProgram {
@@ -123,14 +123,13 @@ export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoin
       title: "Sources of documents, skills, prompts and APIs, with their freshness.",
       handle: async ({ principal }): Promise<KnowledgeAnswer> => {
         const view = await gateway.view({ principal });
-        const sources = faceApiOf(gateway).sources();
-        const servers = new Set(sources.flatMap((source) => ("diagnostics" in source ? source.id : [])));
+        const servers = upstreamsOf(gateway).map(({ id }) => id);
         const domains = [...view.domains.values()].map(({ name, description }) => {
           const entries = view.entries.filter(({ domain }) => domain === name);
           return { name, description, entries: countKinds(entries) };
         });
         return {
-          sources: (await gateway.sources.status()).filter(({ id }) => !servers.has(id)),
+          sources: (await gateway.sources.status()).filter(({ id }) => !servers.includes(id)),
           domains,
           search: await gateway.searchStatus(),
         };
