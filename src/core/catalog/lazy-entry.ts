@@ -18,7 +18,7 @@ const MOST_WHOLE = 2_048;
 const whole: LazyEntry[] = [];
 let oldest = 0;
 
-/** An entry that is read when somebody wants more of it than its address. */
+/** An entry whose definition is read when more than its address is needed. */
 export class LazyEntry implements ToolEntry {
   readonly route: string;
   readonly op: string;

@@ -6,7 +6,7 @@ import type { Entry } from "../nouns/entry.ts";
 const MOST_GROUPS = 2;
 const MOST_PARAMS = 4;
 
-/** Says of tools that several domains have by the same name how their params differ. */
+/** Says how the params of tools with the same name in several domains differ. */
 export function alikeHits(hits: readonly Entry[]): string[] {
   return [...Map.groupBy(hits, alikeKey)]
     .flatMap(([key, group]) => (key === undefined ? [] : [group]))

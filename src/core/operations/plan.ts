@@ -191,7 +191,7 @@ export function createRecording(
       const position = events.length;
       events.push(event);
       if (handle === undefined) return last;
-      // Events are kept in order, so a run that is not alone notices before its next effect.
+      // Events are stored in order: of two runs of a plan, one fails here before its next effect.
       last = last.then(() => plans.append(handle, principalId, position, event as unknown as Json));
       return last;
     },

@@ -29,7 +29,7 @@ export async function createMachine(send: (message: FromWorker) => void): Promis
       const engine = await ready;
       running = new ScriptRun(engine, script, clock, send, (end) => {
         running = undefined;
-        // An engine that had to be stopped may be anywhere.
+        // A stopped engine is in an unknown state.
         const isSound = end !== "stopped" && engine.reset();
         if (!isSound) ready = createEngine();
       });
@@ -80,7 +80,7 @@ class ScriptRun implements EngineHost {
 
   answer(text: string): void {
     this.#open -= 1;
-    // The text is a list with the value in it.
+    // The text is a list; the depth of the value inside it becomes its last item.
     const known = `${text.slice(0, -1)},${jsonDepth(text) - 1}]`;
     this.#compute(() => this.#engine.answer(known));
   }

@@ -11,13 +11,13 @@ export interface FairCacheOptions<V> {
   readonly onRemoved?: (key: string, value: V) => void;
 }
 
-/** Keeps entries by key, each for its owner. An owner gets nothing of another one, and cannot push it out. */
+/** Keeps entries by key, each for its owner. Owners can neither read nor evict each other's entries. */
 export interface FairCache<V> {
   readonly entries: number;
   readonly size: number;
   /** Finds an entry of this owner. */
   get(key: string, owner: string): V | undefined;
-  /** Finds an entry of this owner and makes it as new as a fresh one. */
+  /** Finds an entry of this owner and restarts its time. */
   renew(key: string, owner: string): V | undefined;
   /** Adds an entry or replaces it. An owner over its bound loses its oldest entries. */
   set(key: string, owner: string, value: V, size?: number): void;
