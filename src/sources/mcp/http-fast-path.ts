@@ -67,7 +67,7 @@ export function createHttpFastPath({ url, headers, send, readMessage }: HttpFast
           body: JSON.stringify(message),
           ...(options?.requestSignal && { signal: options.requestSignal }),
         });
-        // The client that sends has made whole responses of JSON alone.
+        // The guarded client returns a WholeResponse for JSON only.
         if (response.status !== 200 || !(response instanceof WholeResponse))
           return arrived.run({ response }, () => sendBySdk(message, options));
         for (const answer of [JSON.parse(await response.text())].flat())
