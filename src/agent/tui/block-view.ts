@@ -4,7 +4,7 @@ import { contextLines, foldLines, lastLines, thinkingLine, toDuration } from "./
 import type { Fact } from "./chat-agent.ts";
 import type { ChatBlock, ToolBlock, ToolStatus } from "./chat-state.ts";
 import { MarkdownView } from "./markdown-view.ts";
-import { colour } from "./terminal-text.ts";
+import { colour, column, marked } from "./terminal-text.ts";
 
 /** In narrower windows a fact's text goes below its name. */
 const NARROW = 60;
@@ -14,12 +14,9 @@ const FACT_NAME = 22;
 export function BlockView({ block, columns }: { block: ChatBlock; columns: number }): ReactNode {
   switch (block.kind) {
     case "prompt":
-      return h(
-        Box,
-        { marginTop: 1 },
-        h(Box, { flexShrink: 0 }, h(Text, { bold: true, ...colour("cyan") }, "› ")),
-        h(Text, { bold: true }, block.text),
-      );
+      return marked(h(Text, { bold: true, ...colour("cyan") }, "› "), h(Text, { bold: true }, block.text), {
+        marginTop: 1,
+      });
     case "answer":
       return h(Box, { marginTop: 1 }, h(MarkdownView, { text: block.text, columns }));
     case "tool":
@@ -33,22 +30,19 @@ export function BlockView({ block, columns }: { block: ChatBlock; columns: numbe
     case "notice":
       return h(Text, { dimColor: true }, block.text);
     case "problem":
-      return h(
-        Box,
-        { flexDirection: "column" },
+      return column(
+        {},
         h(Text, { bold: true, ...colour("red") }, `✗ ${block.code}: ${block.message}`),
         h(Text, null, block.next),
       );
     case "facts":
-      return h(
-        Box,
-        { flexDirection: "column", marginTop: 1 },
+      return column(
+        { marginTop: 1 },
         block.facts.map((fact, index) => h(FactView, { fact, narrow: columns < NARROW, key: index })),
       );
     case "context":
-      return h(
-        Box,
-        { flexDirection: "column", marginTop: 1 },
+      return column(
+        { marginTop: 1 },
         contextLines(block.report, columns).map((line, index) => h(Text, { key: index }, line)),
       );
   }
@@ -85,22 +79,20 @@ function LinesView({ lines }: { lines: readonly string[] }): ReactNode {
 function ToolView({ tool }: { tool: ToolBlock }): ReactNode {
   const { status } = tool;
   const tint = status === "ok" ? "green" : status === "failed" ? "red" : "yellow";
-  return h(
-    Box,
-    { flexDirection: "column" },
+  const call = h(
+    Text,
+    { wrap: "truncate" },
+    h(Text, { bold: true }, tool.tool),
+    h(Text, { dimColor: true }, tool.args === "" ? "" : ` ${tool.args}`),
+  );
+  const time = tool.ms === undefined ? "" : ` ${toDuration(tool.ms)}`;
+  return column(
+    {},
     h(
       Box,
       null,
-      h(Box, { flexShrink: 0 }, h(Text, colour(tint), `${MARKS[status]} `)),
-      h(
-        Text,
-        { wrap: "truncate" },
-        h(Text, { bold: true }, tool.tool),
-        h(Text, { dimColor: true }, tool.args === "" ? "" : ` ${tool.args}`),
-      ),
-      tool.ms === undefined
-        ? null
-        : h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, ` ${toDuration(tool.ms)}`)),
+      marked(h(Text, colour(tint), `${MARKS[status]} `), call),
+      h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, time)),
     ),
     status === "running" && tool.live ? h(LinesView, { lines: lastLines(tool.live) }) : null,
     status === "cancelled" ? h(Text, { dimColor: true }, "  └ cancelled") : null,
@@ -117,9 +109,8 @@ const MOST_LINES = 40;
 function DiffView({ diff }: { diff: string }): ReactNode {
   const lines = diff.trimEnd().split("\n");
   const more = lines.length - MOST_LINES;
-  return h(
-    Box,
-    { flexDirection: "column", paddingLeft: 2 },
+  return column(
+    { paddingLeft: 2 },
     lines
       .slice(0, MOST_LINES)
       .map((line, index) =>

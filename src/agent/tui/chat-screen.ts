@@ -9,7 +9,7 @@ import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
 import { typedText, useDraft, useLatest } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
-import { colour, wrapHard } from "./terminal-text.ts";
+import { colour, column, wrapHard } from "./terminal-text.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
 const ROWS_BELOW = 9;
@@ -72,9 +72,8 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     children: (block: ChatBlock, index: number) =>
       h(Box, { key: index, width: columns }, h(BlockView, { block, columns })),
   };
-  return h(
-    Box,
-    { flexDirection: "column" },
+  return column(
+    {},
     h(Static<ChatBlock>, { key: state.conversation, ...printed }),
     state.live.map((block, index) =>
       h(BlockView, { key: index, block: toFit(block, columns, rows - ROWS_BELOW), columns }),
@@ -232,9 +231,8 @@ function PickerView({ picker, rows, onPick, onClose }: PickerViewProps): ReactNo
     else if (!key.ctrl && !key.meta && !key.tab) move(0, filter + typedText(input));
   });
 
-  return h(
-    Box,
-    { flexDirection: "column", marginTop: 1 },
+  return column(
+    { marginTop: 1 },
     h(
       Text,
       { bold: true, ...colour("yellow") },

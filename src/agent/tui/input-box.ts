@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { Box, type Key, Text, useInput, usePaste } from "ink";
+import { type Key, Text, useInput, usePaste } from "ink";
 import { createElement as h, type ReactNode, useEffect, useState } from "react";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { count } from "./block-text.ts";
@@ -8,7 +8,7 @@ import type { CustomCommand } from "./chat-agent.ts";
 import { COMMANDS } from "./commands.ts";
 import { type DraftState, type InputDraft, keyToEdit, type LineEdit, typedText } from "./line-editor.ts";
 import { matchFiles, mentionAt, toMention } from "./mentions.ts";
-import { colour, wrapHard } from "./terminal-text.ts";
+import { colour, column, wrapHard } from "./terminal-text.ts";
 
 /** Marks the cursor while lines are wrapped. Typed text cannot contain it. */
 const CURSOR = "\u0001";
@@ -91,9 +91,8 @@ export function InputBox(props: InputBoxProps): ReactNode {
     change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
   });
 
-  return h(
-    Box,
-    { flexDirection: "column", marginTop: 1 },
+  return column(
+    { marginTop: 1 },
     toLines(draft.shown, columns - 2, lines).map(({ key, mark, before, under, after }) =>
       h(
         Text,

@@ -1,13 +1,12 @@
-import { Box, Text } from "ink";
+import { Text } from "ink";
 import { createElement as h, type ReactNode } from "react";
 import { type MarkdownPart, readMarkdown } from "./markdown.ts";
-import { cellsOf, colour, wrapHard } from "./terminal-text.ts";
+import { cellsOf, colour, column, marked, wrapHard } from "./terminal-text.ts";
 
 /** Shows Markdown in a terminal. */
 export function MarkdownView({ text, columns }: { text: string; columns: number }): ReactNode {
-  return h(
-    Box,
-    { flexDirection: "column" },
+  return column(
+    {},
     readMarkdown(text).map((part, index) => h(PartView, { part, columns, key: index })),
   );
 }
@@ -23,27 +22,18 @@ function PartView({ part, columns }: { part: MarkdownPart; columns: number }): R
     case "paragraph":
       return h(Text, null, toTexts(part.spans));
     case "quote":
-      return h(
-        Box,
-        null,
-        h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, "│ ")),
-        h(Text, { italic: true }, toTexts(part.spans)),
-      );
+      return marked(h(Text, { dimColor: true }, "│ "), h(Text, { italic: true }, toTexts(part.spans)));
     case "item":
-      return h(
-        Box,
-        { paddingLeft: part.indent },
-        h(Box, { flexShrink: 0 }, h(Text, null, `${part.mark} `)),
-        h(Text, null, toTexts(part.spans)),
-      );
+      return marked(h(Text, null, `${part.mark} `), h(Text, null, toTexts(part.spans)), {
+        paddingLeft: part.indent,
+      });
     case "table":
       return tableLines(part.rows, columns).map((line, index) =>
         h(Text, { key: index, wrap: "truncate", bold: index === 0 }, line),
       );
     case "code":
-      return h(
-        Box,
-        { flexDirection: "column", paddingLeft: 2 },
+      return column(
+        { paddingLeft: 2 },
         part.lines.map((line, index) =>
           h(
             Text,

@@ -1,4 +1,4 @@
-import { Box, type Key, Text, useInput } from "ink";
+import { type Key, Text, useInput } from "ink";
 import { createElement as h, type ReactNode, useEffect, useMemo, useState } from "react";
 import { PERMISSION_SCOPES, type PermissionScope } from "../permissions/permission.ts";
 import { showExactly } from "../permissions/to-request.ts";
@@ -6,7 +6,7 @@ import { tintOf } from "./block-view.ts";
 import type { PermissionAnswer } from "./chat-agent.ts";
 import type { Permission } from "./chat-state.ts";
 import { type DraftState, useLatest } from "./line-editor.ts";
-import { colour, wrapHard } from "./terminal-text.ts";
+import { colour, column, wrapHard } from "./terminal-text.ts";
 
 /** Rows for the title, the choices, the hint, the draft and the status. */
 const OTHER_ROWS = 18;
@@ -57,9 +57,8 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
     else answer(choices[attention.latest() ?? choices.length]);
   });
 
-  return h(
-    Box,
-    { flexDirection: "column", marginTop: 1 },
+  return column(
+    { marginTop: 1 },
     h(
       Text,
       { bold: true, ...colour("yellow") },
