@@ -24,7 +24,7 @@ export interface InputBoxProps {
   /** Commands beside the chat's own. */
   readonly commands: readonly CustomCommand[];
   onEscape(): void;
-  /** Whether a key belongs to somebody else. */
+  /** Whether another part of the screen takes a key. */
   isTaken(key: Key): boolean;
   /** Sends a draft. The screen shows long pastes of it as the draft does. */
   onSubmit(text: string, shown: string): void;

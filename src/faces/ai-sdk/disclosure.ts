@@ -174,7 +174,7 @@ function refuseOwn(names: ReadonlySet<string>, ours: readonly string[]): void {
   throw problem("INVALID_INPUT", { operation: "createDisclosure", reason });
 }
 
-/** A question that a rule of the application caused. The tool hears of it only here. */
+/** Records a question that the application's own approval rule asked: the tool was not asked about it. */
 async function noteQuestion(
   { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown },
   tools: ToolSet,

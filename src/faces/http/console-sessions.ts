@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { Exchange, HttpRoute, Receive } from "../mcp/http-routes.ts";
 
-/** Half of a session that the page sends with each request, so that no other page or port can. */
+/** Carries the half of a session that only the page itself has, with each request. */
 export const HALF_HEADER = "x-keyhole-console";
 const COOKIE = "keyhole_console";
 const MAX_SESSIONS = 64;

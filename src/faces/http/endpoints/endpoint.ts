@@ -53,7 +53,7 @@ export function defineAdminEndpoint<I extends z.ZodType>(address: Address, row: 
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Nothing that the API answers may be kept, framed or read as something else. */
+/** Answers must not be cached, read as another type, or loaded by other origins. */
 const HEADERS = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",

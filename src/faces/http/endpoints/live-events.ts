@@ -27,7 +27,7 @@ export function createLiveEvents(gateway: Gateway, recorder: CallRecorder) {
     async function flush(): Promise<void> {
       timer = undefined;
       const now = (await gateway.view({ principal })).version;
-      // A change outside the reader's View did not happen for it.
+      // Readers are not told of changes outside their View.
       if (now === version && !isAdmin(principal)) topics.delete("catalog");
       version = now;
       if (topics.size > 0) send(`event: change\ndata: ${JSON.stringify({ topics: [...topics] })}\n\n`);
@@ -35,7 +35,7 @@ export function createLiveEvents(gateway: Gateway, recorder: CallRecorder) {
     }
 
     const stop = recorder.onNews((news) => {
-      if (!mayHear(principal, news)) return;
+      if (!mayKnow(principal, news)) return;
       topics.add(news.topic);
       timer ??= setTimeout(() => void flush().catch(() => {}), GATHER_MS);
     });
@@ -66,7 +66,7 @@ export function createLiveEvents(gateway: Gateway, recorder: CallRecorder) {
   };
 }
 
-function mayHear(principal: Principal, { topic, principal: about }: News): boolean {
+function mayKnow(principal: Principal, { topic, principal: about }: News): boolean {
   if (isAdmin(principal)) return true;
   return topic === "catalog" || (topic === "calls" && about === principal.id);
 }
@@ -76,7 +76,7 @@ const ANSWER_MS = 50_000;
 const MOST_WAITING = 100;
 /** Questions of one principal: more of them would keep those of others out. */
 const MOST_OF_ONE = 10;
-/** How long nobody may look, such as while a page is loaded again. */
+/** How long no console may be open, such as while a page is loaded again. */
 const AWAY_MS = 5_000;
 const LOOK_MS = 1_000;
 

@@ -13,7 +13,7 @@ import type { Conversation, ConversationStep, LiveTopic, Minute, Notice } from "
 
 export interface News {
   readonly topic: LiveTopic;
-  /** The caller that it is about; the others need not know. */
+  /** The caller that it is about. Other callers are not told. */
   readonly principal?: string;
 }
 
@@ -51,7 +51,6 @@ export function createRecorder(gateway: Gateway) {
     counts.set(key, { operation, outcome, calls: calls + 1, seconds: seconds + latencyMs / 1000 });
   }
 
-  /** The same list with every tool in it is counted once for each view. */
   async function noteMenu(tools: readonly object[], principal: Principal): Promise<void> {
     const at = core.clock.now();
     const [countTokens, { everything }] = await Promise.all([
@@ -62,7 +61,7 @@ export function createRecorder(gateway: Gateway) {
     tell({ topic: "calls", principal: principal.id });
   }
 
-  function hear(event: NoticeEvent | SourceEvent): void {
+  function noteEvent(event: NoticeEvent | SourceEvent): void {
     if (event.type === "source") {
       tell({ topic: "sources" });
       if (event.state !== "failed") return;
@@ -85,7 +84,7 @@ export function createRecorder(gateway: Gateway) {
     }),
     gateway.onChange(() => tell({ topic: "catalog" })),
     gateway.pins.onChange(async () => tell({ topic: "approvals" })),
-    onNotice(hear),
+    onNotice(noteEvent),
   ];
   return {
     startedAt: core.clock.now(),
