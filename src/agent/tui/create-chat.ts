@@ -52,14 +52,14 @@ export function createChat(agent: ChatAgent, options: ChatOptions) {
 
   /** Runs one turn. The screen is idle afterwards, whatever happened. */
   async function turn(typed: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const own = new AbortController();
-    controller = own;
+    const abort = new AbortController();
+    controller = abort;
     dispatch({ type: "turn-start", prompt: typed });
     try {
-      await work(own.signal);
+      await work(abort.signal);
       dispatch({ type: "turn-end" });
     } catch (error) {
-      if (own.signal.aborted) dispatch({ type: "turn-end" });
+      if (abort.signal.aborted) dispatch({ type: "turn-end" });
       else fail(error);
     }
     controller = undefined;
@@ -214,7 +214,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions) {
       const typed = shown.trim();
       const input = parseChatInput(text, agent.commands());
       switch (input.type) {
-        case "own":
+        case "custom":
           return turn(typed, async (signal) => ask(await agent.expand(input.name, input.argument), signal));
         case "prompt":
           return turn(typed, (signal) => ask(input.text, signal));

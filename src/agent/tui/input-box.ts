@@ -140,12 +140,12 @@ function complete(
   text: string,
   cursor: number,
   files: readonly string[],
-  own: readonly CustomCommand[],
+  custom: readonly CustomCommand[],
 ): Completion[] {
   const typed = text.slice(0, cursor);
   if (/^\/[\w:.-]*$/.test(typed)) {
     const wanted = typed.slice(1).toLowerCase();
-    return [...COMMANDS, ...own]
+    return [...COMMANDS, ...custom]
       .filter(({ name }) => name.toLowerCase().startsWith(wanted) && name !== wanted)
       .slice(0, MOST)
       .map(({ name, summary }) => ({

@@ -11,7 +11,7 @@ export interface InputDraft {
   /** The place in the history; its length stands for the draft itself. */
   readonly place: number;
   /** The draft while the person walks through the history. */
-  readonly kept: string;
+  readonly unsent: string;
 }
 
 export type LineEdit =
@@ -25,7 +25,7 @@ const MOST_HISTORY = 500;
 const MOST_DRAFT_CHARS = 1_000_000;
 const CLUSTER_CHARS = 32;
 
-export const EMPTY_DRAFT: InputDraft = { text: "", cursor: 0, history: [], place: 0, kept: "" };
+export const EMPTY_DRAFT: InputDraft = { text: "", cursor: 0, history: [], place: 0, unsent: "" };
 
 /** Applies an edit to a draft. Pure. */
 export function edit(draft: InputDraft, change: LineEdit): InputDraft {
@@ -60,7 +60,7 @@ export function edit(draft: InputDraft, change: LineEdit): InputDraft {
     case "sent":
       return remember(draft);
     case "clear":
-      return { ...draft, text: "", cursor: 0, place: draft.history.length, kept: "" };
+      return { ...draft, text: "", cursor: 0, place: draft.history.length, unsent: "" };
   }
 }
 
@@ -73,15 +73,15 @@ function splice(draft: InputDraft, from: number, to: number, inserted = ""): Inp
 function recall(draft: InputDraft, place: number): InputDraft {
   const { history } = draft;
   if (place < 0 || place > history.length) return draft;
-  const kept = draft.place === history.length ? draft.text : draft.kept;
-  const text = history[place] ?? kept;
-  return { ...draft, text, cursor: text.length, place, kept };
+  const unsent = draft.place === history.length ? draft.text : draft.unsent;
+  const text = history[place] ?? unsent;
+  return { ...draft, text, cursor: text.length, place, unsent };
 }
 
 function remember({ text, history }: InputDraft): InputDraft {
-  const known = text.trim() === "" || history.at(-1) === text ? history : [...history, text];
-  const kept = known.slice(-MOST_HISTORY);
-  return { ...EMPTY_DRAFT, history: kept, place: kept.length };
+  const isNew = text.trim() !== "" && history.at(-1) !== text;
+  const lines = [...history, ...(isNew ? [text] : [])].slice(-MOST_HISTORY);
+  return { ...EMPTY_DRAFT, history: lines, place: lines.length };
 }
 
 function moveLine(draft: InputDraft, by: -1 | 1): InputDraft {

@@ -81,7 +81,7 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
         `${index === attention.chosen ? "›" : " "} ${label}`,
       ),
     ),
-    h(Text, { dimColor: true }, attention.given ? ANSWERING : TYPING),
+    h(Text, { dimColor: true }, attention.takesKeys ? ANSWERING : TYPING),
   );
 }
 
@@ -113,11 +113,11 @@ const QUESTIONS: Readonly<
 };
 
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoice[] {
-  const own = QUESTIONS[scope];
-  if (own) {
+  const question = QUESTIONS[scope];
+  if (question) {
     return [
-      { label: own.no, answer: "deny", allows: false },
-      { label: own.yes, answer: "once", allows: true },
+      { label: question.no, answer: "deny", allows: false },
+      { label: question.yes, answer: "once", allows: true },
     ];
   }
   const again = AGAIN[scope] ?? "this";
@@ -149,12 +149,12 @@ interface DialogLine {
 /** Everything that an answer is about, in the order of weight. */
 function toLines({ action, reason, diff, always, keptIn }: Permission, columns: number): DialogLine[] {
   const rules = always.map((rule) => `${rule}: ${describeRule(rule)}`);
-  const kept = keptIn === undefined ? "" : ` in ${keptIn}`;
+  const file = keptIn === undefined ? "" : ` in ${keptIn}`;
   return [
     ...plain(action, columns),
     ...(diff === undefined ? [] : diffLines(diff, columns)),
     ...(reason === "" ? [] : plain(`\nWhy it asks: ${reason}`, columns)),
-    ...(rules.length === 0 ? [] : plain([`\n“Always” saves${kept}:`, ...rules].join("\n"), columns)),
+    ...(rules.length === 0 ? [] : plain([`\n“Always” saves${file}:`, ...rules].join("\n"), columns)),
   ];
 }
 
@@ -237,7 +237,7 @@ export function useAttention(question: number | undefined) {
   const drawn = current(state.shown);
   return {
     /** Whether the question takes keys, for drawing. */
-    given: drawn !== undefined,
+    takesKeys: drawn !== undefined,
     /** The number of the choice, for drawing. */
     chosen: drawn?.chosen,
     /** Whether a key is for the question. No key that writes text is, and Enter only after a choice. */

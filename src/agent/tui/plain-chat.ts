@@ -34,16 +34,16 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
   }
 
   const stop = chat.subscribe(print);
-  let left = false;
+  let hasLeft = false;
   void chat.left.then(() => {
-    left = true;
+    hasLeft = true;
   });
   try {
     for await (const line of createInterface({ input })) {
       await chat.submit(line);
       // Leaving resolves a promise, so wait a microtask.
       await Promise.resolve();
-      if (left) break;
+      if (hasLeft) break;
     }
   } finally {
     stop();

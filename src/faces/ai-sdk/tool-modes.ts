@@ -85,9 +85,9 @@ export async function createFoundTools(
     instructions: hands.length > 0 ? INSTRUCTIONS_WITH_HANDS : INSTRUCTIONS,
     active: (steps, messages, memory) => {
       const names = remembered(messages, memory, ownNames).flatMap((address) => nameAt(address) ?? []);
-      const found = [...new Set([...names, ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
+      const discovered = [...new Set([...names, ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
       const reads = hasToRead(steps, memory, view) ? [GET] : [];
-      const wanted = [...named.hands, TOOL_SEARCH, ...reads, ...found];
+      const wanted = [...named.hands, TOOL_SEARCH, ...reads, ...discovered];
       // The list only grows, at its end, so that the vendor's cache holds.
       const grown = [...new Set([...shown, ...wanted])];
       shown = grown.length > MOST_ACTIVE ? wanted : grown;

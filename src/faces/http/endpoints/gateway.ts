@@ -82,12 +82,12 @@ async function speaksFor(
 
 /** Tells which addresses a viewer may see: entries of its View, and the domains and groups above them. */
 function addressesIn(view: View): (address: string) => boolean {
-  const known = new Map<string, boolean>();
+  const judged = new Map<string, boolean>();
   const isGroup = (address: string) =>
     view.domains.has(address) || view.entries.some(({ op }) => op.startsWith(`${address}.`));
   return (address) => {
-    const isSeen = known.get(address) ?? (view.find(address) !== undefined || isGroup(address));
-    known.set(address, isSeen);
+    const isSeen = judged.get(address) ?? (view.find(address) !== undefined || isGroup(address));
+    judged.set(address, isSeen);
     return isSeen || address === "" || address === "root";
   };
 }
@@ -191,11 +191,12 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
       title: "One conversation, call by call.",
       input: z.object({ id: z.string() }),
       handle: async ({ input, principal }): Promise<SessionAnswer> => {
-        const found = conversations.find(input.id);
-        if (!found || !maySee(principal)(found)) throw problem("NOT_FOUND", { name: "The session" });
+        const conversation = conversations.find(input.id);
+        if (!conversation || !maySee(principal)(conversation))
+          throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));
         const { everything } = await gateway.ledger({ principal });
-        return { ...found, everything, steps: found.steps.map((step) => seenBy(step, isSeen)) };
+        return { ...conversation, everything, steps: conversation.steps.map((step) => seenBy(step, isSeen)) };
       },
     }),
   ];

@@ -191,7 +191,7 @@ interface AnsweredCall {
 function toStep(call: FinishedCall): ConversationStep {
   const answer = call.answer as AnsweredCall;
   const parts = [answer, ...(answer.results ?? []).flatMap(({ data, exec }) => [data ?? {}, exec ?? {}])];
-  const found = (answer.hits ?? []).filter(({ entryPoint }) => !entryPoint);
+  const hits = (answer.hits ?? []).filter(({ entryPoint }) => !entryPoint);
   return {
     at: call.startedAt,
     operation: call.operation,
@@ -199,7 +199,7 @@ function toStep(call: FinishedCall): ConversationStep {
       cutText(replaceSecrets(hideSecrets(query), SECRET), QUERY_CHARS),
     ),
     targets: call.targets.slice(0, MOST_ROUTES),
-    found: found.slice(0, MOST_ROUTES).map(({ route }) => route),
+    found: hits.slice(0, MOST_ROUTES).map(({ route }) => route),
     unveiled: parts
       .flatMap(({ guidance = [] }) => guidance)
       .slice(0, MOST_ROUTES)
