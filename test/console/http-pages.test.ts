@@ -2,9 +2,11 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ServerProgram } from "../../src/core/nouns/server-program.ts";
+import { createMarkdownSource } from "../../src/sources/markdown/markdown-source.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { verifies } from "../claims.ts";
 import { type OAuthServer, serveOAuth } from "../oauth-server.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { chaos, eventually } from "../upstream-kit.ts";
 import { type Person, type ServedShop, serveShop } from "./console-kit.ts";
 
@@ -252,6 +254,14 @@ describe("servers", () => {
     expect(sources.map(({ id }) => id)).not.toContain("mcp:chaos");
     const refreshed = await person.json("/api/knowledge/refresh", { id: "nothing" });
     expect(refreshed).toMatchObject({ ok: false, reason: expect.stringContaining("not found") });
+  });
+
+  test("a library of Markdown is a source of documents", async () => {
+    const notes = createMarkdownSource("notes", { directory: temporaryFolder(), description: "Notes." });
+    const other = await serveShop({ sources: [notes] });
+    const { sources } = await (await other.open()).json<{ sources: { id: string }[] }>("/api/knowledge");
+    expect(sources.map(({ id }) => id)).toContain(notes.id);
+    await other.close();
   });
 });
 

@@ -13,11 +13,7 @@ export function contextLines(report: ContextReport, columns: number): string[] {
     .reduce((sum, { tokens }) => sum + tokens, 0);
   const listed = everything - shown;
   return [
-    toBar(
-      parts.map(({ tokens }) => tokens),
-      total,
-      width,
-    ),
+    toBar(parts, total, width),
     ...parts.map(
       ({ name, tokens }, index) =>
         `${signOf(index)} ${name.padEnd(12)} ${count(tokens).padStart(9)} ${share(tokens, total)}`,
@@ -31,9 +27,9 @@ export function contextLines(report: ContextReport, columns: number): string[] {
 }
 
 /** Every part that is not empty gets at least one sign; rounding never makes the bar longer. */
-function toBar(parts: readonly number[], total: number, width: number): string {
+function toBar(parts: ContextReport["parts"], total: number, width: number): string {
   if (total === 0) return "·".repeat(width);
-  const cells = parts.map((tokens) => Math.max(1, Math.floor((tokens / total) * width)));
+  const cells = parts.map(({ tokens }) => Math.max(1, Math.floor((tokens / total) * width)));
   const largest = cells.indexOf(Math.max(...cells));
   cells[largest] = Math.max(1, cells[largest]! + width - cells.reduce((sum, each) => sum + each, 0));
   return cells.map((length, index) => signOf(index).repeat(length)).join("");
@@ -47,14 +43,15 @@ function share(tokens: number, total: number): string {
   return total === 0 ? "" : `${Math.round((tokens / total) * 100)} %`.padStart(5);
 }
 
-function count(tokens: number): string {
-  return Math.round(tokens).toLocaleString("en-US");
+/** A number with commas. */
+export function count(number: number): string {
+  return Math.round(number).toLocaleString("en-US");
 }
 
 /** A result on one line: its first line, and the number of lines. */
 export function foldResult(text: string): string {
   const lines = text.trim().split("\n");
-  const first = lines[0] === "" ? "nothing" : lines[0]!.replaceAll("\t", " ");
+  const first = lines[0]!.replaceAll("\t", " ") || "nothing";
   return lines.length === 1 ? first : `(${lines.length} lines) ${first}`;
 }
 
@@ -64,18 +61,23 @@ const SHOWN_LINES = 4;
 export function foldLines(text: string, tool = "", failed = false): string[] {
   const lines = text.trim().split("\n").map(flat);
   if (tool === "todo") return lines;
-  if (lines.length === 1) return [lines[0] === "" ? "nothing" : lines[0]!];
+  if (lines.length === 1) return [lines[0] || "nothing"];
   if (lines.length <= SHOWN_LINES) return lines;
   const hidden = `${lines.length - SHOWN_LINES + 1} more lines, Ctrl-O shows all`;
   // The end of a failure says why.
   if (failed) return [`… ${hidden}`, ...lines.slice(1 - SHOWN_LINES)];
-  const first = lines.slice(0, SHOWN_LINES - 1);
-  return [...first, `… ${hidden}`];
+  return [...lines.slice(0, SHOWN_LINES - 1), `… ${hidden}`];
 }
 
-/** The last lines of an output that still grows. */
+/** The last lines of a text that still grows. */
 export function lastLines(text: string): string[] {
-  return text.trimEnd().split("\n").slice(-SHOWN_LINES).map(flat);
+  return text.trim().split("\n").slice(-SHOWN_LINES).map(flat);
+}
+
+/** The model's finished thinking on one line. */
+export function thinkingLine(text: string): string {
+  const [first, ...others] = text.trim().split("\n");
+  return others.length === 0 ? `∴ ${first}` : `∴ ${first} (${others.length + 1} lines, Ctrl-T shows them)`;
 }
 
 function flat(line: string): string {

@@ -1,11 +1,10 @@
 import { Box, Text } from "ink";
 import { createElement as h, type ReactNode } from "react";
-import { contextLines, foldLines, lastLines, toDuration } from "./block-text.ts";
+import { contextLines, foldLines, lastLines, thinkingLine, toDuration } from "./block-text.ts";
 import type { Fact } from "./chat-agent.ts";
 import type { ChatBlock, ToolBlock, ToolStatus } from "./chat-state.ts";
 import { MarkdownView } from "./markdown-view.ts";
-import { colour } from "./terminal-text.ts";
-import { ThinkingView } from "./thinking-view.ts";
+import { colour, column, marked } from "./terminal-text.ts";
 
 /** In narrower windows a fact's text goes below its name. */
 const NARROW = 60;
@@ -15,57 +14,50 @@ const FACT_NAME = 22;
 export function BlockView({ block, columns }: { block: ChatBlock; columns: number }): ReactNode {
   switch (block.kind) {
     case "prompt":
-      return h(
-        Box,
-        { marginTop: 1 },
-        h(Box, { flexShrink: 0 }, h(Text, { bold: true, ...colour("cyan") }, "› ")),
-        h(Text, { bold: true }, block.text),
-      );
+      return marked(h(Text, { bold: true, ...colour("cyan") }, "› "), h(Text, { bold: true }, block.text), {
+        marginTop: 1,
+      });
     case "answer":
       return h(Box, { marginTop: 1 }, h(MarkdownView, { text: block.text, columns }));
     case "tool":
       return h(ToolView, { tool: block });
     case "thinking":
-      return h(ThinkingView, { text: block.text, open: block.open });
+      return h(
+        Text,
+        { dimColor: true, italic: true },
+        block.open ? `∴ ${lastLines(block.text).join("\n  ")}` : thinkingLine(block.text),
+      );
     case "notice":
       return h(Text, { dimColor: true }, block.text);
     case "problem":
-      return h(
-        Box,
-        { flexDirection: "column" },
+      return column(
+        {},
         h(Text, { bold: true, ...colour("red") }, `✗ ${block.code}: ${block.message}`),
         h(Text, null, block.next),
       );
     case "facts":
-      return h(
-        Box,
-        { flexDirection: "column", marginTop: 1 },
+      return column(
+        { marginTop: 1 },
         block.facts.map((fact, index) => h(FactView, { fact, narrow: columns < NARROW, key: index })),
       );
     case "context":
-      return h(
-        Box,
-        { flexDirection: "column", marginTop: 1 },
+      return column(
+        { marginTop: 1 },
         contextLines(block.report, columns).map((line, index) => h(Text, { key: index }, line)),
       );
   }
 }
 
 function FactView({ fact, narrow }: { fact: Fact; narrow: boolean }): ReactNode {
-  const name = h(Text, { bold: true }, fact.name);
-  if (narrow) {
-    return h(
-      Box,
-      { flexDirection: "column" },
-      name,
-      h(Box, { paddingLeft: 2 }, h(Text, { dimColor: true }, fact.text)),
-    );
-  }
   return h(
     Box,
-    null,
-    h(Box, { width: FACT_NAME, flexShrink: 0, paddingRight: 1 }, name),
-    h(Text, { dimColor: true }, fact.text),
+    { flexDirection: narrow ? "column" : "row" },
+    h(
+      Box,
+      narrow ? {} : { width: FACT_NAME, flexShrink: 0, paddingRight: 1 },
+      h(Text, { bold: true }, fact.name),
+    ),
+    h(Box, { paddingLeft: narrow ? 2 : 0 }, h(Text, { dimColor: true }, fact.text)),
   );
 }
 
@@ -87,22 +79,20 @@ function LinesView({ lines }: { lines: readonly string[] }): ReactNode {
 function ToolView({ tool }: { tool: ToolBlock }): ReactNode {
   const { status } = tool;
   const tint = status === "ok" ? "green" : status === "failed" ? "red" : "yellow";
-  return h(
-    Box,
-    { flexDirection: "column" },
+  const call = h(
+    Text,
+    { wrap: "truncate" },
+    h(Text, { bold: true }, tool.tool),
+    h(Text, { dimColor: true }, tool.args === "" ? "" : ` ${tool.args}`),
+  );
+  const time = tool.ms === undefined ? "" : ` ${toDuration(tool.ms)}`;
+  return column(
+    {},
     h(
       Box,
       null,
-      h(Box, { flexShrink: 0 }, h(Text, colour(tint), `${MARKS[status]} `)),
-      h(
-        Text,
-        { wrap: "truncate" },
-        h(Text, { bold: true }, tool.tool),
-        h(Text, { dimColor: true }, tool.args === "" ? "" : ` ${tool.args}`),
-      ),
-      tool.ms === undefined
-        ? null
-        : h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, ` ${toDuration(tool.ms)}`)),
+      marked(h(Text, colour(tint), `${MARKS[status]} `), call),
+      h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, time)),
     ),
     status === "running" && tool.live ? h(LinesView, { lines: lastLines(tool.live) }) : null,
     status === "cancelled" ? h(Text, { dimColor: true }, "  └ cancelled") : null,
@@ -119,9 +109,8 @@ const MOST_LINES = 40;
 function DiffView({ diff }: { diff: string }): ReactNode {
   const lines = diff.trimEnd().split("\n");
   const more = lines.length - MOST_LINES;
-  return h(
-    Box,
-    { flexDirection: "column", paddingLeft: 2 },
+  return column(
+    { paddingLeft: 2 },
     lines
       .slice(0, MOST_LINES)
       .map((line, index) =>

@@ -110,7 +110,7 @@ export interface ContextReport {
   readonly total: number;
   /** Tokens that the model can take. */
   readonly window: number;
-  /** Whether nobody has told the window of this model. */
+  /** Whether the window is assumed, because nobody has set that of the model. */
   readonly assumed: boolean;
   /** The cost of listing every tool in each request. */
   readonly everything: number;

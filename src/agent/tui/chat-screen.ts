@@ -1,14 +1,15 @@
 import { Box, Static, Text, useAnimation, useInput, useWindowSize } from "ink";
-import { createElement as h, type ReactNode, useRef, useState, useSyncExternalStore } from "react";
+import { createElement as h, type ReactNode, useRef, useSyncExternalStore } from "react";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { count } from "./block-text.ts";
 import { BlockView } from "./block-view.ts";
 import type { ChatStatus, Choice, PermissionMode } from "./chat-agent.ts";
 import type { ChatBlock, ChatState, Picker } from "./chat-state.ts";
 import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
-import { typedText, useDraft } from "./line-editor.ts";
+import { typedText, useDraft, useLatest } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
-import { colour, wrapHard } from "./terminal-text.ts";
+import { colour, column, wrapHard } from "./terminal-text.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
 const ROWS_BELOW = 9;
@@ -71,9 +72,8 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     children: (block: ChatBlock, index: number) =>
       h(Box, { key: index, width: columns }, h(BlockView, { block, columns })),
   };
-  return h(
-    Box,
-    { flexDirection: "column" },
+  return column(
+    {},
     h(Static<ChatBlock>, { key: state.conversation, ...printed }),
     state.live.map((block, index) =>
       h(BlockView, { key: index, block: toFit(block, columns, rows - ROWS_BELOW), columns }),
@@ -137,7 +137,7 @@ function StatusLine({ state }: { state: ChatState }): ReactNode {
 /** The tokens of the turn so far: those that the provider has counted, and an estimate of the rest. */
 function receivedOf({ received }: ChatState): string {
   const tokens = received.tokens + Math.round(received.chars / CHARS_PER_TOKEN);
-  return tokens === 0 ? "" : `↓ ${tokens.toLocaleString("en-US")} tokens`;
+  return tokens === 0 ? "" : `↓ ${count(tokens)} tokens`;
 }
 
 function labelOf({ live }: ChatState): string {
@@ -188,14 +188,10 @@ function statusText({ mode, model, tokens, window, cost }: ChatStatus): string {
   const parts = [
     `${MODES[mode]} (⇧Tab)`,
     model,
-    tokens > 0 ? `${count(tokens)} tokens${share}` : "",
+    tokens > 0 ? `${tokens < 10_000 ? count(tokens) : `${Math.round(tokens / 1_000)}k`} tokens${share}` : "",
     cost === undefined ? "" : `$${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}`,
   ];
   return parts.filter((part) => part !== "").join(" · ");
-}
-
-function count(tokens: number): string {
-  return tokens < 10_000 ? tokens.toLocaleString("en-US") : `${Math.round(tokens / 1_000)}k`;
 }
 
 /** Rows for the title, the hint and the draft. */
@@ -210,37 +206,33 @@ interface PickerViewProps {
 
 /** A list to pick from: the arrows move, letters filter, Enter picks, Esc closes. */
 function PickerView({ picker, rows, onPick, onClose }: PickerViewProps): ReactNode {
-  const [shown, show] = useState<PickerPosition>({ filter: "", at: 0 });
-  // Keys can arrive before the screen is drawn again.
-  const place = useRef(shown);
+  const position = useLatest({ filter: "", at: 0 });
+  const { shown } = position;
   const fitting = matching(picker.choices, shown.filter);
   const height = Math.max(3, rows - OTHER_ROWS);
   const top = Math.max(0, Math.min(shown.at - Math.floor(height / 2), fitting.length - height));
 
-  function move(change: Partial<PickerPosition>): void {
-    const next = { ...place.current, ...change };
-    const most = matching(picker.choices, next.filter).length - 1;
-    place.current = { ...next, at: Math.max(0, Math.min(next.at, most)) };
-    show(place.current);
+  function move(at: number, filter = position.latest().filter): void {
+    const most = matching(picker.choices, filter).length - 1;
+    position.set({ filter, at: Math.max(0, Math.min(at, most)) });
   }
 
   useInput((input, key) => {
-    const { filter, at } = place.current;
+    const { filter, at } = position.latest();
     if (key.escape || (key.ctrl && input === "c")) onClose();
     else if (key.return) {
       const choice = matching(picker.choices, filter)[at];
       if (choice) onPick(choice);
-    } else if (key.upArrow) move({ at: at - 1 });
-    else if (key.downArrow) move({ at: at + 1 });
-    else if (key.pageUp) move({ at: at - height });
-    else if (key.pageDown) move({ at: at + height });
-    else if (key.backspace || key.delete) move({ filter: filter.slice(0, -1), at: 0 });
-    else if (!key.ctrl && !key.meta && !key.tab) move({ filter: filter + typedText(input), at: 0 });
+    } else if (key.upArrow) move(at - 1);
+    else if (key.downArrow) move(at + 1);
+    else if (key.pageUp) move(at - height);
+    else if (key.pageDown) move(at + height);
+    else if (key.backspace || key.delete) move(0, filter.slice(0, -1));
+    else if (!key.ctrl && !key.meta && !key.tab) move(0, filter + typedText(input));
   });
 
-  return h(
-    Box,
-    { flexDirection: "column", marginTop: 1 },
+  return column(
+    { marginTop: 1 },
     h(
       Text,
       { bold: true, ...colour("yellow") },
@@ -258,11 +250,6 @@ function PickerView({ picker, rows, onPick, onClose }: PickerViewProps): ReactNo
       ),
     h(Text, { dimColor: true }, "↑↓ and Enter pick; letters filter; Esc closes."),
   );
-}
-
-interface PickerPosition {
-  readonly filter: string;
-  readonly at: number;
 }
 
 function matching(choices: readonly Choice[], filter: string): readonly Choice[] {

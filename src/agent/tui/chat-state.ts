@@ -1,4 +1,4 @@
-import type { AgentEvent, TokenUse } from "../loop/agent-event.ts";
+import type { AgentEvent } from "../loop/agent-event.ts";
 import type { ChatStatus, Choice, ContextReport, Fact } from "./chat-agent.ts";
 
 export type ToolStatus = "running" | "asking" | "ok" | "failed" | "cancelled";
@@ -20,18 +20,11 @@ export interface ToolBlock {
 /** A block of the screen. Its texts contain no escape sequences. */
 export type ChatBlock =
   | { readonly kind: "prompt"; readonly text: string }
-  | {
-      readonly kind: "answer";
-      readonly text: string;
-      readonly open: boolean;
-      /** Whether it continues the block above it. */
-      readonly continued: boolean;
-    }
+  | { readonly kind: "answer" | "thinking"; readonly text: string; readonly open: boolean }
   | ToolBlock
-  | { readonly kind: "thinking"; readonly text: string; readonly open: boolean }
   | { readonly kind: "notice"; readonly text: string }
   | { readonly kind: "problem"; readonly code: string; readonly message: string; readonly next: string }
-  | { readonly kind: "facts"; readonly title: string; readonly facts: readonly Fact[] }
+  | { readonly kind: "facts"; readonly facts: readonly Fact[] }
   | { readonly kind: "context"; readonly report: ContextReport };
 
 export type Permission = Omit<Extract<AgentEvent, { type: "permission-request" }>, "type" | "span"> & {
@@ -59,11 +52,8 @@ export interface ChatState {
   readonly permissions: readonly Permission[];
   /** The number of questions so far. */
   readonly asked: number;
-  readonly usage: TokenUse;
   /** The model's output in this turn: tokens that the provider has counted, characters since. */
   readonly received: { readonly tokens: number; readonly chars: number };
-  /** The tokens of the last request, which are the model's context. */
-  readonly lastInput: number;
   /** The last finished tool call, for unfolding. */
   readonly lastTool?: ToolBlock;
   /** The model's last thinking, for unfolding. */
@@ -81,9 +71,7 @@ export const NEW_CHAT: ChatState = {
   phase: "idle",
   permissions: [],
   asked: 0,
-  usage: { input: 0, output: 0, cached: 0 },
   received: { tokens: 0, chars: 0 },
-  lastInput: 0,
   status: { mode: "ask", model: "", tokens: 0, window: 0 },
   leaving: false,
 };

@@ -39,11 +39,11 @@ export type ChatInput =
   | { readonly type: "prompt"; readonly text: string }
   | { readonly type: "shell"; readonly command: string }
   | { readonly type: "command"; readonly command: SlashCommand; readonly argument: string }
-  | { readonly type: "own"; readonly name: string; readonly argument: string }
+  | { readonly type: "custom"; readonly name: string; readonly argument: string }
   | { readonly type: "unknown"; readonly name: string; readonly nearest: readonly string[] };
 
 /** Reads a sent line. A command is a slash and one word of letters; a path is a prompt. */
-export function parseChatInput(text: string, own: readonly CustomCommand[] = []): ChatInput {
+export function parseChatInput(text: string, custom: readonly CustomCommand[] = []): ChatInput {
   const trimmed = text.trim();
   if (trimmed === "") return { type: "nothing" };
   if (trimmed === "?") return { type: "command", command: COMMANDS[0]!, argument: "" };
@@ -57,11 +57,11 @@ export function parseChatInput(text: string, own: readonly CustomCommand[] = [])
   const command = COMMANDS.find((each) => each.name === name);
   if (command) return { type: "command", command, argument: slash[2] ?? "" };
   const argument = slash[2] ?? "";
-  const mine = own.find((each) => each.name.toLowerCase() === name);
-  if (mine) return { type: "own", name: mine.name, argument };
+  const mine = custom.find((each) => each.name.toLowerCase() === name);
+  if (mine) return { type: "custom", name: mine.name, argument };
   // Anything else with a dot or a digit may be a file.
   if (!/^[a-z]+(?:-[a-z]+)*$/.test(name)) return { type: "prompt", text: trimmed };
-  const names = [...COMMANDS, ...own].map((each) => each.name);
+  const names = [...COMMANDS, ...custom].map((each) => each.name);
   return { type: "unknown", name, nearest: nearest(name, names) };
 }
 

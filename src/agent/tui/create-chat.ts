@@ -7,52 +7,15 @@ import type {
   ChatAgent,
   ChatRunOptions,
   Choice,
-  CustomCommand,
   Fact,
   PastMessage,
   PermissionAnswer,
-  PickTopic,
   PromptFile,
 } from "./chat-agent.ts";
-import { type ChatBlock, type ChatState, NEW_CHAT, type Picker } from "./chat-state.ts";
+import { type ChatBlock, NEW_CHAT, type Picker } from "./chat-state.ts";
 import { COMMANDS, KEYS, parseChatInput, type SlashCommand } from "./commands.ts";
 import { findMentions, type IncludedFile, withFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
-
-/** A conversation on a screen: its state, and the actions of the person. */
-export interface Chat {
-  state(): ChatState;
-  /** Calls the listener after each change. Returns unsubscribe. */
-  subscribe(listener: () => void): () => void;
-  /** Sends a line. Resolves when its work is done; ignored while something runs. `shown` stands for it on the screen. */
-  submit(text: string, shown?: string): Promise<void>;
-  /** Answers the first question. */
-  answer(answer: PermissionAnswer): void;
-  /** Ctrl-C: cancels the running work; a second one leaves. */
-  interrupt(): void;
-  /** Asks whether the folder is trusted. */
-  askTrust(): Promise<void>;
-  /** Resets the first Ctrl-C, so that the next one does not leave. */
-  stay(): void;
-  /** Esc: cancels the running work, and nothing else. */
-  cancel(): void;
-  /** Shows the last tool call, or the last thinking, whole. */
-  unfold(what: "tool" | "thinking"): void;
-  /** Goes on to the next mode. */
-  nextMode(): void;
-  /** Opens a list of earlier messages, or of lines sent before. */
-  open(what: "messages" | "history"): Promise<void>;
-  /** Takes a choice of the open list. Returns the text that belongs into the draft, if any. */
-  pick(choice: Choice): Promise<string | undefined>;
-  closePicker(): void;
-  /** The clipboard as text for the draft; undefined, with a notice, if nothing can be read. */
-  paste(): Promise<string | undefined>;
-  commands(): readonly CustomCommand[];
-  /** Lines sent before, oldest first. */
-  readonly history: readonly string[];
-  /** Resolves when the person has left. */
-  readonly left: Promise<void>;
-}
 
 export interface ChatOptions {
   /** Whether a mentioned path is a file. */
@@ -65,13 +28,15 @@ export interface ChatOptions {
   onSent?(line: string): void;
 }
 
-export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
+/** A conversation on a screen: its state, and the actions of the person. */
+export type Chat = ReturnType<typeof createChat>;
+
+export function createChat(agent: ChatAgent, options: ChatOptions) {
   const { isFile, past = [] } = options;
   const history = [...(options.history ?? [])];
   const listeners = new Set<() => void>();
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   let state = past.length === 0 ? NEW_CHAT : reduce(NEW_CHAT, { type: "resumed", messages: past });
-  state = reduce(state, { type: "status", status: agent.status() });
   let controller: AbortController | undefined;
 
   function dispatch(event: ChatEvent): void {
@@ -81,19 +46,21 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
 
   const show = (block: ChatBlock) => dispatch({ type: "show", block });
   const notice = (text: string) => show({ kind: "notice", text });
-  const refresh = () => dispatch({ type: "status", status: agent.status() });
+  const fail = (error: unknown) => dispatch({ type: "turn-failed", ...toFailure(error) });
+  const refresh = () => dispatch({ type: "set", change: { status: agent.status() } });
+  const setPicker = (picker: Picker | undefined) => dispatch({ type: "set", change: { picker } });
 
   /** Runs one turn. The screen is idle afterwards, whatever happened. */
   async function turn(typed: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const own = new AbortController();
-    controller = own;
+    const abort = new AbortController();
+    controller = abort;
     dispatch({ type: "turn-start", prompt: typed });
     try {
-      await work(own.signal);
+      await work(abort.signal);
       dispatch({ type: "turn-end" });
     } catch (error) {
-      if (own.signal.aborted) dispatch({ type: "turn-end" });
-      else dispatch({ type: "turn-failed", ...toFailure(error) });
+      if (abort.signal.aborted) dispatch({ type: "turn-end" });
+      else fail(error);
     }
     controller = undefined;
     refresh();
@@ -122,7 +89,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
   async function ask(prompt: string, signal: AbortSignal): Promise<void> {
     const files: IncludedFile[] = [];
     const images: PromptFile[] = [];
-    for (const { path } of findMentions(prompt)) {
+    for (const path of findMentions(prompt)) {
       if (!(await isFile(path))) continue;
       const image = await agent.image(path);
       if (image) {
@@ -134,19 +101,20 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       if (signal.aborted) return;
       if (last?.type === "tool-end" && last.ok) files.push({ path, text: last.text });
     }
-    const run = agent.run(withFiles(prompt, files), { signal, ...(images.length > 0 && { files: images }) });
-    await follow(run);
+    await follow(
+      agent.run(withFiles(prompt, files), { signal, ...(images.length > 0 && { files: images }) }),
+    );
   }
 
-  function showFacts(title: string, facts: readonly Fact[]): void {
-    if (facts.length === 0) notice(EMPTY[title] ?? `No ${title}.`);
-    else show({ kind: "facts", title, facts: facts.map(cleanFact) });
+  function showFacts(name: string, facts: readonly Fact[]): void {
+    if (facts.length === 0) notice(EMPTY[name] ?? `No ${name}.`);
+    else show({ kind: "facts", facts: facts.map(cleanFact) });
   }
 
-  async function openPicker(kind: PickTopic, title: string): Promise<void> {
-    const choices = await agent.choices(kind);
-    if (choices.length === 0) return notice(EMPTY[kind] ?? `No ${kind}.`);
-    dispatch({ type: "picker", picker: { kind, title, choices } });
+  async function openPicker(kind: Picker["kind"]): Promise<void> {
+    const choices = kind === "history" ? sentLines(history) : await agent.choices(kind);
+    if (choices.length === 0) notice(EMPTY[kind] ?? `No ${kind}.`);
+    else setPicker({ kind, title: PICKER_TITLES[kind], choices });
   }
 
   async function setModel(name: string): Promise<void> {
@@ -163,10 +131,16 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     refresh();
   }
 
+  /** Goes on to the next mode. */
   function nextMode(): void {
     const at = PERMISSION_MODES.indexOf(agent.status().mode);
     agent.setMode(PERMISSION_MODES[(at + 1) % PERMISSION_MODES.length]!);
     refresh();
+  }
+
+  async function resume(session: string): Promise<void> {
+    dispatch({ type: "resumed", messages: await agent.resume(session) });
+    notice("Resumed. Large results of the conversation are gone.");
   }
 
   /** Does the work of a picked line, and returns the text for the draft. */
@@ -183,7 +157,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
 
   /** The slash commands that do more than show a list, by name. */
   const actions: Readonly<Record<string, (argument: string) => unknown>> = {
-    help: () => show({ kind: "facts", title: "help", facts: HELP }),
+    help: () => show({ kind: "facts", facts: HELP }),
     context: async () => show({ kind: "context", report: await agent.context() }),
     compact: (focus) => play("/compact", (how) => agent.compact(focus, how)),
     undo: async () => {
@@ -197,8 +171,8 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       return play(`/mcp ${words.join(" ")}`, (how) => agent.decideServer(words, how));
     },
     init: () => turn("/init", (signal) => ask(INIT_PROMPT, signal)),
-    model: (name) => (name === "" ? openPicker("models", "Model:") : setModel(name)),
-    resume: (session) => (session === "" ? openPicker("sessions", "Conversation:") : resume(session)),
+    model: (name) => (name === "" ? openPicker("models") : setModel(name)),
+    resume: (session) => (session === "" ? openPicker("sessions") : resume(session)),
     rename: async (title) => {
       await agent.rename(title);
       notice(toVisibleText(`The conversation is called ${title}.`));
@@ -217,49 +191,49 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     else await actions[name]?.(argument);
   }
 
-  async function resume(session: string): Promise<void> {
-    const messages = await agent.resume(session);
-    dispatch({ type: "resumed", messages });
-    notice("Resumed. Large results of the conversation are gone.");
-  }
-
+  refresh();
   return {
+    /** Resolves when the person has left. */
     left,
     state: () => state,
-    subscribe: (listener) => {
+    /** Calls the listener after each change. Returns unsubscribe. */
+    subscribe: (listener: () => void) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    history,
+    /** Lines sent before, oldest first. */
+    history: history as readonly string[],
     commands: () => agent.commands(),
-    submit: async (text, shown = text) => {
+    /** Sends a line. Resolves when its work is done; ignored while something runs. `shown` stands for it on the screen. */
+    submit: async (text: string, shown = text): Promise<void> => {
       if (state.phase !== "idle") return;
       if (text.trim() !== "" && history.at(-1) !== text) {
         history.push(text);
         options.onSent?.(text);
       }
+      const typed = shown.trim();
       const input = parseChatInput(text, agent.commands());
-      if (input.type === "own") {
-        return turn(shown.trim(), async (signal) =>
-          ask(await agent.expand(input.name, input.argument), signal),
-        );
-      }
-      if (input.type === "prompt") return turn(shown.trim(), (signal) => ask(input.text, signal));
-      if (input.type === "shell") return play(shown.trim(), (how) => agent.shell(input.command, how));
-      if (input.type === "unknown") {
-        const hint = input.nearest.length > 0 ? ` Did you mean /${input.nearest[0]}?` : "";
-        return notice(`Command /${input.name} not found.${hint} /help lists all.`);
-      }
-      if (input.type === "command") {
-        await runCommand(input.command, input.argument.trim()).catch((error: unknown) =>
-          dispatch({ type: "turn-failed", ...toFailure(error) }),
-        );
+      switch (input.type) {
+        case "custom":
+          return turn(typed, async (signal) => ask(await agent.expand(input.name, input.argument), signal));
+        case "prompt":
+          return turn(typed, (signal) => ask(input.text, signal));
+        case "shell":
+          return play(typed, (how) => agent.shell(input.command, how));
+        case "command":
+          return runCommand(input.command, input.argument.trim()).catch(fail);
+        case "unknown": {
+          const hint = input.nearest.length > 0 ? ` Did you mean /${input.nearest[0]}?` : "";
+          return notice(`Command /${input.name} not found.${hint} /help lists all.`);
+        }
       }
     },
-    answer: (answer) => {
+    /** Answers the first question. */
+    answer: (answer: PermissionAnswer) => {
       const [first] = state.permissions;
       if (first) agent.answerPermission(first.callId, answer);
     },
+    /** Ctrl-C: cancels the running work; a second one leaves. */
     interrupt: () => {
       if (state.phase === "running") {
         const waiting = state.permissions;
@@ -268,52 +242,63 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
         return;
       }
       if (state.phase === "cancelling" || state.leaving) return leave();
-      dispatch({ type: "leave-asked" });
+      dispatch({ type: "set", change: { leaving: true } });
     },
+    /** Resets the first Ctrl-C, so that the next one does not leave. */
+    stay: () => {
+      if (state.leaving) dispatch({ type: "set", change: { leaving: false } });
+    },
+    /** Esc: cancels the running work, and nothing else. */
     cancel: () => {
       if (state.phase === "running" && state.permissions.length === 0) cancelTurn();
     },
     nextMode,
+    /** Asks whether the folder is trusted. */
     askTrust: () => play("", (how) => agent.trust(how)),
+    /** The clipboard as text for the draft; undefined, with a notice, if nothing can be read. */
     paste: async () => {
       const text = await agent.clipboard().catch(() => undefined);
       if (text === undefined) notice(NO_CLIPBOARD);
       return text;
     },
-    open: async (what) => {
-      if (state.phase !== "idle") return;
-      if (what === "messages") return openPicker("messages", "Go back to before:");
-      const choices = history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
-      if (choices.length === 0) return notice("No line was sent yet.");
-      dispatch({ type: "picker", picker: { kind: "history", title: "Sent before:", choices } });
+    /** Opens a list of earlier messages, or of lines sent before. */
+    open: async (kind: "messages" | "history") => {
+      if (state.phase === "idle") await openPicker(kind);
     },
-    pick: async ({ id }) => {
+    /** Takes a choice of the open list. Returns the text that belongs into the draft, if any. */
+    pick: async ({ id }: Choice): Promise<string | undefined> => {
       const { picker } = state;
-      dispatch({ type: "picker", picker: undefined });
+      setPicker(undefined);
       if (!picker) return undefined;
       return take(picker.kind, id).catch((error: unknown) => {
-        dispatch({ type: "turn-failed", ...toFailure(error) });
+        fail(error);
         return undefined;
       });
     },
-    closePicker: () => dispatch({ type: "picker", picker: undefined }),
-    stay: () => {
-      if (state.leaving) dispatch({ type: "leave-forgotten" });
-    },
-    unfold: (what) => {
+    closePicker: () => setPicker(undefined),
+    /** Shows the last tool call, or the last thinking, whole. */
+    unfold: (block: "tool" | "thinking") => {
       const { lastTool, lastThinking } = state;
-      if (what === "thinking") return notice(lastThinking ?? "The model has shown no thinking yet.");
+      if (block === "thinking") return notice(lastThinking ?? "The model has shown no thinking yet.");
       if (!lastTool) return notice("No tool has been called yet.");
       notice(`${lastTool.tool} ${lastTool.args}\n${lastTool.text ?? ""}`.trimEnd());
     },
   };
 }
 
+const PICKER_TITLES: Readonly<Record<Picker["kind"], string>> = {
+  models: "Model:",
+  sessions: "Conversation:",
+  messages: "Go back to before:",
+  history: "Sent before:",
+};
+
 /** Sentences for lists that are empty. */
 const EMPTY: Readonly<Record<string, string>> = {
   mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
   sessions: "No earlier conversation of this folder is kept.",
   messages: "Nothing was sent yet in this conversation.",
+  history: "No line was sent yet.",
 };
 
 const NO_CLIPBOARD =
@@ -325,6 +310,10 @@ const HELP: readonly Fact[] = [
   ...COMMANDS.map(({ name, summary }) => ({ name: `/${name}`, text: summary })),
   ...KEYS.map(([name, text]) => ({ name, text })),
 ];
+
+function sentLines(history: readonly string[]): Choice[] {
+  return history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
+}
 
 function cleanFact({ name, text }: Fact): Fact {
   return { name: toVisibleText(name, 200), text: toVisibleText(text, 2_000) };

@@ -1,13 +1,14 @@
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { Box, type Key, Text, useInput, usePaste } from "ink";
+import { type Key, Text, useInput, usePaste } from "ink";
 import { createElement as h, type ReactNode, useEffect, useState } from "react";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { count } from "./block-text.ts";
 import type { CustomCommand } from "./chat-agent.ts";
 import { COMMANDS } from "./commands.ts";
 import { type DraftState, type InputDraft, keyToEdit, type LineEdit, typedText } from "./line-editor.ts";
 import { matchFiles, mentionAt, toMention } from "./mentions.ts";
-import { colour, wrapHard } from "./terminal-text.ts";
+import { colour, column, wrapHard } from "./terminal-text.ts";
 
 /** Marks the cursor while lines are wrapped. Typed text cannot contain it. */
 const CURSOR = "\u0001";
@@ -23,7 +24,7 @@ export interface InputBoxProps {
   /** Commands beside the chat's own. */
   readonly commands: readonly CustomCommand[];
   onEscape(): void;
-  /** Whether a key belongs to somebody else. */
+  /** Whether another part of the screen takes a key. */
   isTaken(key: Key): boolean;
   /** Sends a draft. The screen shows long pastes of it as the draft does. */
   onSubmit(text: string, shown: string): void;
@@ -90,16 +91,15 @@ export function InputBox(props: InputBoxProps): ReactNode {
     change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
   });
 
-  return h(
-    Box,
-    { flexDirection: "column", marginTop: 1 },
+  return column(
+    { marginTop: 1 },
     toLines(draft.shown, columns - 2, lines).map(({ key, mark, before, under, after }) =>
       h(
         Text,
         { key },
         h(Text, { bold: true, ...colour("cyan") }, mark),
         before,
-        under === undefined ? "" : h(Text, { inverse: true }, under),
+        h(Text, { inverse: true }, under),
         after,
       ),
     ),
@@ -110,34 +110,24 @@ export function InputBox(props: InputBoxProps): ReactNode {
   );
 }
 
-interface ShownLine {
-  readonly key: number;
-  readonly mark: string;
-  readonly before: string;
-  /** The character under the cursor, if the cursor is on this line. */
-  readonly under?: string;
-  readonly after: string;
-}
-
-/** As many lines around the cursor as fit. */
-function toLines({ text, cursor }: InputDraft, columns: number, most: number): ShownLine[] {
+/** As many lines around the cursor as fit, with the character under the cursor apart. */
+function toLines({ text, cursor }: InputDraft, columns: number, most: number) {
   const shown = `${text.slice(0, cursor)}${CURSOR}${text.slice(cursor)}`;
   // One cell is reserved for a cursor at the end of a line; the mark itself counts as two.
   const lines = wrapHard(shown, columns - 3);
   const place = lines.findIndex((line) => line.includes(CURSOR));
   const start = Math.max(0, Math.min(place - most + 2, lines.length - most));
-  return lines.slice(start, start + most).map((line, index): ShownLine => {
+  return lines.slice(start, start + most).map((line, index) => {
     const key = start + index;
     const mark = key === 0 ? "› " : key === start ? "… " : "  ";
     const at = line.indexOf(CURSOR);
-    if (at === -1) return { key, mark, before: line || " ", after: "" };
-    const rest = line.slice(at + 1);
-    const under = [...rest][0] ?? " ";
-    return { key, mark, before: line.slice(0, at), under, after: rest.slice(under.length) };
+    if (at === -1) return { key, mark, before: line || " ", under: "", after: "" };
+    const behind = line.slice(at + 1);
+    const under = [...behind][0] ?? " ";
+    return { key, mark, before: line.slice(0, at), under, after: behind.slice(under.length) };
   });
 }
 
-/** One completion. */
 interface Completion {
   readonly label: string;
   readonly edit: LineEdit;
@@ -150,12 +140,12 @@ function complete(
   text: string,
   cursor: number,
   files: readonly string[],
-  own: readonly CustomCommand[] = [],
+  custom: readonly CustomCommand[],
 ): Completion[] {
   const typed = text.slice(0, cursor);
   if (/^\/[\w:.-]*$/.test(typed)) {
     const wanted = typed.slice(1).toLowerCase();
-    return [...COMMANDS, ...own]
+    return [...COMMANDS, ...custom]
       .filter(({ name }) => name.toLowerCase().startsWith(wanted) && name !== wanted)
       .slice(0, MOST)
       .map(({ name, summary }) => ({
@@ -173,29 +163,24 @@ function complete(
     }));
 }
 
-/** Long pasted texts, of which the draft shows one line each. */
-interface FoldedPastes {
-  /** The text for the draft: the paste itself, or a line that stands for it. */
-  fold(pasted: string): string;
-  /** The draft with every paste in full. */
-  unfold(draft: string): string;
-}
-
 const MOST_LINES = 10;
 const MOST_CHARS = 2_000;
 const MARK = /\[Pasted text (\d+): [\d,]+ lines?, [\d,]+ characters\]/g;
 
-export function createFoldedPastes(): FoldedPastes {
-  const kept: string[] = [];
+/** Long pasted texts, of which the draft shows one line each. */
+export function createFoldedPastes() {
+  const pastes: string[] = [];
   return {
-    fold: (pasted) => {
+    /** The text for the draft: the paste itself, or a line that stands for it. */
+    fold: (pasted: string): string => {
       const lines = pasted.trimEnd().split("\n").length;
       if (lines <= MOST_LINES && pasted.length <= MOST_CHARS) return pasted;
-      kept.push(pasted);
-      const count = (number: number) => number.toLocaleString("en-US");
-      return `[Pasted text ${kept.length}: ${count(lines)} ${lines === 1 ? "line" : "lines"}, ${count(pasted.length)} characters]`;
+      pastes.push(pasted);
+      return `[Pasted text ${pastes.length}: ${count(lines)} ${lines === 1 ? "line" : "lines"}, ${count(pasted.length)} characters]`;
     },
-    unfold: (draft) => draft.replaceAll(MARK, (mark, number: string) => kept[Number(number) - 1] ?? mark),
+    /** The draft with every paste in full. */
+    unfold: (draft: string): string =>
+      draft.replaceAll(MARK, (mark, number: string) => pastes[Number(number) - 1] ?? mark),
   };
 }
 

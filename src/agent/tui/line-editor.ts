@@ -1,5 +1,5 @@
 import type { Key } from "ink";
-import { useRef, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { boundaryBefore } from "../../base/util/cut-text.ts";
 
 /** The typed text, the cursor, and the history. */
@@ -11,7 +11,7 @@ export interface InputDraft {
   /** The place in the history; its length stands for the draft itself. */
   readonly place: number;
   /** The draft while the person walks through the history. */
-  readonly kept: string;
+  readonly unsent: string;
 }
 
 export type LineEdit =
@@ -25,7 +25,7 @@ const MOST_HISTORY = 500;
 const MOST_DRAFT_CHARS = 1_000_000;
 const CLUSTER_CHARS = 32;
 
-export const EMPTY_DRAFT: InputDraft = { text: "", cursor: 0, history: [], place: 0, kept: "" };
+export const EMPTY_DRAFT: InputDraft = { text: "", cursor: 0, history: [], place: 0, unsent: "" };
 
 /** Applies an edit to a draft. Pure. */
 export function edit(draft: InputDraft, change: LineEdit): InputDraft {
@@ -60,7 +60,7 @@ export function edit(draft: InputDraft, change: LineEdit): InputDraft {
     case "sent":
       return remember(draft);
     case "clear":
-      return { ...draft, text: "", cursor: 0, place: draft.history.length, kept: "" };
+      return { ...draft, text: "", cursor: 0, place: draft.history.length, unsent: "" };
   }
 }
 
@@ -73,15 +73,15 @@ function splice(draft: InputDraft, from: number, to: number, inserted = ""): Inp
 function recall(draft: InputDraft, place: number): InputDraft {
   const { history } = draft;
   if (place < 0 || place > history.length) return draft;
-  const kept = draft.place === history.length ? draft.text : draft.kept;
-  const text = history[place] ?? kept;
-  return { ...draft, text, cursor: text.length, place, kept };
+  const unsent = draft.place === history.length ? draft.text : draft.unsent;
+  const text = history[place] ?? unsent;
+  return { ...draft, text, cursor: text.length, place, unsent };
 }
 
 function remember({ text, history }: InputDraft): InputDraft {
-  const known = text.trim() === "" || history.at(-1) === text ? history : [...history, text];
-  const kept = known.slice(-MOST_HISTORY);
-  return { ...EMPTY_DRAFT, history: kept, place: kept.length };
+  const isNew = text.trim() !== "" && history.at(-1) !== text;
+  const lines = [...history, ...(isNew ? [text] : [])].slice(-MOST_HISTORY);
+  return { ...EMPTY_DRAFT, history: lines, place: lines.length };
 }
 
 function moveLine(draft: InputDraft, by: -1 | 1): InputDraft {
@@ -119,19 +119,31 @@ function after(text: string, cursor: number): number {
   return last;
 }
 
-type Pressed = Partial<Key>;
+const KEY_EDITS = {
+  leftArrow: { type: "left" },
+  rightArrow: { type: "right" },
+  upArrow: { type: "up" },
+  downArrow: { type: "down" },
+  home: { type: "line-start" },
+  end: { type: "line-end" },
+  delete: { type: "delete" },
+} as const satisfies Partial<Record<keyof Key, LineEdit>>;
+
+const CTRL_EDITS: Readonly<Record<string, LineEdit>> = {
+  a: { type: "line-start" },
+  e: { type: "line-end" },
+  u: { type: "delete-before" },
+  k: { type: "delete-after" },
+  w: { type: "delete-word" },
+  d: { type: "delete" },
+  j: { type: "insert", text: "\n" },
+};
 
 /** The edit that a key makes; undefined if the key does not edit the draft. */
-export function keyToEdit(input: string, key: Pressed): LineEdit | undefined {
-  if (key.leftArrow) return { type: "left" };
-  if (key.rightArrow) return { type: "right" };
-  if (key.upArrow) return { type: "up" };
-  if (key.downArrow) return { type: "down" };
-  if (key.home) return { type: "line-start" };
-  if (key.end) return { type: "line-end" };
+export function keyToEdit(input: string, key: Partial<Key>): LineEdit | undefined {
   if (key.backspace) return { type: key.meta ? "delete-word" : "backspace" };
-  if (key.delete) return { type: "delete" };
-  if (key.ctrl) return ctrlEdit(input);
+  for (const [name, edit] of Object.entries(KEY_EDITS)) if (key[name as keyof typeof KEY_EDITS]) return edit;
+  if (key.ctrl) return CTRL_EDITS[input];
   if (key.escape || key.tab || key.return || key.meta) return undefined;
   const text = typedText(input);
   return text === "" ? undefined : { type: "insert", text };
@@ -142,46 +154,21 @@ export function typedText(input: string): string {
   return input.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "");
 }
 
-function ctrlEdit(input: string): LineEdit | undefined {
-  switch (input) {
-    case "a":
-      return { type: "line-start" };
-    case "e":
-      return { type: "line-end" };
-    case "u":
-      return { type: "delete-before" };
-    case "k":
-      return { type: "delete-after" };
-    case "w":
-      return { type: "delete-word" };
-    case "d":
-      return { type: "delete" };
-    case "j":
-      return { type: "insert", text: "\n" };
-    default:
-      return undefined;
-  }
+export type DraftState = ReturnType<typeof useDraft>;
+
+/** The draft of the input, with the lines sent before. */
+export function useDraft(history: readonly string[]) {
+  const draft = useLatest<InputDraft>({ ...EMPTY_DRAFT, history, place: history.length });
+  return { ...draft, change: (next: LineEdit) => draft.set(edit(draft.latest(), next)) };
 }
 
-/** The draft of the input. */
-export interface DraftState {
-  /** For drawing. */
-  readonly shown: InputDraft;
-  /** For keys, which can arrive before the screen is drawn again: each builds on the previous state. */
-  latest(): InputDraft;
-  change(next: LineEdit): void;
-}
-
-/** A draft with the lines sent before. */
-export function useDraft(history: readonly string[] = []): DraftState {
-  const [shown, show] = useState<InputDraft>(() => ({ ...EMPTY_DRAFT, history, place: history.length }));
-  const latest = useRef(shown);
-  return {
-    shown,
-    latest: () => latest.current,
-    change: (next) => {
-      latest.current = edit(latest.current, next);
-      show(latest.current);
-    },
-  };
+/** State for drawing (`shown`), and for keys, which can arrive before the screen is drawn again (`latest`). */
+export function useLatest<T>(initial: T) {
+  const [shown, show] = useState(initial);
+  const value = useRef(shown);
+  const set = useCallback((next: T) => {
+    value.current = next;
+    show(next);
+  }, []);
+  return { shown, latest: () => value.current, set };
 }

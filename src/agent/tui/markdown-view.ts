@@ -1,13 +1,12 @@
-import { Box, Text } from "ink";
+import { Text } from "ink";
 import { createElement as h, type ReactNode } from "react";
-import { type MarkdownPart, readMarkdown, type Span } from "./markdown.ts";
-import { cellsOf, colour, wrapHard } from "./terminal-text.ts";
+import { type MarkdownPart, readMarkdown } from "./markdown.ts";
+import { cellsOf, colour, column, marked, wrapHard } from "./terminal-text.ts";
 
 /** Shows Markdown in a terminal. */
 export function MarkdownView({ text, columns }: { text: string; columns: number }): ReactNode {
-  return h(
-    Box,
-    { flexDirection: "column" },
+  return column(
+    {},
     readMarkdown(text).map((part, index) => h(PartView, { part, columns, key: index })),
   );
 }
@@ -23,62 +22,48 @@ function PartView({ part, columns }: { part: MarkdownPart; columns: number }): R
     case "paragraph":
       return h(Text, null, toTexts(part.spans));
     case "quote":
-      return h(
-        Box,
-        null,
-        h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, "│ ")),
-        h(Text, { italic: true }, toTexts(part.spans)),
-      );
+      return marked(h(Text, { dimColor: true }, "│ "), h(Text, { italic: true }, toTexts(part.spans)));
     case "item":
-      return h(
-        Box,
-        { paddingLeft: part.indent },
-        h(Box, { flexShrink: 0 }, h(Text, null, `${part.mark} `)),
-        h(Text, null, toTexts(part.spans)),
-      );
+      return marked(h(Text, null, `${part.mark} `), h(Text, null, toTexts(part.spans)), {
+        paddingLeft: part.indent,
+      });
     case "table":
       return tableLines(part.rows, columns).map((line, index) =>
         h(Text, { key: index, wrap: "truncate", bold: index === 0 }, line),
       );
     case "code":
-      return h(
-        Box,
-        { flexDirection: "column", paddingLeft: 2 },
+      return column(
+        { paddingLeft: 2 },
         part.lines.map((line, index) =>
-          h(Text, { key: index, wrap: "hard" }, toColours(line.replaceAll("\t", "  ") || " ", part.language)),
+          h(
+            Text,
+            { key: index, wrap: "hard" },
+            toTexts(highlight(line.replaceAll("\t", "  ") || " ", part.language)),
+          ),
         ),
       );
   }
 }
 
-const TINTS = { string: colour("green"), word: colour("cyan"), number: colour("yellow") } as const;
-
-function toColours(line: string, language: string): ReactNode[] {
-  return highlight(line, language).map(({ text, kind }, index) => {
-    const style = kind === "plain" ? {} : kind === "comment" ? { dimColor: true } : TINTS[kind];
-    return h(Text, { key: index, ...style }, text);
-  });
-}
-
-const STYLES: Readonly<Record<Span["style"], object>> = {
+const STYLES = {
   plain: {},
   bold: { bold: true },
   italic: { italic: true },
-  code: { inverse: false, bold: true },
-  link: { underline: true },
+  code: { bold: true, ...colour("green") },
+  link: { underline: true, ...colour("blue") },
+  comment: { dimColor: true },
+  string: colour("green"),
+  word: colour("cyan"),
+  number: colour("yellow"),
 };
 
-function toTexts(spans: readonly Span[]): ReactNode[] {
-  return spans.map(({ text, style }, index) => {
-    const tint = style === "code" ? colour("green") : style === "link" ? colour("blue") : {};
-    return h(Text, { key: index, ...STYLES[style], ...tint }, text);
-  });
+interface StyledText {
+  readonly text: string;
+  readonly style: keyof typeof STYLES;
 }
 
-/** A piece of a line of code. */
-interface CodePiece {
-  readonly text: string;
-  readonly kind: "plain" | "comment" | "string" | "word" | "number";
+function toTexts(pieces: readonly StyledText[]): ReactNode[] {
+  return pieces.map(({ text, style }, index) => h(Text, { key: index, ...STYLES[style] }, text));
 }
 
 const WORDS = new Set(
@@ -100,21 +85,21 @@ const PIECES_HASH = new RegExp(PIECES.source.replace(/^\([^)]*\)/, "(#.*)"), "g"
 const MOST_CHARS = 2_000;
 
 /** Splits a line of code for colours. Line by line: a comment or text over several lines stays plain. */
-function highlight(line: string, language: string): CodePiece[] {
+function highlight(line: string, language: string): StyledText[] {
   if (line.length > MOST_CHARS || language === "" || /^(?:text|txt|diff)$/i.test(language))
-    return [{ text: line, kind: "plain" }];
-  const pieces: CodePiece[] = [];
+    return [{ text: line, style: "plain" }];
+  const pieces: StyledText[] = [];
   let at = 0;
   for (const match of line.matchAll(HASH.test(language) ? PIECES_HASH : PIECES)) {
     const [text, comment, string, word] = match;
     if (word !== undefined && !WORDS.has(word.toLowerCase())) continue;
-    if (match.index > at) pieces.push({ text: line.slice(at, match.index), kind: "plain" });
-    const kind =
+    if (match.index > at) pieces.push({ text: line.slice(at, match.index), style: "plain" });
+    const style =
       comment !== undefined ? "comment" : string !== undefined ? "string" : word ? "word" : "number";
-    pieces.push({ text, kind });
+    pieces.push({ text, style });
     at = match.index + text.length;
   }
-  if (at < line.length) pieces.push({ text: line.slice(at), kind: "plain" });
+  if (at < line.length) pieces.push({ text: line.slice(at), style: "plain" });
   return pieces;
 }
 

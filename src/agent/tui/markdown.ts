@@ -1,4 +1,4 @@
-export interface Span {
+interface Span {
   readonly text: string;
   readonly style: "plain" | "bold" | "italic" | "code" | "link";
 }
@@ -55,9 +55,10 @@ function cellsOf(line: string): string[] {
   );
 }
 
-function closes(line: string, mark: string): boolean {
-  const found = fenceMark(line);
-  return found !== undefined && found[0] === mark[0] && found.length >= mark.length && line.trim() === found;
+/** Whether a line ends the code that a fence has opened. */
+function closes(line: string, fence: string): boolean {
+  const mark = fenceMark(line);
+  return line.trim() === mark && mark.startsWith(fence);
 }
 
 function readLine(line: string): MarkdownPart {
@@ -105,8 +106,8 @@ export function readSpans(text: string): Span[] {
       at += 2;
       continue;
     }
-    const found = "`*_[".includes(character) ? readSpan(text, at, missing) : undefined;
-    if (found) take(found.span, found.end);
+    const next = "`*_[".includes(character) ? readSpan(text, at, missing) : undefined;
+    if (next) take(next.span, next.end);
     else {
       plain += character;
       at += 1;
@@ -128,8 +129,8 @@ function readSpan(text: string, at: number, missing: Set<string>): FoundSpan | u
   if (text[at] === "_" && /\w/.test(text[at - 1] ?? "")) return undefined;
   for (const [mark, style] of MARKS) {
     if (!text.startsWith(mark, at) || /\s/.test(text[at + mark.length] ?? " ")) continue;
-    const found = between(text, at, mark, style, missing);
-    if (found) return found;
+    const span = between(text, at, mark, style, missing);
+    if (span) return span;
   }
   return undefined;
 }
@@ -151,13 +152,13 @@ function between(
 
 /** Always shows the address, because a link's text may mislead. */
 function readLink(text: string, at: number): FoundSpan | undefined {
-  const rest = text.slice(at, at + MOST_LINK_CHARS);
-  const middle = rest.indexOf("](");
-  const end = rest.indexOf(")", middle);
-  const inner = rest.indexOf("[", 1);
+  const link = text.slice(at, at + MOST_LINK_CHARS);
+  const middle = link.indexOf("](");
+  const end = link.indexOf(")", middle);
+  const inner = link.indexOf("[", 1);
   if (middle === -1 || end === -1 || (inner !== -1 && inner < middle)) return undefined;
-  const label = rest.slice(1, middle);
-  const address = rest.slice(middle + 2, end);
+  const label = link.slice(1, middle);
+  const address = link.slice(middle + 2, end);
   const shown = label === address || label === "" ? address : `${label} (${address})`;
   return { span: { text: shown, style: "link" }, end: at + end + 1 };
 }
@@ -193,12 +194,9 @@ export function splitAnswer(text: string): string[] {
 
 /** The opening fence if the text is inside code after this line. */
 function nextFence(fence: string | undefined, line: string): string | undefined {
-  const mark = fenceMark(line);
-  if (mark === undefined) return fence;
+  if (fenceMark(line) === undefined) return fence;
   if (fence === undefined) return line.trim();
-  const closes =
-    fence.startsWith(mark[0]!) && line.trim() === mark && mark.length >= fenceMark(fence)!.length;
-  return closes ? undefined : fence;
+  return closes(line, fenceMark(fence)!) ? undefined : fence;
 }
 
 /** The three or more backticks or tildes that start the line. */

@@ -1,26 +1,15 @@
 import { readdir } from "node:fs/promises";
-import { isAbsolute, join, normalize } from "node:path";
-
-/** A file that a prompt mentions. */
-export interface Mention {
-  readonly path: string;
-  readonly from: number;
-  readonly to: number;
-}
+import { isAbsolute, join, normalize, posix } from "node:path";
 
 const MOST_MENTIONS = 20;
 
-/** Finds mentions: `@path` or `@"path with spaces"` at the start of a word. */
-export function findMentions(text: string): Mention[] {
-  const found = new Map<string, Mention>();
-  for (const match of text.matchAll(/(?<=^|\s)@(?:"([^"\n]{1,1000})"|([^\s"]{1,1000}))/g)) {
-    const path = match[1] ?? match[2]!.replace(/[,;:!?)\]}]{1,9}$/, "");
-    if (path !== "" && !found.has(path)) {
-      found.set(path, { path, from: match.index, to: match.index + match[0].length });
-    }
-    if (found.size === MOST_MENTIONS) break;
-  }
-  return [...found.values()];
+/** The mentioned paths: `@path` or `@"path with spaces"` at the start of a word. */
+export function findMentions(text: string): string[] {
+  const paths = text
+    .matchAll(/(?<=^|\s)@(?:"([^"\n]{1,1000})"|([^\s"]{1,1000}))/g)
+    .map(([, quoted, word]) => quoted ?? word!.replace(/[,;:!?)\]}]{1,9}$/, ""))
+    .filter((path) => path !== "");
+  return [...new Set(paths)].slice(0, MOST_MENTIONS);
 }
 
 /** The unfinished mention at the cursor. */
@@ -43,20 +32,13 @@ export function matchFiles(files: readonly string[], typed: string, limit: numbe
   if (isAbsolute(typed)) return [];
   const wanted = normalize(typed === "" ? "." : typed).toLowerCase();
   if (wanted === ".") return files.slice(0, limit);
-  const nameOf = (file: string) => file.slice(file.lastIndexOf("/") + 1);
   const ranks = [
-    (file: string) => file.toLowerCase().startsWith(wanted),
-    (file: string) => nameOf(file).toLowerCase().startsWith(wanted),
-    (file: string) => file.toLowerCase().includes(wanted),
+    (file: string) => file.startsWith(wanted),
+    (file: string) => posix.basename(file).startsWith(wanted),
+    (file: string) => file.includes(wanted),
   ];
-  const matches = new Set<string>();
-  for (const fits of ranks) {
-    for (const file of files) {
-      if (matches.size === limit) return [...matches];
-      if (fits(file)) matches.add(file);
-    }
-  }
-  return [...matches];
+  const matches = ranks.flatMap((fits) => files.filter((file) => fits(file.toLowerCase())));
+  return [...new Set(matches)].slice(0, limit);
 }
 
 export interface IncludedFile {

@@ -1,12 +1,12 @@
-import { Box, type Key, Text, useInput } from "ink";
-import { createElement as h, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type Key, Text, useInput } from "ink";
+import { createElement as h, type ReactNode, useEffect, useMemo, useState } from "react";
 import { PERMISSION_SCOPES, type PermissionScope } from "../permissions/permission.ts";
 import { showExactly } from "../permissions/to-request.ts";
 import { tintOf } from "./block-view.ts";
 import type { PermissionAnswer } from "./chat-agent.ts";
 import type { Permission } from "./chat-state.ts";
-import type { DraftState } from "./line-editor.ts";
-import { colour, wrapHard } from "./terminal-text.ts";
+import { type DraftState, useLatest } from "./line-editor.ts";
+import { colour, column, wrapHard } from "./terminal-text.ts";
 
 /** Rows for the title, the choices, the hint, the draft and the status. */
 const OTHER_ROWS = 18;
@@ -30,18 +30,13 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
   const height = Math.max(3, rows - OTHER_ROWS);
   const last = Math.max(0, lines.length - height);
   const choices = choicesOf(permission, draft.shown.text.trim() !== "");
-  const [shown, show] = useState<ScrollPosition>(START);
-  // Keys can arrive before the screen is drawn again.
-  const place = useRef(shown);
-  const whole = shown.seen + height >= lines.length;
-
-  function move(change: Partial<ScrollPosition>): void {
-    place.current = { ...place.current, ...change };
-    show(place.current);
-  }
+  // The first line on the screen, and that of the last page seen.
+  const scroll = useLatest({ top: 0, seen: 0 });
+  const { top } = scroll.shown;
+  const isWhole = ({ seen }: { seen: number }) => seen + height >= lines.length;
 
   function answer(choice: DialogChoice | undefined): void {
-    if (!choice || (choice.allows && place.current.seen + height < lines.length)) return;
+    if (!choice || (choice.allows && !isWhole(scroll.latest()))) return;
     if (choice.answer === "instead") {
       const { text } = draft.latest();
       draft.change({ type: "sent" });
@@ -51,52 +46,47 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
 
   useInput((_input, key) => {
     if (!attention.takes(key)) return;
-    const { top, seen } = place.current;
+    const now = scroll.latest();
     if (key.pageDown) {
-      const next = Math.min(last, top + height);
-      move({ top: next, seen: Math.max(seen, next) });
-    } else if (key.pageUp) move({ top: Math.max(0, top - height) });
+      const next = Math.min(last, now.top + height);
+      scroll.set({ top: next, seen: Math.max(now.seen, next) });
+    } else if (key.pageUp) scroll.set({ ...now, top: Math.max(0, now.top - height) });
     else if (key.upArrow) attention.choose((chosen = choices.length) => Math.max(0, chosen - 1));
     else if (key.downArrow) attention.choose((chosen = -1) => Math.min(choices.length - 1, chosen + 1));
     else if (key.escape) onAnswer("deny");
     else answer(choices[attention.latest() ?? choices.length]);
   });
 
-  return h(
-    Box,
-    { flexDirection: "column", marginTop: 1 },
-    h(Text, { bold: true, ...colour("yellow") }, titleOf(permission)),
+  return column(
+    { marginTop: 1 },
+    h(
+      Text,
+      { bold: true, ...colour("yellow") },
+      QUESTIONS[permission.scope]?.title ?? `Allow ${permission.scope}?`,
+    ),
     lines
-      .slice(shown.top, shown.top + height)
+      .slice(top, top + height)
       .map(({ text, tint }, index) => h(Text, { key: `line ${index}`, wrap: "hard", ...tint }, `│ ${text}`)),
     lines.length > height
       ? h(
           Text,
           { dimColor: true },
-          `Lines ${shown.top + 1}–${Math.min(lines.length, shown.top + height)} of ${lines.length}; Page Down shows more.`,
+          `Lines ${top + 1}–${Math.min(lines.length, top + height)} of ${lines.length}; Page Down shows more.`,
         )
       : null,
     choices.map(({ label, allows }, index) =>
       h(
         Text,
-        { key: label, bold: index === attention.chosen, dimColor: allows && !whole },
+        { key: label, bold: index === attention.chosen, dimColor: allows && !isWhole(scroll.shown) },
         `${index === attention.chosen ? "›" : " "} ${label}`,
       ),
     ),
-    h(Text, { dimColor: true }, attention.given ? ANSWERING : TYPING),
+    h(Text, { dimColor: true }, attention.takesKeys ? ANSWERING : TYPING),
   );
 }
 
 const ANSWERING = "↑↓ and Enter answer; Esc denies.";
 const TYPING = "Keys go to your draft until you pause.";
-
-interface ScrollPosition {
-  /** The first line on the screen, and that of the last page seen. */
-  readonly top: number;
-  readonly seen: number;
-}
-
-const START: ScrollPosition = { top: 0, seen: 0 };
 
 interface DialogChoice {
   readonly label: string;
@@ -122,16 +112,12 @@ const QUESTIONS: Readonly<
   server: { title: "Let this server start?", yes: "yes, let it run", no: "no" },
 };
 
-function titleOf({ scope }: Permission): string {
-  return QUESTIONS[scope]?.title ?? `Allow ${scope}?`;
-}
-
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoice[] {
-  const own = QUESTIONS[scope];
-  if (own) {
+  const question = QUESTIONS[scope];
+  if (question) {
     return [
-      { label: own.no, answer: "deny", allows: false },
-      { label: own.yes, answer: "once", allows: true },
+      { label: question.no, answer: "deny", allows: false },
+      { label: question.yes, answer: "once", allows: true },
     ];
   }
   const again = AGAIN[scope] ?? "this";
@@ -163,15 +149,12 @@ interface DialogLine {
 /** Everything that an answer is about, in the order of weight. */
 function toLines({ action, reason, diff, always, keptIn }: Permission, columns: number): DialogLine[] {
   const rules = always.map((rule) => `${rule}: ${describeRule(rule)}`);
-  const kept = keptIn === undefined ? "" : ` in ${keptIn}`;
-  const notes = [
-    ...(reason === "" ? [] : [`Why it asks: ${reason}`]),
-    ...(rules.length === 0 ? [] : [[`“Always” saves${kept}:`, ...rules].join("\n")]),
-  ];
+  const file = keptIn === undefined ? "" : ` in ${keptIn}`;
   return [
     ...plain(action, columns),
     ...(diff === undefined ? [] : diffLines(diff, columns)),
-    ...notes.flatMap((note) => plain(`\n${note}`, columns)),
+    ...(reason === "" ? [] : plain(`\nWhy it asks: ${reason}`, columns)),
+    ...(rules.length === 0 ? [] : plain([`\n“Always” saves${file}:`, ...rules].join("\n"), columns)),
   ];
 }
 
@@ -226,65 +209,55 @@ function literal(pattern: string): string {
 /** A pause this long without a key means that the person has stopped typing and looks at the question. */
 const PAUSE_MS = 600;
 
-/** A question and the keys that it takes. Until it has attention, every key belongs to the draft. */
-interface Attention {
-  /** Whether the question takes keys, for drawing. */
-  readonly given: boolean;
-  /** The number of the choice, for drawing. */
+/** The attention of the person: the pause that gave it, and the number of the choice. */
+interface AttentionState {
+  readonly pause: string;
   readonly chosen: number | undefined;
-  /** Whether a key is for the question. No key that writes text is, and Enter only after a choice. */
-  takes(key: Partial<Key>): boolean;
-  choose(next: (chosen: number | undefined) => number): void;
-  /** The choice, also if the screen is not drawn yet. */
-  latest(): number | undefined;
-  /** The person types: the choice is dropped, and the question waits for another pause. */
-  typed(): void;
 }
 
-/** Gives attention to a question once it has been on the screen for a pause without keys. */
-export function useAttention(question: number | undefined): Attention {
+type Attention = ReturnType<typeof useAttention>;
+
+/**
+ * Gives attention to a question once it has been on the screen for a pause without keys. Until then, every key belongs
+ * to the draft.
+ */
+export function useAttention(question: number | undefined) {
   const [keys, count] = useState(0);
-  const [shown, show] = useState<AttentionInput>();
-  const given = useRef<AttentionInput>(undefined);
+  const state = useLatest<AttentionState | undefined>(undefined);
+  const { set } = state;
   const pause = question === undefined ? undefined : `${question} after ${keys}`;
 
   useEffect(() => {
     if (pause === undefined) return;
-    const timer = setTimeout(() => {
-      given.current = { pause, chosen: undefined };
-      show(given.current);
-    }, PAUSE_MS);
+    const timer = setTimeout(() => set({ pause, chosen: undefined }), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [pause]);
+  }, [pause, set]);
 
-  // Keys can arrive before the screen is drawn again, so they go by the latest state.
-  const now = () => (pause !== undefined && given.current?.pause === pause ? given.current : undefined);
-  const drawn = shown?.pause === pause ? shown : undefined;
+  const current = (value: AttentionState | undefined) =>
+    pause !== undefined && value?.pause === pause ? value : undefined;
+  const drawn = current(state.shown);
   return {
-    given: drawn !== undefined,
+    /** Whether the question takes keys, for drawing. */
+    takesKeys: drawn !== undefined,
+    /** The number of the choice, for drawing. */
     chosen: drawn?.chosen,
-    takes: (key) => {
-      const current = now();
-      if (!current || key.ctrl || key.meta || key.shift) return false;
-      if (key.return) return current.chosen !== undefined;
+    /** Whether a key is for the question. No key that writes text is, and Enter only after a choice. */
+    takes: (key: Partial<Key>): boolean => {
+      const now = current(state.latest());
+      if (!now || key.ctrl || key.meta || key.shift) return false;
+      if (key.return) return now.chosen !== undefined;
       return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape].includes(true);
     },
-    choose: (next) => {
-      const current = now();
-      if (!current) return;
-      given.current = { ...current, chosen: next(current.chosen) };
-      show(given.current);
+    choose: (next: (chosen: number | undefined) => number): void => {
+      const now = current(state.latest());
+      if (now) state.set({ ...now, chosen: next(now.chosen) });
     },
-    latest: () => now()?.chosen,
-    typed: () => {
-      given.current = undefined;
+    /** The choice, also if the screen is not drawn yet. */
+    latest: () => current(state.latest())?.chosen,
+    /** The person types: the choice is dropped, and the question waits for another pause. */
+    typed: (): void => {
+      state.set(undefined);
       if (question !== undefined) count((before) => before + 1);
     },
   };
-}
-
-interface AttentionInput {
-  /** The pause that gave the attention. */
-  readonly pause: string;
-  readonly chosen: number | undefined;
 }

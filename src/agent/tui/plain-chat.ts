@@ -1,8 +1,7 @@
 import { createInterface } from "node:readline";
-import { contextLines, foldResult, toDuration } from "./block-text.ts";
+import { contextLines, foldResult, thinkingLine, toDuration } from "./block-text.ts";
 import type { ChatBlock } from "./chat-state.ts";
 import type { Chat } from "./create-chat.ts";
-import { thinkingLine } from "./thinking-view.ts";
 
 export interface PlainOptions {
   readonly input: NodeJS.ReadableStream;
@@ -35,16 +34,16 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
   }
 
   const stop = chat.subscribe(print);
-  let left = false;
+  let hasLeft = false;
   void chat.left.then(() => {
-    left = true;
+    hasLeft = true;
   });
   try {
     for await (const line of createInterface({ input })) {
       await chat.submit(line);
       // Leaving resolves a promise, so wait a microtask.
       await Promise.resolve();
-      if (left) break;
+      if (hasLeft) break;
     }
   } finally {
     stop();
@@ -60,6 +59,7 @@ export function blockText(block: ChatBlock): string {
     case "prompt":
       return `> ${block.text}`;
     case "answer":
+    case "notice":
       return block.text;
     case "tool": {
       const time = block.ms === undefined ? "" : ` (${toDuration(block.ms)})`;
@@ -69,8 +69,6 @@ export function blockText(block: ChatBlock): string {
     }
     case "thinking":
       return thinkingLine(block.text);
-    case "notice":
-      return block.text;
     case "problem":
       return `${block.code}: ${block.message}\n${block.next}`;
     case "facts":

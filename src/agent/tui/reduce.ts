@@ -1,9 +1,10 @@
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { toJson } from "../../base/util/to-json.ts";
-import type { AgentEvent } from "../loop/agent-event.ts";
-import type { ChatStatus, PastMessage } from "./chat-agent.ts";
-import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type ToolBlock } from "./chat-state.ts";
+import type { AgentEvent, AgentOutcome } from "../loop/agent-event.ts";
+import { count } from "./block-text.ts";
+import type { PastMessage } from "./chat-agent.ts";
+import { type ChatBlock, type ChatState, NEW_CHAT, type ToolBlock } from "./chat-state.ts";
 import { splitAnswer } from "./markdown.ts";
 
 /** Events of the chat itself, beside those of the agent. */
@@ -12,13 +13,10 @@ export type LocalEvent =
   | { readonly type: "turn-end" }
   | { readonly type: "turn-failed"; readonly code: string; readonly message: string; readonly next: string }
   | { readonly type: "cancel" }
-  | { readonly type: "leave-asked" }
-  | { readonly type: "leave-forgotten" }
   | { readonly type: "show"; readonly block: ChatBlock }
   | { readonly type: "resumed"; readonly messages: readonly PastMessage[] }
-  | { readonly type: "status"; readonly status: ChatStatus }
-  | { readonly type: "picker"; readonly picker: Picker | undefined }
-  | { readonly type: "cleared" };
+  | { readonly type: "cleared" }
+  | { readonly type: "set"; readonly change: Partial<Pick<ChatState, "status" | "picker" | "leaving">> };
 
 export type ChatEvent = AgentEvent | LocalEvent;
 
@@ -34,56 +32,28 @@ export function reduce(state: ChatState, event: ChatEvent): ChatState {
 function apply(state: ChatState, event: ChatEvent): ChatState {
   switch (event.type) {
     case "turn-start": {
-      const running: ChatState = {
-        ...state,
-        phase: "running",
-        leaving: false,
-        received: { tokens: 0, chars: 0 },
-      };
+      const { received } = NEW_CHAT;
+      const running: ChatState = { ...state, phase: "running", leaving: false, received };
       // A turn that the chat itself starts has no prompt.
       return event.prompt === "" ? running : add(running, { kind: "prompt", text: clean(event.prompt) });
     }
     case "turn-end":
       return endTurn(state);
-    case "turn-failed": {
-      const { code, message, next } = event;
-      return add(endTurn(state), {
-        kind: "problem",
-        code: clean(code),
-        message: clean(message),
-        next: clean(next),
-      });
-    }
+    case "turn-failed":
+      return addProblem(endTurn(state), event);
     case "cancel":
       return state.phase === "running" ? { ...state, phase: "cancelling", permissions: [] } : state;
-    case "leave-asked":
-      return { ...state, leaving: true };
-    case "leave-forgotten":
-      return state.leaving ? { ...state, leaving: false } : state;
     case "show":
       return add(state, event.block);
     case "resumed":
-      return event.messages.reduce(addPast, {
-        ...NEW_CHAT,
-        conversation: state.conversation,
-        asked: state.asked,
-        status: state.status,
-        done: state.done,
-      });
-    case "status":
-      return { ...state, status: event.status };
-    case "picker":
-      return { ...state, picker: event.picker };
+      return event.messages.reduce(addPast, { ...emptied(state), done: state.done });
     case "cleared":
       return add(
-        {
-          ...NEW_CHAT,
-          conversation: state.conversation + 1,
-          asked: state.asked,
-          status: state.status,
-        },
+        { ...emptied(state), conversation: state.conversation + 1 },
         { kind: "notice", text: "A new conversation." },
       );
+    case "set":
+      return { ...state, ...event.change };
     case "agent-start":
     case "llm-start":
     case "llm-aside":
@@ -107,7 +77,6 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "llm-end":
       return {
         ...closeAnswer(state),
-        lastInput: event.usage.input,
         received: { tokens: state.received.tokens + event.usage.output, chars: 0 },
       };
     case "tool-start":
@@ -139,13 +108,14 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
   }
 }
 
+/** The state without its conversation. */
+function emptied({ conversation, asked, status }: ChatState): ChatState {
+  return { ...NEW_CHAT, conversation, asked, status };
+}
+
 function receiving(state: ChatState, text: string): ChatState {
   const { tokens, chars } = state.received;
   return { ...state, received: { tokens, chars: chars + text.length } };
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString("en-US");
 }
 
 function compactedText(event: Extract<AgentEvent, { type: "context-compacted" }>): string {
@@ -183,23 +153,24 @@ function add(state: ChatState, block: ChatBlock): ChatState {
 
 function addPast(state: ChatState, { role, text }: PastMessage): ChatState {
   if (role === "user") return add(state, { kind: "prompt", text: clean(text) });
-  return add(state, { kind: "answer", text: clean(text), open: false, continued: false });
+  return add(state, { kind: "answer", text: clean(text), open: false });
+}
+
+function addProblem(
+  state: ChatState,
+  { code, message, next }: { readonly code: string; readonly message: string; readonly next: string },
+): ChatState {
+  return add(state, { kind: "problem", code: clean(code), message: clean(message), next: clean(next) });
 }
 
 function addText(state: ChatState, text: string): ChatState {
   const last = state.live.at(-1);
   const open = last?.kind === "answer" && last.open ? last : undefined;
-  const before = open ? state.live.slice(0, -1) : state.live;
   const pieces = splitAnswer(cleanGrowing(`${open?.text ?? ""}${text}`));
-  const blocks = pieces.map((piece, index): ChatBlock => {
-    return {
-      kind: "answer",
-      text: piece,
-      open: index === pieces.length - 1,
-      continued: index > 0 || (open?.continued ?? false),
-    };
-  });
-  return { ...state, live: [...before, ...blocks] };
+  const blocks = pieces.map(
+    (piece, index): ChatBlock => ({ kind: "answer", text: piece, open: index === pieces.length - 1 }),
+  );
+  return { ...state, live: [...(open ? state.live.slice(0, -1) : state.live), ...blocks] };
 }
 
 function addThinking(state: ChatState, text: string): ChatState {
@@ -219,14 +190,14 @@ function closeThinking(state: ChatState): ChatState {
   return { ...state, live, lastThinking: open.text };
 }
 
-function closeAnswer(given: ChatState): ChatState {
-  const state = closeThinking(given);
-  const live = state.live
+function closeAnswer(state: ChatState): ChatState {
+  const closed = closeThinking(state);
+  const live = closed.live
     .filter((block) => block.kind !== "answer" || !block.open || block.text.trim() !== "")
     .map((block) =>
       block.kind === "answer" && block.open ? { ...block, text: clean(block.text), open: false } : block,
     );
-  return { ...state, live };
+  return { ...closed, live };
 }
 
 function setTool(state: ChatState, callId: string, change: (tool: ToolBlock) => ToolBlock): ChatState {
@@ -253,32 +224,18 @@ function endTool(state: ChatState, event: Extract<AgentEvent, { type: "tool-end"
   return { ...ended, permissions, ...(lastTool && { lastTool }) };
 }
 
-const OUTCOMES = {
-  answered: undefined,
-  "cut-off": undefined,
-  filtered: undefined,
-  failed: undefined,
+/** Outcomes that need a word beside the answer or the problem. */
+const OUTCOMES: Partial<Record<AgentOutcome, string>> = {
   cancelled: "Cancelled.",
   "step-limit": "Stopped: the step limit was reached. Send a line to continue.",
   "token-limit": "Stopped: the token limit was reached.",
   repeating: "Stopped: the model repeated the same call.",
-} as const;
+};
 
 function endAgent(state: ChatState, event: Extract<AgentEvent, { type: "agent-end" }>): ChatState {
-  const { usage, outcome, error } = event;
-  const ended = {
-    ...closeAll(state),
-    usage: {
-      input: state.usage.input + usage.input,
-      output: state.usage.output + usage.output,
-      cached: state.usage.cached + usage.cached,
-    },
-  };
-  if (error) {
-    const { code, message, next } = error;
-    return add(ended, { kind: "problem", code: clean(code), message: clean(message), next: clean(next) });
-  }
-  const text = OUTCOMES[outcome];
+  const ended = closeAll(state);
+  if (event.error) return addProblem(ended, event.error);
+  const text = OUTCOMES[event.outcome];
   return text === undefined ? ended : add(ended, { kind: "notice", text });
 }
 
@@ -323,9 +280,8 @@ const TELLING: Readonly<Record<string, string>> = {
 function argsText(tool: string, args: unknown): string {
   if (args === undefined) return "";
   const field = Object.hasOwn(TELLING, tool) ? TELLING[tool]! : undefined;
-  const telling = field === undefined ? undefined : (args as Record<string, unknown> | null)?.[field];
+  const telling = field === undefined ? args : ((args as Record<string, unknown> | null)?.[field] ?? args);
   if (typeof telling === "string") return clean(telling, MOST_ARGS_CHARS).replaceAll("\n", " ");
-  if (typeof args === "string") return clean(args, MOST_ARGS_CHARS).replaceAll("\n", " ");
   const json = toJson(args);
   return json.ok ? clean(JSON.stringify(json.value), MOST_ARGS_CHARS) : clean(json.reason, MOST_ARGS_CHARS);
 }

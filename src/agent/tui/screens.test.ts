@@ -31,7 +31,7 @@ const STATUS = {
   cost: 0.0312,
 } as const;
 const START: readonly ChatEvent[] = [
-  { type: "status", status: STATUS },
+  { type: "set", change: { status: STATUS } },
   { type: "turn-start", prompt: "Why does the sum of an empty list fail?" },
 ];
 
@@ -69,16 +69,18 @@ const SCREENS: Readonly<Record<string, readonly ChatEvent[]>> = {
     }),
   ],
   picker: [
-    { type: "status", status: { ...STATUS, mode: "plan" } },
     {
-      type: "picker",
-      picker: {
-        kind: "models",
-        title: "Model:",
-        choices: [
-          { id: "a", name: "anthropic claude-sonnet-5-5", text: "in use" },
-          { id: "b", name: "openai gpt-6.1-sol", text: "1050k tokens, $2 in, $10 out" },
-        ],
+      type: "set",
+      change: {
+        status: { ...STATUS, mode: "plan" },
+        picker: {
+          kind: "models",
+          title: "Model:",
+          choices: [
+            { id: "a", name: "anthropic claude-sonnet-5-5", text: "in use" },
+            { id: "b", name: "openai gpt-6.1-sol", text: "1050k tokens, $2 in, $10 out" },
+          ],
+        },
       },
     },
   ],

@@ -1,3 +1,6 @@
+import { Box, type BoxProps } from "ink";
+import { createElement as h, type ReactNode } from "react";
+
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 const WIDE =
@@ -34,6 +37,16 @@ function wrapLine(line: string, width: number): string[] {
     used += cells;
   }
   return [...lines, current];
+}
+
+/** Children below each other. */
+export function column(props: BoxProps, ...children: readonly ReactNode[]): ReactNode {
+  return h(Box, { flexDirection: "column", ...props }, ...children);
+}
+
+/** Content behind a mark, which keeps its column when the content wraps. */
+export function marked(mark: ReactNode, content: ReactNode, props: BoxProps = {}): ReactNode {
+  return h(Box, props, h(Box, { flexShrink: 0 }, mark), content);
 }
 
 /** Props for a colour; empty with NO_COLOR. Colour never carries meaning of its own. */

@@ -1,6 +1,6 @@
 /**
- * Shares checks among callers so that each gets one that began after it came. A caller that comes during a check
- * waits for the next one.
+ * Shares checks among callers. A caller that arrives during a check waits for the next one, because the running check
+ * may have missed the change that the caller needs.
  */
 export function checkAfter(check: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();

@@ -13,7 +13,7 @@ export interface DefinitionChange {
 
 const MAX_CHANGES = 200;
 
-/** Lists the innermost fields in which two definitions differ, in order. Very many are one change of the whole. */
+/** Lists the innermost fields in which two definitions differ, in order. Too many count as one change of the whole. */
 export function diffDefinitions(before: PlainObject, after: PlainObject): DefinitionChange[] {
   const changes: DefinitionChange[] = [];
   const pending: { path: string; before: unknown; after: unknown }[] = [

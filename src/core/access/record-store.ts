@@ -11,7 +11,7 @@ export interface RecordStore<T> {
   keys(): readonly string[];
   /** Sets records, or removes those that are undefined. Resolves once they are kept; a failure changes nothing. */
   change(changes: ReadonlyMap<string, T | undefined>): Promise<void>;
-  /** Reads what others have written since: a file at once. True if records have changed. */
+  /** Reads changes by other processes: a file at once, a database later. True if records have changed. */
   refresh(): boolean | Promise<boolean>;
   /** Set if the records were damaged, so that none of them counts. */
   readonly damage: string | undefined;
@@ -58,7 +58,7 @@ export function createRecordStore<T>(options: RecordStoreOptions<T>): RecordStor
       const before = checksumOf(records);
       const now = read(options);
       records = now.records;
-      // A damaged file is gone from its place: reading again finds nothing wrong.
+      // A damaged file was renamed, so the next read finds no damage: keep the first report.
       damage = now.damage ?? damage;
       return checksumOf(records) !== before;
     },

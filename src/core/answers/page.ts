@@ -72,7 +72,7 @@ function membersPage(
  * to be named as left out.
  */
 function smallFields(record: JsonRecord, keys: readonly string[], maxChars: number): ResultPage | undefined {
-  // More than fit and than could be named: no need to measure them.
+  // Too many fields to show or to name: do not measure them.
   if (keys.length > maxChars / LEAST_FIELD_CHARS + MOST_LEFT) return undefined;
   const sizes = keys.map((key) => ({ key, size: jsonChars(record[key]!, maxChars) + key.length + 4 }));
   const shown = new Map<string, Json>();
@@ -138,7 +138,7 @@ export interface PageRest {
   /** JSON pointer within the value; empty for the value itself. */
   readonly path: string;
   readonly unit: PageUnit;
-  /** The first one that the page leaves out. */
+  /** The first unit that the page leaves out. */
   readonly offset: number;
   readonly of: number;
 }

@@ -113,7 +113,7 @@ export interface AuditStore {
    */
   flush(): Promise<void>;
   chains(): Promise<readonly AuditChain[]>;
-  /** Writes the rest and lets go of the log. */
+  /** Writes the waiting events and releases the log. */
   close(): Promise<void>;
 }
 

@@ -89,7 +89,7 @@ export function openChain(
       ...(end.isHeadless && { headless: true }),
     };
 
-    /** Begins the next file, and lets go of the oldest if there are too many. */
+    /** Begins the next file, and deletes the oldest if there are too many. */
     function rotate(): ChainFile[] {
       const next = { chain, first: head.seq + 1, name: fileName(chain, head.seq + 1) };
       if (file) {

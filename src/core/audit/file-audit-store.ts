@@ -59,7 +59,7 @@ export function createFileAuditStore(options: FileAuditStoreOptions): AuditStore
   let syncing: Promise<void> | undefined;
   let unsynced: unknown;
 
-  /** Writes what waits. After a failure the chain is opened again, which is the one way to recover. */
+  /** Writes the waiting events. After a failure the chain is opened again, which is the one way to recover. */
   function write(): void {
     if (waiting.length === 0) return;
     try {
@@ -122,7 +122,7 @@ export function createFileAuditStore(options: FileAuditStoreOptions): AuditStore
         try {
           write();
         } catch {
-          // The next flush tells it, and the events wait.
+          // The events wait, and the next flush reports the failure.
         }
       });
     },

@@ -18,7 +18,7 @@ export type Decided =
 export interface CallRecord {
   /** Runs the call between the records of its start and its end. */
   run<T extends { readonly value: Json }>(how: Decided, run: () => Promise<T>): Promise<T>;
-  /** Records a call that did not run, if it did not: it was refused, or answered from an idempotency key. */
+  /** Unless the call ran, records that it was refused or answered from an idempotency key. */
   settle(refusal?: unknown): void;
 }
 

@@ -75,7 +75,7 @@ export function callHash(entry: Entry, args: unknown): string {
   return contentHash({ op: entry.op, definition: definitionHash(entry), program, args: args ?? {} });
 }
 
-/** Whether a recipe was not kept with such a call. */
+/** Whether a call is outside the bounds that its recipe was saved with. */
 function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
   const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
@@ -87,7 +87,7 @@ function whyAsk(
   { asks, selfAsking = [], within }: CallPolicy,
 ): ApprovalRequest["why"] | undefined {
   if (entry.kind !== "tool" || selfAsking.includes(entry.domain)) return undefined;
-  // A recipe is at least as strict as its calls, so whoever was to be asked has approved the recipe.
+  // A recipe is at least as strict as its calls: the person to ask has approved the recipe.
   if (within && (within.confirmation || !entry.requiresConfirmation)) return undefined;
   if (entry.requiresConfirmation) return "confirmation";
   if (entry.lane === "destructive" && asks !== "confirmed") return "destroys";

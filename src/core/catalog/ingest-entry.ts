@@ -6,7 +6,7 @@ import type { Entry, Example, Policy, Presentation, ToolEntry } from "../nouns/e
 
 const NAME_CHARS = 256;
 const TEXT_CHARS = 16_384;
-/** Data that is only passed on may be pictures, but is no place to store things in. */
+/** Enough for icons, which are passed on unread. */
 const PASSED_ON_CHARS = 65_536;
 
 /**
@@ -65,7 +65,7 @@ function cleanPolicy(policy: Policy): Policy {
   return Object.fromEntries(Object.entries(policy).map(([part, lines]) => [part, lines?.map(cleanProse)]));
 }
 
-/** Cleans text, leaves data as it is, and leaves out what is too much. */
+/** Cleans text, keeps data as it is, and drops fields that are too large. */
 function cleanPresentation(presentation: Presentation): Presentation {
   const { title, annotations, outputSchema, icons, size, runsAsTask, _meta } = presentation;
   const named = typeof annotations?.title === "string" && { title: cleanName(annotations.title) };

@@ -103,7 +103,7 @@ export interface DomainDefinition {
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;
 }
 
-/** Makes the schemas of definitions: most gateways of the program have no domain in code, and need none of them. */
+/** The schemas of definitions, made on demand: most gateways of the program have no domain in code. */
 export function definitionSchemas() {
   const words = z.array(z.string().min(1)).optional();
   const guidanceSchema = z.object({

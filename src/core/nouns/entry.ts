@@ -152,7 +152,7 @@ export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "crit
 export interface CallingClient {
   /** Reports progress. Does nothing if the client did not ask for it. */
   progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
-  /** The least grave messages that the client may listen to. Absent if it listens to none. */
+  /** The lowest level of messages that the client listens to. Absent if it listens to none. */
   readonly logLevel?: LogLevel | undefined;
   /** Sends a message to a client that listens to messages of that level. */
   log(level: LogLevel, data: unknown, logger?: string): void;
@@ -235,7 +235,7 @@ export interface ToolEntry extends EntryBase {
 export interface ReadableEntry extends EntryBase {
   readonly kind: "resource" | "skill" | "prompt";
   readonly load: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
-  /** Suggests values of an argument that has been typed so far, beside the other arguments. */
+  /** Suggests values for an argument, from its typed beginning and the other arguments. */
   readonly complete?: (
     argument: { readonly name: string; readonly value: string },
     given: Readonly<Record<string, string>>,
@@ -309,7 +309,7 @@ export interface Domain {
   readonly rules: readonly Rule[];
   readonly searchConfig?: SearchConfig;
   readonly readBeforeWrite?: ReadBeforeWrite;
-  /** When its entries were last listed, in milliseconds since 1970. Undefined once they were listed since the start. */
+  /** When an earlier start listed its entries, in milliseconds since 1970. Undefined once this one has. */
   readonly keptSince?: () => number | undefined;
   /** Parts over the limits of a listing, such as "20 of its tools after the first 50000". */
   readonly leftOut?: () => readonly string[];

@@ -10,7 +10,7 @@ export interface SourceContent {
   readonly errors?: readonly string[];
   /** Parts that were left out or kept as they were. One sentence each, for the owner. */
   readonly warnings?: readonly string[];
-  /** Whether it only stands for an origin that is still starting: the first content is yet to come. */
+  /** Whether it is a placeholder for an origin that is still starting. */
   readonly isStarting?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function countDrafts({ drafts, kept = [] }: SourceContent): number {
 /** An origin of entries. It yields its content and never touches the catalog. */
 export interface Source {
   readonly id: string;
-  /** Hash of its options. A source with the id and digest of a running one leaves that one running. */
+  /** Hash of its options. A source with the same id and digest does not replace the running one. */
   readonly digest?: string;
   /**
    * Yields everything as soon as it is known and again after each change, until the signal is raised. Calls

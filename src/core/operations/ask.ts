@@ -170,7 +170,7 @@ function entryPointsFirst(hits: readonly Hit[]): Hit[] {
   return place < 0 ? [...found, ...points] : found.toSpliced(place, 0, ...points);
 }
 
-/** Nothing is left out if found tools become tools of the model: every answer that finds them counts. */
+/** Entries that earlier answers showed. None if found tools become tools of the model: each answer must name them. */
 function shownBefore({ session, view, discovers }: OperationContext): ReadonlySet<Entry> {
   const names = discovers === undefined ? (session?.memory.discoveredTools ?? []) : [];
   return new Set(names.map((name) => view.find(name)).filter((entry) => entry !== undefined));

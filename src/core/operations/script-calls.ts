@@ -26,7 +26,7 @@ import { readInput } from "./read-input.ts";
 /** Why effects run dry from some point of a script on. */
 export type DryReason = "requested" | "destructive" | "approval" | "differs";
 
-/** An effect with what became of it. */
+/** An effect and its outcome. */
 export interface PerformedEffect extends Effect {
   readonly number: number;
   /** `unknown`: it was begun by a run that ended before it was finished. */
@@ -113,7 +113,7 @@ export class ScriptCalls {
 
   /** Notes a call that an earlier run has finished. */
   #recall({ number, ok, value, needs, source, effect, again, unknown }: Ended): void {
-    // Answers that the caller may no longer see close the plan as if it did not exist.
+    // If the caller may no longer see an answer, the plan counts as unknown.
     if (!mayStillRead(this.#context.view, needs))
       throw problem("UNKNOWN_HANDLE", { handle: this.#plan.handle ?? "of this plan" });
     if (source !== undefined) this.sources.add(source);

@@ -134,7 +134,7 @@ function createWorkerThread(): WorkerThread {
   const worker = new Worker(workerFile(), {
     workerData: { port: port2 },
     transferList: [port2],
-    // Scripts see none of these, but neither should a break-out.
+    // Scripts cannot read the environment; a script that breaks out must find none either.
     env: {},
     argv: [],
     execArgv: [],

@@ -152,7 +152,7 @@ async function createQuickJs(isOver: () => boolean) {
       const fields: unknown = JSON.parse(text);
       if (typeof fields === "object" && fields !== null) return fields;
     } catch {
-      // The text is all there is.
+      // Not JSON: the text is the message.
     }
     return { message: text };
   }

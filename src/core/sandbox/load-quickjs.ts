@@ -47,7 +47,7 @@ type LoadModule = (options: {
   readonly _free: QuickJsModule["free"];
 }>;
 
-/** Node has it, and its types do not say so. */
+/** Node has it, but its types do not declare it. */
 declare const WebAssembly: {
   compile(bytes: Uint8Array): Promise<object>;
   instantiate(code: object, imports: object): Promise<{ readonly exports: object }>;

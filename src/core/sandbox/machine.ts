@@ -29,7 +29,7 @@ export async function createMachine(send: (message: FromWorker) => void): Promis
       const engine = await ready;
       running = createScriptRun(engine, script, clock, send, (end) => {
         running = undefined;
-        // An engine that had to be stopped may be anywhere.
+        // A stopped engine is in an unknown state.
         const isSound = end !== "stopped" && engine.reset();
         if (!isSound) ready = createEngine();
       });

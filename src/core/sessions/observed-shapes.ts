@@ -15,7 +15,7 @@ import type { Principal } from "../nouns/principal.ts";
 
 /** Remembers what kind of value each tool returns: names of fields and types, never values. */
 export interface ObservedShapes {
-  /** Adds a result. Only the same caller with the same scopes sees something of it: names of fields can be values. */
+  /** Adds a result. Only the same caller with the same scopes may read it: names of fields can be values. */
   note(caller: ShapeOwner, entry: Entry, value: unknown): void;
   /** The shape of the caller's results so far, as a JSON Schema. */
   of(caller: ShapeOwner, entry: Entry): JsonSchema | undefined;

@@ -1,15 +1,15 @@
 import type { Entry } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 
-/** Conditions to read a kept value: the caller has these scopes, and its view has these routes. */
+/** Conditions to read a stored value: the caller has these scopes, and its view has these routes. */
 export interface ReadConditions {
   readonly scopes: readonly string[];
   readonly routes: readonly string[];
-  /** The version of the view that it lists. Another view lacks some of it, or has more. */
+  /** Set for the listing of a view: only callers with the same view may read it. */
   readonly version?: string;
 }
 
-/** The view of a caller, as far as kept things need it. */
+/** The view of a caller, as far as stored values need it. */
 export interface ResultReader {
   readonly principal: Principal;
   readonly version: string;
@@ -18,12 +18,12 @@ export interface ResultReader {
 
 export type NeededEntry = Pick<Entry, "route" | "scopes">;
 
-/** The needs of what one entry returned. */
+/** Conditions to read a result of one entry. */
 export function needsEntry({ scopes, route }: NeededEntry): ReadConditions {
   return { scopes, routes: [route] };
 }
 
-/** The needs of something that a caller made: any of its scopes, and the entries that it called, may be in it. */
+/** Conditions to read a value that a caller made: it may hold data of all its scopes and of the entries it called. */
 export function needsAll(
   { scopes }: Principal,
   called: readonly Pick<NeededEntry, "route">[],
@@ -31,12 +31,12 @@ export function needsAll(
   return { scopes, routes: called.map(({ route }) => route) };
 }
 
-/** The needs of a listing of all that a caller sees. */
+/** Conditions to read a listing of all that a caller sees. */
 export function needsView({ scopes }: Principal, version: string): ReadConditions {
   return { scopes, routes: [], version };
 }
 
-/** Whether a caller may still read it. Scopes are taken away from principals, and entries out of views. */
+/** Whether a caller may still read a value: principals lose scopes, and views lose entries. */
 export function mayStillRead(sight: ResultReader, { scopes, routes, version }: ReadConditions): boolean {
   if (version !== undefined && version !== sight.version) return false;
   return hasScopes(sight.principal, scopes) && routes.every((route) => sight.find(route) !== undefined);

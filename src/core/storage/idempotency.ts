@@ -107,7 +107,7 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
       if (!key) return undefined;
       if (key.hash !== hash) throw otherCall();
       if (key.outcome || key.claim === undefined) return toAnswer(key.outcome, view, results);
-      // A key of this process whose call does not run here was taken by a statement that seemed to fail.
+      // A claim of this gateway without a running call was written by a statement that seemed to fail.
       if (hasEnded || key.claim.gateway === gateways.id) throw problem("OUTCOME_UNKNOWN", { name });
       // A gateway may write the outcome and end at once, so the key is read again.
       hasEnded = !(await gateways.isRunning(key.claim.gateway));

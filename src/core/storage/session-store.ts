@@ -175,7 +175,7 @@ export async function toSession(store: SessionStore, handle: string, principalId
   };
 }
 
-/** Opens the session of a call. `onFailed` hears of changes that could not be saved. */
+/** Opens the session of a call. `onFailed` is called for changes that could not be saved. */
 export async function toCallSession(
   store: SessionStore,
   handle: string,

@@ -13,7 +13,7 @@ export interface MenuTool {
     readonly readOnlyHint?: boolean;
     readonly destructiveHint?: boolean;
   };
-  /** This and the rest are as the upstream server declares them. */
+  /** This and the fields below are as the upstream server declares them. */
   readonly outputSchema?: JsonSchema;
   readonly execution?: { readonly taskSupport: "optional" };
   readonly icons?: readonly unknown[];
@@ -79,7 +79,7 @@ export function toNativeTool(name: string, entry: Entry): MenuTool {
     inputSchema: { ...entry.inputSchema, type: "object" } as JsonSchema,
     ...(outputSchema && { outputSchema }),
     annotations: toAnnotations(annotations, lane),
-    // A tool that only runs as a task for Keyhole can be called without one: Keyhole waits for it.
+    // Clients may call a tool without a task that its server runs only as a task: Keyhole waits for the task.
     ...(runsAsTask && { execution: { taskSupport: "optional" as const } }),
     ...(icons && { icons }),
     ...(_meta && { _meta }),

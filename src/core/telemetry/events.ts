@@ -69,7 +69,7 @@ export interface SearchUsedEvent {
   readonly afterMs: number;
 }
 
-/** A problem that no caller hears of and the owner may want to know. */
+/** A problem that is in no answer and that the owner may want to know. */
 export interface NoticeEvent {
   readonly type: "notice";
   readonly notice:

@@ -131,11 +131,11 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
     prepareStep: async ({ steps, messages, ...more }) => {
       const { memory } = await openSession();
       const readable = forModel(messages, (more as { model?: LanguageModel }).model);
-      const kept = trim === false ? readable : trimMessages(readable, trim);
-      const isCut = kept.length < messages.length;
+      const sent = trim === false ? readable : trimMessages(readable, trim);
+      const isCut = sent.length < messages.length;
       // A complete conversation needs no memory, and unchanged instructions keep the vendor's cache valid.
       if (steps.length === 0 || isCut) {
-        lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(memory, kept);
+        lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(memory, sent);
       }
       if (isCut) await session.update(forgetRules);
       const active = disclosed.active?.(steps, messages, memory);
@@ -147,8 +147,8 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
       return {
         toolChoice: "auto",
         ...(active && { activeTools: [...ownNames, ...active] }),
-        ...((isCut || readable !== messages) && { messages: [...kept] }),
-        ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
+        ...((isCut || readable !== messages) && { messages: [...sent] }),
+        ...(lacking !== "" && remind(lacking, sent, more, disclosed.instructions)),
       };
     },
     onStepFinish: async ({ content }) => {
@@ -158,7 +158,7 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
         // The gateway remembers its own runs.
         if (!ownNames.has(part.toolName)) continue;
         const result = part.type === "tool-result" ? "success" : "error";
-        await session.update((known) => use(known, { name: part.toolName, result, at: new Date() }));
+        await session.update((memory) => use(memory, { name: part.toolName, result, at: new Date() }));
       }
     },
     // A wrong input for a shown tool is for the model to correct.
@@ -174,7 +174,7 @@ function refuseOwn(names: ReadonlySet<string>, ours: readonly string[]): void {
   throw problem("INVALID_INPUT", { operation: "createDisclosure", reason });
 }
 
-/** A question that a rule of the application caused. The tool hears of it only here. */
+/** Records a question that the application's own approval rule asked: the tool was not asked about it. */
 async function noteQuestion(
   { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown },
   tools: ToolSet,
@@ -210,13 +210,13 @@ function isWhole(
 function remind(
   memory: string,
   messages: readonly ModelMessage[],
-  given: { readonly initialInstructions?: Instructions | undefined },
-  own: string,
+  step: { readonly initialInstructions?: Instructions | undefined },
+  ownInstructions: string,
 ): { messages: ModelMessage[] } | { instructions: Instructions } {
   // Version 6 does not expose the instructions, so the memory cannot be added to them.
-  if (!("initialInstructions" in given))
+  if (!("initialInstructions" in step))
     return { messages: [{ role: "system", content: memory }, ...messages] };
-  const instructions = given.initialInstructions ?? own;
+  const instructions = step.initialInstructions ?? ownInstructions;
   if (typeof instructions === "string") return { instructions: `${instructions}\n\n${memory}` };
   return { instructions: [instructions, { role: "system" as const, content: memory }].flat() };
 }

@@ -47,8 +47,7 @@ export function forModel(
   model: LanguageModel | undefined,
 ): readonly ModelMessage[] {
   if (typeof model !== "object" || !model.provider.endsWith(".chat")) return messages;
-  const hasFiles = messages.some(({ role, content }) => role === "tool" && content.some(isContent));
-  if (!hasFiles) return messages;
+  if (!messages.some(({ role, content }) => role === "tool" && content.some(isContent))) return messages;
   return messages.map((message): ModelMessage => {
     if (message.role !== "tool") return message;
     const content = message.content.map((part) =>
@@ -93,29 +92,24 @@ export function trimMessages(
 export function wholeCut(messages: readonly ModelMessage[], wanted: number): number {
   const askedAt = new Map<string, number>();
   messages.forEach((message, at) => {
-    for (const id of asksOf(message)) askedAt.set(id, at);
+    for (const id of pairsOf(message).asks) askedAt.set(id, at);
   });
   let cut = wanted;
   for (let at = messages.length - 1; at >= cut; at--) {
-    for (const id of answersOf(messages[at]!)) cut = Math.min(cut, askedAt.get(id) ?? at);
+    for (const id of pairsOf(messages[at]!).answers) cut = Math.min(cut, askedAt.get(id) ?? at);
   }
   return cut;
 }
 
-function asksOf({ content }: ModelMessage): string[] {
-  if (typeof content === "string") return [];
-  return content.flatMap((part) => {
-    if (part.type === "tool-call") return [`call ${part.toolCallId}`];
-    if (part.type === "tool-approval-request") return [`approval ${part.approvalId}`];
-    return [];
-  });
-}
-
-function answersOf({ content }: ModelMessage): string[] {
-  if (typeof content === "string") return [];
-  return content.flatMap((part) => {
-    if (part.type === "tool-result") return [`call ${part.toolCallId}`];
-    if (part.type === "tool-approval-response") return [`approval ${part.approvalId}`];
-    return [];
-  });
+/** The ids of calls and approvals that a message asks for, and of those that it answers. */
+function pairsOf({ content }: ModelMessage): { asks: string[]; answers: string[] } {
+  const asks: string[] = [];
+  const answers: string[] = [];
+  for (const part of typeof content === "string" ? [] : content) {
+    if (part.type === "tool-call") asks.push(`call ${part.toolCallId}`);
+    if (part.type === "tool-approval-request") asks.push(`approval ${part.approvalId}`);
+    if (part.type === "tool-result") answers.push(`call ${part.toolCallId}`);
+    if (part.type === "tool-approval-response") answers.push(`approval ${part.approvalId}`);
+  }
+  return { asks, answers };
 }

@@ -1,6 +1,7 @@
 import { jsonSchema } from "ai";
 import { LRUCache } from "lru-cache";
 import { compactSchema } from "../../base/json-schema/walk-schema.ts";
+import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import type { View } from "../../core/access/view.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
@@ -14,19 +15,22 @@ import {
 import type { SdkDefinition } from "./sdk-tool.ts";
 import { TOOL_SEARCH } from "./tool-search.ts";
 
+/** An entry that can be called by its own name. */
+interface NamedTool {
+  readonly entry: Entry;
+  readonly sdk: SdkDefinition;
+  /** The tool as a model sees it. The gateway checks the input, so the schema is compact. */
+  definition(): Pick<MenuTool, "name" | "title" | "description" | "inputSchema">;
+}
+
 /** The entries of a view that can be called by their own names. */
 export interface NamedTools {
-  readonly entries: ReadonlyMap<string, Entry>;
-  readonly sdkDefinitions: ReadonlyMap<string, SdkDefinition>;
+  readonly tools: ReadonlyMap<string, NamedTool>;
   /** Names by route. */
   readonly names: ReadonlyMap<string, string>;
   /** Names of the tools that are there from the start. */
   readonly hands: readonly string[];
-  /** A tool as a model sees it. */
-  definition(name: string): NamedToolDefinition | undefined;
 }
-
-export type NamedToolDefinition = Pick<MenuTool, "name" | "title" | "description" | "inputSchema">;
 
 export const GET = "get";
 /** Names of Keyhole's own tools, which no entry may take. */
@@ -59,41 +63,24 @@ export function nameTools(view: View, naming: Naming): NamedTools {
 
 function create(view: View, { names, taken, hands }: Naming): NamedTools {
   const isHand = ({ domain }: Entry) => hands.includes(domain);
-  const first = nativeTools(
-    view.entries.filter(isHand),
-    names,
-    (name) => taken.has(name) || vendorsRefuse(name),
-  );
+  const isRefused = (name: string) => taken.has(name) || vendorsRefuse(name);
+  const first = nativeTools(view.entries.filter(isHand), names, isRefused);
   const others = nativeTools(
     view.entries.filter((entry) => !isHand(entry)),
     names,
-    (name) => taken.has(name) || first.has(name) || vendorsRefuse(name),
+    (name) => first.has(name) || isRefused(name),
   );
-  const entries = new Map([...first, ...others]);
-  const tools = new Map([...entries].map(([name, entry]) => [name, toNativeTool(name, entry)]));
-  const definitions = new Map<string, NamedToolDefinition>();
-  const definition = (name: string) => {
-    const tool = tools.get(name);
-    if (!tool) return undefined;
-    const shown = definitions.get(name) ?? toShown(tool);
-    definitions.set(name, shown);
-    return shown;
-  };
+  const entries = [...first, ...others];
   return {
-    entries,
-    sdkDefinitions: new Map(
-      [...tools].map(([name, { title, description }]) => [
-        name,
-        { title, description, inputSchema: jsonSchema(() => definition(name)!.inputSchema) },
-      ]),
-    ),
-    names: new Map([...entries].map(([name, { route }]) => [route, name])),
+    tools: new Map(entries.map(([name, entry]) => [name, toNamedTool(name, entry)])),
+    names: new Map(entries.map(([name, { route }]) => [route, name])),
     hands: [...first.keys()],
-    definition,
   };
 }
 
-/** The gateway checks the input, so the model reads a compact schema. */
-function toShown({ name, title, description, inputSchema }: MenuTool): NamedToolDefinition {
-  return { name, title, description, inputSchema: compactSchema(inputSchema) };
+function toNamedTool(name: string, entry: Entry): NamedTool {
+  const { title, description, inputSchema } = toNativeTool(name, entry);
+  const definition = lazy(() => ({ name, title, description, inputSchema: compactSchema(inputSchema) }));
+  const sdk = { title, description, inputSchema: jsonSchema(() => definition().inputSchema) };
+  return { entry, sdk, definition };
 }

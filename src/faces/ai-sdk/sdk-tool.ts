@@ -1,5 +1,6 @@
 import type { ModelMessage, Schema, StepResult, Tool, ToolSet } from "ai";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import type { Approve } from "../../core/calls/call-environment.ts";
 import type { CallTrace } from "../../core/nouns/span-context.ts";
 import { noteAsked, type WorkingMemory } from "../../core/sessions/working-memory.ts";
@@ -101,12 +102,10 @@ interface SdkToolCall {
 }
 
 /** The arguments of a call as the model wrote them; undefined unless they are an object. */
-export function argsOf({ input }: SdkToolCall): Record<string, unknown> | undefined {
+export function argsOf({ input }: SdkToolCall): PlainObject | undefined {
   try {
     const args: unknown = input.trim() === "" ? {} : JSON.parse(input);
-    return typeof args === "object" && args !== null && !Array.isArray(args)
-      ? (args as Record<string, unknown>)
-      : undefined;
+    return isPlainObject(args) ? args : undefined;
   } catch {
     return undefined;
   }

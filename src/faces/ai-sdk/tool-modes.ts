@@ -70,8 +70,8 @@ export async function createFoundTools(
   }));
   const search = createFoundSearch(gateway, named, { call, session, trace });
   const tools: ToolSet = { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader };
-  for (const [name, entry] of named.entries) {
-    tools[name] = toTool(named.sdkDefinitions.get(name)!, (input) => toEntryCall(entry, input));
+  for (const [name, { sdk, entry }] of named.tools) {
+    tools[name] = toTool(sdk, (input) => toEntryCall(entry, input));
   }
   const ownDefinitions = new Map<string, object>([
     [TOOL_SEARCH, SEARCH_DEFINITION],
@@ -81,13 +81,13 @@ export async function createFoundTools(
   return {
     tools,
     firstTools: named.hands.length + 1,
-    definition: (name) => ownDefinitions.get(name) ?? named.definition(name),
+    definition: (name) => ownDefinitions.get(name) ?? named.tools.get(name)?.definition(),
     instructions: hands.length > 0 ? INSTRUCTIONS_WITH_HANDS : INSTRUCTIONS,
     active: (steps, messages, memory) => {
       const names = remembered(messages, memory, ownNames).flatMap((address) => nameAt(address) ?? []);
-      const found = [...new Set([...names, ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
+      const discovered = [...new Set([...names, ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
       const reads = hasToRead(steps, memory, view) ? [GET] : [];
-      const wanted = [...named.hands, TOOL_SEARCH, ...reads, ...found];
+      const wanted = [...named.hands, TOOL_SEARCH, ...reads, ...discovered];
       // The list only grows, at its end, so that the vendor's cache holds.
       const grown = [...new Set([...shown, ...wanted])];
       shown = grown.length > MOST_ACTIVE ? wanted : grown;
@@ -96,7 +96,7 @@ export async function createFoundTools(
     lacking: (memory) => ({ ...memory, discoveredTools: [], usedTools: [] }),
     repair: async (toolCall) => {
       const { toolName: name } = toolCall;
-      if (!named.entries.has(name)) return null;
+      if (!named.tools.has(name)) return null;
       const input: ToolSearchInput = { query: name, call: { name, input: argsOf(toolCall) } };
       return { ...toolCall, toolName: TOOL_SEARCH, input: JSON.stringify(input) };
     },
@@ -124,13 +124,10 @@ function hasToRead(
   { results, unveiled, discoveredTools }: WorkingMemory,
   view: View,
 ): boolean {
-  const isDocument = (address: string) => {
-    const entry = view.find(address);
-    return entry !== undefined && !isNative(entry);
-  };
+  const entries = [...unveiled, ...discoveredTools].map((address) => view.find(address));
   return (
     results.length > 0 ||
-    [...unveiled, ...discoveredTools].some(isDocument) ||
+    entries.some((entry) => entry !== undefined && !isNative(entry)) ||
     steps.some((step) => searchesOf(step).some(({ documents = [] }) => documents.length > 0))
   );
 }
@@ -164,14 +161,15 @@ function createFoundSearch(
   { call, session, trace }: Pick<ModeOptions, "call" | "session" | "trace">,
 ): (input: ToolSearchInput, signal?: AbortSignal) => Promise<ToolSearchOutput> {
   return async (input, signal) => {
-    const entry = input.call && named.entries.get(input.call.name);
+    const called = input.call && named.tools.get(input.call.name);
+    const entry = called?.entry;
     const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const limit = entry ? discovers : discovers + MOST_NAMED;
     const options = { ...call, ...(signal && { signal }), ...traced(trace) };
     const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
     const toOutput = (answer: AskOutput) => {
       const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
-      return entry ? withEntry(output, named.definition(input.call!.name)!) : output;
+      return called ? withEntry(output, called.definition()) : output;
     };
     const { ok, text, data } = await callOperation(
       gateway,
@@ -223,39 +221,37 @@ export async function createFixedTools(
   });
   // A model that called the tool by its own name is not told the op again.
   const { exec: _, ...withoutExec } = toolbox.words;
-  const first = named.hands.map((name) => [
-    name,
-    toSdkTool(named.sdkDefinitions.get(name)!, {
-      toCall: (input) => toEntryCall(named.entries.get(name)!, input),
+  const tools: ToolSet = {};
+  for (const name of named.hands) {
+    const { sdk, entry, definition } = named.tools.get(name)!;
+    definitions.set(name, definition());
+    tools[name] = toSdkTool(sdk, {
+      toCall: (input) => toEntryCall(entry, input),
       call: (wanted, options) => callOperation(gateway, wanted, { ...call, words: withoutExec, ...options }),
       approvals,
       trace,
-    }),
-  ]);
-  for (const name of named.hands) definitions.set(name, named.definition(name)!);
-  const tools = toolbox.tools.map((tool) => [
-    tool.name,
-    toSdkTool(
-      { ...tool, inputSchema: jsonSchema(tool.inputSchema) },
-      {
-        toCall: (input) => toolbox.toCall(tool.name, input)!,
-        call: ({ input }, options) => toolbox.call(tool.name, input, { ...call, ...options }),
-        approvals,
-        trace,
-      },
-    ),
-  ]);
+    });
+  }
+  for (const tool of toolbox.tools) {
+    const definition = { ...tool, inputSchema: jsonSchema(tool.inputSchema) };
+    tools[tool.name] = toSdkTool(definition, {
+      toCall: (input) => toolbox.toCall(tool.name, input)!,
+      call: ({ input }, options) => toolbox.call(tool.name, input, { ...call, ...options }),
+      approvals,
+      trace,
+    });
+  }
   return {
-    tools: Object.fromEntries([...first, ...tools]),
+    tools,
     definition: (name) => definitions.get(name),
     instructions: formatMessage(FIXED_INSTRUCTIONS, toolbox.words),
     lacking: (memory) => memory,
     repair: async (toolCall) => {
-      const named = (await gateway.view(call)).find(toolCall.toolName);
+      const entry = (await gateway.view(call)).find(toolCall.toolName);
       const args = argsOf(toolCall);
-      if (!named || !args) return null;
-      const reads = named.kind !== "tool" || named.lane === "read";
-      const input = reads ? { routes: [{ route: named.route, params: args }] } : { op: named.op, args };
+      if (!entry || !args) return null;
+      const reads = entry.kind !== "tool" || entry.lane === "read";
+      const input = reads ? { routes: [{ route: entry.route, params: args }] } : { op: entry.op, args };
       const toolName = reads ? toolbox.words.get : toolbox.words.exec;
       return toolName === undefined ? null : { ...toolCall, toolName, input: JSON.stringify(input) };
     },

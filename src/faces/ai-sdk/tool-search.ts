@@ -83,10 +83,12 @@ export function toSearchOutput(
     hit.unavailable ?? (isNative(hit) && nameOf(hit.route) === undefined ? NEW : undefined);
   const isTool = (hit: AskHit) => isNative(hit) && whyNot(hit) === undefined;
   const toLine = ({ summary = "" }: AskHit) => toSummary(summary, SUMMARY_CHARS);
-  const found = hits.filter((hit) => !hit.entryPoint);
-  const first = toDiscover(found, discovers);
+  const matches = hits.filter((hit) => !hit.entryPoint);
+  const first = toDiscover(matches, discovers);
   const tools = first.filter(isTool).map((hit) => ({ name: nameOf(hit.route)!, description: toLine(hit) }));
-  const names = found.filter((hit) => !first.includes(hit) && isTool(hit)).map(({ route }) => nameOf(route)!);
+  const names = matches
+    .filter((hit) => !first.includes(hit) && isTool(hit))
+    .map(({ route }) => nameOf(route)!);
   const documents = first.filter((hit) => !isNative(hit) && whyNot(hit) === undefined);
   const unusable = first.flatMap((hit) => (whyNot(hit) ? [`${hit.name} (${whyNot(hit)})`] : []));
   return {
@@ -150,6 +152,7 @@ function validate(value: unknown) {
   if (typeof query !== "string")
     return { success: false as const, error: new TypeError("query must be text") };
   const wanted = Number.isInteger(limit) && { limit: Math.min(Math.max(Number(limit), 1), MOST) };
-  const made = call && typeof call.name === "string" ? { call: { name: call.name, input: call.input } } : {};
-  return { success: true as const, value: { query, ...wanted, ...made } };
+  const undiscovered =
+    call && typeof call.name === "string" ? { call: { name: call.name, input: call.input } } : {};
+  return { success: true as const, value: { query, ...wanted, ...undiscovered } };
 }

@@ -64,8 +64,8 @@ export async function consoleFileRoutes(): Promise<HttpRoute[]> {
 }
 
 async function readFiles(folder: string): Promise<ReadonlyMap<string, string>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = found.filter((file) => file.isFile() && Object.hasOwn(TYPES, extname(file.name)));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((file) => file.isFile() && Object.hasOwn(TYPES, extname(file.name)));
   const read = files.map(async ({ parentPath, name }) => {
     const path = join(parentPath, name);
     return [relative(folder, path).replaceAll(sep, "/"), await readFile(path, "utf8")] as const;

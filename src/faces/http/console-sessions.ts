@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { Exchange, HttpRoute, Receive } from "../mcp/http-routes.ts";
 
-/** Half of a session that the page sends with each request, so that no other page or port can. */
+/** Carries the half of a session that only the page itself has, with each request. */
 export const HALF_HEADER = "x-keyhole-console";
 const COOKIE = "keyhole_console";
 const MAX_SESSIONS = 64;
@@ -12,50 +12,37 @@ const MAX_CODES = 16;
 const SESSION_MS = 12 * 3_600_000;
 const CODE_MS = 24 * 3_600_000;
 
-/** A session as its page gets it. */
-export interface OpenedSession {
-  /** For the page's own storage. */
-  readonly half: string;
-  /** The value of Set-Cookie, with the half that no script can read. */
-  readonly cookie: string;
-}
+type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
 /**
  * The sessions of people at the console. A session has two halves: a cookie that no script can read, and a value that
  * the page keeps. Browsers send cookies to all ports of a host, so the cookie alone opens nothing.
  */
-export interface ConsoleSessions {
-  /** A code that opens one session, once. */
-  createCode(): string;
-  /** Undefined for a code that is unknown, used or old. */
-  open(code: string, host: string): OpenedSession | undefined;
-  /** The principal of a request that carries both halves and comes from the console's own page. */
-  find(request: Pick<IncomingMessage, "headers">): Principal | undefined;
-  /** Ends the session of a request. Returns the value of Set-Cookie. */
-  end(request: Pick<IncomingMessage, "headers">): string;
-}
-
-export function createConsoleSessions(principal: Principal): ConsoleSessions {
+export function createConsoleSessions(principal: Principal) {
   const codes = new LRUCache<string, true>({ max: MAX_CODES, ttl: CODE_MS });
   const sessions = new LRUCache<string, true>({ max: MAX_SESSIONS, ttl: SESSION_MS, updateAgeOnGet: true });
 
   return {
+    /** A code that opens one session, once. */
     createCode: () => {
       const code = secret();
       codes.set(digest(code), true);
       return code;
     },
-    open: (code, host) => {
+    /** The half for the page and the value of Set-Cookie; undefined for a code that is unknown, used or old. */
+    open: (code: string, host: string) => {
       if (!codes.delete(digest(code))) return undefined;
       const [half, other] = [secret(), secret()];
       sessions.set(digest(half + other), true);
       return { half, cookie: toCookie(host, other) };
     },
-    find: (request) => {
+    /** The principal of a request that carries both halves and comes from the console's own page. */
+    find: (request: IncomingMessage): Principal | undefined => {
       const key = isOwnPage(request) ? keyOf(request) : undefined;
       return key !== undefined && sessions.get(key) ? principal : undefined;
     },
-    end: (request) => {
+    /** Ends the session of a request. Returns the value of Set-Cookie. */
+    end: (request: IncomingMessage) => {
       const key = keyOf(request);
       if (key !== undefined) sessions.delete(key);
       return `${toCookie(request.headers.host ?? "", "")}; Max-Age=0`;
@@ -64,14 +51,14 @@ export function createConsoleSessions(principal: Principal): ConsoleSessions {
 }
 
 /** Whether a request comes from a page of the very address that it is sent to. */
-function isOwnPage({ headers }: Pick<IncomingMessage, "headers">): boolean {
+function isOwnPage({ headers }: IncomingMessage): boolean {
   const { origin, host = "", "sec-fetch-site": site } = headers;
   if (site !== undefined && site !== "same-origin") return false;
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
 }
 
 /** Lookups by digest: timing reveals nothing about the secrets. */
-function keyOf({ headers }: Pick<IncomingMessage, "headers">): string | undefined {
+function keyOf({ headers }: IncomingMessage): string | undefined {
   const half = headers[HALF_HEADER];
   const other = readCookie(headers.cookie, cookieName(headers.host ?? ""));
   return typeof half === "string" && other ? digest(half + other) : undefined;
@@ -101,7 +88,6 @@ function digest(text: string): string {
 }
 
 const MAX_BYTES = 1_024;
-const STRANGER = "console";
 
 /** Exchanges the code of a one-time link for a session, and ends sessions. A page of another origin can do neither. */
 export function sessionRoutes(
@@ -113,7 +99,7 @@ export function sessionRoutes(
     const { request } = exchange;
     if (request.headers.origin === undefined || !isOwnPage(request))
       return refuse(403, "Not from this page.");
-    const body = await receive(exchange, { caller: STRANGER, maxBytes: MAX_BYTES });
+    const body = await receive(exchange, { caller: "console", maxBytes: MAX_BYTES });
     if (body instanceof Response) return body;
     const opened = sessions.open(readCode(body), request.headers.host ?? "");
     if (!opened) return refuse(401, "The link was used before, or is too old.");

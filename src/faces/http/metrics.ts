@@ -1,12 +1,7 @@
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { CallRecorder } from "./endpoints/recorder.ts";
 
-interface Metric {
-  readonly name: string;
-  readonly type: "counter" | "gauge";
-  readonly help: string;
-  readonly samples: readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[];
-}
+type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
 
 /** Writes the figures of a gateway in the text format of Prometheus. They name no entry, caller or server. */
 export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promise<string> {
@@ -15,61 +10,36 @@ export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promi
   const { searches, found, ledToCall } = gateway.discovery();
   const sources = await gateway.sources.status();
   const fresh = sources.filter(({ isFresh }) => isFresh).length;
-  const metrics: Metric[] = [
-    {
-      name: "keyhole_operations_total",
-      type: "counter",
-      help: "Finished operations by outcome.",
-      samples: counts.map(({ operation, outcome, calls }) => [{ operation, outcome }, calls]),
-    },
-    {
-      name: "keyhole_operation_seconds_total",
-      type: "counter",
-      help: "Time spent in operations.",
-      samples: counts.map(({ operation, outcome, seconds }) => [{ operation, outcome }, seconds]),
-    },
-    {
-      name: "keyhole_tokens_total",
-      type: "counter",
-      help: "Tokens put into contexts.",
-      samples: [
-        [{ cause: "answers" }, answers],
-        [{ cause: "menus" }, menus],
-      ],
-    },
-    one(
+  const byOutcome = (figure: "calls" | "seconds") =>
+    counts.map(({ operation, outcome, ...figures }): Sample => [figures[figure], { operation, outcome }]);
+  const tokens: Sample[] = [
+    [answers, { cause: "answers" }],
+    [menus, { cause: "menus" }],
+  ];
+  const states: Sample[] = [
+    [fresh, { state: "fresh" }],
+    [sources.length - fresh, { state: "not_fresh" }],
+  ];
+  return [
+    toText("counter", "keyhole_operations_total", "Finished operations by outcome.", byOutcome("calls")),
+    toText("counter", "keyhole_operation_seconds_total", "Time spent in operations.", byOutcome("seconds")),
+    toText("counter", "keyhole_tokens_total", "Tokens put into contexts.", tokens),
+    toText(
+      "counter",
       "keyhole_listing_tokens_total",
       "Tokens that listing every tool instead would have cost.",
-      everything,
+      [[everything]],
     ),
-    one("keyhole_searches_total", "Needs that were searched for.", searches),
-    one("keyhole_searches_found_total", "Searches that found something.", found),
-    one("keyhole_searches_used_total", "Searches that led to a call.", ledToCall),
-    {
-      name: "keyhole_sources",
-      type: "gauge",
-      help: "Sources by the state of their content.",
-      samples: [
-        [{ state: "fresh" }, fresh],
-        [{ state: "not_fresh" }, sources.length - fresh],
-      ],
-    },
-    {
-      name: "process_start_time_seconds",
-      type: "gauge",
-      help: "When the gateway started.",
-      samples: [[{}, recorder.startedAt / 1000]],
-    },
-  ];
-  return metrics.map(toText).join("");
+    toText("counter", "keyhole_searches_total", "Needs that were searched for.", [[searches]]),
+    toText("counter", "keyhole_searches_found_total", "Searches that found something.", [[found]]),
+    toText("counter", "keyhole_searches_used_total", "Searches that led to a call.", [[ledToCall]]),
+    toText("gauge", "keyhole_sources", "Sources by the state of their content.", states),
+    toText("gauge", "process_start_time_seconds", "When the gateway started.", [[recorder.startedAt / 1000]]),
+  ].join("");
 }
 
-function one(name: string, help: string, value: number): Metric {
-  return { name, type: "counter", help, samples: [[{}, value]] };
-}
-
-function toText({ name, type, help, samples }: Metric): string {
-  const lines = samples.map(([labels, value]) => {
+function toText(type: string, name: string, help: string, samples: readonly Sample[]): string {
+  const lines = samples.map(([value, labels = {}]) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
     return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}`;
   });

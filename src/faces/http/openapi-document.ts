@@ -44,8 +44,8 @@ type ObjectSchema = {
 };
 
 function toSchema(schema: z.ZodType): ObjectSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return rest as ObjectSchema;
+  const { $schema: _, ...fields } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return fields as ObjectSchema;
 }
 
 function toParameters({ properties = {}, required = [] }: ObjectSchema): object[] {

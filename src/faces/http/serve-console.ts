@@ -1,7 +1,7 @@
 import type { Principal } from "../../core/nouns/principal.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import type { HttpRoute, Mount, Receive } from "../mcp/http-routes.ts";
+import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
@@ -10,7 +10,7 @@ import type { ShownSetting } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import type { ConsoleParts, StartConsents } from "./endpoints/console-parts.ts";
-import { ADMIN_SCOPE, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
+import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
@@ -36,8 +36,6 @@ export interface ConsoleServer extends HttpServer {
   readonly consoleLink: string;
 }
 
-const MAX_BODY_BYTES = 1024 * 1024;
-
 /**
  * Serves MCP over HTTP like {@link serveHttp}, and beside it a JSON API of the operations and the console for the
  * people who run the gateway. The console opens by a link that works once.
@@ -61,10 +59,8 @@ export async function serveConsole(
   server: McpServer,
   { principals, settings, consents, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
-  const owner = async () => http.principal ?? (await gateway.view()).principal;
-  const ownPrincipal = await owner();
-  const person: Principal = { ...ownPrincipal, scopes: [...ownPrincipal.scopes, ADMIN_SCOPE] };
-  const sessions = createConsoleSessions(person);
+  const owner = http.principal ?? (await gateway.view()).principal;
+  const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] });
   const recorder = createRecorder(gateway);
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
@@ -77,7 +73,7 @@ export async function serveConsole(
     gateway,
     recorder,
     approvals,
-    principals: async () => unique([ownPrincipal, ...((await principals?.()) ?? [])]),
+    principals: async () => unique([owner, ...((await principals?.()) ?? [])]),
     settings,
     consents,
     isPerson: ({ request }) => sessions.find(request) !== undefined,
@@ -88,13 +84,11 @@ export async function serveConsole(
       if (request.headers[HALF_HEADER] === undefined) return undefined;
       return sessions.find(request) ?? Response.json({ ok: false }, { status: 401 });
     },
-    routes: (receive: Receive): HttpRoute[] => [
+    routes: (receive) => [
       ...healthRoutes(gateway),
       ...files,
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
-      ...[...endpoints, live.endpoint].map((endpoint) =>
-        toRoute(endpoint, { receive, owner, maxBytes: MAX_BODY_BYTES }),
-      ),
+      ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
     ],
   };
   const listening = await listen(server, http, mount);
@@ -120,21 +114,17 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...upstreamEndpoints(parts),
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
-    {
-      method: "GET",
-      path: "/metrics",
+    defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
       handle: async () =>
         new Response(await toMetrics(gateway, recorder), {
           headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
         }),
-    },
-    {
-      method: "GET",
-      path: "/api/openapi.json",
+    }),
+    defineEndpoint("GET /api/openapi.json", {
       title: "This description.",
       handle: async () => toOpenApi(endpoints),
-    },
+    }),
   ];
   return endpoints;
 }
@@ -146,12 +136,10 @@ function unique(principals: readonly Principal[]): readonly Principal[] {
 /** Answers probes: they tell nothing but yes or no, so they need no token. */
 function healthRoutes(gateway: Gateway): HttpRoute[] {
   let isReady = false;
-  gateway.ready().then(
-    () => {
-      isReady = true;
-    },
-    () => {},
-  );
+  const setReady = () => {
+    isReady = true;
+  };
+  gateway.ready().then(setReady, () => {});
   const probe = (path: string, isFine: () => boolean): HttpRoute => ({
     method: "GET",
     path,

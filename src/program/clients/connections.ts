@@ -95,7 +95,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return { restored: pathsOf(true), mended: pathsOf(false) };
   }
 
-  /** The servers that leave Keyhole's config. Those that another client uses go with that one. */
+  /** The servers that leave Keyhole's config. A server that another client uses stays until that client is undone. */
   async function handOver(
     { added }: Recorded,
     others: ReadonlyMap<string, Recorded>,

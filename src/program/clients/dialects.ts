@@ -13,7 +13,7 @@ const common: Meanings = {
   cwd: { as: "cwd" },
   url: { as: "url" },
   headers: { as: "headers" },
-  // Only the old transport has to be told apart.
+  // Only the old transport needs its type.
   type: { to: (type) => (type === "sse" ? { type } : {}) },
   enabled: { to: (enabled) => (enabled === false ? { disabled: true } : {}) },
   disabled: { to: (disabled) => (disabled === true ? { disabled } : {}) },

@@ -93,7 +93,7 @@ function describe({ description, name }: Entry): string {
   return toSummary(description).replaceAll(name, "").trim() || splitWords(name).join(" ");
 }
 
-/** The queries after which tools were used, by what learning keeps. */
+/** Queries that led to a call, from the log of learning. */
 function askedBefore(tools: readonly Entry[]): Question[] {
   const entries = new Map(tools.map((entry) => [entry.route, entry]));
   return usedQueries(openLearningLog(learningFile()).events).flatMap(({ query, route }) => {

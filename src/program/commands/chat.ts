@@ -28,7 +28,7 @@ export async function chat(input: ChatCommandInput): Promise<void> {
   if (input.provider === undefined && !input.plain) await setUpFirst(folder);
   const isPlain = input.plain || !process.stdin.isTTY || !process.stdout.isTTY;
   const { agent, past, problems, asksTrust, modelName, close } = await openChat(
-    // The screen asks by itself.
+    // The screen asks for trust itself.
     { ...input, folder, asksTrust: isPlain },
     input.continue ? "last" : input.resume,
   );

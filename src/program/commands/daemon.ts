@@ -54,7 +54,7 @@ async function runDaemon(): Promise<void> {
       import("../open/open-telemetry.ts"),
       import("../open/load-settings.ts"),
     ]);
-  // The folder that it happens to start in decides nothing.
+  // The folder that a daemon was started in must not matter.
   process.chdir(homedir());
   const loading = loadSettings();
   void openLog(loading);

@@ -143,9 +143,8 @@ export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolea
 }
 
 /**
- * Reads servers, at the start and after each change. `--trust` speaks for the servers of the file as the person knows
- * it, not for those that are added later. A source asks while it is made, so those of the first reading are named as
- * they ask.
+ * Reads servers, at the start and after each change. `--trust` covers the servers of the first reading, not those that
+ * are added later. Each source asks for its start while it is created, so the first reading notes the hashes then.
  */
 function serverReader({
   json,

@@ -141,7 +141,7 @@ const PASTED: Dialect["fields"] = {
   type: { as: "type" },
 };
 
-/** Tells the servers that can be used from the broken ones. Those that are switched off are left out. */
+/** Separates usable servers from broken ones. Servers that are switched off are left out. */
 export function sortServers(
   { servers, overrides }: { readonly servers: PlainObject; readonly overrides?: unknown },
   folders: Folders,

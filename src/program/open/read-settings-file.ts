@@ -102,7 +102,7 @@ async function toProblems(
   return Promise.all(problems);
 }
 
-/** The sections of another program's file that are also Keyhole's. A misspelt one stays, so that it is told. */
+/** The sections of another program's file that are also Keyhole's. A misspelt one stays, so that it is reported. */
 function ownSections(value: unknown): unknown {
   if (!isPlainObject(value)) return value;
   const known = keysAt([]);

@@ -104,7 +104,7 @@ interface Keychain {
 
 const SERVICE = "keyhole";
 const TIME_LIMIT_MS = 10_000;
-/** Programs of keychains print other values in forms of their own. */
+/** Programs of keychains print other values encoded. */
 const PLAIN = /^[\x20-\x7e]+$/;
 
 /** A row for each system: its program, and what it takes to look up, keep and forget a value. */

@@ -102,7 +102,7 @@ export async function openConfiguredAudit(): Promise<AuditOptions | undefined> {
   }
 }
 
-/** Writes the rest of the log. A failure is told. */
+/** Writes the waiting records. A failure is printed. */
 export async function closeAudit(audit: AuditOptions | undefined): Promise<void> {
   await audit?.store.close().catch((error: unknown) => console.error(reasonOf(error)));
 }
@@ -116,7 +116,7 @@ export function localUser(): string {
   }
 }
 
-/** Records that the person allowed things or took that back. A failure is told, and the decision stands. */
+/** Records that the person allowed things or took that back. A failure is printed; the decision stands. */
 export async function recordDecisions(
   kind: RecordedDecision["kind"],
   what: RecordedDecision["what"],

@@ -14,7 +14,7 @@ const redactKinds = createRedact([], { kinds: true });
  * answers.
  */
 export function installSafeConsole(): void {
-  // Node takes any console for an instance of every class of consoles, so `instanceof` would not tell.
+  // Compare constructors: in Node, every console is an `instanceof` every console class.
   if (globalThis.console.constructor === SafeConsole) return;
   knowSecrets(secretVariables(process.env));
   globalThis.console = createSafeConsole(process.stdout);

@@ -3,7 +3,7 @@ const STEP_MS = 250;
 const MARKS = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /**
- * Tells on stderr what a long work is doing, from its second second on, and removes the line at the end. Only in a
+ * Shows the progress of long work on stderr after the first second, and removes the line at the end. Only in a
  * terminal: logs and pipes get nothing.
  */
 export async function withProgress<T>(what: () => string, work: () => Promise<T>): Promise<T> {

@@ -72,7 +72,7 @@ export async function callTask(
   }
 }
 
-/** Asks until the task has ended, or waits for input: the server then asks while it is asked for the result. */
+/** Polls until the task has ended or waits for input, which the server asks for during the request for the result. */
 async function untilEnded(
   client: Client,
   first: UpstreamTask,

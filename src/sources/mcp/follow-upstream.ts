@@ -169,7 +169,7 @@ export function followUpstream(options: FollowUpstreamOptions) {
     return { listing, status, issuer, fingerprint, content };
   }
 
-  /** Read with every answer, so that seeing the server again needs no new catalog. */
+  /** Computed for each answer, so that the first listing of this start needs no new catalog. */
   function keptSince(): number | undefined {
     return state.listing === undefined ? stored?.savedAt : undefined;
   }
@@ -231,7 +231,7 @@ export function followUpstream(options: FollowUpstreamOptions) {
     },
   });
 
-  /** Begins when the server itself is waited for: reading a kept listing may take long while the machine is busy. */
+  /** The wait does not include reading a stored listing, which may take long on a busy machine. */
   function waitForFirst(): void {
     if (wait === "stopped") return;
     wait = "awaited";

@@ -11,7 +11,7 @@ export interface ToolIndex {
   readonly titles: Readonly<Record<string, string>>;
   /** Poisoned definitions, by place. */
   readonly poison: Readonly<Record<string, readonly string[]>>;
-  /** The rules that poison was found by. Other rules may find something else. */
+  /** The version of the rules that found them. Under other rules, definitions are checked again. */
   readonly rules: string;
 }
 

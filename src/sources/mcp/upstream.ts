@@ -220,7 +220,7 @@ function createSlots(server: string, limit: number, queueLimit: number) {
 const PER_CORE = 4;
 /** A server that takes longer lets the next one start. */
 const LONGEST_MS = 1_000;
-/** Before the first server starts, a client gets its first list: beside many new processes that would take seconds. */
+/** Pause before the first start: beside many new processes, the first list of a client would take seconds. */
 const PAUSE_MS = 100;
 /** Servers that are listed within this time belong to one start. */
 const ONE_START_MS = 10_000;

@@ -32,7 +32,7 @@ const SKIPPED = new Set([
   ...["$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$comment"],
   ...["example", "nullable", "readOnly", "writeOnly"],
 ]);
-/** References to what stands here are respelled, so nothing leads here any more. */
+/** Schemas under these keys move: references to them are rewritten. */
 const HOISTED = new Set(["$defs", "definitions"]);
 const EXAMPLE_CHARS = 500;
 const DESCRIPTION_CHARS = 1_000;

@@ -14,7 +14,7 @@ import { type FolderWatch, watchFolders } from "../markdown/watch-folders.ts";
 
 /** A recipe that was saved, with the address and hash of its definition. */
 export interface SavedRecipe {
-  /** Its name in the folder: callers elsewhere need not know where that is. */
+  /** The file name alone: remote callers need not know the folder. */
   readonly file: string;
   readonly route: string;
   readonly hash: string;

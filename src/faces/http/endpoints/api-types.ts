@@ -7,7 +7,7 @@ import type { SearchStatus } from "../../../search/port/search-index.ts";
 // for browsers, so nothing here may import types of Node.
 
 export const TOPICS = ["calls", "catalog", "sources", "approvals", "notices"] as const;
-/** A part of the console that has news. */
+/** A subject that changes are reported for. */
 export type LiveTopic = (typeof TOPICS)[number];
 
 /** A source with the age of its content. */
@@ -116,7 +116,7 @@ export interface WaitingCall {
   readonly why: "confirmation" | "destroys" | "writes";
   readonly principal: string;
   readonly askedAt: number;
-  /** When nobody having answered counts as a no. */
+  /** Without an answer by this time, the call is refused. */
   readonly until: number;
 }
 

@@ -3,7 +3,7 @@ import { problem } from "../../../base/problems/problem.ts";
 import { waits } from "../../../core/access/pins.ts";
 import type { ApprovalsAnswer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { defineEndpoint, type Endpoint } from "./endpoint.ts";
+import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 
 const MOST_SHOWN = 200;
 
@@ -11,11 +11,8 @@ const MOST_SHOWN = 200;
 export function approvalEndpoints({ gateway, approvals }: ConsoleParts): Endpoint[] {
   const { pins } = gateway;
   return [
-    {
-      method: "GET",
-      path: "/api/approvals",
+    defineAdminEndpoint("GET /api/approvals", {
       title: "Definitions and calls that wait for a person.",
-      admin: true,
       handle: async (): Promise<ApprovalsAnswer> => {
         const waiting = pins.list().filter(waits);
         return {
@@ -24,12 +21,9 @@ export function approvalEndpoints({ gateway, approvals }: ConsoleParts): Endpoin
           calls: approvals.waiting(),
         };
       },
-    },
-    defineEndpoint({
-      method: "POST",
-      path: "/api/approvals/definitions",
+    }),
+    defineAdminEndpoint("POST /api/approvals/definitions", {
       title: "Approves definitions exactly as they were shown.",
-      admin: true,
       input: z.object({
         pins: z.array(z.object({ route: z.string(), hash: z.string(), program: z.string() })).min(1),
       }),
@@ -40,11 +34,8 @@ export function approvalEndpoints({ gateway, approvals }: ConsoleParts): Endpoin
         return { approved: chosen.length === 0 ? 0 : await pins.approve({ pins: chosen }) };
       },
     }),
-    defineEndpoint({
-      method: "POST",
-      path: "/api/approvals/calls",
+    defineAdminEndpoint("POST /api/approvals/calls", {
       title: "Approves or declines a call that waits.",
-      admin: true,
       input: z.object({ id: z.string(), approve: z.boolean() }),
       handle: async ({ input, principal }) => {
         const isAnswered = approvals.answer(input.id, input.approve, `${principal.id} at the console`);

@@ -5,7 +5,7 @@ import { mergeChains, verifyChain } from "../../../core/audit/verify-chain.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { AuditAnswer, AuditReport, ShownRecord } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { defineEndpoint, type Endpoint } from "./endpoint.ts";
+import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 
 const filterSchema = z.object({
   principal: z.string().optional(),
@@ -24,22 +24,16 @@ const MOST_READ = 5_000;
 export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
   const store = () => faceApiOf(gateway).audit;
   return [
-    defineEndpoint({
-      method: "GET",
-      path: "/api/audit",
+    defineAdminEndpoint("GET /api/audit", {
       title: "Records of the audit log, the newest first.",
-      admin: true,
       input: filterSchema,
       handle: async ({ input }): Promise<AuditAnswer> => {
         const log = store();
         return log ? { kept: true, ...(await newest(log, input)) } : { kept: false, records: [], damaged: 0 };
       },
     }),
-    {
-      method: "GET",
-      path: "/api/audit/verify",
+    defineAdminEndpoint("GET /api/audit/verify", {
       title: "Checks every record of the audit log against its hash and its place.",
-      admin: true,
       handle: async (): Promise<AuditReport> => {
         const log = store();
         await log?.flush().catch(() => {});
@@ -54,12 +48,9 @@ export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
           })),
         };
       },
-    },
-    defineEndpoint({
-      method: "GET",
-      path: "/api/audit/export",
+    }),
+    defineAdminEndpoint("GET /api/audit/export", {
       title: "The records that a filter leaves, one line of JSON each.",
-      admin: true,
       input: filterSchema.omit({ limit: true }),
       handle: async ({ input }) => {
         const lines: string[] = [];

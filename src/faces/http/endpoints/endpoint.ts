@@ -32,24 +32,28 @@ export interface EndpointCall {
   readonly signal: AbortSignal;
 }
 
-/** Types the input that a row's handler gets. */
-export function defineEndpoint<I extends z.ZodType>(
-  row: Omit<Endpoint, "input" | "handle"> & {
-    readonly input: I;
-    handle(call: EndpointCall & { readonly input: z.output<I> }): Promise<unknown>;
-  },
-): Endpoint {
-  return row as Endpoint;
+type Address = `${Endpoint["method"]} /${string}`;
+
+/** A row without its address. The handler gets the input as its schema reads it. */
+type EndpointRow<I extends z.ZodType> = Omit<Endpoint, "method" | "path" | "admin" | "input" | "handle"> & {
+  readonly input?: I;
+  handle(call: EndpointCall & { readonly input: z.output<I> }): Promise<unknown>;
+};
+
+/** Defines an endpoint for every caller. */
+export function defineEndpoint<I extends z.ZodType>(address: Address, row: EndpointRow<I>): Endpoint {
+  const [method, path] = address.split(" ", 2);
+  return { method, path, ...row } as Endpoint;
 }
 
-export interface RouteParts {
-  readonly receive: Receive;
-  readonly maxBytes: number;
-  /** The principal of callers that are known by no other name. */
-  owner(): Promise<Principal>;
+/** Defines an endpoint for the people who run the gateway. */
+export function defineAdminEndpoint<I extends z.ZodType>(address: Address, row: EndpointRow<I>): Endpoint {
+  return { ...defineEndpoint(address, row), admin: true };
 }
 
-/** Nothing that the API answers may be kept, framed or read as something else. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Answers must not be cached, read as another type, or loaded by other origins. */
 const HEADERS = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
@@ -65,29 +69,29 @@ const STATUS: Readonly<Record<string, number>> = {
   CONFLICT: 409,
 };
 
-/** The route of an endpoint: reads the input, checks the scope, answers with JSON. */
-export function toRoute(endpoint: Endpoint, parts: RouteParts): HttpRoute {
-  return {
-    method: endpoint.method,
-    path: endpoint.path,
-    handle: (exchange) => answer(endpoint, exchange, parts),
-  };
+/** The route of an endpoint: checks the scope, reads the input, answers with JSON. Callers without a name are the owner. */
+export function toRoute(endpoint: Endpoint, receive: Receive, owner: Principal): HttpRoute {
+  const { method, path } = endpoint;
+  return { method, path, handle: (exchange) => answer(endpoint, exchange, receive, owner) };
 }
 
-async function answer(endpoint: Endpoint, exchange: Exchange, parts: RouteParts): Promise<Response> {
-  const { request, response } = exchange;
-  const { maxBytes, receive, owner } = parts;
-  const principal = exchange.principal ?? (await owner());
+async function answer(
+  endpoint: Endpoint,
+  exchange: Exchange,
+  receive: Receive,
+  owner: Principal,
+): Promise<Response> {
+  const { request, response, principal = owner } = exchange;
   const isStream = endpoint.isStream ?? false;
-  const body = await receive(exchange, { caller: principal.id, isStream, maxBytes });
+  const body = await receive(exchange, { caller: principal.id, isStream, maxBytes: MAX_BODY_BYTES });
   if (body instanceof Response) return body;
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   try {
     if (endpoint.admin && !isAdmin(principal))
       throw problem("ADMIN_NEEDED", { name: endpoint.path, scope: ADMIN_SCOPE });
-    const given = endpoint.method === "GET" ? fromQuery(request) : fromBody(request, body);
-    const input = endpoint.input && !endpoint.readsInput ? read(endpoint.input, given) : given;
+    const sent = endpoint.method === "GET" ? fromQuery(request) : fromBody(request, body);
+    const input = endpoint.input && !endpoint.readsInput ? read(endpoint.input, sent) : sent;
     const result = await endpoint.handle({ input, principal, request, signal: gone.signal });
     return result instanceof Response ? result : Response.json(result ?? {}, { headers: HEADERS });
   } catch (error) {
@@ -96,12 +100,10 @@ async function answer(endpoint: Endpoint, exchange: Exchange, parts: RouteParts)
 }
 
 function toRefusal(error: unknown): Response {
-  if (!isProblem(error)) {
-    const failed = { code: "INTERNAL", message: reasonOf(error), next: "Look into the log of the gateway." };
-    return Response.json({ ok: false, error: failed }, { status: 500, headers: HEADERS });
-  }
-  const { code, message, next } = error;
-  const status = STATUS[code] ?? 400;
+  const { code, message, next } = isProblem(error)
+    ? error
+    : { code: "INTERNAL", message: reasonOf(error), next: "Look into the log of the gateway." };
+  const status = isProblem(error) ? (STATUS[code] ?? 400) : 500;
   return Response.json({ ok: false, error: { code, message, next } }, { status, headers: HEADERS });
 }
 
@@ -119,8 +121,8 @@ function fromBody({ headers }: IncomingMessage, body: Buffer): unknown {
   }
 }
 
-function read(schema: z.ZodType, given: unknown): unknown {
-  const parsed = schema.safeParse(given);
+function read(schema: z.ZodType, sent: unknown): unknown {
+  const parsed = schema.safeParse(sent);
   if (parsed.success) return parsed.data;
   throw wrongInput(z.prettifyError(parsed.error));
 }

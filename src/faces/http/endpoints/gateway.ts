@@ -21,26 +21,26 @@ import type {
   UnmetAnswer,
 } from "./api-types.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
-import { defineEndpoint, type Endpoint, type EndpointCall, isAdmin } from "./endpoint.ts";
+import {
+  ADMIN_SCOPE,
+  defineAdminEndpoint,
+  defineEndpoint,
+  type Endpoint,
+  type EndpointCall,
+  isAdmin,
+} from "./endpoint.ts";
 
 /** The gateway itself: its operations, its callers and their conversations, its figures and settings. */
 export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
-  return [
-    ...operationEndpoints(parts),
-    ...peopleEndpoints(parts),
-    overviewEndpoint(parts),
-    ...sessionEndpoints(parts),
-    unmetEndpoint(parts),
-    ...settingsEndpoints(parts),
-  ];
+  return [operationEndpoints, peopleEndpoints, figureEndpoints, sessionEndpoints, settingsEndpoints].flatMap(
+    (endpoints) => endpoints(parts),
+  );
 }
 
 /** One endpoint for each operation. Answers are those of the gateway, with the tokens of their text. */
 function operationEndpoints(parts: ConsoleParts): Endpoint[] {
-  return Object.entries(OPERATIONS).map(
-    ([name, { title, input, output }]): Endpoint => ({
-      method: "POST",
-      path: `/api/${name}`,
+  return Object.entries(OPERATIONS).map(([name, { title, input, output }]) =>
+    defineEndpoint(`POST /api/${name}`, {
       title: `${title}. The query string may name the principal to speak for: \`as\`.`,
       input: input as z.ZodType,
       output: output as z.ZodType,
@@ -74,7 +74,7 @@ async function speaksFor(
   as: string | undefined,
 ): Promise<Principal> {
   if (as === undefined || as === caller.id) return caller;
-  if (!isAdmin(caller)) throw problem("ADMIN_NEEDED", { name: "as", scope: "keyhole:admin" });
+  if (!isAdmin(caller)) throw problem("ADMIN_NEEDED", { name: "as", scope: ADMIN_SCOPE });
   const principal = (await principals()).find(({ id }) => id === as);
   if (!principal) throw problem("NOT_FOUND", { name: `principal ${as}` });
   return principal;
@@ -82,72 +82,72 @@ async function speaksFor(
 
 /** Tells which addresses a viewer may see: entries of its View, and the domains and groups above them. */
 function addressesIn(view: View): (address: string) => boolean {
-  const known = new Map<string, boolean>();
+  const judged = new Map<string, boolean>();
   const isGroup = (address: string) =>
     view.domains.has(address) || view.entries.some(({ op }) => op.startsWith(`${address}.`));
   return (address) => {
-    const isSeen = known.get(address) ?? (view.find(address) !== undefined || isGroup(address));
-    known.set(address, isSeen);
+    const isSeen = judged.get(address) ?? (view.find(address) !== undefined || isGroup(address));
+    judged.set(address, isSeen);
     return isSeen || address === "" || address === "root";
   };
 }
 
-function overviewEndpoint(parts: ConsoleParts): Endpoint {
-  const { gateway, recorder, approvals } = parts;
-  return {
-    method: "GET",
-    path: "/api/overview",
-    title: "Health, calls by minute, and the tokens put into contexts.",
-    admin: true,
-    handle: async ({ principal }): Promise<OverviewAnswer> => {
-      const [view, search, sources, ledger] = await Promise.all([
-        gateway.view({ principal }),
-        gateway.searchStatus(),
-        gateway.sources.status(),
-        gateway.ledger({ principal }),
-      ]);
-      return {
-        version: PROGRAM_VERSION,
-        catalog: view.version.slice(0, 12),
-        startedAt: recorder.startedAt,
-        domains: view.domains.size,
-        entries: countKinds(view.entries),
-        search,
-        sources: sources.map(({ id, isFresh, lastError }) => ({ id, isFresh, lastError })),
-        waiting: {
-          definitions: gateway.pins.list().filter(waits).length,
-          calls: approvals.waiting().length,
-        },
-        tokens: { ...ledger.tokens },
-        everything: ledger.everything,
-        totals: recorder.series.totals(),
-        minutes: recorder.series.minutes(),
-        discovery: gateway.discovery(),
-        notices: recorder.notices().slice(0, 8),
-      };
-    },
-  };
+/** Health, and how well the gateway's answers serve. */
+function figureEndpoints({ gateway, recorder, approvals }: ConsoleParts): Endpoint[] {
+  return [
+    defineAdminEndpoint("GET /api/overview", {
+      title: "Health, calls by minute, and the tokens put into contexts.",
+      handle: async ({ principal }): Promise<OverviewAnswer> => {
+        const [view, search, sources, ledger] = await Promise.all([
+          gateway.view({ principal }),
+          gateway.searchStatus(),
+          gateway.sources.status(),
+          gateway.ledger({ principal }),
+        ]);
+        return {
+          version: PROGRAM_VERSION,
+          catalog: view.version.slice(0, 12),
+          startedAt: recorder.startedAt,
+          domains: view.domains.size,
+          entries: countKinds(view.entries),
+          search,
+          sources: sources.map(({ id, isFresh, lastError }) => ({ id, isFresh, lastError })),
+          waiting: {
+            definitions: gateway.pins.list().filter(waits).length,
+            calls: approvals.waiting().length,
+          },
+          tokens: { ...ledger.tokens },
+          everything: ledger.everything,
+          totals: recorder.series.totals(),
+          minutes: recorder.series.minutes(),
+          discovery: gateway.discovery(),
+          notices: recorder.notices().slice(0, 8),
+        };
+      },
+    }),
+    defineAdminEndpoint("GET /api/unmet", {
+      title: "Needs that led to no call, the most frequent first.",
+      handle: async ({ principal }): Promise<UnmetAnswer> => {
+        const isSeen = addressesIn(await gateway.view({ principal }));
+        const unmet = gateway.unmet().map((query) => ({ ...query, shown: query.shown.filter(isSeen) }));
+        return { unmet, discovery: gateway.discovery() };
+      },
+    }),
+  ];
 }
 
 /** The caller itself, and the principals that a person may search as. */
 function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
   return [
-    {
-      method: "GET",
-      path: "/api/me",
+    defineEndpoint("GET /api/me", {
       title: "The caller, as the gateway knows it.",
       handle: async ({ principal }): Promise<MeAnswer> => ({
-        id: principal.id,
-        scopes: principal.scopes,
-        allowWrite: principal.allowWrite,
+        ...toShown(principal),
         admin: isAdmin(principal),
       }),
-    },
-    {
-      method: "GET",
-      path: "/api/principals",
+    }),
+    defineAdminEndpoint("GET /api/principals", {
       title: "The principals that a search may speak for, with what their menus cost.",
-      admin: true,
       handle: async (): Promise<PrincipalsAnswer> => {
         const rows = (await principals()).map(async (principal) => {
           const [view, menu, { everything }] = await Promise.all([
@@ -155,14 +155,18 @@ function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
             gateway.menu({ principal }),
             gateway.ledger({ principal }),
           ]);
-          const { id, scopes, allowWrite } = principal;
           const entries = view.shown.length;
-          return { id, scopes, allowWrite, entries, menu: await countMenu(menu), everything };
+          return { ...toShown(principal), entries, menu: await countMenu(menu), everything };
         });
         return { principals: await Promise.all(rows) };
       },
-    },
+    }),
   ];
+}
+
+/** A principal without what only the gateway needs. */
+function toShown({ id, scopes, allowWrite }: Principal): Principal {
+  return { id, scopes, allowWrite };
 }
 
 /** Conversations of agents. Callers without the admin scope see their own. */
@@ -170,9 +174,7 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
   const maySee = (principal: Principal) => (conversation: Conversation) =>
     isAdmin(principal) || conversation.principal === principal.id;
   return [
-    {
-      method: "GET",
-      path: "/api/sessions",
+    defineEndpoint("GET /api/sessions", {
       title: "Conversations, the newest first.",
       handle: async ({ principal }): Promise<SessionsAnswer> => ({
         sessions: conversations
@@ -183,18 +185,17 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
             queries: steps.flatMap(({ queries }) => queries).slice(0, 3),
           })),
       }),
-    },
-    defineEndpoint({
-      method: "GET",
-      path: "/api/session",
+    }),
+    defineEndpoint("GET /api/session", {
       title: "One conversation, call by call.",
       input: z.object({ id: z.string() }),
       handle: async ({ input, principal }): Promise<SessionAnswer> => {
-        const found = conversations.find(input.id);
-        if (!found || !maySee(principal)(found)) throw problem("NOT_FOUND", { name: "The session" });
+        const conversation = conversations.find(input.id);
+        if (!conversation || !maySee(principal)(conversation))
+          throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));
         const { everything } = await gateway.ledger({ principal });
-        return { ...found, everything, steps: found.steps.map((step) => seenBy(step, isSeen)) };
+        return { ...conversation, everything, steps: conversation.steps.map((step) => seenBy(step, isSeen)) };
       },
     }),
   ];
@@ -209,39 +210,19 @@ function seenBy(step: ConversationStep, isSeen: (address: string) => boolean): C
 /** Settings in effect, and links for other browsers. */
 function settingsEndpoints({ gateway, settings, principals, createLink }: ConsoleParts): Endpoint[] {
   return [
-    {
-      method: "GET",
-      path: "/api/settings",
+    defineAdminEndpoint("GET /api/settings", {
       title: "The settings in effect and where each comes from. Never secrets.",
-      admin: true,
       handle: async (): Promise<SettingsAnswer> => ({
         version: PROGRAM_VERSION,
         node: process.version,
         search: await gateway.searchStatus(),
-        principals: (await principals()).map(({ id, scopes, allowWrite }) => ({ id, scopes, allowWrite })),
+        principals: (await principals()).map(toShown),
         settings: hideSecrets((await settings?.()) ?? []),
       }),
-    },
-    {
-      method: "POST",
-      path: "/api/console/link",
+    }),
+    defineAdminEndpoint("POST /api/console/link", {
       title: "A link that opens the console once, in another browser.",
-      admin: true,
       handle: async () => ({ url: createLink() }),
-    },
+    }),
   ];
-}
-
-function unmetEndpoint({ gateway }: ConsoleParts): Endpoint {
-  return {
-    method: "GET",
-    path: "/api/unmet",
-    title: "Needs that led to no call, the most frequent first.",
-    admin: true,
-    handle: async ({ principal }): Promise<UnmetAnswer> => {
-      const isSeen = addressesIn(await gateway.view({ principal }));
-      const unmet = gateway.unmet().map((query) => ({ ...query, shown: query.shown.filter(isSeen) }));
-      return { unmet, discovery: gateway.discovery() };
-    },
-  };
 }

@@ -3,7 +3,7 @@ import type { Approval, Approve } from "../../../core/calls/call-environment.ts"
 import type { Principal } from "../../../core/nouns/principal.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { LiveTopic, WaitingCall } from "./api-types.ts";
-import { type Endpoint, isAdmin } from "./endpoint.ts";
+import { defineEndpoint, isAdmin } from "./endpoint.ts";
 import type { CallRecorder, News } from "./recorder.ts";
 
 /** News that come close together are sent as one event. */
@@ -11,14 +11,8 @@ const GATHER_MS = 150;
 /** Proxies close streams that stay silent. */
 const BEAT_MS = 20_000;
 
-/** The stream of changes, and whether somebody with the admin scope reads it. */
-export interface LiveEvents {
-  readonly endpoint: Endpoint;
-  isAttended(): boolean;
-}
-
-/** Tells each reader what has changed for it. People who run the gateway hear of everything, others of their own. */
-export function createLiveEvents(gateway: Gateway, recorder: CallRecorder): LiveEvents {
+/** The stream of changes. People who run the gateway read all of them, others their own. */
+export function createLiveEvents(gateway: Gateway, recorder: CallRecorder) {
   const attending = new Set<object>();
 
   async function open(principal: Principal, signal: AbortSignal): Promise<Response> {
@@ -33,7 +27,7 @@ export function createLiveEvents(gateway: Gateway, recorder: CallRecorder): Live
     async function flush(): Promise<void> {
       timer = undefined;
       const now = (await gateway.view({ principal })).version;
-      // A change outside the reader's View did not happen for it.
+      // Readers are not told of changes outside their View.
       if (now === version && !isAdmin(principal)) topics.delete("catalog");
       version = now;
       if (topics.size > 0) send(`event: change\ndata: ${JSON.stringify({ topics: [...topics] })}\n\n`);
@@ -41,7 +35,7 @@ export function createLiveEvents(gateway: Gateway, recorder: CallRecorder): Live
     }
 
     const stop = recorder.onNews((news) => {
-      if (!mayHear(principal, news)) return;
+      if (!mayKnow(principal, news)) return;
       topics.add(news.topic);
       timer ??= setTimeout(() => void flush().catch(() => {}), GATHER_MS);
     });
@@ -62,29 +56,19 @@ export function createLiveEvents(gateway: Gateway, recorder: CallRecorder): Live
   }
 
   return {
-    endpoint: {
-      method: "GET",
-      path: "/api/events",
+    endpoint: defineEndpoint("GET /api/events", {
       title: "Live changes, as server-sent events.",
       isStream: true,
       handle: ({ principal, signal }) => open(principal, signal),
-    },
+    }),
+    /** Whether somebody with the admin scope reads the stream. */
     isAttended: () => attending.size > 0,
   };
 }
 
-function mayHear(principal: Principal, { topic, principal: about }: News): boolean {
+function mayKnow(principal: Principal, { topic, principal: about }: News): boolean {
   if (isAdmin(principal)) return true;
   return topic === "catalog" || (topic === "calls" && about === principal.id);
-}
-
-/** Lets people at the console answer questions about calls that nobody else answers. */
-export interface ApprovalQueue {
-  readonly approve: Approve;
-  waiting(): readonly WaitingCall[];
-  /** False if the call no longer waits. */
-  answer(id: string, approved: boolean, by: string): boolean;
-  close(): void;
 }
 
 /** Clients wait about a minute for an answer. */
@@ -92,48 +76,58 @@ const ANSWER_MS = 50_000;
 const MOST_WAITING = 100;
 /** Questions of one principal: more of them would keep those of others out. */
 const MOST_OF_ONE = 10;
-/** How long nobody may look, such as while a page is loaded again. */
+/** How long no console may be open, such as while a page is loaded again. */
 const AWAY_MS = 5_000;
 const LOOK_MS = 1_000;
 
-/** `isAttended` says whether somebody looks: otherwise a question is answered at once, as without a console. */
-export function createApprovalQueue(isAttended: () => boolean, onChange: () => void): ApprovalQueue {
+export type ApprovalQueue = ReturnType<typeof createApprovalQueue>;
+
+/**
+ * Lets people at the console answer questions about calls that nobody else answers. While nobody looks (`isAttended`),
+ * a question is answered at once, as without a console.
+ */
+export function createApprovalQueue(isAttended: () => boolean, onChange: () => void) {
   const waiting = new Map<
     string,
     { readonly call: WaitingCall; readonly settle: (answer: Approval) => void }
   >();
 
-  return {
-    approve: ({ op, args, why, principal, inScript }) => {
-      // A script asks about all its effects at once, by its plan.
-      if (inScript || !isAttended() || waiting.size >= MOST_WAITING) return false;
-      const questions = waiting.values().filter(({ call }) => call.principal === principal.id);
-      if ([...questions].length >= MOST_OF_ONE) return false;
-      const id = randomUUID();
-      const askedAt = Date.now();
-      const { promise, resolve } = Promise.withResolvers<Approval>();
-      const timer = setTimeout(() => settle(false), ANSWER_MS);
-      timer.unref();
-      let seenAt = askedAt;
-      const look = setInterval(() => {
-        if (isAttended()) seenAt = Date.now();
-        else if (Date.now() - seenAt > AWAY_MS) settle(false);
-      }, LOOK_MS);
-      look.unref();
-      const settle = (answer: Approval) => {
-        clearTimeout(timer);
-        clearInterval(look);
-        waiting.delete(id);
-        resolve(answer);
-        onChange();
-      };
-      const call = { id, op, args, why, principal: principal.id, askedAt, until: askedAt + ANSWER_MS };
-      waiting.set(id, { call, settle });
+  const approve: Approve = ({ op, args, why, principal, inScript }) => {
+    // A script asks about all its effects at once, by its plan.
+    if (inScript || !isAttended() || waiting.size >= MOST_WAITING) return false;
+    const questions = waiting.values().filter(({ call }) => call.principal === principal.id);
+    if ([...questions].length >= MOST_OF_ONE) return false;
+    const id = randomUUID();
+    const askedAt = Date.now();
+    const { promise, resolve } = Promise.withResolvers<Approval>();
+    const timer = setTimeout(() => settle(false), ANSWER_MS);
+    timer.unref();
+    let seenAt = askedAt;
+    const look = setInterval(() => {
+      if (isAttended()) seenAt = Date.now();
+      else if (Date.now() - seenAt > AWAY_MS) settle(false);
+    }, LOOK_MS);
+    look.unref();
+    const settle = (answer: Approval) => {
+      clearTimeout(timer);
+      clearInterval(look);
+      waiting.delete(id);
+      resolve(answer);
       onChange();
-      return promise;
-    },
-    waiting: () => [...waiting.values()].map(({ call }) => call),
-    answer: (id, approved, by) => {
+    };
+    waiting.set(id, {
+      call: { id, op, args, why, principal: principal.id, askedAt, until: askedAt + ANSWER_MS },
+      settle,
+    });
+    onChange();
+    return promise;
+  };
+
+  return {
+    approve,
+    waiting: (): readonly WaitingCall[] => [...waiting.values()].map(({ call }) => call),
+    /** False if the call no longer waits. */
+    answer: (id: string, approved: boolean, by: string): boolean => {
       const question = waiting.get(id);
       question?.settle(approved ? { by } : "declined");
       return question !== undefined;

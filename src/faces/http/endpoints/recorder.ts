@@ -12,37 +12,26 @@ import type { Conversation, ConversationStep, LiveTopic, Minute, Notice } from "
 
 export interface News {
   readonly topic: LiveTopic;
-  /** The caller that it is about; the others need not know. */
+  /** The caller that it is about. Other callers are not told. */
   readonly principal?: string;
 }
 
 /** Calls of one operation that ended in one way. */
-export interface CallCount {
+interface CallCount {
   readonly operation: string;
   readonly outcome: string;
   readonly calls: number;
   readonly seconds: number;
 }
 
-/** Remembers what the gateway does, for the people who run it: bounded, in memory, gone with the process. */
-export interface CallRecorder {
-  readonly startedAt: number;
-  readonly series: CallSeries;
-  readonly conversations: Conversations;
-  counts(): readonly CallCount[];
-  /** Newest first. */
-  notices(): readonly Notice[];
-  tell(news: News): void;
-  /** Returns unsubscribe. */
-  onNews(listener: (news: News) => void): () => void;
-  close(): void;
-}
-
 const MOST_NOTICES = 50;
 /** More combinations than operations and problems make. */
 const MOST_COUNTS = 500;
 
-export function createRecorder(gateway: Gateway): CallRecorder {
+export type CallRecorder = ReturnType<typeof createRecorder>;
+
+/** Remembers what the gateway does, for the people who run it: bounded, in memory, gone with the process. */
+export function createRecorder(gateway: Gateway) {
   const core = faceApiOf(gateway);
   const series = createCallSeries();
   const conversations = createConversations();
@@ -61,7 +50,6 @@ export function createRecorder(gateway: Gateway): CallRecorder {
     counts.set(key, { operation, outcome, calls: calls + 1, seconds: seconds + latencyMs / 1000 });
   }
 
-  /** The same list with every tool in it is counted once for each view. */
   async function noteMenu(tools: readonly object[], principal: Principal): Promise<void> {
     const at = core.clock.now();
     const { everything } = await gateway.ledger({ principal });
@@ -69,7 +57,7 @@ export function createRecorder(gateway: Gateway): CallRecorder {
     tell({ topic: "calls", principal: principal.id });
   }
 
-  function hear(event: NoticeEvent | SourceEvent): void {
+  function noteEvent(event: NoticeEvent | SourceEvent): void {
     if (event.type === "source") {
       tell({ topic: "sources" });
       if (event.state !== "failed") return;
@@ -82,11 +70,8 @@ export function createRecorder(gateway: Gateway): CallRecorder {
   const stops = [
     core.observe({
       called: (call) => {
-        series.add(call.startedAt, {
-          calls: 1,
-          failed: call.outcome === "ok" ? 0 : 1,
-          answers: call.tokens,
-        });
+        const failed = call.outcome === "ok" ? 0 : 1;
+        series.add(call.startedAt, { calls: 1, failed, answers: call.tokens });
         conversations.note(call);
         count(call);
         tell({ topic: "calls", principal: call.principal.id });
@@ -95,16 +80,18 @@ export function createRecorder(gateway: Gateway): CallRecorder {
     }),
     gateway.onChange(() => tell({ topic: "catalog" })),
     gateway.pins.onChange(async () => tell({ topic: "approvals" })),
-    onNotice(hear),
+    onNotice(noteEvent),
   ];
   return {
     startedAt: core.clock.now(),
     series,
     conversations,
     counts: () => [...counts.values()],
+    /** Newest first. */
     notices: () => notices,
     tell,
-    onNews: (listener) => {
+    /** Returns unsubscribe. */
+    onNews: (listener: (news: News) => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
@@ -115,51 +102,31 @@ export function createRecorder(gateway: Gateway): CallRecorder {
   };
 }
 
-/** Counts by minute, for the last two hours. */
-interface CallSeries {
-  add(at: number, counts: Partial<Omit<Minute, "at">>): void;
-  /** Minutes with something in them, oldest first. */
-  minutes(): readonly Minute[];
-  totals(): Omit<Minute, "at">;
-}
-
 const MINUTE_MS = 60_000;
 const MOST_MINUTES = 120;
 const NOTHING = { calls: 0, failed: 0, answers: 0, menus: 0, everything: 0 };
+type Counts = typeof NOTHING;
 
-function createCallSeries(): CallSeries {
-  const minutes = new Map<number, Minute>();
-  let totals = NOTHING;
+/** Counts by minute, for the last two hours. */
+function createCallSeries() {
+  const minutes = new Map<number, Counts & { readonly at: number }>();
+  const totals = { ...NOTHING };
 
   return {
-    add: (time, counts) => {
+    add: (time: number, counts: Partial<Counts>) => {
       const at = time - (time % MINUTE_MS);
-      minutes.set(at, { ...plus(minutes.get(at) ?? NOTHING, counts), at });
-      totals = plus(totals, counts);
+      const minute = minutes.get(at) ?? { at, ...NOTHING };
+      minutes.set(at, minute);
+      for (const name of Object.keys(counts) as (keyof Counts)[]) {
+        minute[name] += counts[name] ?? 0;
+        totals[name] += counts[name] ?? 0;
+      }
       if (minutes.size > MOST_MINUTES) minutes.delete(Math.min(...minutes.keys()));
     },
-    minutes: () => [...minutes.values()].sort((one, other) => one.at - other.at),
-    totals: () => totals,
+    /** Minutes with something in them, oldest first. */
+    minutes: (): readonly Minute[] => [...minutes.values()].sort((one, other) => one.at - other.at),
+    totals: (): Omit<Minute, "at"> => totals,
   };
-}
-
-function plus(one: typeof NOTHING, other: Partial<typeof NOTHING>): typeof NOTHING {
-  const { calls = 0, failed = 0, answers = 0, menus = 0, everything = 0 } = other;
-  return {
-    calls: one.calls + calls,
-    failed: one.failed + failed,
-    answers: one.answers + answers,
-    menus: one.menus + menus,
-    everything: one.everything + everything,
-  };
-}
-
-/** The newest conversations of a gateway, in memory only. */
-interface Conversations {
-  note(call: FinishedCall): void;
-  /** Newest first. */
-  list(): readonly Conversation[];
-  find(id: string): Conversation | undefined;
 }
 
 const MOST = 200;
@@ -167,7 +134,8 @@ const MOST_STEPS = 200;
 /** Calls of a caller that names no session belong together until there is a pause. */
 const PAUSE_MS = 10 * 60_000;
 
-function createConversations(): Conversations {
+/** The newest conversations of a gateway, in memory only. */
+function createConversations() {
   const conversations = new LRUCache<string, Conversation>({ max: MOST });
   /** The conversations of callers without a session, by principal. */
   const current = new LRUCache<string, string>({ max: MOST });
@@ -182,7 +150,7 @@ function createConversations(): Conversations {
   }
 
   return {
-    note: (call) => {
+    note: (call: FinishedCall) => {
       const id = idOf(call);
       const { principal, startedAt, outcome, tokens } = call;
       const before = conversations.get(id);
@@ -197,8 +165,9 @@ function createConversations(): Conversations {
         steps: [...(before?.steps ?? []), toStep(call)].slice(-MOST_STEPS),
       });
     },
+    /** Newest first. */
     list: () => [...conversations.values()].sort((one, other) => other.lastAt - one.lastAt),
-    find: (id) => conversations.peek(id),
+    find: (id: string) => conversations.peek(id),
   };
 }
 
@@ -218,7 +187,7 @@ interface AnsweredCall {
 function toStep(call: FinishedCall): ConversationStep {
   const answer = call.answer as AnsweredCall;
   const parts = [answer, ...(answer.results ?? []).flatMap(({ data, exec }) => [data ?? {}, exec ?? {}])];
-  const found = (answer.hits ?? []).filter(({ entryPoint }) => !entryPoint);
+  const hits = (answer.hits ?? []).filter(({ entryPoint }) => !entryPoint);
   return {
     at: call.startedAt,
     operation: call.operation,
@@ -226,7 +195,7 @@ function toStep(call: FinishedCall): ConversationStep {
       cutText(replaceSecrets(hideSecrets(query), SECRET), QUERY_CHARS),
     ),
     targets: call.targets.slice(0, MOST_ROUTES),
-    found: found.slice(0, MOST_ROUTES).map(({ route }) => route),
+    found: hits.slice(0, MOST_ROUTES).map(({ route }) => route),
     unveiled: parts
       .flatMap(({ guidance = [] }) => guidance)
       .slice(0, MOST_ROUTES)

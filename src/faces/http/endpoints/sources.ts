@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
@@ -10,10 +11,11 @@ import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
+import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
 import type { KnowledgeAnswer, ShownProgram, UpstreamsAnswer } from "./api-types.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
-import { defineEndpoint, type Endpoint } from "./endpoint.ts";
+import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import type { CallRecorder } from "./recorder.ts";
 
 const STDERR_LINES = 40;
@@ -22,10 +24,8 @@ const named = z.object({ id: z.string() });
 
 /** The state of upstream servers, and what a person may do about it. */
 export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts): Endpoint[] {
-  const upstreams = () => faceApiOf(gateway).sources().filter(isUpstream);
-
   function find(id: string): McpSource {
-    const source = upstreams().find((one) => one.id === id);
+    const source = upstreamsOf(gateway).find((one) => one.id === id);
     if (!source) throw problem("NOT_FOUND", { name: "The server" });
     return source;
   }
@@ -33,14 +33,11 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
   const restart = (source: McpSource) => attempted(() => source.restart(), recorder);
 
   return [
-    {
-      method: "GET",
-      path: "/api/upstreams",
+    defineAdminEndpoint("GET /api/upstreams", {
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
-      admin: true,
       handle: async ({ principal }): Promise<UpstreamsAnswer> => {
         const view = await gateway.view({ principal });
-        const rows = upstreams().map(async (source) => {
+        const rows = upstreamsOf(gateway).map(async (source) => {
           const { stderr, status, label, ...facts } = source.diagnostics();
           const entries = view.shown.filter(({ domain }) => domain === label);
           const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
@@ -62,20 +59,14 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
         });
         return { upstreams: await Promise.all(rows) };
       },
-    },
-    defineEndpoint({
-      method: "POST",
-      path: "/api/upstreams/restart",
+    }),
+    defineAdminEndpoint("POST /api/upstreams/restart", {
       title: "Ends a server and starts it again.",
-      admin: true,
       input: named,
       handle: async ({ input }) => restart(find(input.id)),
     }),
-    defineEndpoint({
-      method: "POST",
-      path: "/api/upstreams/start",
+    defineAdminEndpoint("POST /api/upstreams/start", {
       title: "Consents to exactly the program of a server, and starts it.",
-      admin: true,
       input: named.extend({ hash: z.string() }),
       handle: async ({ input }) => {
         const source = find(input.id);
@@ -85,32 +76,26 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
         return restart(source);
       },
     }),
-    defineEndpoint({
-      method: "POST",
-      path: "/api/upstreams/login",
+    defineAdminEndpoint("POST /api/upstreams/login", {
       title: "Begins a login to a server over HTTP. Returns the address that the person opens.",
-      admin: true,
       input: named,
       handle: async ({ input }) => {
-        const address = Promise.withResolvers<string | undefined>();
-        const login = find(input.id).logIn({ onUrl: (url) => address.resolve(url.href) });
+        const address = Promise.withResolvers<string>();
         // The person logs in after this answer.
-        login
-          .then(
-            () => address.resolve(undefined),
-            (error: unknown) => address.reject(error),
-          )
+        const login = find(input.id)
+          .logIn({ onUrl: (url) => address.resolve(url.href) })
           .finally(() => recorder.tell({ topic: "sources" }));
-        const timer = setTimeout(() => address.resolve(undefined), LOGIN_URL_MS);
-        const url = await address.promise.finally(() => clearTimeout(timer));
+        const late = delay(LOGIN_URL_MS, undefined, { ref: false });
+        const url = await Promise.race([address.promise, login.then(() => undefined), late]);
         return url === undefined ? { needed: false } : { needed: true, url };
       },
     }),
   ];
 }
 
-function isUpstream(source: Source): source is McpSource {
-  return "diagnostics" in source && "restart" in source;
+function upstreamsOf(gateway: Gateway): McpSource[] {
+  const isUpstream = (source: Source): source is McpSource => "diagnostics" in source && "restart" in source;
+  return faceApiOf(gateway).sources().filter(isUpstream);
 }
 
 function toShown({ hash, runs }: ServerProgram): ShownProgram {
@@ -133,34 +118,24 @@ function withoutSecrets(text: string): string {
 /** Documents, skills and prompts: how old they are, and reading them again. */
 export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoint[] {
   return [
-    {
-      method: "GET",
-      path: "/api/knowledge",
+    defineAdminEndpoint("GET /api/knowledge", {
       title: "Sources of documents, skills, prompts and APIs, with their freshness.",
-      admin: true,
       handle: async ({ principal }): Promise<KnowledgeAnswer> => {
         const view = await gateway.view({ principal });
-        const servers = new Set(
-          faceApiOf(gateway)
-            .sources()
-            .flatMap((source) => ("diagnostics" in source ? source.id : [])),
-        );
+        const servers = upstreamsOf(gateway).map(({ id }) => id);
         const domains = [...view.domains.values()].map(({ name, description }) => {
           const entries = view.entries.filter(({ domain }) => domain === name);
           return { name, description, entries: countKinds(entries) };
         });
         return {
-          sources: (await gateway.sources.status()).filter(({ id }) => !servers.has(id)),
+          sources: (await gateway.sources.status()).filter(({ id }) => !servers.includes(id)),
           domains,
           search: await gateway.searchStatus(),
         };
       },
-    },
-    defineEndpoint({
-      method: "POST",
-      path: "/api/knowledge/refresh",
+    }),
+    defineAdminEndpoint("POST /api/knowledge/refresh", {
       title: "Reads a source again. Its earlier content stays in use if that fails.",
-      admin: true,
       input: z.object({ id: z.string() }),
       handle: ({ input }) => attempted(() => gateway.sources.refresh(input.id), recorder),
     }),
