@@ -7,39 +7,48 @@ import { type Pin, waits } from "../../core/access/pins.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 import { openConsents } from "../open/stores.ts";
 import { confirm, hasTerminal, shortHash } from "../terminal/confirm.ts";
-import { checkNames } from "../terminal/define-command.ts";
+import { checkNames, defineCommand } from "../terminal/define-command.ts";
+import { CONFIG, REFRESH } from "../terminal/shared-options.ts";
 import { allowServers } from "./servers.ts";
 import { findServers, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 
-export interface ApproveInput {
-  readonly words: readonly string[];
-  readonly config: string | undefined;
-  readonly refresh: boolean;
-  readonly yes: string | undefined;
-}
-
 /** `keyhole approve` */
-export async function approve({ words, config, refresh, yes }: ApproveInput): Promise<void> {
-  const waiting = await askToStart(config, words);
-  const survey = await surveyServers({ config, source: undefined, refresh });
-  try {
-    // Servers that wait for consent were named before.
-    const unnamed = survey.unreached.filter(({ label }) => !waiting.includes(label ?? ""));
-    for (const { sentence } of unnamed) console.error(toVisibleLine(sentence));
-    if (survey.unreached.length > 0) process.exitCode = 1;
-    const groups = groupsOf(survey, words, waiting);
-    if (groups.size === 0) return console.log("Nothing waits for approval.");
-    const countTokens = await loadTokenCounter();
-    const blocks = new Map(
-      [...groups].map(([source, pins]) => [source, block(survey, source, pins, countTokens)]),
-    );
-    await (hasTerminal() && yes === undefined
-      ? askEach(survey, groups, blocks)
-      : approveAll(survey, groups, blocks, yes));
-  } finally {
-    await survey.close();
-  }
-}
+export const approve = defineCommand({
+  name: "approve",
+  page: "upstreams.md",
+  words: "[SERVER]...",
+  about: `Lists the tools that await your approval, by server: what the server runs, and for each definition its lane,
+    its tokens, its description and what changed. Asks for each server in the terminal, and first whether a server that
+    has not run yet may start. Without a terminal, --yes has to repeat the hash of exactly what was shown. keyhole pins
+    diff ROUTE shows one definition whole.`,
+  options: {
+    config: CONFIG,
+    refresh: REFRESH,
+    yes: { takes: "HASH", help: "approve exactly what was shown under this hash" },
+  },
+  notes: "Exits with 1 if something was refused or a server could not be listed.",
+  run: async ({ words, config, refresh, yes }) => {
+    const waiting = await askToStart(config, words);
+    const survey = await surveyServers({ config, source: undefined, refresh });
+    try {
+      // Servers that wait for consent were named before.
+      const unnamed = survey.unreached.filter(({ label }) => !waiting.includes(label ?? ""));
+      for (const { sentence } of unnamed) console.error(toVisibleLine(sentence));
+      if (survey.unreached.length > 0) process.exitCode = 1;
+      const groups = groupsOf(survey, words, waiting);
+      if (groups.size === 0) return console.log("Nothing waits for approval.");
+      const countTokens = await loadTokenCounter();
+      const blocks = new Map(
+        [...groups].map(([source, pins]) => [source, block(survey, source, pins, countTokens)]),
+      );
+      await (hasTerminal() && yes === undefined
+        ? askEach(survey, groups, blocks)
+        : approveAll(survey, groups, blocks, yes));
+    } finally {
+      await survey.close();
+    }
+  },
+});
 
 type Groups = ReadonlyMap<string, readonly Pin[]>;
 type Blocks = ReadonlyMap<string, readonly string[]>;

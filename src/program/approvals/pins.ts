@@ -3,48 +3,55 @@ import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { type Pin, type PinSelection, type PinState, type Pins, waits } from "../../core/access/pins.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
-import { invalid, notFound } from "../terminal/define-command.ts";
+import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
+import { ALL, CONFIG, JSON_OUTPUT, REFRESH } from "../terminal/shared-options.ts";
 import { hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 
 type Action = (survey: Survey, target: string, yes: string | undefined) => Promise<void> | void;
 
 const ACTIONS: Readonly<Record<string, Action>> = { diff: showDiff, approve, revoke };
-const ALL = "--all";
+const EVERYTHING = "--all";
 const ORDER: readonly PinState[] = ["flagged", "changed", "pending", "approved", "trusted"];
 
-export interface PinsInput {
-  readonly action: string;
-  /** The config of the list, or a source or route to show, approve or revoke. */
-  readonly words: readonly string[];
-  readonly config: string | undefined;
-  readonly refresh: boolean;
-  readonly all: boolean;
-  readonly yes: string | undefined;
-  readonly json: boolean;
-}
-
 /** `keyhole pins` */
-export async function managePins({ action: name, words, ...input }: PinsInput): Promise<void> {
-  const action = ACTIONS[name];
-  const [word] = words;
-  if (action && input.all === (word !== undefined))
-    throw invalid("pins", `${name} needs SOURCE, ROUTE or --all`);
-  const target = input.all ? ALL : word;
-  const survey = await surveyServers({
-    config: input.config ?? (action ? undefined : word),
-    source: action && target?.split("://")[0],
-    refresh: input.refresh,
-  });
-  try {
-    if (survey.pins.damage) console.error(survey.pins.damage);
-    for (const { sentence } of survey.unreached) console.error(toVisibleLine(sentence));
-    if (survey.unreached.length > 0) process.exitCode = 1;
-    if (action) await action(survey, target ?? "", input.yes);
-    else list(survey, input.json);
-  } finally {
-    await survey.close();
-  }
-}
+export const pins = defineCommand({
+  name: "pins",
+  page: "upstreams.md",
+  words: { "": "[CONFIG]", diff: "ROUTE", approve: "[SOURCE|ROUTE]", revoke: "[SOURCE|ROUTE]" },
+  forms: ["[CONFIG]", "diff ROUTE", "approve SOURCE|ROUTE|--all", "revoke SOURCE|ROUTE|--all"],
+  about: `Lists the definitions of upstream servers and whether each is approved, pending ones first. diff shows how a
+    definition differs from the approved one. approve shows definitions, warns of those that try to steer a model, asks,
+    and accepts them exactly as they are shown; revoke takes approvals back. A running gateway notices within a second.
+    Servers that wait for a consent to start are not listed: keyhole servers shows what they run.`,
+  options: {
+    config: CONFIG,
+    refresh: REFRESH,
+    all: ALL,
+    yes: { takes: "HASH", help: "approve without a terminal exactly what was listed under this hash" },
+    json: JSON_OUTPUT,
+  },
+  notes: "Exits with 1 if a server could not be listed.",
+  run: async ({ action: name, words: [word], ...input }) => {
+    const action = ACTIONS[name];
+    if (action && input.all === (word !== undefined))
+      throw invalid("pins", `${name} needs SOURCE, ROUTE or --all`);
+    const target = input.all ? EVERYTHING : word;
+    const survey = await surveyServers({
+      config: input.config ?? (action ? undefined : word),
+      source: action && target?.split("://")[0],
+      refresh: input.refresh,
+    });
+    try {
+      if (survey.pins.damage) console.error(survey.pins.damage);
+      for (const { sentence } of survey.unreached) console.error(toVisibleLine(sentence));
+      if (survey.unreached.length > 0) process.exitCode = 1;
+      if (action) await action(survey, target ?? "", input.yes);
+      else list(survey, input.json);
+    } finally {
+      await survey.close();
+    }
+  },
+});
 
 function list({ pins }: Survey, json: boolean): void {
   const listed = pins
@@ -124,13 +131,13 @@ async function revoke({ pins }: Survey, target: string): Promise<void> {
 }
 
 function choose(pins: readonly Pin[], target: string): readonly Pin[] {
-  const chosen = pins.filter(({ route, source }) => [ALL, route, source].includes(target));
-  if (chosen.length > 0 || target === ALL) return chosen;
+  const chosen = pins.filter(({ route, source }) => [EVERYTHING, route, source].includes(target));
+  if (chosen.length > 0 || target === EVERYTHING) return chosen;
   throw missing(target, pins);
 }
 
 function selectionOf(target: string): PinSelection {
-  if (target === ALL) return "all";
+  if (target === EVERYTHING) return "all";
   return target.includes("://") ? { route: target } : { source: target };
 }
 

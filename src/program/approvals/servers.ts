@@ -6,39 +6,38 @@ import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { openConsents } from "../open/stores.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
-import { checkNames, invalid } from "../terminal/define-command.ts";
+import { checkNames, defineCommand, invalid } from "../terminal/define-command.ts";
+import { ALL, CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 import { findServers } from "./survey-servers.ts";
 
-export interface ConsentsInput {
-  readonly action: string;
-  /** The config of the list, or the label of a server to allow or revoke. */
-  readonly words: readonly string[];
-  readonly config: string | undefined;
-  readonly all: boolean;
-  readonly yes: string | undefined;
-  readonly json: boolean;
-}
-
 /** `keyhole servers` */
-export async function manageConsents({
-  action,
-  words,
-  config,
-  all,
-  yes,
-  json,
-}: ConsentsInput): Promise<void> {
-  const [word] = words;
-  if (action && all === (word !== undefined)) throw invalid("servers", `${action} needs LABEL or --all`);
-  const { guarded, problems } = await findServers(config ?? (action ? undefined : word));
-  for (const reason of problems) console.error(toVisibleLine(reason));
-  const programs = guarded.map((source) => source.program());
-  const consents = openConsents();
-  if (!action) return list(programs, consents, json);
-  const chosen = all ? programs : choose(programs, word ?? "");
-  if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);
-  await allowServers(chosen, consents, yes);
-}
+export const servers = defineCommand({
+  name: "servers",
+  page: "security.md",
+  words: { "": "[CONFIG]", allow: "[LABEL]", revoke: "[LABEL]" },
+  forms: ["[CONFIG]", "allow LABEL|--all", "revoke LABEL|--all"],
+  about: `Lists the servers of a JSON config and of the settings, and exactly what each runs or reaches. allow shows it,
+    asks, and lets the servers start; revoke takes that back. A server that changes has to be allowed again. A running
+    gateway notices within a second. Nothing is started here. Servers of a config module start with it and are not
+    listed.`,
+  options: {
+    config: CONFIG,
+    all: ALL,
+    yes: { takes: "HASH", help: "allow without a terminal exactly what was listed under this hash" },
+    json: JSON_OUTPUT,
+  },
+  run: async ({ action, words: [word], config, all, yes, json }) => {
+    if (action && all === (word !== undefined)) throw invalid("servers", `${action} needs LABEL or --all`);
+    const { guarded, problems } = await findServers(config ?? (action ? undefined : word));
+    for (const reason of problems) console.error(toVisibleLine(reason));
+    const programs = guarded.map((source) => source.program());
+    const consents = openConsents();
+    if (!action) return list(programs, consents, json);
+    const chosen = all ? programs : choose(programs, word ?? "");
+    if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);
+    await allowServers(chosen, consents, yes);
+  },
+});
 
 function list(programs: readonly ServerProgram[], consents: Consents, json: boolean): void {
   if (json) {

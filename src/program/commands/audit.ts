@@ -4,33 +4,57 @@ import { readAuditFolder } from "../../core/audit/audit-folder.ts";
 import type { AuditRecord } from "../../core/audit/audit-store.ts";
 import { mergeChains, type ReadLine, verifyChain } from "../../core/audit/verify-chain.ts";
 import { auditFolder } from "../open/stores.ts";
-import { invalid } from "../terminal/define-command.ts";
+import { type CommandInput, defineCommand, invalid } from "../terminal/define-command.ts";
+import { COUNT_MOST, FOLLOW } from "../terminal/shared-options.ts";
 
 const FOLLOW_MS = 500;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MIN_HASH_CHARS = 16;
 
-export interface AuditInput {
-  readonly action: string;
-  readonly folder: string | undefined;
-  readonly contains: string | undefined;
-  readonly number: number;
-  readonly follow: boolean;
-  readonly json: boolean;
-  readonly since: string | undefined;
-  readonly principal: string | undefined;
-}
+const OPTIONS = {
+  folder: { takes: "DIRECTORY", help: "the log to read (default: the one in the state folder)" },
+  contains: {
+    takes: "HASH",
+    help: "also require the record with this hash, such as a head that you noted earlier",
+  },
+  number: {
+    short: "n",
+    takes: "NUMBER",
+    most: COUNT_MOST,
+    default: 20,
+    help: "how many records tail shows",
+  },
+  follow: FOLLOW,
+  json: { help: "records as stored, one line of JSON each" },
+  since: { takes: "TIME", help: "a date such as 2026-01-31, or an age such as 30m, 12h or 7d" },
+  principal: { takes: "ID", help: "only records of this caller" },
+} as const;
+
+/** `keyhole audit` */
+export const audit = defineCommand({
+  name: "audit",
+  page: "audit.md",
+  words: { verify: "", tail: "", export: "" },
+  forms: [
+    "verify [--contains HASH]",
+    "tail [-n NUMBER] [--follow]",
+    "export [--json] [--since TIME] [--principal ID]",
+  ],
+  about: `Reads the audit log: who called what, how that was decided and how it ended. Values are never in it. verify
+    checks every record and names the first one that was changed, moved or removed. tail shows the newest records,
+    export all.`,
+  options: OPTIONS,
+  notes: "verify exits with 1 if the log is not intact, tail and export if they found damaged records.",
+  run: async (input) => ACTIONS[input.action]?.(input.folder ?? auditFolder(), input),
+});
+
+type AuditInput = CommandInput<typeof OPTIONS>;
 
 const ACTIONS: Readonly<Record<string, (folder: string, options: AuditInput) => Promise<void>>> = {
   verify,
   tail,
   export: exportRecords,
 };
-
-/** `keyhole audit` */
-export async function readAudit(input: AuditInput): Promise<void> {
-  await ACTIONS[input.action]?.(input.folder ?? auditFolder(), input);
-}
 
 async function verify(folder: string, { contains }: AuditInput): Promise<void> {
   if (contains !== undefined && contains.length < MIN_HASH_CHARS) {

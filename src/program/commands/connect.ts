@@ -20,24 +20,36 @@ import {
 import { openConsents } from "../open/stores.ts";
 import { isTemporary, ownConfig, serveProgram, setStateFolder, thisMachine } from "../open/user-folders.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
+import { type CommandInput, defineCommand } from "../terminal/define-command.ts";
+
+const OPTIONS = {
+  undo: { help: "give the client its servers back" },
+  projects: { help: "also move the servers of this folder and of Claude Code's projects" },
+  "read-only": { help: "let the client only read through Keyhole" },
+  "dry-run": { help: "show the change, write nothing" },
+  yes: { help: "do not ask" },
+} as const;
 
 /** `keyhole connect` */
-export async function connectOrUndo(
-  input: Required<ConnectOptions> & { readonly words: readonly string[]; readonly undo: boolean },
-): Promise<void> {
-  const client = CLIENTS.find(({ name }) => name === input.words[0])!;
-  await (input.undo ? undo(client) : connect(client, input));
-}
+export const connect = defineCommand({
+  name: "connect",
+  page: "clients.md",
+  words: "CLIENT",
+  choices: CLIENTS.map(({ name }) => name),
+  about: `Moves the servers of a client into Keyhole's own config and puts Keyhole in their place. Shows every changed
+    line first, asks, and keeps a backup. --undo restores the client's config byte for byte; if it has changed since,
+    only Keyhole's part is undone.`,
+  options: OPTIONS,
+  run: async ({ words, undo: isUndo, ...options }) => {
+    const client = CLIENTS.find(({ name }) => name === words[0])!;
+    await (isUndo ? undo(client) : connectClient(client, options));
+  },
+});
 
-export interface ConnectOptions {
-  readonly projects?: boolean;
-  readonly readOnly?: boolean;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-}
+type ConnectOptions = Partial<CommandInput<typeof OPTIONS>>;
 
 /** Shows the plan, asks, and carries it out. */
-export async function connect(client: Client, options: ConnectOptions): Promise<void> {
+export async function connectClient(client: Client, options: ConnectOptions): Promise<void> {
   const machine = thisMachine();
   const program = serveProgram(options.readOnly ?? false);
   const plan = await planConnection(client, {

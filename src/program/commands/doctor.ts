@@ -11,22 +11,25 @@ import type { LoadedSettings } from "../open/load-settings.ts";
 import { type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { withSecrets } from "../open/secrets.ts";
 import { thisMachine } from "../open/user-folders.ts";
-
-export interface DoctorInput {
-  readonly config: string | undefined;
-  readonly noStart: boolean;
-  readonly json: boolean;
-}
+import { defineCommand } from "../terminal/define-command.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 /** `keyhole doctor` */
-export async function showFindings({ config, noStart, json }: DoctorInput): Promise<void> {
-  const { findings, servers } = await examine(config, !noStart);
-  const problems = findings.filter(({ level }) => level === "problem");
-  if (json)
-    console.log(JSON.stringify({ version: PROGRAM_VERSION, node: process.version, findings }, null, 2));
-  else console.log([...findings.flatMap(lines), summary(findings, problems.length, servers)].join("\n"));
-  if (problems.length > 0) process.exitCode = 1;
-}
+export const doctor = defineCommand({
+  name: "doctor",
+  about: `Finds what is wrong, and says for each thing the cause and the fix: folders and files of Keyhole, the config,
+    the configs of MCP clients, and every server. Starts only servers that you have allowed, and changes nothing.`,
+  options: { config: CONFIG, "no-start": { help: "start no server" }, json: JSON_OUTPUT },
+  notes: "Exits with 1 if there is a problem; warnings alone exit with 0.",
+  run: async ({ config, noStart, json }) => {
+    const { findings, servers } = await examine(config, !noStart);
+    const problems = findings.filter(({ level }) => level === "problem");
+    if (json)
+      console.log(JSON.stringify({ version: PROGRAM_VERSION, node: process.version, findings }, null, 2));
+    else console.log([...findings.flatMap(lines), summary(findings, problems.length, servers)].join("\n"));
+    if (problems.length > 0) process.exitCode = 1;
+  },
+});
 
 async function examine(config: string | undefined, mayStart: boolean) {
   const sentences: string[] = [];

@@ -8,16 +8,30 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import { openLog, openTelemetry } from "../open/open-telemetry.ts";
+import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
-import type { ServeInput } from "./serve-options.ts";
+import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
 
+/** `keyhole serve` */
+export const serve = defineCommand({
+  name: "serve",
+  page: "mcp.md",
+  options: SERVE_OPTIONS,
+  notes: `Over stdio, JSON configs are served by one daemon of yours, which starts with the first client and ends some
+    minutes after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daemon.
+
+    HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
+    makes one for each agent.`,
+  run: serveHere,
+});
+
 /**
- * `keyhole serve` in this process, until the client leaves or a signal arrives. A second signal exits at once. The
+ * Serves in this process, until the client leaves or a signal arrives. A second signal exits at once. The
  * daemon serves most clients over stdio, before this is loaded.
  */
-export async function serveHere(input: ServeInput): Promise<void> {
+async function serveHere(input: ServeInput): Promise<void> {
   const { http, shortcut: shortcuts } = input;
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);

@@ -10,6 +10,9 @@ export const TRUST = {
   help: "start the servers of a JSON config and accept all definitions without approval",
 } as const satisfies CommandOption;
 export const JSON_OUTPUT = { help: "print JSON" } as const satisfies CommandOption;
+export const REFRESH = {
+  help: "ask all servers, even those listed within a day",
+} as const satisfies CommandOption;
 export const ALL = { help: "everything, instead of one name" } as const satisfies CommandOption;
 export const FOLLOW = {
   short: "f",
