@@ -5,7 +5,7 @@ import { type Pin, type PinSelection, type PinState, type Pins, waits } from "..
 import { confirm, shortHash } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { ALL, CONFIG, JSON_OUTPUT, REFRESH } from "../terminal/shared-options.ts";
-import { hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
+import { changeLines, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 
 type Action = (survey: Survey, target: string, yes: string | undefined) => Promise<void> | void;
 
@@ -13,7 +13,6 @@ const ACTIONS: Readonly<Record<string, Action>> = { diff: showDiff, approve, rev
 const EVERYTHING = "--all";
 const ORDER: readonly PinState[] = ["flagged", "changed", "pending", "approved", "trusted"];
 
-/** `keyhole pins` */
 export const pins = defineCommand({
   name: "pins",
   page: "upstreams.md",
@@ -58,8 +57,8 @@ function list({ pins }: Survey, json: boolean): void {
     .list()
     .toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
   if (json) {
-    console.log(JSON.stringify(listed.map(toJson), null, 2));
-    return;
+    const rows = listed.map(({ route, source, state, hash, poison }) => ({ route, source, state, hash, poison }));
+    return console.log(JSON.stringify(rows, null, 2));
   }
   const width = (field: "route" | "source") =>
     Math.max(0, ...listed.map((pin) => toVisibleLine(pin[field]).length));
@@ -78,10 +77,6 @@ function list({ pins }: Survey, json: boolean): void {
   );
 }
 
-function toJson({ route, source, state, hash, poison }: Pin) {
-  return { route, source, state, hash, poison };
-}
-
 function showDiff({ pins }: Survey, route: string): void {
   const pin = pins.list().find((one) => one.route === route);
   if (!pin) throw missing(route, pins.list());
@@ -93,11 +88,7 @@ function showDiff({ pins }: Survey, route: string): void {
 function showChanges(pins: Pins, { route, state, poison }: Pin): void {
   console.log(`${toVisibleLine(route)}  ${state}`);
   for (const kind of poison) console.log(`! It ${INJECTION_KINDS[kind]}.`);
-  for (const change of pins.diff(route)) {
-    console.log(toVisibleLine(change.path));
-    if ("before" in change) console.log(`- ${toVisibleLine(JSON.stringify(change.before))}`);
-    if ("after" in change) console.log(`+ ${toVisibleLine(JSON.stringify(change.after))}`);
-  }
+  for (const line of changeLines(pins, route)) console.log(line);
 }
 
 async function approve({ pins }: Survey, target: string, yes: string | undefined): Promise<void> {
@@ -113,12 +104,9 @@ async function approve({ pins }: Survey, target: string, yes: string | undefined
     question,
     hash,
     yes,
+    refusal: "Nothing is approved.",
   });
-  if (!agreed) {
-    process.exitCode = 1;
-    return console.log("Nothing is approved.");
-  }
-  console.log(`Approved: ${await pins.approve({ pins: chosen })}.`);
+  if (agreed) console.log(`Approved: ${await pins.approve({ pins: chosen })}.`);
 }
 
 async function revoke({ pins }: Survey, target: string): Promise<void> {

@@ -30,7 +30,6 @@ const OPTIONS = {
   principal: { takes: "ID", help: "only records of this caller" },
 } as const;
 
-/** `keyhole audit` */
 export const audit = defineCommand({
   name: "audit",
   page: "audit.md",

@@ -28,7 +28,6 @@ interface BenchRow {
   readonly missed: readonly string[];
 }
 
-/** `keyhole bench` */
 export const bench = defineCommand({
   name: "bench",
   words: "[SERVER]...",

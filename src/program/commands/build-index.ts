@@ -3,7 +3,6 @@ import { buildLibraryIndex } from "../../sources/markdown/library-index.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { JSON_OUTPUT } from "../terminal/shared-options.ts";
 
-/** `keyhole index` */
 export const index = defineCommand({
   name: "index",
   page: "knowledge.md",

@@ -5,7 +5,6 @@ import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, CONTINUE, MODEL, PROFILE, PROVIDER, RESUME, TRUST } from "../terminal/shared-options.ts";
 
-/** `keyhole chat` */
 export const chat = defineCommand({
   name: "chat",
   page: "chat.md",

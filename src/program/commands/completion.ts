@@ -5,7 +5,6 @@ type Completions = ReadonlyMap<string, { readonly summary: string; readonly word
 
 const SCRIPTS: Readonly<Record<string, (commands: Completions) => string>> = { bash, zsh, fish, pwsh };
 
-/** `keyhole completion` */
 export const completion = defineCommand({
   name: "completion",
   words: "SHELL",

@@ -30,7 +30,6 @@ const OPTIONS = {
   yes: { help: "do not ask" },
 } as const;
 
-/** `keyhole connect` */
 export const connect = defineCommand({
   name: "connect",
   page: "clients.md",

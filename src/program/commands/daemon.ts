@@ -15,7 +15,6 @@ const IDLE_SECONDS = 600;
 const MAX_BYTES = 4 * 1024 * 1024;
 const FOLLOW_MS = 500;
 
-/** `keyhole daemon` */
 export const daemon = defineCommand({
   name: "daemon",
   page: "daemon.md",
@@ -81,7 +80,6 @@ function readIdle(): number {
   return seconds > 0 && seconds < 1_000_000 ? seconds : IDLE_SECONDS;
 }
 
-/** `keyhole logs` */
 export const logs = defineCommand({
   name: "logs",
   page: "daemon.md",

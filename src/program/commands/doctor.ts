@@ -14,7 +14,6 @@ import { thisMachine } from "../open/user-folders.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
-/** `keyhole doctor` */
 export const doctor = defineCommand({
   name: "doctor",
   about: `Finds what is wrong, and says for each thing the cause and the fix: folders and files of Keyhole, the config,

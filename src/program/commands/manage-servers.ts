@@ -11,7 +11,6 @@ import { hasTerminal } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { CONFIG, COUNT_MOST } from "../terminal/shared-options.ts";
 
-/** `keyhole add` */
 export const add = defineCommand({
   name: "add",
   page: "clients.md",
@@ -46,7 +45,6 @@ export const add = defineCommand({
   },
 });
 
-/** `keyhole remove` */
 export const remove = defineCommand({
   name: "remove",
   page: "clients.md",
@@ -107,7 +105,6 @@ export const login = defineCommand({
   },
 });
 
-/** `keyhole logout` */
 export const logout = defineCommand({
   name: "logout",
   page: "upstreams.md",

@@ -7,7 +7,6 @@ import { defineCommand } from "../terminal/define-command.ts";
 
 const SHOWN = 10;
 
-/** `keyhole report` */
 export const report = defineCommand({
   name: "report",
   page: "guide.md#learning-from-use",

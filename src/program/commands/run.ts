@@ -13,7 +13,6 @@ const MAX_INPUT_CHARS = 10_000_000;
 const WRONG_USAGE = 2;
 const INTERRUPTED = 130;
 
-/** `keyhole run` */
 export const run = defineCommand({
   name: "run",
   page: "agent.md",

@@ -10,7 +10,6 @@ import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 const PLACES = { keychain: "the system's keychain", file: "a file that only you can read" } as const;
 
-/** `keyhole secrets` */
 export const secrets = defineCommand({
   name: "secrets",
   page: "configuration.md#servers",

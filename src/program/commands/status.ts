@@ -2,17 +2,16 @@ import { homedir } from "node:os";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
-import { findServers } from "../approvals/survey-servers.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
 import { costLines, measureServers, type ServerCost, savingLines } from "../doctor/measure-servers.ts";
+import { openConfig } from "../open/open-config.ts";
 import { openConsents, openTokens } from "../open/stores.ts";
 import { thisMachine } from "../open/user-folders.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 import { daemonStatus } from "./daemon.ts";
 
-/** `keyhole list` */
 export const list = defineCommand({
   name: "list",
   page: "clients.md",
@@ -28,7 +27,6 @@ export const list = defineCommand({
   },
 });
 
-/** `keyhole status` */
 export const status = defineCommand({
   name: "status",
   about: `Shows everything at a glance: clients that are connected, the daemon that serves them, servers with their
@@ -72,16 +70,14 @@ export const status = defineCommand({
 
 /** The servers of a config with their state and cost. */
 async function readServerStates(config: string | undefined) {
-  const { guarded, pins, problems } = await findServers(config);
-  for (const reason of problems) console.error(toVisibleLine(reason));
+  const { servers, options, loaded } = await openConfig({ config });
+  for (const { message } of loaded.problems) console.error(toVisibleLine(message));
   const consents = openConsents();
-  const programs = guarded.map((source) => source.program());
+  const programs = servers.map((server) => server.program());
   const allowed = new Set(programs.filter(consents.isGiven).map(({ label }) => label));
-  const measured = await measureServers(guarded, pins);
-  return {
-    ...measured,
-    servers: measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) })),
-  };
+  const measured = await measureServers(servers, options.pins);
+  const states = measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) }));
+  return { ...measured, servers: states };
 }
 
 function stateOf({ label, failure, waiting }: ServerCost, allowed: ReadonlySet<string>): string {

@@ -18,7 +18,6 @@ const OPTIONS = {
   json: JSON_OUTPUT,
 } as const;
 
-/** `keyhole token` */
 export const token = defineCommand({
   name: "token",
   page: "mcp.md",

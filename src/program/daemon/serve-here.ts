@@ -14,7 +14,6 @@ import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
 
-/** `keyhole serve` */
 export const serve = defineCommand({
   name: "serve",
   page: "mcp.md",

@@ -116,7 +116,6 @@ function likeness(left: ReadonlySet<string>, right: ReadonlySet<string>): number
   return common / Math.max(1, left.size + right.size - common);
 }
 
-/** `keyhole lint` */
 export const lint = defineCommand({
   name: "lint",
   words: "[SERVER]...",

@@ -1,6 +1,7 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
-import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Entry } from "../../core/nouns/entry.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
@@ -39,15 +40,11 @@ export async function measureServers(
     const { entries } = await gateway.view();
     const servers = sources.map(({ id, label }): ServerCost => {
       const tools = entries.filter(({ kind, origin }) => kind === "tool" && origin?.source === label);
-      const tokens = tools.map(({ origin }) => {
-        const { name, description, inputSchema } = origin?.definition ?? {};
-        return countTokens(JSON.stringify({ name, description, inputSchema }));
-      });
       const failure = failures.get(id);
       return {
         label,
         tools: tools.length,
-        tokens: sum(tokens),
+        tokens: sum(tools.map((tool) => definitionTokens(tool, countTokens))),
         waiting: tools.filter(({ status }) => status?.state === "quarantined").length,
         ...(failure !== undefined && { failure: reasonOf(failure) }),
       };
@@ -57,6 +54,12 @@ export async function measureServers(
   } finally {
     await close();
   }
+}
+
+/** The tokens of a definition in the list of a client. */
+export function definitionTokens(entry: Entry | undefined, countTokens: TokenCounter): number {
+  const { name, description, inputSchema } = entry?.origin?.definition ?? {};
+  return countTokens(JSON.stringify({ name, description, inputSchema }));
 }
 
 function sum(counts: readonly number[]): number {

@@ -5,7 +5,6 @@ import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { HttpOptions } from "../../faces/mcp/serve-http.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
-import { openPins } from "./stores.ts";
 
 /** Every option of createGateway; the compiler asks for a new one here. */
 const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
@@ -52,7 +51,7 @@ export async function loadModule(path: string): Promise<LoadedModule> {
     name,
     exported[name],
   ]);
-  const options: GatewayOptions = { domains, sources, pins: openPins(), ...Object.fromEntries(named) };
+  const options: GatewayOptions = { domains, sources, ...Object.fromEntries(named) };
   return { options, ...(webhooks && { webhooks }) };
 }
 

@@ -48,7 +48,7 @@ export interface ConfigOptions {
 
 /** Everything that a config says, in the same form for every command. */
 export interface OpenedConfig {
-  readonly options: GatewayOptions & { readonly sources: NonNullable<GatewayOptions["sources"]> };
+  readonly options: GatewayOptions & Required<Pick<GatewayOptions, "sources" | "pins">>;
   /** The servers that files name. They need a consent to start; a module could start its servers by itself. */
   readonly servers: readonly McpSource[];
   readonly loaded: LoadedSettings;

@@ -105,12 +105,16 @@ export async function listSources(
     await gateway.sources.refresh(id).catch((error: unknown) => failures.set(id, error));
     open.delete(id);
   };
-  const names = () => [...open].map((id) => id.slice(id.indexOf(":") + 1)).join(", ");
   await withProgress(
-    () => toVisibleLine(`Listing ${names()}`),
+    () => toVisibleLine(`Listing ${[...open].map(serverName).join(", ")}`),
     () => Promise.all([...open].map(refresh)),
   );
   return failures;
+}
+
+/** The name that people know a source by: its id without the kind. */
+export function serverName(id: string): string {
+  return id.slice(id.indexOf(":") + 1);
 }
 
 export interface OpenedCatalog extends OpenedGateway {

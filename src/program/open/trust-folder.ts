@@ -34,7 +34,6 @@ export interface TrustRequest {
   readonly hash: string;
 }
 
-/** `keyhole trust` */
 export const trust = defineCommand({
   name: "trust",
   page: "security.md#folders",
