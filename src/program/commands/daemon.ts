@@ -52,22 +52,22 @@ function toText({ pid, version, clients, configs, servers, memoryMb, upSeconds }
 }
 
 async function runDaemon(): Promise<void> {
-  const [{ startDaemon }, { createDaemonConfigs }, { openLog }, { openTelemetry }, { loadSettings }] =
+  const [{ startDaemon }, { createDaemonConfigs }, { openLog, openTelemetry }, { loadSettings }] =
     await Promise.all([
       import("../daemon/daemon.ts"),
       import("../daemon/daemon-configs.ts"),
-      import("../open/open-telemetry.ts"),
       import("../open/open-telemetry.ts"),
       import("../open/load-settings.ts"),
     ]);
   // The folder that it happens to start in decides nothing.
   process.chdir(homedir());
-  const loading = loadSettings();
-  void openLog(loading);
+  const { settings, problems } = await loadSettings();
+  for (const { message, next } of problems) console.error(`${message} ${next}`);
+  openLog(settings);
   const idleMs = readIdle() * 1_000;
   const configs = createDaemonConfigs({ idleMs });
   const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, ...configs });
-  const telemetry = openTelemetry(loading);
+  const telemetry = openTelemetry(settings);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;
   await configs.close();

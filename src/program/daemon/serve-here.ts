@@ -34,13 +34,12 @@ async function serveHere(input: ServeInput): Promise<void> {
   const { http, shortcut: shortcuts } = input;
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
-  const opening = openConfig(input);
-  const loading = opening.then(({ loaded }) => loaded);
-  void openLog(loading);
-  const opened = await opening;
+  const opened = await openConfig(input);
+  const { profile, options, loaded } = opened;
+  openLog(loaded.settings);
   // A client starts this before its person has added a server, and servers that come later are served too.
   if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
-  const { profile, options, loaded } = opened;
+  for (const { message, next } of loaded.problems) console.error(`${message} ${next}`);
   const surface = chooseSurface(input.surface, profile);
   const { gateway, close } = openGateway({
     options,
@@ -53,7 +52,7 @@ async function serveHere(input: ServeInput): Promise<void> {
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface, shortcuts });
-  const telemetry = openTelemetry(loading);
+  const telemetry = openTelemetry(loaded.settings);
   const face = http ? await openHttpFace(gateway, server, input, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
   if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);

@@ -11,7 +11,7 @@ import { type Ask, askPermission, tellRetry } from "../../agent/loop/run-context
 import { createSessionLogs } from "../../agent/loop/session-log.ts";
 import { createLLMClient } from "../../agent/models/llm-client.ts";
 import { isProviderSupported, unknownProvider } from "../../agent/models/providers/providers.ts";
-import type { PermissionMode, PermissionRules } from "../../agent/permissions/permission.ts";
+import type { PermissionMode } from "../../agent/permissions/permission.ts";
 import { createPermissions, type RuleStore } from "../../agent/permissions/permissions.ts";
 import { createAgentTools, DESK } from "../../agent/tools/agent-tools.ts";
 import { type Checkpoints, createCheckpoints } from "../../agent/workspace/checkpoints.ts";
@@ -21,6 +21,7 @@ import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { secretVariables } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { createDiskResultStore } from "../../core/storage/disk-result-store.ts";
+import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
 import { folderContents, isTrusted, recordTrust } from "./folder-trust.ts";
@@ -28,8 +29,9 @@ import type { LoadedSettings } from "./load-settings.ts";
 import { openConfig } from "./open-config.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openSkills } from "./open-skills.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { saveSetting } from "./save-setting.ts";
-import { type PermissionLists, type Settings, secretsOf } from "./settings-schema.ts";
+import { type Settings, secretsOf } from "./settings-schema.ts";
 import { openConsents, recordDecisions } from "./stores.ts";
 
 export interface OpenAgentOptions {
@@ -74,15 +76,16 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const checkpoints = options.checkpoints ?? createCheckpoints(folder);
+  const { user, project } = settings.permissions;
   let mode: PermissionMode = "ask";
   const permissions = createPermissions({
     mode: () => mode,
     root: folder,
-    user: withAllowed(toRules(settings.permissions.user), [
-      ...(options.allow ?? []),
-      ...(allowWrite ? ["fs-write(**)"] : []),
-    ]),
-    project: toRules(settings.permissions.project),
+    user: {
+      ...user,
+      allow: [...user.allow, ...(options.allow ?? []), ...(allowWrite ? ["fs-write(**)"] : [])],
+    },
+    project,
     ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
   });
@@ -120,10 +123,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
     },
   });
-  const telemetry = await telemetryOf(settings, secrets, {
-    provider: telemetryName(vendor),
-    server: client.getServerUrl(),
-  });
+  const telemetry = await openTelemetry(settings);
+  const server = client.getServerUrl();
+  const record =
+    telemetry && (await recorderOf(telemetry, settings, { provider: telemetryName(vendor), server }));
   const { systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } =
     settings.agent;
   const agent = createAgent({
@@ -176,7 +179,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       providers = withModel(...chooseProvider(providers, name));
       wasModelChosen = true;
     },
-    observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
+    observe: (events) => (record ? observed(events, record) : events),
     close: async () => {
       await desk.close();
       await close();
@@ -186,21 +189,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   };
 }
 
-/** Loads telemetry only if it is on. */
-async function telemetryOf(
-  { telemetry }: Settings,
-  secrets: readonly string[],
+/** Records the events of an agent, if telemetry is on. */
+async function recorderOf(
+  telemetry: Telemetry,
+  settings: Settings,
   model: Pick<AgentRecording, "provider" | "server">,
 ) {
-  if (!telemetry.enabled) return undefined;
-  const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
-    import("../../core/telemetry/start-telemetry.ts"),
-    import("../../agent/loop/record-agent-events.ts"),
-  ]);
-  const started = await startTelemetry({ ...telemetry, secrets });
-  if (!started) return undefined;
-  const record = recordAgentEvents(started.recorder, { ...model, arguments: telemetry.arguments });
-  return { record, close: started.close };
+  const { recordAgentEvents } = await import("../../agent/loop/record-agent-events.ts");
+  return recordAgentEvents(telemetry.recorder, { ...model, arguments: settings.telemetry.arguments });
 }
 
 async function* observed(
@@ -249,14 +245,6 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
     },
   };
-}
-
-function withAllowed({ allow = [], ...rules }: PermissionRules, more: readonly string[]): PermissionRules {
-  return { ...rules, allow: [...allow, ...more] };
-}
-
-function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {
-  return { allow: [...allow], ask: [...ask], deny: [...deny] };
 }
 
 /**

@@ -73,9 +73,8 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
   const isFolderTrusted =
     config === undefined || given.usesFolder ? await isTrustGiven(folder, given) : false;
   const json = isJsonConfig(config) ? config : undefined;
-  const loaded = fillSecrets(await loadSettings({ project: folder, ...(env && { env }), config: json }), () =>
-    withSecrets(env ?? process.env),
-  );
+  const source = { project: folder, ...(env && { env }), config: json };
+  const loaded = fillSecrets(await loadSettings(source), () => withSecrets(env ?? process.env));
   const modulePath =
     json === undefined ? (config ?? (isFolderTrusted ? defaultConfig(folder) : undefined)) : undefined;
   const module = modulePath === undefined ? undefined : await loadModule(modulePath);
@@ -97,22 +96,16 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
     ...(module?.webhooks && { webhooks: module.webhooks }),
     watch: (apply) => {
       if (followed === undefined) return () => {};
-      return watchConfig({
-        path: followed,
-        read: async () => {
-          const last = await loadSettings({
-            project: folder,
-            ...(env && { env }),
-            config: json,
-            last: loaded,
-          });
-          const isWrong = last.sources.some(({ path, state }) => path === followed && state === "kept");
-          if (json === undefined && isWrong) throw last.problems[0];
-          return read(last);
-        },
-        apply: (found) => apply(withServers(found), found),
-        onFailure: (error) => console.error(`${reasonOf(error)} The last good config stays in use.`),
-      });
+      const update = async () => {
+        const now = await loadSettings({ ...source, last: loaded });
+        const isWrong = now.sources.some(({ path, state }) => path === followed && state === "kept");
+        if (json === undefined && isWrong) throw now.problems[0];
+        const changed = await read(now);
+        await apply(withServers(changed), changed);
+      };
+      return watchConfig(followed, update, (error) =>
+        console.error(`${reasonOf(error)} The last good config stays in use.`),
+      );
     },
   };
 }
@@ -143,9 +136,9 @@ export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolea
 }
 
 /**
- * Reads servers, at the start and after each change. `--trust` speaks for the servers of the file as the person knows
- * it, not for those that are added later. A source asks while it is made, so those of the first reading are named as
- * they ask.
+ * Reads servers, at the start and after each change. None starts before a person has consented to it. `--trust` speaks
+ * for the servers of the file as the person knows it, not for those that are added later. A source asks while it is
+ * made, so those of the first reading are named as they ask.
  */
 function serverReader({
   json,
@@ -161,36 +154,24 @@ function serverReader({
   let isNaming = trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<McpSource[]> => {
     if (json === undefined && config !== undefined) return [];
-    const { mayStart, ...shared } = serverOptions(trust || readsOnly, servers);
-    const options = {
-      ...shared,
+    const consents = openConsents();
+    const options: McpSourceOptions = {
+      ...servers,
       ...(profile !== undefined && { profile }),
-      mayStart: (program: Parameters<NonNullable<typeof mayStart>>[0]) => {
+      cacheDirectory: join(cacheFolder(), "listings"),
+      trusted: trust || readsOnly,
+      variables: withSecrets(servers.environment ?? process.env),
+      mayStart: (program) => {
         if (isNaming) named.add(program.hash);
-        return named.has(program.hash) || mayStart?.(program) === true;
+        return named.has(program.hash) || consents.isGiven(program);
       },
     };
-    const found = await readServers();
+    const found =
+      json === undefined
+        ? settingsServers(loaded, { home: homedir(), project: folder }, options, report)
+        : await readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
     isNaming = false;
     return found;
-
-    async function readServers(): Promise<McpSource[]> {
-      if (json === undefined)
-        return settingsServers(loaded, { home: homedir(), project: folder }, options, report);
-      return readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
-    }
-  };
-}
-
-/** Options of servers that a file names: none starts before a person has consented to it. */
-function serverOptions(trusted: boolean, given: McpSourceOptions = {}): McpSourceOptions {
-  const consents = openConsents();
-  return {
-    ...given,
-    cacheDirectory: join(cacheFolder(), "listings"),
-    trusted,
-    variables: withSecrets(given.environment ?? process.env),
-    mayStart: (program) => consents.isGiven(program),
   };
 }
 
@@ -252,30 +233,20 @@ export function fillSecrets(
   };
 }
 
-interface Watching<T> {
-  readonly path: string;
-  /** Reads the file. Rejects if it is wrong. */
-  read(): Promise<T>;
-  /** Applies the new config. */
-  apply(config: T): Promise<void>;
-  /** Called once for each new reason why a change cannot be applied. */
-  onFailure(error: unknown): void;
-  readonly intervalMs?: number;
-}
-
 const INTERVAL_MS = 500;
 
 /**
  * Follows a file by polling, which notices every way in which editors save: in place, by renaming, through a
  * link, or by deleting first. A wrong config changes nothing. Returns a function that stops it.
  */
-export function watchConfig<T>({
-  path,
-  read,
-  apply,
-  onFailure,
-  intervalMs = INTERVAL_MS,
-}: Watching<T>): () => void {
+export function watchConfig(
+  path: string,
+  /** Reads the file and applies it. Rejects if it is wrong. */
+  update: () => Promise<void>,
+  /** Called once for each new reason why a change cannot be applied. */
+  onFailure: (error: unknown) => void,
+  interval = INTERVAL_MS,
+): () => void {
   let saved = false;
   let said: string | undefined;
 
@@ -283,7 +254,7 @@ export function watchConfig<T>({
     while (saved) {
       saved = false;
       try {
-        await apply(await read());
+        await update();
         said = undefined;
       } catch (error) {
         if (said !== String(error)) onFailure(error);
@@ -295,6 +266,6 @@ export function watchConfig<T>({
     saved = true;
     void follow();
   };
-  watchFile(path, { interval: intervalMs, persistent: false }, onSave);
+  watchFile(path, { interval, persistent: false }, onSave);
   return () => unwatchFile(path, onSave);
 }

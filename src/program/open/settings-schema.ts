@@ -156,13 +156,9 @@ export const settingsFileSchema = z.strictObject({
 
 export type SettingsFile = z.infer<typeof settingsFileSchema>;
 
-export interface PermissionLists {
-  readonly allow: readonly string[];
-  readonly ask: readonly string[];
-  readonly deny: readonly string[];
-}
-
 type SettingsSection<Name extends keyof SettingsFile> = NonNullable<SettingsFile[Name]>;
+
+export type PermissionLists = { [List in keyof SettingsSection<"permissions">]-?: string[] };
 
 /** The settings without any file or variable. */
 export const DEFAULT_SETTINGS = {
@@ -185,26 +181,16 @@ type Defaulted<Name extends keyof typeof DEFAULT_SETTINGS> = SettingsSection<Nam
   Required<Pick<SettingsSection<Name>, keyof (typeof DEFAULT_SETTINGS)[Name] & keyof SettingsSection<Name>>>;
 
 /** The merged settings that the agent uses. */
-export interface Settings {
-  readonly providers: Defaulted<"providers">;
-  readonly agent: Defaulted<"agent">;
-  readonly retry: Required<SettingsSection<"retry">>;
-  readonly skills: Defaulted<"skills">;
+export type Settings = {
+  readonly [Name in Exclude<keyof typeof DEFAULT_SETTINGS, "hooks">]: Defaulted<Name>;
+} & {
+  readonly hooks: SettingsSection<"hooks">;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
-  readonly telemetry: Required<SettingsSection<"telemetry">>;
-  readonly logging: Required<SettingsSection<"logging">>;
-  readonly audit: Required<SettingsSection<"audit">>;
-  readonly learning: Required<SettingsSection<"learning">>;
-  readonly session: Required<SettingsSection<"session">>;
-  readonly hooks: SettingsSection<"hooks">;
-  readonly mcpServers: SettingsSection<"mcpServers">;
-  readonly overrides: SettingsSection<"overrides">;
-  readonly profiles: SettingsSection<"profiles">;
-}
+};
 
 /** Settings that are secrets whatever they look like. */
-const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
+export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
 
 /** The secrets in the settings, which must not be shown, written or sent. */
 export function secretsOf(settings: Settings): string[] {

@@ -13,7 +13,7 @@ import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { createEmbeddedIndex } from "../../search/embedded-index.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
-import { type AgentTokens, createAgentTokens } from "./agent-tokens.ts";
+import { createAgentTokens } from "./agent-tokens.ts";
 import type { Settings } from "./settings-schema.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
@@ -25,7 +25,7 @@ export function openPins(): Pins {
 }
 
 /** Opens the tokens of agents that all commands share. */
-export function openTokens(): AgentTokens {
+export function openTokens() {
   const tokens = createAgentTokens(join(setStateFolder(), "tokens.json"));
   if (tokens.damage) console.error(tokens.damage);
   return tokens;
