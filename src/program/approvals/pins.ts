@@ -57,14 +57,8 @@ function list({ pins }: Survey, json: boolean): void {
     .list()
     .toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
   if (json) {
-    const rows = listed.map(({ route, source, state, hash, poison }) => ({
-      route,
-      source,
-      state,
-      hash,
-      poison,
-    }));
-    return console.log(JSON.stringify(rows, null, 2));
+    const rows = listed.map(({ program: _, ...pin }) => pin);
+    return void console.log(JSON.stringify(rows, null, 2));
   }
   const width = (field: "route" | "source") =>
     Math.max(0, ...listed.map((pin) => toVisibleLine(pin[field]).length));

@@ -45,7 +45,7 @@ function list(programs: readonly ServerProgram[], consents: Consents, json: bool
     // Values of variables and headers may be secret, so JSON has the same lines.
     shown: showProgram(program),
   }));
-  if (json) return console.log(JSON.stringify(rows, null, 2));
+  if (json) return void console.log(JSON.stringify(rows, null, 2));
   for (const { label, isAllowed, shown } of rows) {
     const state = isAllowed ? "allowed" : "waits for consent";
     console.log([`${toVisibleLine(label)}  ${state}`, ...shown].join("\n  "));

@@ -39,14 +39,8 @@ interface ConfigSlot {
   config: Promise<Config> | undefined;
 }
 
-export interface DaemonConfigs {
-  open(request: ServeRequest, reconnect: () => void): Promise<OpenedClient>;
-  count(): { configs: number; servers: number };
-  close(): Promise<void>;
-}
-
 /** Opens configs for clients as `keyhole serve` does for one: with their environment, folder and rights. */
-export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): DaemonConfigs {
+export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   const shared = createSharedServers();
   const configs = new Map<string, ConfigSlot>();
 

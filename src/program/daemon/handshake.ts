@@ -26,11 +26,12 @@ export interface ServeRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The first line of a connection. */
-export type Hello = { readonly wire: number; readonly token: string; readonly version: string } & (
+export type DaemonRequest =
   | { readonly want: "serve"; readonly serve: ServeRequest }
-  | { readonly want: "status" | "stop" }
-);
+  | { readonly want: "status" | "stop" };
+
+/** The first line of a connection. */
+export type Hello = { readonly wire: number; readonly token: string; readonly version: string } & DaemonRequest;
 
 export interface DaemonStatus {
   readonly pid: number;
