@@ -31,7 +31,11 @@ export type DaemonRequest =
   | { readonly want: "status" | "stop" };
 
 /** The first line of a connection. */
-export type Hello = { readonly wire: number; readonly token: string; readonly version: string } & DaemonRequest;
+export type Hello = {
+  readonly wire: number;
+  readonly token: string;
+  readonly version: string;
+} & DaemonRequest;
 
 export interface DaemonStatus {
   readonly pid: number;

@@ -6,7 +6,14 @@ import { customProblem, problem } from "../../base/problems/problem.ts";
 import { MARKER } from "../../base/util/process-marker.ts";
 import { makeOwnFolder } from "../../sources/mcp/own-folder.ts";
 import { type DaemonAddress, type DaemonPaths, readAddress } from "./daemon-paths.ts";
-import { type Hello, readFirstLine, type ServeRequest, type Welcome, WIRE, type DaemonRequest } from "./handshake.ts";
+import {
+  type DaemonRequest,
+  type Hello,
+  readFirstLine,
+  type ServeRequest,
+  type Welcome,
+  WIRE,
+} from "./handshake.ts";
 
 export interface ReachOptions {
   readonly paths: DaemonPaths;
