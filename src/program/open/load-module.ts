@@ -28,21 +28,16 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
 };
 const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
 
-export interface LoadedModule {
-  readonly options: GatewayOptions;
-  readonly webhooks?: HttpOptions["webhooks"];
-}
-
 /**
  * Reads the options that a module exports by name. A person has named the module or trusted its folder.
  *
  * @throws CONFIG_INVALID if it cannot be loaded, or has nothing to serve.
  */
-export async function loadModule(path: string): Promise<LoadedModule> {
+export async function loadModule(path: string) {
   const exported = (await importModule(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", { path, reason });
-  })) as Partial<GatewayOptions> & Pick<LoadedModule, "webhooks">;
+  })) as Partial<GatewayOptions> & Pick<HttpOptions, "webhooks">;
   const { domains = [], sources = [], webhooks } = exported;
   if (domains.length === 0 && sources.length === 0) {
     throw problem("CONFIG_INVALID", { path, reason: "it exports neither domains nor sources" });

@@ -24,7 +24,7 @@ import { createDiskResultStore } from "../../core/storage/disk-result-store.ts";
 import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
-import { folderContents, isTrusted, recordTrust } from "./folder-trust.ts";
+import { folderContents, isTrusted } from "./folder-trust.ts";
 import type { LoadedSettings } from "./load-settings.ts";
 import { openConfig } from "./open-config.ts";
 import { openGateway } from "./open-gateway.ts";
@@ -32,7 +32,8 @@ import { openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { saveSetting } from "./save-setting.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
-import { openConsents, recordDecisions } from "./stores.ts";
+import { openConsents } from "./stores.ts";
+import { giveTrust } from "./trust-folder.ts";
 
 export interface OpenAgentOptions {
   /** The project's folder. */
@@ -240,9 +241,7 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       const wasTrusted = await isTrusted(folder);
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
       if (!wasTrusted) return;
-      const contents = await folderContents(folder);
-      await recordTrust(contents);
-      await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
+      await giveTrust({ contents: await folderContents(folder), servers: [] });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync, unwatchFile, watchFile } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -13,6 +13,7 @@ import { type Profile, readProfile } from "../../sources/mcp/config/overrides.ts
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
+import { reasonWhy } from "../clients/edit-config.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
 import { isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
@@ -215,8 +216,8 @@ export function fillSecrets(
       found ??= variables();
       return expandVariables(provider, value, found);
     } catch (error) {
-      const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
-      problems.push(problem("PROVIDER_NOT_CONFIGURED", { name: provider, reason: `${reason}.` }));
+      const reason = `${reasonWhy(error)}.`;
+      problems.push(problem("PROVIDER_NOT_CONFIGURED", { name: provider, reason }));
       return undefined;
     }
   };

@@ -100,7 +100,7 @@ export function showContents({ contents, servers }: TrustRequest): string[] {
 }
 
 /** Records the trust in a folder, together with the consent to start the servers that were shown. */
-export async function giveTrust({ contents, servers }: TrustRequest): Promise<void> {
+export async function giveTrust({ contents, servers }: Omit<TrustRequest, "hash">): Promise<void> {
   await openConsents().give(servers);
   await recordTrust(contents);
   await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
