@@ -96,7 +96,6 @@ function operation(name: string, summary: string, of = name as OperationName): C
   return { name, summary, load: async () => (await import("./commands/operate.ts")).operationCommand(of) };
 }
 
-/** All commands, loaded. */
 export function loadCommands() {
   return Promise.all(COMMANDS.map(async ({ summary, load }) => ({ ...(await load()), summary })));
 }

@@ -10,7 +10,7 @@ import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts"
 import { createMcpSource } from "../../sources/mcp/mcp-source.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
-import { type ClientConnections, createConnections } from "../clients/connections.ts";
+import { createConnections } from "../clients/connections.ts";
 import {
   type ConnectionPlan,
   type FileChange,
@@ -106,7 +106,7 @@ async function undo({ name, title }: Client): Promise<void> {
     console.log(`${path} has changed since it was connected: only Keyhole's part is undone.`);
 }
 
-export function openConnections(): ClientConnections {
+function openConnections() {
   return createConnections(join(setStateFolder(), "connections"));
 }
 

@@ -15,7 +15,6 @@ export interface DaemonPaths {
   readonly log: string;
 }
 
-/** How to reach a daemon. */
 export interface DaemonAddress {
   readonly pid: number;
   readonly version: string;

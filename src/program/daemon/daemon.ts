@@ -31,7 +31,6 @@ export interface OpenedClient {
   /** Sentences for the person who uses the client. */
   readonly notes: readonly string[];
   connect(transport: Transport): unknown;
-  /** The client has left. */
   leave(): void;
 }
 
@@ -201,7 +200,6 @@ function failed(reason: string) {
 /** Longer paths of sockets are cut by some systems. */
 const MAX_PATH = 100;
 
-/** Makes the address of a new daemon. */
 function createAddress({ folder }: DaemonPaths, version: string): DaemonAddress {
   const id = randomBytes(6).toString("hex");
   const path =
@@ -211,7 +209,6 @@ function createAddress({ folder }: DaemonPaths, version: string): DaemonAddress 
   return { pid: process.pid, version, path, token: randomBytes(32).toString("base64url") };
 }
 
-/** A client of the daemon. */
 interface DaemonClient {
   /** Closes the connection with this reason as soon as no request runs. Requests that arrive meanwhile are not begun. */
   leave(reason: ClosingReason): void;

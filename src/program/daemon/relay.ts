@@ -214,7 +214,6 @@ function createHandshakeReplay() {
   let count = 0;
 
   return {
-    /** Notes a message of the client. */
     note: (method: string, id: RelayId | undefined, line: Buffer) => {
       const key = keyOf(method, line);
       if (key === undefined) return;

@@ -6,8 +6,7 @@ import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 
-/** The width of a bar. */
-const WIDEST = 40;
+const BAR_WIDTH = 40;
 
 /** The cost of one server in every request of a client that lists its tools. */
 export interface ServerCost {
@@ -81,7 +80,7 @@ export function savingLines({ before, after }: Pick<Measured, "before" | "after"
   if (before === 0) return [];
   const most = Math.max(before, after, 1);
   const bar = (tokens: number) =>
-    "█".repeat(Math.max(1, Math.round((tokens / most) * WIDEST))).padEnd(WIDEST);
+    "█".repeat(Math.max(1, Math.round((tokens / most) * BAR_WIDTH))).padEnd(BAR_WIDTH);
   return [
     `  before  ${bar(before)}  ${count(before)} tokens in every request`,
     `  after   ${bar(after)}  ${count(after)} tokens`,

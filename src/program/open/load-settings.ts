@@ -16,7 +16,6 @@ import {
 } from "./settings-schema.ts";
 
 export interface LoadOptions {
-  /** The user's home folder. */
   readonly home?: string;
   readonly project?: string;
   readonly env?: EnvVariables;

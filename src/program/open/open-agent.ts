@@ -26,7 +26,7 @@ import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
 import { folderContents, isTrusted } from "./folder-trust.ts";
 import type { LoadedSettings } from "./load-settings.ts";
-import { openConfig } from "./open-config.ts";
+import { type ConfigOptions, openConfig } from "./open-config.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
@@ -35,24 +35,16 @@ import { type Settings, secretsOf } from "./settings-schema.ts";
 import { openConsents } from "./stores.ts";
 import { giveTrust } from "./trust-folder.ts";
 
-export interface OpenAgentOptions {
-  /** The project's folder. */
+export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profile" | "trust" | "asksTrust"> {
   readonly folder: string;
-  /** As for `keyhole serve`. Without it, the agent has the workspace and the servers of the settings. */
-  readonly config?: string | undefined;
-  readonly profile?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  /** Starts the servers of a JSON config, and accepts the definitions of all servers without approval. */
-  readonly trust?: boolean;
   /** Runs tools that write without asking, also those of the project's files. Destructive tools always ask. */
   readonly allowWrite?: boolean;
   /** Rules that allow something for this run, beside those of the user. */
   readonly allow?: readonly string[];
   /** Asks a person. Without it, every question is answered with deny. */
   readonly ask?: Ask;
-  /** Whether a person is asked to trust the folder while it opens. Default: true. */
-  readonly asksTrust?: boolean;
   /** Files as they were before each turn, of an agent that was open before. */
   readonly checkpoints?: Checkpoints;
 }

@@ -29,7 +29,6 @@ export interface ConfigOptions {
   readonly config?: string | undefined;
   /** The folder that the command stands in. Default: that of the process. */
   readonly folder?: string;
-  /** A profile of the config. */
   readonly profile?: string | undefined;
   /** Starts the servers of the config that it names now, and trusts the definitions of all its servers. */
   readonly trust?: boolean;
@@ -131,7 +130,6 @@ export async function openFilledConfig(given: ConfigOptions = {}): Promise<Opene
   return opened;
 }
 
-/** Whether a config has nothing to serve. */
 export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolean {
   return domains.length + sources.length === 0;
 }

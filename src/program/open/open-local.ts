@@ -19,7 +19,6 @@ export interface Operator {
 export interface LocalOptions extends Pick<ConfigOptions, "config" | "profile" | "trust"> {
   /** Runs tools that write without asking. */
   readonly allowWrite: boolean;
-  /** Whether a person can be asked. */
   readonly isAsked: boolean;
 }
 

@@ -100,7 +100,6 @@ function ownSections(value: unknown): unknown {
   );
 }
 
-/** The keys of the schema at a path. */
 function keysAt(path: readonly string[]): string[] {
   let schema: unknown = settingsFileSchema;
   for (const name of path) schema = shapeOf(schema)?.[name];

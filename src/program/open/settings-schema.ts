@@ -160,7 +160,6 @@ type SettingsSection<Name extends keyof SettingsFile> = NonNullable<SettingsFile
 
 export type PermissionLists = { [List in keyof SettingsSection<"permissions">]-?: string[] };
 
-/** The settings without any file or variable. */
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
   agent: { mode: "discover", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },

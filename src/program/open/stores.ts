@@ -19,12 +19,10 @@ import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
 type RecordedDecision = Extract<AuditEvent, { kind: "allowed" | "revoked" }>;
 
-/** Opens the approvals that all commands share. */
 export function openPins(): Pins {
   return createPins({ path: join(setStateFolder(), "pins.json") });
 }
 
-/** Opens the tokens of agents that all commands share. */
 export function openTokens() {
   const tokens = createAgentTokens(join(setStateFolder(), "tokens.json"));
   if (tokens.damage) console.error(tokens.damage);
@@ -81,7 +79,6 @@ export function openIndex(key: readonly string[]): SearchIndex {
   return existsSync(snapshot) ? index : Object.assign(index, { restore: async () => ({}) });
 }
 
-/** The folder of the audit log that all commands share. */
 export function auditFolder(): string {
   return join(setStateFolder(), "audit");
 }

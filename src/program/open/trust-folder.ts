@@ -58,7 +58,6 @@ export const trust = defineCommand({
   },
 });
 
-/** Asks for the trust and records it. */
 async function confirmTrust(request: TrustRequest, yes?: string): Promise<boolean> {
   const question = "Trust this folder as it is now?";
   const { hash } = request;

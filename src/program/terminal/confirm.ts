@@ -5,14 +5,12 @@ import { problem } from "../../base/problems/problem.ts";
 const HASH_CHARS = 16;
 
 export interface Confirmation {
-  /** The command, for messages. */
   readonly operation: string;
   /** Names the consent that is asked for, such as `Approving definitions`. */
   readonly action: string;
   readonly question: string;
   /** Identifies exactly what was shown. */
   readonly hash: string;
-  /** The value of --yes. */
   readonly yes?: string | undefined;
   /** Printed when the person says no, which makes the exit code 1. */
   readonly refusal?: string;

@@ -48,9 +48,7 @@ export type CommandInput<O extends OptionTable> = {
   readonly command: readonly string[];
 };
 
-/** The program around a command. */
 export interface CommandContext {
-  /** The help of the command. */
   readonly usage: string;
   /** Loads all commands, each with its line of `keyhole --help`. */
   readonly commands: () => Promise<readonly (Command & { readonly summary: string })[]>;
@@ -92,7 +90,6 @@ const HELP = { short: "h", help: "show this help" } as const satisfies CommandOp
 const WIDTH = 118;
 const WIDEST_OPTION = 24;
 
-/** Makes a command of its definition. */
 export function defineCommand<const O extends OptionTable = Record<never, never>>(
   definition: CommandDefinition<O>,
 ): Command {
