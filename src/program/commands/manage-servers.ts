@@ -1,12 +1,12 @@
 import { openUrl } from "../../agent/chat/chat-servers.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { PlainObject } from "../../base/util/plain-object.ts";
 import { readServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
-import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { readSettingsFile } from "../open/read-settings-file.ts";
 import { saveSetting } from "../open/save-setting.ts";
-import { ownConfig, thisMachine } from "../open/user-folders.ts";
+import { ownConfig } from "../open/user-folders.ts";
 import { hasTerminal } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { CONFIG, COUNT_MOST } from "../terminal/shared-options.ts";
@@ -62,9 +62,9 @@ export const remove = defineCommand({
 });
 
 /** The servers of Keyhole's own config. */
-async function ownServers(): Promise<Readonly<Record<string, unknown>>> {
-  const { home } = thisMachine();
-  return (await loadSettings({ home, project: home })).settings.mcpServers;
+async function ownServers(): Promise<PlainObject> {
+  const read = await readSettingsFile(ownConfig());
+  return (read.state === "read" && read.value.mcpServers) || {};
 }
 
 function pairs(texts: readonly string[], mark: string): Record<string, string> {

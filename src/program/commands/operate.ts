@@ -12,6 +12,7 @@ import {
   type CommandInput,
   type CommandOption,
   defineCommand,
+  toCamelCase,
 } from "../terminal/define-command.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
 
@@ -115,7 +116,7 @@ function toInput(
     else values.push([name, readValue(text)]);
   }
   const options = fields.flatMap(({ name, option, read }) => {
-    const value = input[option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    const value = input[toCamelCase(option)];
     return value === undefined ? [] : [[name, read(value as string | boolean)]];
   });
   return { ...command.toInput(words, Object.fromEntries(values)), ...Object.fromEntries(options) };

@@ -7,7 +7,7 @@ import { readSystemPrompt } from "../../agent/chat/system-prompt.ts";
 import { createAgent } from "../../agent/loop/agent.ts";
 import type { AgentEvent } from "../../agent/loop/agent-event.ts";
 import type { AgentRecording } from "../../agent/loop/record-agent-events.ts";
-import { type Ask, askPermission, tellRetry } from "../../agent/loop/run-context.ts";
+import { askPermission, tellRetry } from "../../agent/loop/run-context.ts";
 import { createSessionLogs } from "../../agent/loop/session-log.ts";
 import { createLLMClient } from "../../agent/models/llm-client.ts";
 import { isProviderSupported, unknownProvider } from "../../agent/models/providers/providers.ts";
@@ -43,8 +43,6 @@ export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profil
   readonly allowWrite?: boolean;
   /** Rules that allow something for this run, beside those of the user. */
   readonly allow?: readonly string[];
-  /** Asks a person. Without it, every question is answered with deny. */
-  readonly ask?: Ask;
   /** Files as they were before each turn, of an agent that was open before. */
   readonly checkpoints?: Checkpoints;
 }
@@ -58,7 +56,7 @@ export interface OpenedAgent extends ChatParts {
 
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
-  const { folder, allowWrite = false, ask, asksTrust = true } = options;
+  const { folder, allowWrite = false, asksTrust = true } = options;
   const opened = await openConfig({ ...options, usesFolder: true, asksTrust, env: environment(options) });
   const { loaded, isFolderTrusted: trusted } = opened;
   const { settings } = loaded;
@@ -141,7 +139,6 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
     instructions: systemPrompt || (await readSystemPrompt(folder, trusted)),
-    ...(ask && { ask }),
     ...(settings.session.keep && {
       sessions: createSessionLogs({
         path: join(data, "sessions"),

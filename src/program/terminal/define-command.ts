@@ -306,6 +306,6 @@ function wrapParagraph(paragraph: string, width: number): string[] {
   return lines;
 }
 
-function toCamelCase(option: string): string {
+export function toCamelCase(option: string): string {
   return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
