@@ -18,16 +18,6 @@ interface Question {
   readonly entry: Entry;
 }
 
-interface BenchRow {
-  readonly queries: "name" | "description" | "use";
-  readonly asked: number;
-  readonly first: number;
-  readonly five: number;
-  /** The mean of an answer. */
-  readonly tokens: number;
-  readonly missed: readonly string[];
-}
-
 export const bench = defineCommand({
   name: "bench",
   words: "[SERVER]...",
@@ -37,37 +27,25 @@ export const bench = defineCommand({
     (keyhole lint says why). Calls no tool.`,
   options: { config: CONFIG, json: JSON_OUTPUT },
   run: async (input) => {
-    const catalog = await openCatalog("bench", input);
+    const { gateway, entries, close } = await openCatalog("bench", input);
     try {
-      const tools = catalog.entries.filter(
-        ({ kind, visibility }) => kind === "tool" && visibility !== "hidden",
-      );
+      const tools = entries.filter(({ kind, visibility }) => kind === "tool" && visibility !== "hidden");
       const by = (toQuery: (entry: Entry) => string) =>
         tools.map((entry) => ({ entry, query: toQuery(entry) }));
       const rows = [
-        await measure("name", catalog.gateway, by(nameOf)),
-        await measure("description", catalog.gateway, by(describe)),
-        await measure("use", catalog.gateway, askedBefore(tools)),
+        await measure("name", gateway, by(nameOf)),
+        await measure("description", gateway, by(describe)),
+        await measure("use", gateway, askedBefore(tools)),
       ];
-      if (input.json) console.log(JSON.stringify(rows, null, 2));
-      else
-        console.log(
-          rows
-            .filter(({ asked }) => asked > 0)
-            .flatMap(lines)
-            .join("\n") || "No tools.",
-        );
+      const shown = rows.filter(({ asked }) => asked > 0).flatMap(lines);
+      console.log(input.json ? JSON.stringify(rows, null, 2) : shown.join("\n") || "No tools.");
     } finally {
-      await catalog.close();
+      await close();
     }
   },
 });
 
-async function measure(
-  queries: BenchRow["queries"],
-  gateway: Gateway,
-  questions: readonly Question[],
-): Promise<BenchRow> {
+async function measure(queries: string, gateway: Gateway, questions: readonly Question[]) {
   const countTokens = await loadTokenCounter();
   const missed = new Set<string>();
   let [asked, first, five, tokens] = [0, 0, 0, 0];
@@ -85,14 +63,8 @@ async function measure(
       }
     },
   );
-  return {
-    queries,
-    asked,
-    first,
-    five,
-    tokens: Math.round(tokens / Math.max(1, asked)),
-    missed: [...missed],
-  };
+  const mean = Math.round(tokens / Math.max(1, asked));
+  return { queries, asked, first, five, tokens: mean, missed: [...missed] };
 }
 
 function nameOf({ name }: Entry): string {
@@ -112,7 +84,7 @@ function askedBefore(tools: readonly Entry[]): Question[] {
   });
 }
 
-function lines({ queries, asked, first, five, tokens, missed }: BenchRow): string[] {
+function lines({ queries, asked, first, five, tokens, missed }: Awaited<ReturnType<typeof measure>>) {
   const share = (count: number) => `${Math.round((count / asked) * 100)} %`.padStart(5);
   const more = missed.length > SHOWN ? `, and ${missed.length - SHOWN} more` : "";
   return [

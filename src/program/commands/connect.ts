@@ -6,7 +6,6 @@ import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
-import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { createMcpSource } from "../../sources/mcp/mcp-source.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
@@ -111,10 +110,7 @@ function openConnections() {
 }
 
 /** Describes what a server that moves would run. Starts nothing. */
-export function programOf(
-  { name, config }: Pick<MovedServer, "name" | "config">,
-  home: string,
-): ServerProgram {
+export function programOf({ name, config }: Pick<MovedServer, "name" | "config">, home: string) {
   return createMcpSource(name, config, { cwd: home }).program();
 }
 
@@ -125,11 +121,7 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
   const hide = createRedact(programs.flatMap(secretsOf), { kinds: true });
   return [
     `These servers of ${client.title} will run behind Keyhole (${moved.length}):`,
-    ...moved.flatMap(({ name, config, notes }, index) => [
-      `  ${toVisibleLine(name)}`,
-      ...[...showProgram(programs[index]!), ...toolLines(config)].map((line) => `    ${line}`),
-      ...notes.map((note) => `    note     ${toVisibleLine(note)}`),
-    ]),
+    ...moved.flatMap((server, index) => serverLines(server.name, server, programs[index]!)),
     ...staying.map(({ name, stays }) => toVisibleLine(`  ${name} stays with ${client.title}: ${stays}.`)),
     ...projects.map(({ place, servers }) =>
       toVisibleLine(
@@ -141,12 +133,19 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
   ];
 }
 
-/** The tools that a config leaves out. */
-export function toolLines({ includeTools, excludeTools }: McpServerConfig): string[] {
+/** What a server runs or reaches, the tools that its config leaves out, and what the person should know. */
+export function serverLines(
+  title: string,
+  { config: { includeTools, excludeTools }, notes }: Pick<MovedServer, "config" | "notes">,
+  program: ServerProgram,
+): string[] {
   return [
-    ...(includeTools ? [`only     ${includeTools.map(toVisibleLine).join(", ")}`] : []),
-    ...(excludeTools ? [`without  ${excludeTools.map(toVisibleLine).join(", ")}`] : []),
-  ];
+    `  ${title}`,
+    ...showProgram(program).map((line) => `    ${line}`),
+    ...(includeTools ? [`    only     ${includeTools.join(", ")}`] : []),
+    ...(excludeTools ? [`    without  ${excludeTools.join(", ")}`] : []),
+    ...notes.map((note) => `    note     ${note}`),
+  ].map(toVisibleLine);
 }
 
 function diffOf({ path, before, after }: FileChange): string {

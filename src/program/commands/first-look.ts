@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { showProgram } from "../../core/access/consents.ts";
 import { isSwitchedOff, type McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
@@ -13,7 +12,7 @@ import { cacheFolder, thisMachine } from "../open/user-folders.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { JSON_OUTPUT } from "../terminal/shared-options.ts";
-import { connectClient, programOf, toolLines } from "./connect.ts";
+import { connectClient, programOf, serverLines } from "./connect.ts";
 
 /** `keyhole` without a command: the servers of all clients, their cost, and the way behind Keyhole. */
 export const firstLook = defineCommand({
@@ -80,19 +79,14 @@ function listLines(configs: readonly FoundConfig[], home: string): string[] {
   return shown.flatMap(({ client, place, servers, problem, isConnected }) => [
     toVisibleLine(`${client.title}  ${place.path}${isConnected ? "  connected to Keyhole" : ""}`),
     ...(problem === undefined ? [] : [toVisibleLine(`  cannot be read: ${problem}`)]),
-    ...servers.flatMap((server) => serverLines(server, home)),
+    ...servers.flatMap((server) => foundLines(server, home)),
   ]);
 }
 
-function serverLines({ name, config, stays, notes }: FoundServer, home: string): string[] {
+function foundLines({ name, config, stays, notes }: FoundServer, home: string): string[] {
   if (!config) return [toVisibleLine(`  ${name}  cannot run behind Keyhole: ${stays}`)];
-  return [
-    toVisibleLine(`  ${name}${isSwitchedOff(config) ? "  switched off" : ""}`),
-    ...[...showProgram(programOf({ name: "server", config }, home)), ...toolLines(config)].map(
-      (line) => `    ${line}`,
-    ),
-    ...notes.map((note) => toVisibleLine(`    note     ${note}`)),
-  ];
+  const title = `${name}${isSwitchedOff(config) ? "  switched off" : ""}`;
+  return serverLines(title, { config, notes }, programOf({ name: "server", config }, home));
 }
 
 /** The servers that can be started, each once, also if several clients have it. */
