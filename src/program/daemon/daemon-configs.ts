@@ -90,7 +90,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
 
   async function openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
     const { config, profile: profileName, trust, env, cwd } = first.request;
-    const opened = await openConfig({
+    const { profile, watch, ...opened } = await openConfig({
       config,
       profile: profileName,
       trust,
@@ -98,9 +98,9 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       env,
       servers: { environment: env, shared, limits: { idleMs } },
     });
-    const { options, profile, watch } = opened;
+    const { options } = opened;
     if (hasStatefulServer(opened.servers)) move(slot, randomUUID());
-    const { gateway, close } = openGateway({ options, settings: first.settings, config, profileName });
+    const { gateway, close } = openGateway(opened);
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
     const stopWatching = watch(async (all, next) => {

@@ -35,24 +35,16 @@ async function serveHere(input: ServeInput): Promise<void> {
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
   const opened = await openConfig(input);
-  const { profile, options, loaded } = opened;
-  openLog(loaded.settings);
+  const { profile, settings, loaded } = opened;
+  openLog(settings);
   // A client starts this before its person has added a server, and servers that come later are served too.
   if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
   for (const { message, next } of loaded.problems) console.error(`${message} ${next}`);
   const surface = chooseSurface(input.surface, profile);
-  const { gateway, close } = openGateway({
-    options,
-    settings: loaded.settings,
-    config: input.config,
-    profileName: input.profile,
-    profile,
-    allowWrite: input.allowWrite,
-    isForMany: http,
-  });
+  const { gateway, close } = openGateway({ ...opened, allowWrite: input.allowWrite, isForMany: http });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface, shortcuts });
-  const telemetry = openTelemetry(loaded.settings);
+  const telemetry = openTelemetry(settings);
   const face = http ? await openHttpFace(gateway, server, input, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
   if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);

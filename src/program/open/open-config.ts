@@ -7,7 +7,6 @@ import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts"
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import type { Source } from "../../core/nouns/source.ts";
-import type { HttpOptions } from "../../faces/mcp/serve-http.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { type Profile, readProfile } from "../../sources/mcp/config/overrides.ts";
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
@@ -47,17 +46,7 @@ export interface ConfigOptions {
 }
 
 /** Everything that a config says, in the same form for every command. */
-export interface OpenedConfig {
-  readonly options: GatewayOptions & Required<Pick<GatewayOptions, "sources" | "pins">>;
-  /** The servers that files name. They need a consent to start; a module could start its servers by itself. */
-  readonly servers: readonly McpSource[];
-  readonly loaded: LoadedSettings;
-  readonly profile: Profile;
-  readonly isFolderTrusted: boolean;
-  readonly webhooks?: HttpOptions["webhooks"];
-  /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
-  watch(apply: (sources: readonly Source[], servers: readonly McpSource[]) => Promise<void>): () => void;
-}
+export type OpenedConfig = Awaited<ReturnType<typeof openConfig>>;
 
 /**
  * Opens the config of a command. A JSON config is one file with one schema: settings, servers, overrides and
@@ -65,20 +54,21 @@ export interface OpenedConfig {
  *
  * @throws CONFIG_INVALID, CONFIG_NOT_TRUSTED, INVALID_INPUT for a profile that is not there.
  */
-export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfig> {
+export async function openConfig(given: ConfigOptions = {}) {
   const { config, folder = process.cwd(), trust = false, env } = given;
   setStateFolder();
   if (config !== undefined && !existsSync(config))
     throw problem("CONFIG_INVALID", { path: config, reason: "the file does not exist" });
-  const isFolderTrusted =
-    config === undefined || given.usesFolder ? await isTrustGiven(folder, given) : false;
+  const usesFolder = config === undefined || given.usesFolder === true;
+  const isFolderTrusted = usesFolder && (await isTrustGiven(folder, given));
   const json = isJsonConfig(config) ? config : undefined;
   const source = { project: folder, ...(env && { env }), config: json };
   const loaded = fillSecrets(await loadSettings(source), () => withSecrets(env ?? process.env));
   const modulePath =
     json === undefined ? (config ?? (isFolderTrusted ? defaultConfig(folder) : undefined)) : undefined;
   const module = modulePath === undefined ? undefined : await loadModule(modulePath);
-  const profile = given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
+  const profile: Profile =
+    given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
   const followed = json ?? (config === undefined ? settingsPath(homedir()) : undefined);
   const read = serverReader({ ...given, folder, trust, json });
   const servers = await read(loaded);
@@ -87,14 +77,25 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
     ...own,
     ...found.filter(({ id }) => !own.some((one) => one.id === id)),
   ];
+  const options: GatewayOptions & Required<Pick<GatewayOptions, "sources" | "pins">> = {
+    domains: [],
+    pins: openPins(),
+    ...module?.options,
+    sources: withServers(servers),
+  };
   return {
-    options: { domains: [], pins: openPins(), ...module?.options, sources: withServers(servers) },
+    config,
+    profileName: given.profile,
+    options,
+    /** The servers that files name. They need a consent to start; a module could start its servers by itself. */
     servers,
     loaded,
+    settings: loaded.settings,
     profile,
     isFolderTrusted,
     ...(module?.webhooks && { webhooks: module.webhooks }),
-    watch: (apply) => {
+    /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
+    watch: (apply: (sources: readonly Source[], servers: readonly McpSource[]) => Promise<void>) => {
       if (followed === undefined) return () => {};
       const update = async () => {
         const now = await loadSettings({ ...source, last: loaded });
