@@ -15,7 +15,7 @@ const pages: Record<string, string> = {
   "ARCHITECTURE.md": architecturePage(),
   "docs/models.md": withPart("docs/models.md", "providers", providersTable()),
   "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
-  "docs/command-line.md": withPart("docs/command-line.md", "commands", commandsTable()),
+  "docs/command-line.md": withPart("docs/command-line.md", "commands", await commandsTable()),
   "README.md": withPart("README.md", "clients", await shortSnippets()),
   "docs/clients.md": withParts("docs/clients.md", {
     clients: await clientSnippets(),
@@ -56,14 +56,15 @@ function architecturePage(): string {
 }
 
 /** The commands by group, as `keyhole --help` has them. */
-function commandsTable(): string {
+async function commandsTable(): Promise<string> {
   const rows = Object.entries(GROUPS).flatMap(([group, commands]) =>
-    commands.map(({ name, summary, page }) => {
+    commands.map(async ({ name, summary, load }) => {
+      const { page } = await load();
       const more = page === undefined ? "" : `[${page.split("#")[0]}](${page})`;
       return `| ${group} | \`${name}\` | ${summary} | ${more} |`;
     }),
   );
-  return ["| to | command | purpose | more |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| to | command | purpose | more |", "|---|---|---|---|", ...(await Promise.all(rows))].join("\n");
 }
 
 /** The JSON Schema that editors use to complete and check settings files. */

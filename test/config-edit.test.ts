@@ -28,13 +28,12 @@ async function follow(path: string) {
   const first = await readJsonConfig(path, options);
   const gateway = gatewayOf(first);
   const reports: string[] = [];
-  const stop = watchConfig({
+  const stop = watchConfig(
     path,
-    read: () => readJsonConfig(path, options),
-    apply: gateway.sources.set,
-    onFailure: (error) => reports.push(String(error)),
-    intervalMs: 5,
-  });
+    async () => gateway.sources.set(await readJsonConfig(path, options)),
+    (error) => reports.push(String(error)),
+    5,
+  );
   await gateway.ready();
 
   const calls = { made: 0, failed: [] as unknown[], over: false };

@@ -7,7 +7,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import { type Daemon, startDaemon } from "../src/program/daemon/daemon.ts";
 import { createDaemonConfigs } from "../src/program/daemon/daemon-configs.ts";
-import { type DaemonPaths, pathsOf } from "../src/program/daemon/daemon-paths.ts";
+import { type DaemonPaths, daemonPaths } from "../src/program/daemon/daemon-paths.ts";
 import type { ServeRequest } from "../src/program/daemon/handshake.ts";
 import { reachDaemon } from "../src/program/daemon/reach-daemon.ts";
 import { relay } from "../src/program/daemon/relay.ts";
@@ -44,7 +44,7 @@ export function createPerson(): Person {
   const folder = temporaryFolder();
   setVariable("KEYHOLE_STATE", join(folder, "state"));
   setVariable("XDG_CACHE_HOME", folder);
-  const paths = pathsOf({ state: join(folder, "state"), cache: folder, home: folder });
+  const paths = daemonPaths({ state: join(folder, "state"), cache: folder, home: folder });
   const daemons: Daemon[] = [];
   const start = async (version = "0.1.0", idleMs = 600_000) => {
     const configs = createDaemonConfigs({ idleMs });

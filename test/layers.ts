@@ -54,7 +54,7 @@ export const ROOMS: readonly Room[] = [
     name: "program",
     lines: 10000,
     holds:
-      "the command line: `definitions` (one of each command), `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
+      "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
   {
     name: "testing",
@@ -93,8 +93,6 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/postgres/state/postgres-state.ts": "the published function",
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",
   "src/program/commands/build-index.ts": "loaded when the command runs",
-  "src/program/commands/report.ts": "loaded when the command runs",
-  "src/program/definitions/serve.ts": "one file for each group of commands",
   "src/search/schema-text.ts": "its importer is in another room",
   "src/search/vectors/kernel-bytes.ts": "written by scripts/make-kernel.ts",
   "src/sources/content/formats/content-formats.ts": "the published table",

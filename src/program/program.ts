@@ -1,29 +1,103 @@
 import { isProblem, type Problem } from "../base/problems/problem.ts";
 import { PROGRAM_VERSION } from "../base/util/program-version.ts";
-import { DECIDE } from "./definitions/decide.ts";
-import { LOOK_AFTER } from "./definitions/look-after.ts";
-import { SERVE } from "./definitions/serve.ts";
-import { FIRST_LOOK, SET_UP } from "./definitions/set-up.ts";
-import { type OperationCommand, USE_TOOLS } from "./definitions/use-tools.ts";
+import type { OperationName } from "../core/operations/operations.ts";
 import type { Command } from "./terminal/define-command.ts";
 
 const WRONG_USAGE = 2;
 const USAGE = `Usage: keyhole COMMAND [options]              COMMAND --help shows its options
        keyhole [--yes] [--dry-run] [--json]   finds your servers and their cost`;
 
+/** A command as `keyhole --help` lists it. Its module is loaded when it runs. */
+interface CommandRow {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
 /** The commands by what a person wants to do, the most used first. */
-export const GROUPS: Readonly<Record<string, readonly (Command | OperationCommand)[]>> = {
-  "Set up": SET_UP,
-  "Use the tools": USE_TOOLS,
-  "Decide what may run": DECIDE,
-  "Serve MCP clients": SERVE,
-  "Look after a catalog": LOOK_AFTER,
+export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
+  "Set up": [
+    row(
+      "connect",
+      "Move the servers of an MCP client behind Keyhole, and back.",
+      () => import("./commands/connect.ts"),
+    ),
+    row("status", "Show clients, servers and their cost at a glance.", () => import("./commands/status.ts")),
+    row("doctor", "Find what is wrong, with the fix.", () => import("./commands/doctor.ts")),
+    row("list", "List servers with their state, tools and tokens.", () => import("./commands/status.ts")),
+    row("add", "Add a server to Keyhole's own config.", () => import("./commands/manage-servers.ts")),
+    row("remove", "Remove a server from Keyhole's own config.", () => import("./commands/manage-servers.ts")),
+    row("login", "Log in to an upstream server.", () => import("./commands/manage-servers.ts")),
+    row("logout", "Delete the login to an upstream server.", () => import("./commands/manage-servers.ts")),
+    row("completion", "Complete commands in your shell.", () => import("./commands/completion.ts")),
+  ],
+  "Use the tools": [
+    row("chat", "Chat with the agent in the terminal.", () => import("./commands/chat.ts")),
+    row("run", "Ask the agent once and print its answer.", () => import("./commands/run.ts")),
+    operation("ask", "Find tools, skills, prompts and documents for a need."),
+    operation("help", "Describe a domain, a group or one tool."),
+    operation("get", "Run reading tools and load documents."),
+    operation("exec", "Run one tool."),
+    operation("batch", "Run several tools."),
+    // The command `run` was there before the operation.
+    operation("script", "Run a script over the tools.", "run"),
+  ],
+  "Decide what may run": [
+    row("approve", "Show and approve what servers offer.", () => import("./approvals/approve.ts")),
+    row("servers", "Show what servers run, and let them start.", () => import("./approvals/servers.ts")),
+    row("pins", "Show and approve the definitions of upstream servers.", () => import("./approvals/pins.ts")),
+    row("trust", "Show what a folder would run, and trust it.", () => import("./open/trust-folder.ts")),
+    row("secrets", "Keep values that configs refer to by name.", () => import("./commands/secrets.ts")),
+    row(
+      "token",
+      "Make, list and revoke tokens of agents that call over HTTP.",
+      () => import("./commands/token.ts"),
+    ),
+  ],
+  "Serve MCP clients": [
+    row(
+      "serve",
+      "Serve a catalog to MCP clients, over stdio or HTTP.",
+      () => import("./daemon/serve-here.ts"),
+    ),
+    row("daemon", "Show or stop the process that serves all clients.", () => import("./commands/daemon.ts")),
+    row("logs", "Show the log of the daemon.", () => import("./commands/daemon.ts")),
+  ],
+  "Look after a catalog": [
+    row("report", "Show what use teaches about your catalog.", () => import("./commands/report.ts")),
+    row("lint", "Find definitions that models have trouble with.", () => import("./doctor/lint-entries.ts")),
+    row("bench", "Measure how well your own tools are found.", () => import("./commands/bench.ts")),
+    row(
+      "index",
+      "Build the index of a library of Markdown files.",
+      () => import("./commands/build-index.ts"),
+    ),
+    row("audit", "Verify and show the audit log.", () => import("./commands/audit.ts")),
+  ],
 };
 const COMMANDS = Object.values(GROUPS).flat();
+/** `keyhole` without a command. Its help is that of the program. */
+const FIRST_LOOK = {
+  name: "",
+  load: async () => (await import("./commands/first-look.ts")).firstLook,
+};
 
-/** All commands, with those that are loaded late. */
-export function loadCommands(): Promise<readonly Command[]> {
-  return Promise.all(COMMANDS.map(loaded));
+/** A command that its module exports under its name. */
+function row<Name extends string>(
+  name: Name,
+  summary: string,
+  load: () => Promise<Readonly<Record<Name, Command>>>,
+): CommandRow {
+  return { name, summary, load: async () => (await load())[name] };
+}
+
+/** A command whose options are the fields of an operation. */
+function operation(name: string, summary: string, of = name as OperationName): CommandRow {
+  return { name, summary, load: async () => (await import("./commands/operate.ts")).operationCommand(of) };
+}
+
+export function loadCommands() {
+  return Promise.all(COMMANDS.map(async ({ summary, load }) => ({ ...(await load()), summary })));
 }
 
 /** Runs the program with the words of a command line. Failures are printed and become the exit code. */
@@ -44,12 +118,12 @@ export async function runProgram(words: readonly string[]): Promise<void> {
   process.exitCode = WRONG_USAGE;
 }
 
-async function start(command: Command | OperationCommand, args: readonly string[]): Promise<void> {
+async function start(command: Pick<CommandRow, "name" | "load">, args: readonly string[]): Promise<void> {
   const { name } = command;
   try {
     if (name === "serve" && (await serveEarly(args))) return;
     await makeConsoleSafe();
-    await (await loaded(command)).start(args, loadCommands);
+    await (await command.load()).start(args, loadCommands);
   } catch (error) {
     await makeConsoleSafe();
     console.error(isProblem(error) ? formatProblem(name, error) : unexpected(name, error));
@@ -61,10 +135,6 @@ async function start(command: Command | OperationCommand, args: readonly string[
 async function serveEarly(args: readonly string[]): Promise<boolean> {
   if (args.includes("--no-daemon")) return false;
   return (await import("./daemon/serve-by-daemon.ts")).serveByDaemon(args);
-}
-
-function loaded(command: Command | OperationCommand): Promise<Command> | Command {
-  return "load" in command ? command.load() : command;
 }
 
 function formatProblem(name: string, { code, message, next }: Problem): string {

@@ -4,7 +4,7 @@ import { createFileAuditStore, createGateway } from "keyhole";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readAuditFolder } from "../../src/core/audit/audit-folder.ts";
 import { EMPTY, toAuditLine } from "../../src/core/audit/audit-store.ts";
-import { LOOK_AFTER } from "../../src/program/definitions/look-after.ts";
+import { audit as command } from "../../src/program/commands/audit.ts";
 import { auditFiles, recordsOf } from "../audit-kit.ts";
 import { clerk, createShop } from "../shop.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -14,8 +14,6 @@ interface Ended {
   readonly out: string;
   readonly errors: string;
 }
-
-const command = LOOK_AFTER.find(({ name }) => name === "audit")!;
 
 /** Runs `keyhole audit` in this process. */
 async function audit(folder: string, ...args: string[]): Promise<Ended> {

@@ -3,56 +3,62 @@ import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { type Pin, type PinSelection, type PinState, type Pins, waits } from "../../core/access/pins.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
-import { invalid, notFound } from "../terminal/define-command.ts";
-import { hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
+import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
+import { ALL, CONFIG, JSON_OUTPUT, REFRESH } from "../terminal/shared-options.ts";
+import { changeLines, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 
 type Action = (survey: Survey, target: string, yes: string | undefined) => Promise<void> | void;
 
 const ACTIONS: Readonly<Record<string, Action>> = { diff: showDiff, approve, revoke };
-const ALL = "--all";
+const EVERYTHING = "--all";
 const ORDER: readonly PinState[] = ["flagged", "changed", "pending", "approved", "trusted"];
 
-export interface PinsInput {
-  readonly action: string;
-  /** The config of the list, or a source or route to show, approve or revoke. */
-  readonly words: readonly string[];
-  readonly config: string | undefined;
-  readonly refresh: boolean;
-  readonly all: boolean;
-  readonly yes: string | undefined;
-  readonly json: boolean;
-}
-
-/** `keyhole pins` */
-export async function managePins({ action: name, words, ...input }: PinsInput): Promise<void> {
-  const action = ACTIONS[name];
-  const [word] = words;
-  if (action && input.all === (word !== undefined))
-    throw invalid("pins", `${name} needs SOURCE, ROUTE or --all`);
-  const target = input.all ? ALL : word;
-  const survey = await surveyServers({
-    config: input.config ?? (action ? undefined : word),
-    source: action && target?.split("://")[0],
-    refresh: input.refresh,
-  });
-  try {
-    if (survey.pins.damage) console.error(survey.pins.damage);
-    for (const { sentence } of survey.unreached) console.error(toVisibleLine(sentence));
-    if (survey.unreached.length > 0) process.exitCode = 1;
-    if (action) await action(survey, target ?? "", input.yes);
-    else list(survey, input.json);
-  } finally {
-    await survey.close();
-  }
-}
+export const pins = defineCommand({
+  name: "pins",
+  page: "upstreams.md",
+  words: { "": "[CONFIG]", diff: "ROUTE", approve: "[SOURCE|ROUTE]", revoke: "[SOURCE|ROUTE]" },
+  forms: ["[CONFIG]", "diff ROUTE", "approve SOURCE|ROUTE|--all", "revoke SOURCE|ROUTE|--all"],
+  about: `Lists the definitions of upstream servers and whether each is approved, pending ones first. diff shows how a
+    definition differs from the approved one. approve shows definitions, warns of those that try to steer a model, asks,
+    and accepts them exactly as they are shown; revoke takes approvals back. A running gateway notices within a second.
+    Servers that wait for a consent to start are not listed: keyhole servers shows what they run.`,
+  options: {
+    config: CONFIG,
+    refresh: REFRESH,
+    all: ALL,
+    yes: { takes: "HASH", help: "approve without a terminal exactly what was listed under this hash" },
+    json: JSON_OUTPUT,
+  },
+  notes: "Exits with 1 if a server could not be listed.",
+  run: async ({ action: name, words: [word], ...input }) => {
+    const action = ACTIONS[name];
+    if (action && input.all === (word !== undefined))
+      throw invalid("pins", `${name} needs SOURCE, ROUTE or --all`);
+    const target = input.all ? EVERYTHING : word;
+    const survey = await surveyServers({
+      config: input.config ?? (action ? undefined : word),
+      source: action && target?.split("://")[0],
+      refresh: input.refresh,
+    });
+    try {
+      if (survey.pins.damage) console.error(survey.pins.damage);
+      for (const { sentence } of survey.unreached) console.error(toVisibleLine(sentence));
+      if (survey.unreached.length > 0) process.exitCode = 1;
+      if (action) await action(survey, target ?? "", input.yes);
+      else list(survey, input.json);
+    } finally {
+      await survey.close();
+    }
+  },
+});
 
 function list({ pins }: Survey, json: boolean): void {
   const listed = pins
     .list()
     .toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
   if (json) {
-    console.log(JSON.stringify(listed.map(toJson), null, 2));
-    return;
+    const rows = listed.map(({ program: _, ...pin }) => pin);
+    return void console.log(JSON.stringify(rows, null, 2));
   }
   const width = (field: "route" | "source") =>
     Math.max(0, ...listed.map((pin) => toVisibleLine(pin[field]).length));
@@ -71,10 +77,6 @@ function list({ pins }: Survey, json: boolean): void {
   );
 }
 
-function toJson({ route, source, state, hash, poison }: Pin) {
-  return { route, source, state, hash, poison };
-}
-
 function showDiff({ pins }: Survey, route: string): void {
   const pin = pins.list().find((one) => one.route === route);
   if (!pin) throw missing(route, pins.list());
@@ -86,11 +88,7 @@ function showDiff({ pins }: Survey, route: string): void {
 function showChanges(pins: Pins, { route, state, poison }: Pin): void {
   console.log(`${toVisibleLine(route)}  ${state}`);
   for (const kind of poison) console.log(`! It ${INJECTION_KINDS[kind]}.`);
-  for (const change of pins.diff(route)) {
-    console.log(toVisibleLine(change.path));
-    if ("before" in change) console.log(`- ${toVisibleLine(JSON.stringify(change.before))}`);
-    if ("after" in change) console.log(`+ ${toVisibleLine(JSON.stringify(change.after))}`);
-  }
+  for (const line of changeLines(pins, route)) console.log(line);
 }
 
 async function approve({ pins }: Survey, target: string, yes: string | undefined): Promise<void> {
@@ -106,12 +104,9 @@ async function approve({ pins }: Survey, target: string, yes: string | undefined
     question,
     hash,
     yes,
+    refusal: "Nothing is approved.",
   });
-  if (!agreed) {
-    process.exitCode = 1;
-    return console.log("Nothing is approved.");
-  }
-  console.log(`Approved: ${await pins.approve({ pins: chosen })}.`);
+  if (agreed) console.log(`Approved: ${await pins.approve({ pins: chosen })}.`);
 }
 
 async function revoke({ pins }: Survey, target: string): Promise<void> {
@@ -124,13 +119,13 @@ async function revoke({ pins }: Survey, target: string): Promise<void> {
 }
 
 function choose(pins: readonly Pin[], target: string): readonly Pin[] {
-  const chosen = pins.filter(({ route, source }) => [ALL, route, source].includes(target));
-  if (chosen.length > 0 || target === ALL) return chosen;
+  const chosen = pins.filter(({ route, source }) => [EVERYTHING, route, source].includes(target));
+  if (chosen.length > 0 || target === EVERYTHING) return chosen;
   throw missing(target, pins);
 }
 
 function selectionOf(target: string): PinSelection {
-  if (target === ALL) return "all";
+  if (target === EVERYTHING) return "all";
   return target.includes("://") ? { route: target } : { source: target };
 }
 

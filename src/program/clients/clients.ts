@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import type { Client, ClientMachine, ConfigLocation, Program } from "./client.ts";
 import { CLINE, CODEX, CONTINUE, GEMINI, GOOSE, OPENCODE, STANDARD, ZED } from "./dialects.ts";
+import type { FormatName } from "./formats/format.ts";
 
 /** The clients whose servers Keyhole finds and moves. */
 export const CLIENTS: readonly Client[] = [
@@ -178,19 +179,11 @@ function plain({ command, args }: Program) {
   return { command, args };
 }
 
-function user(
-  path: string,
-  at: ConfigLocation["at"],
-  format: ConfigLocation["format"] = "json",
-): ConfigLocation {
+function user(path: string, at: readonly string[], format: FormatName = "json"): ConfigLocation {
   return { scope: "user", path, at, format };
 }
 
-function inProject(
-  path: string,
-  at: ConfigLocation["at"],
-  format: ConfigLocation["format"] = "json",
-): ConfigLocation {
+function inProject(path: string, at: readonly string[], format: FormatName = "json"): ConfigLocation {
   return { scope: "project", path, at, format };
 }
 

@@ -14,37 +14,12 @@ import {
   undoOwn,
 } from "./undo-file.ts";
 
-export interface Undone {
-  /** The files that are as they were before, byte for byte. */
-  readonly restored: readonly string[];
-  /** Files that had changed since, in which only Keyhole's part was undone. */
-  readonly mended: readonly string[];
-}
-
-/** The connections of clients to Keyhole. Each is kept with backups until it is undone. */
-export interface ClientConnections {
-  /** The folders of the backups, by client, latest last. */
-  list(): Promise<ReadonlyMap<string, readonly string[]>>;
-  /**
-   * Carries out a plan. Returns the folder of the backups.
-   *
-   * @throws CLIENT_CONFIG_INVALID if a file changed since it was planned.
-   */
-  make(plan: ConnectionPlan): Promise<string>;
-  /**
-   * Undoes the latest connection of a client. Undefined if there is none.
-   *
-   * @throws CONNECTION_CHANGED with the backup if a file can only be mended by hand; no file is touched then.
-   */
-  undo(client: string): Promise<Undone | undefined>;
-}
-
 /** Readable by the owner only, because configs contain keys. */
 const MODE = 0o600;
 const RECORD = "record.json";
 
-/** Keeps the connections in a folder. */
-export function createConnections(folder: string, now: () => Date = () => new Date()): ClientConnections {
+/** The connections of clients to Keyhole in a folder. Each is kept with backups until it is undone. */
+export function createConnections(folder: string, now: () => Date = () => new Date()) {
   async function readAll(): Promise<Map<string, Recorded>> {
     const names = await readdir(folder).catch(() => []);
     const records = new Map<string, Recorded>();
@@ -56,6 +31,11 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return records;
   }
 
+  /**
+   * Carries out a plan. Returns the folder of the backups.
+   *
+   * @throws CLIENT_CONFIG_INVALID if a file changed since it was planned.
+   */
   async function make({ client, files, own, moved }: ConnectionPlan): Promise<string> {
     const all = [...files, ...(own ? [own] : [])];
     for (const { path, before } of all) {
@@ -78,7 +58,13 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return place;
   }
 
-  async function undo(client: string): Promise<Undone | undefined> {
+  /**
+   * Undoes the latest connection of a client. Returns the files that are as they were before, byte for byte, and those
+   * that had changed since, in which only Keyhole's part was undone. Undefined if there is none.
+   *
+   * @throws CONNECTION_CHANGED with the backup if a file can only be mended by hand; no file is touched then.
+   */
+  async function undo(client: string) {
     const records = await readAll();
     const found = [...records].findLast(([, record]) => record.client === client);
     if (!found) return undefined;
@@ -108,16 +94,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return [...leaving];
   }
 
-  return {
-    make,
-    undo,
-    list: async () => Map.groupBy((await readAll()).keys(), (place) => clientOf(place)),
-  };
-}
-
-/** Folders are named by time and client. */
-function clientOf(place: string): string {
-  return /Z-([^\\/]*)$/.exec(place)?.[1] ?? "";
+  return { make, undo };
 }
 
 async function keep(
@@ -134,9 +111,6 @@ function save(place: string, record: Recorded): Promise<void> {
   return writeFile(join(place, RECORD), JSON.stringify(record), { mode: MODE });
 }
 
-/** For new files, because configs contain keys. */
-const NEW_FILE_MODE = 0o600;
-
 /** Writes a config, or removes it if there is no text. Follows links and keeps the permissions. */
 async function writeText(path: string, text: string | undefined): Promise<void> {
   if (text === undefined) return rm(path, { force: true });
@@ -144,7 +118,7 @@ async function writeText(path: string, text: string | undefined): Promise<void> 
   const target = await realpath(path).catch(() => path);
   const mode = await stat(target).then(
     (facts) => facts.mode & 0o777,
-    () => NEW_FILE_MODE,
+    () => MODE,
   );
   await writeFileAtomic(target, text, mode);
 }

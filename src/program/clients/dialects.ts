@@ -7,14 +7,9 @@ type Meanings = Readonly<Record<string, Meaning>>;
 const SECOND_MS = 1_000;
 
 const common: Meanings = {
-  command: { as: "command" },
-  args: { as: "args" },
-  env: { as: "env" },
-  cwd: { as: "cwd" },
-  url: { as: "url" },
-  headers: { as: "headers" },
-  // Only the old transport needs its type.
-  type: { to: (type) => (type === "sse" ? { type } : {}) },
+  ...same("command", "args", "env", "cwd", "url", "headers"),
+  // Only the old transport has to be told apart.
+  type: { to: toTransport },
   enabled: { to: (enabled) => (enabled === false ? { disabled: true } : {}) },
   disabled: { to: (disabled) => (disabled === true ? { disabled } : {}) },
 };
@@ -27,27 +22,22 @@ export const STANDARD: Dialect = {
   fields: {
     ...common,
     ...Object.fromEntries(Object.entries(FIELD_ALIASES).map(([alias, as]) => [alias, { as }])),
-    envFile: { as: "envFile" },
-    oauth: { as: "oauth" },
-    timeoutMs: { as: "timeoutMs" },
+    ...same("envFile", "oauth", "timeoutMs", "includeTools", "excludeTools"),
     timeout: milliseconds,
-    includeTools: { as: "includeTools" },
-    excludeTools: { as: "excludeTools" },
     // Copilot's `*` means all tools.
     tools: { to: (tools) => (listOf(tools).includes("*") ? {} : { includeTools: tools }) },
-    trust: "lost",
-    autoApprove: "lost",
-    alwaysAllow: "lost",
-    sandbox: "lost",
+    ...lost("trust", "autoApprove", "alwaysAllow", "sandbox"),
     headersHelper: "unknown",
-    alwaysLoad: "ignored",
-    alwaysLoadTools: "ignored",
-    deferTools: "ignored",
-    description: "ignored",
-    name: "ignored",
-    gallery: "ignored",
-    version: "ignored",
-    dev: "ignored",
+    ...ignored(
+      "alwaysLoad",
+      "alwaysLoadTools",
+      "deferTools",
+      "description",
+      "name",
+      "gallery",
+      "version",
+      "dev",
+    ),
   },
 };
 
@@ -64,8 +54,8 @@ export const OPENCODE: Dialect = {
     ...common,
     command: { to: toCommand },
     environment: { as: "env" },
-    timeout: "ignored",
-    oauth: "lost",
+    ...ignored("timeout"),
+    ...lost("oauth"),
   },
   variables: (text) => text.replace(/\{env:([A-Za-z_]\w*)\}/g, (_, name: string) => `\${${name}}`),
 };
@@ -80,15 +70,9 @@ export const CODEX: Dialect = {
     enabled_tools: { as: "includeTools" },
     disabled_tools: { as: "excludeTools" },
     tool_timeout_sec: seconds,
-    startup_timeout_sec: "ignored",
-    startup_timeout_ms: "ignored",
-    omit_tools_from: "ignored",
-    required: "ignored",
-    supports_parallel_tool_calls: "ignored",
-    default_tools_approval_mode: "lost",
-    tools: "lost",
-    scopes: "lost",
-    oauth_resource: "lost",
+    ...ignored("startup_timeout_sec", "startup_timeout_ms", "omit_tools_from", "required"),
+    ...ignored("supports_parallel_tool_calls"),
+    ...lost("default_tools_approval_mode", "tools", "scopes", "oauth_resource"),
   },
 };
 
@@ -97,8 +81,7 @@ export const ZED: Dialect = {
     ...common,
     command: { to: toCommand },
     timeout: seconds,
-    source: "ignored",
-    remote: "ignored",
+    ...ignored("source", "remote"),
     // Extensions start their servers themselves.
     settings: "unknown",
   },
@@ -108,11 +91,8 @@ export const CONTINUE: Dialect = {
   isList: true,
   fields: {
     ...common,
-    name: "ignored",
     requestOptions: { to: (options) => ({ headers: fieldsOf(fieldsOf(options).headers) }) },
-    connectionTimeout: "ignored",
-    faviconUrl: "ignored",
-    sourceFile: "ignored",
+    ...ignored("name", "connectionTimeout", "faviconUrl", "sourceFile"),
   },
 };
 
@@ -128,13 +108,23 @@ export const GOOSE: Dialect = {
     uri: { as: "url" },
     available_tools: { to: (tools) => (listOf(tools).length === 0 ? {} : { includeTools: tools }) },
     timeout: seconds,
-    name: "ignored",
-    display_name: "ignored",
-    description: "ignored",
-    bundled: "ignored",
+    ...ignored("name", "display_name", "description", "bundled"),
     socket: "unknown",
   },
 };
+
+/** Fields that mean the same in Keyhole's config. */
+function same(...names: readonly string[]): Meanings {
+  return Object.fromEntries(names.map((name) => [name, { as: name }]));
+}
+
+function ignored(...names: readonly string[]): Meanings {
+  return Object.fromEntries(names.map((name) => [name, "ignored"]));
+}
+
+function lost(...names: readonly string[]): Meanings {
+  return Object.fromEntries(names.map((name) => [name, "lost"]));
+}
 
 function toTransport(type: unknown): PlainObject {
   return type === "sse" ? { type } : {};

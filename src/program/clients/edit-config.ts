@@ -71,7 +71,7 @@ function withEdit(holder: unknown, [key, ...rest]: readonly string[], edit: Conf
 }
 
 /** Parsers may return objects without a prototype. */
-function plainOf(value: unknown): unknown {
+export function plainOf(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part)) ?? "null",
   );
@@ -81,7 +81,6 @@ function withoutBom(text: string): string {
   return text.startsWith(BOM) ? text.slice(1) : text;
 }
 
-/** The problem of a client's file. */
 export function unusable(path: string, error: unknown): Problem {
   const reason = reasonWhy(error);
   return problem("CLIENT_CONFIG_INVALID", { path, reason }, { reason });

@@ -3,7 +3,7 @@ import { applyPatch, reversePatch, structuredPatch } from "diff";
 import { z } from "zod";
 import { problem } from "../../base/problems/problem.ts";
 import { field, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
-import { editConfig, readConfig } from "./edit-config.ts";
+import { editConfig, plainOf, readConfig } from "./edit-config.ts";
 import { entriesOf, KEYHOLE, readText } from "./find-configs.ts";
 import type { ConfigEdit } from "./formats/format.ts";
 
@@ -81,7 +81,9 @@ async function unedit(file: RecordedFile, current: string): Promise<string | und
     const [here, written, earlier] = [now, was, then].map(
       (value) => new Map(entriesOf(at.reduce(field, value))),
     ) as [Map<string, unknown>, Map<string, unknown>, Map<string, unknown>];
-    if (Object.keys(set).some((name) => !isDeepStrictEqual(plain(here.get(name)), plain(written.get(name)))))
+    if (
+      Object.keys(set).some((name) => !isDeepStrictEqual(plainOf(here.get(name)), plainOf(written.get(name))))
+    )
       return undefined;
     // A server that was added again since then stays as it is now.
     const missing = remove.filter((name) => name !== KEYHOLE && !here.has(name));
@@ -95,10 +97,6 @@ async function unedit(file: RecordedFile, current: string): Promise<string | und
 function withoutName(entry: unknown, isList: boolean): PlainObject {
   const { name, ...rest } = isPlainObject(entry) ? entry : {};
   return isList ? rest : { ...(name !== undefined && { name }), ...rest };
-}
-
-function plain(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
 export const editSchema = z.object({

@@ -4,22 +4,44 @@ import { readAuditFolder } from "../../core/audit/audit-folder.ts";
 import type { AuditRecord } from "../../core/audit/audit-store.ts";
 import { mergeChains, type ReadLine, verifyChain } from "../../core/audit/verify-chain.ts";
 import { auditFolder } from "../open/stores.ts";
-import { invalid } from "../terminal/define-command.ts";
+import { type CommandInput, defineCommand, invalid } from "../terminal/define-command.ts";
+import { COUNT_MOST, FOLLOW } from "../terminal/shared-options.ts";
 
 const FOLLOW_MS = 500;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MIN_HASH_CHARS = 16;
 
-export interface AuditInput {
-  readonly action: string;
-  readonly folder: string | undefined;
-  readonly contains: string | undefined;
-  readonly number: number;
-  readonly follow: boolean;
-  readonly json: boolean;
-  readonly since: string | undefined;
-  readonly principal: string | undefined;
-}
+const OPTIONS = {
+  folder: { takes: "DIRECTORY", help: "the log to read (default: the one in the state folder)" },
+  contains: {
+    takes: "HASH",
+    help: "also require the record with this hash, such as a head that you noted earlier",
+  },
+  number: { short: "n", takes: "NUMBER", most: COUNT_MOST, default: 20, help: "how many records tail shows" },
+  follow: FOLLOW,
+  json: { help: "records as stored, one line of JSON each" },
+  since: { takes: "TIME", help: "a date such as 2026-01-31, or an age such as 30m, 12h or 7d" },
+  principal: { takes: "ID", help: "only records of this caller" },
+} as const;
+
+export const audit = defineCommand({
+  name: "audit",
+  page: "audit.md",
+  words: { verify: "", tail: "", export: "" },
+  forms: [
+    "verify [--contains HASH]",
+    "tail [-n NUMBER] [--follow]",
+    "export [--json] [--since TIME] [--principal ID]",
+  ],
+  about: `Reads the audit log: who called what, how that was decided and how it ended. Values are never in it. verify
+    checks every record and names the first one that was changed, moved or removed. tail shows the newest records,
+    export all.`,
+  options: OPTIONS,
+  notes: "verify exits with 1 if the log is not intact, tail and export if they found damaged records.",
+  run: async (input) => ACTIONS[input.action]?.(input.folder ?? auditFolder(), input),
+});
+
+type AuditInput = CommandInput<typeof OPTIONS>;
 
 const ACTIONS: Readonly<Record<string, (folder: string, options: AuditInput) => Promise<void>>> = {
   verify,
@@ -27,15 +49,9 @@ const ACTIONS: Readonly<Record<string, (folder: string, options: AuditInput) => 
   export: exportRecords,
 };
 
-/** `keyhole audit` */
-export async function readAudit(input: AuditInput): Promise<void> {
-  await ACTIONS[input.action]?.(input.folder ?? auditFolder(), input);
-}
-
 async function verify(folder: string, { contains }: AuditInput): Promise<void> {
-  if (contains !== undefined && contains.length < MIN_HASH_CHARS) {
+  if (contains !== undefined && contains.length < MIN_HASH_CHARS)
     throw invalid("audit", `--contains needs at least ${MIN_HASH_CHARS} digits of a hash`);
-  }
   const chains = readAuditFolder(folder);
   let isIntact = true;
   let isContained = contains === undefined;
@@ -90,13 +106,13 @@ async function exportRecords(folder: string, { json, since, principal }: AuditIn
   for await (const line of mergeChains(readAuditFolder(folder))) {
     const { record, text } = line;
     if (record && record.at < from) continue;
-    if (record && principal !== undefined && !isOf(record, principal)) continue;
+    if (record && principal !== undefined && whoOf(record) !== principal) continue;
     print(line, json ? () => toVisibleJson(text) : showRecord);
   }
 }
 
-function isOf(record: AuditRecord, principal: string): boolean {
-  return "principal" in record && record.principal === principal;
+function whoOf(record: AuditRecord): string {
+  return "principal" in record ? record.principal : "";
 }
 
 function print({ record, place }: ReadLine, show: (record: AuditRecord) => string): void {
@@ -120,8 +136,7 @@ const SHORT = 8;
 /** A record as one line for a person. Control characters are spelt out. */
 function showRecord(record: AuditRecord): string {
   try {
-    const who = "principal" in record ? record.principal : "";
-    const parts = [record.at, `#${record.seq}`, record.kind.padEnd(13), who, ...factsOf(record)];
+    const parts = [record.at, `#${record.seq}`, record.kind.padEnd(13), whoOf(record), ...factsOf(record)];
     return toVisibleLine(parts.filter((part) => part !== "").join("  "));
   } catch {
     // Somebody else wrote the record.
@@ -130,52 +145,36 @@ function showRecord(record: AuditRecord): string {
 }
 
 function factsOf(record: AuditRecord): string[] {
+  // Records of one call carry the same short id.
+  if ("call" in record)
+    return [record.op || record.route, ...callFacts(record), `call ${record.call.slice(0, SHORT)}`];
+  if (record.kind !== "log-opened") return [record.what, record.name, record.digest.slice(0, 2 * SHORT)];
+  const { pid, keptFrom, torn, dropped, headless } = record;
+  return [
+    `by process ${pid}`,
+    keptFrom > 1 ? `kept from record ${keptFrom}` : "",
+    torn ? `${torn} bytes of an unfinished record cut off` : "",
+    dropped ? `${dropped} events missing` : "",
+    headless ? "the head was missing" : "",
+  ];
+}
+
+function callFacts(record: Extract<AuditRecord, { call: string }>): string[] {
   switch (record.kind) {
     case "call-started": {
-      const { decided, approvedBy, lane } = record;
-      const how = approvedBy === undefined ? decided : `${decided} by ${approvedBy}`;
-      return [nameOf(record), `${lane}, ${how}`, argsOf(record.args), callOf(record)];
+      const { decided, approvedBy, lane, args } = record;
+      return [`${lane}, ${decided}${approvedBy === undefined ? "" : ` by ${approvedBy}`}`, argsOf(args)];
     }
-    case "call-ended": {
-      const { outcome, ms, result = "" } = record;
-      return [nameOf(record), `${outcome} in ${ms} ms`, result, callOf(record)];
-    }
+    case "call-ended":
+      return [`${record.outcome} in ${record.ms} ms`, record.result ?? ""];
     case "call-refused":
-      return [
-        nameOf(record),
-        `${record.lane}, ${record.decided}: ${record.outcome}`,
-        argsOf(record.args),
-        callOf(record),
-      ];
+      return [`${record.lane}, ${record.decided}: ${record.outcome}`, argsOf(record.args)];
     case "call-repeated":
-      return [nameOf(record), "answered from its idempotency key", callOf(record)];
-    case "allowed":
-    case "revoked":
-      return [record.what, record.name, record.digest.slice(0, 2 * SHORT)];
-    case "log-opened": {
-      const { pid, keptFrom, torn, dropped, headless } = record;
-      return [
-        `by process ${pid}`,
-        keptFrom > 1 ? `kept from record ${keptFrom}` : "",
-        torn ? `${torn} bytes of an unfinished record cut off` : "",
-        dropped ? `${dropped} events missing` : "",
-        headless ? "the head was missing" : "",
-      ];
-    }
+      return ["answered from its idempotency key"];
   }
 }
 
-/** Records of one call carry the same short id. */
-function callOf({ call }: { readonly call: string }): string {
-  return `call ${call.slice(0, SHORT)}`;
-}
-
-function nameOf({ op, route }: { readonly op: string; readonly route: string }): string {
-  return op || route;
-}
-
 function argsOf(args: Readonly<Record<string, string>>): string {
-  return `{${Object.entries(args)
-    .map(([name, shape]) => `${name}: ${shape}`)
-    .join(", ")}}`;
+  const shapes = Object.entries(args).map(([name, shape]) => `${name}: ${shape}`);
+  return `{${shapes.join(", ")}}`;
 }

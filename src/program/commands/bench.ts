@@ -5,8 +5,10 @@ import { toSummary } from "../../base/util/to-summary.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { openLearningLog, usedQueries } from "../../search/learning/learning-log.ts";
-import { type CatalogInput, openCatalog } from "../open/open-gateway.ts";
+import { openCatalog } from "../open/open-gateway.ts";
 import { learningFile } from "../open/stores.ts";
+import { defineCommand } from "../terminal/define-command.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 import { withProgress } from "../terminal/with-progress.ts";
 
 const SHOWN = 10;
@@ -16,48 +18,34 @@ interface Question {
   readonly entry: Entry;
 }
 
-interface BenchRow {
-  readonly queries: "name" | "description" | "use";
-  readonly asked: number;
-  readonly first: number;
-  readonly five: number;
-  /** The mean of an answer. */
-  readonly tokens: number;
-  readonly missed: readonly string[];
-}
+export const bench = defineCommand({
+  name: "bench",
+  words: "[SERVER]...",
+  about: `Measures how well your own tools are found. Asks for every tool by its name and by its description, without
+    saying where it is, and by the queries after which it was used. Counts how often it is the first hit and among the
+    first five. Leaves out what was learned from use, to measure search itself. Names the tools that are not found
+    (keyhole lint says why). Calls no tool.`,
+  options: { config: CONFIG, json: JSON_OUTPUT },
+  run: async (input) => {
+    const { gateway, entries, close } = await openCatalog("bench", input);
+    try {
+      const tools = entries.filter(({ kind, visibility }) => kind === "tool" && visibility !== "hidden");
+      const by = (toQuery: (entry: Entry) => string) =>
+        tools.map((entry) => ({ entry, query: toQuery(entry) }));
+      const rows = [
+        await measure("name", gateway, by(nameOf)),
+        await measure("description", gateway, by(describe)),
+        await measure("use", gateway, askedBefore(tools)),
+      ];
+      const shown = rows.filter(({ asked }) => asked > 0).flatMap(lines);
+      console.log(input.json ? JSON.stringify(rows, null, 2) : shown.join("\n") || "No tools.");
+    } finally {
+      await close();
+    }
+  },
+});
 
-/** `keyhole bench` */
-export async function benchCatalog(input: CatalogInput): Promise<void> {
-  const catalog = await openCatalog("bench", input);
-  try {
-    const tools = catalog.entries.filter(
-      ({ kind, visibility }) => kind === "tool" && visibility !== "hidden",
-    );
-    const by = (toQuery: (entry: Entry) => string) =>
-      tools.map((entry) => ({ entry, query: toQuery(entry) }));
-    const rows = [
-      await measure("name", catalog.gateway, by(nameOf)),
-      await measure("description", catalog.gateway, by(describe)),
-      await measure("use", catalog.gateway, askedBefore(tools)),
-    ];
-    if (input.json) console.log(JSON.stringify(rows, null, 2));
-    else
-      console.log(
-        rows
-          .filter(({ asked }) => asked > 0)
-          .flatMap(lines)
-          .join("\n") || "No tools.",
-      );
-  } finally {
-    await catalog.close();
-  }
-}
-
-async function measure(
-  queries: BenchRow["queries"],
-  gateway: Gateway,
-  questions: readonly Question[],
-): Promise<BenchRow> {
+async function measure(queries: string, gateway: Gateway, questions: readonly Question[]) {
   const countTokens = await loadTokenCounter();
   const missed = new Set<string>();
   let [asked, first, five, tokens] = [0, 0, 0, 0];
@@ -75,14 +63,8 @@ async function measure(
       }
     },
   );
-  return {
-    queries,
-    asked,
-    first,
-    five,
-    tokens: Math.round(tokens / Math.max(1, asked)),
-    missed: [...missed],
-  };
+  const mean = Math.round(tokens / Math.max(1, asked));
+  return { queries, asked, first, five, tokens: mean, missed: [...missed] };
 }
 
 function nameOf({ name }: Entry): string {
@@ -102,7 +84,7 @@ function askedBefore(tools: readonly Entry[]): Question[] {
   });
 }
 
-function lines({ queries, asked, first, five, tokens, missed }: BenchRow): string[] {
+function lines({ queries, asked, first, five, tokens, missed }: Awaited<ReturnType<typeof measure>>) {
   const share = (count: number) => `${Math.round((count / asked) * 100)} %`.padStart(5);
   const more = missed.length > SHOWN ? `, and ${missed.length - SHOWN} more` : "";
   return [

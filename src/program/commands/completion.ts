@@ -1,20 +1,30 @@
-import type { Command } from "../terminal/define-command.ts";
+import { defineCommand } from "../terminal/define-command.ts";
 
 /** The words that follow a command, for the script of a shell. */
 type Completions = ReadonlyMap<string, { readonly summary: string; readonly words: readonly string[] }>;
 
 const SCRIPTS: Readonly<Record<string, (commands: Completions) => string>> = { bash, zsh, fish, pwsh };
 
-/** `keyhole completion` */
-export async function printCompletion(
-  { words: [shell = ""] }: { readonly words: readonly string[] },
-  all: readonly Command[],
-): Promise<void> {
-  const commands = new Map(
-    all.map((command) => [command.name, { summary: command.summary, words: command.completions() }]),
-  );
-  console.log(SCRIPTS[shell]?.(commands));
-}
+export const completion = defineCommand({
+  name: "completion",
+  words: "SHELL",
+  choices: ["bash", "zsh", "fish", "pwsh"],
+  about: `Prints a script that completes commands, their words and options.
+
+  bash   eval "$(keyhole completion bash)"                          in ~/.bashrc
+  zsh    eval "$(keyhole completion zsh)"                           in ~/.zshrc
+  fish   keyhole completion fish > ~/.config/fish/completions/keyhole.fish
+  pwsh   keyhole completion pwsh | Out-String | Invoke-Expression   in $PROFILE`,
+  run: async ({ words: [shell = ""] }, { commands: load }) => {
+    const commands = new Map(
+      (await load()).map((command) => [
+        command.name,
+        { summary: command.summary, words: command.completions() },
+      ]),
+    );
+    console.log(SCRIPTS[shell]?.(commands));
+  },
+});
 
 function bash(commands: Completions): string {
   const cases = [...commands].map(([name, { words }]) => `    ${name}) words="${words.join(" ")}" ;;`);

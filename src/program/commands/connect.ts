@@ -6,11 +6,10 @@ import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
-import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { createMcpSource } from "../../sources/mcp/mcp-source.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
-import { type ClientConnections, createConnections } from "../clients/connections.ts";
+import { createConnections } from "../clients/connections.ts";
 import {
   type ConnectionPlan,
   type FileChange,
@@ -20,24 +19,35 @@ import {
 import { openConsents } from "../open/stores.ts";
 import { isTemporary, ownConfig, serveProgram, setStateFolder, thisMachine } from "../open/user-folders.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
+import { type CommandInput, defineCommand } from "../terminal/define-command.ts";
 
-/** `keyhole connect` */
-export async function connectOrUndo(
-  input: Required<ConnectOptions> & { readonly words: readonly string[]; readonly undo: boolean },
-): Promise<void> {
-  const client = CLIENTS.find(({ name }) => name === input.words[0])!;
-  await (input.undo ? undo(client) : connect(client, input));
-}
+const OPTIONS = {
+  undo: { help: "give the client its servers back" },
+  projects: { help: "also move the servers of this folder and of Claude Code's projects" },
+  "read-only": { help: "let the client only read through Keyhole" },
+  "dry-run": { help: "show the change, write nothing" },
+  yes: { help: "do not ask" },
+} as const;
 
-export interface ConnectOptions {
-  readonly projects?: boolean;
-  readonly readOnly?: boolean;
-  readonly dryRun?: boolean;
-  readonly yes?: boolean;
-}
+export const connect = defineCommand({
+  name: "connect",
+  page: "clients.md",
+  words: "CLIENT",
+  choices: CLIENTS.map(({ name }) => name),
+  about: `Moves the servers of a client into Keyhole's own config and puts Keyhole in their place. Shows every changed
+    line first, asks, and keeps a backup. --undo restores the client's config byte for byte; if it has changed since,
+    only Keyhole's part is undone.`,
+  options: OPTIONS,
+  run: async ({ words, undo: isUndo, ...options }) => {
+    const client = CLIENTS.find(({ name }) => name === words[0])!;
+    await (isUndo ? undo(client) : connectClient(client, options));
+  },
+});
+
+type ConnectOptions = Partial<CommandInput<typeof OPTIONS>>;
 
 /** Shows the plan, asks, and carries it out. */
-export async function connect(client: Client, options: ConnectOptions): Promise<void> {
+export async function connectClient(client: Client, options: ConnectOptions): Promise<void> {
   const machine = thisMachine();
   const program = serveProgram(options.readOnly ?? false);
   const plan = await planConnection(client, {
@@ -95,15 +105,12 @@ async function undo({ name, title }: Client): Promise<void> {
     console.log(`${path} has changed since it was connected: only Keyhole's part is undone.`);
 }
 
-export function openConnections(): ClientConnections {
+function openConnections() {
   return createConnections(join(setStateFolder(), "connections"));
 }
 
 /** Describes what a server that moves would run. Starts nothing. */
-export function programOf(
-  { name, config }: Pick<MovedServer, "name" | "config">,
-  home: string,
-): ServerProgram {
+export function programOf({ name, config }: Pick<MovedServer, "name" | "config">, home: string) {
   return createMcpSource(name, config, { cwd: home }).program();
 }
 
@@ -114,11 +121,7 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
   const hide = createRedact(programs.flatMap(secretsOf), { kinds: true });
   return [
     `These servers of ${client.title} will run behind Keyhole (${moved.length}):`,
-    ...moved.flatMap(({ name, config, notes }, index) => [
-      `  ${toVisibleLine(name)}`,
-      ...[...showProgram(programs[index]!), ...toolLines(config)].map((line) => `    ${line}`),
-      ...notes.map((note) => `    note     ${toVisibleLine(note)}`),
-    ]),
+    ...moved.flatMap((server, index) => serverLines(server.name, server, programs[index]!)),
     ...staying.map(({ name, stays }) => toVisibleLine(`  ${name} stays with ${client.title}: ${stays}.`)),
     ...projects.map(({ place, servers }) =>
       toVisibleLine(
@@ -130,12 +133,19 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
   ];
 }
 
-/** The tools that a config leaves out. */
-export function toolLines({ includeTools, excludeTools }: McpServerConfig): string[] {
+/** What a server runs or reaches, the tools that its config leaves out, and what the person should know. */
+export function serverLines(
+  title: string,
+  { config: { includeTools, excludeTools }, notes }: Pick<MovedServer, "config" | "notes">,
+  program: ServerProgram,
+): string[] {
   return [
-    ...(includeTools ? [`only     ${includeTools.map(toVisibleLine).join(", ")}`] : []),
-    ...(excludeTools ? [`without  ${excludeTools.map(toVisibleLine).join(", ")}`] : []),
-  ];
+    `  ${title}`,
+    ...showProgram(program).map((line) => `    ${line}`),
+    ...(includeTools ? [`    only     ${includeTools.join(", ")}`] : []),
+    ...(excludeTools ? [`    without  ${excludeTools.join(", ")}`] : []),
+    ...notes.map((note) => `    note     ${note}`),
+  ].map(toVisibleLine);
 }
 
 function diffOf({ path, before, after }: FileChange): string {

@@ -7,26 +7,32 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { daemonPaths, readAddress } from "../daemon/daemon-paths.ts";
 import type { DaemonStatus } from "../daemon/handshake.ts";
 import { greet } from "../daemon/reach-daemon.ts";
+import { defineCommand } from "../terminal/define-command.ts";
+import { COUNT_MOST, FOLLOW, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 const IDLE_SECONDS = 600;
 /** The most of the log that is read at once. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const FOLLOW_MS = 500;
 
-export interface DaemonInput {
-  readonly action: string;
-  readonly json: boolean;
-  readonly usage: string;
-}
-
-/** `keyhole daemon`: shows, stops or runs the daemon that serves the clients of this person. */
-export async function manageDaemon({ action, json, usage }: DaemonInput): Promise<void> {
-  if (action === "") return console.log(usage);
-  if (action === "run") return runDaemon();
-  const status = await request(action === "stop" ? "stop" : "status");
-  if (json) return console.log(JSON.stringify(status ?? null));
-  console.log(status ? `${action === "stop" ? "Stopping. " : ""}${toText(status)}` : "No daemon runs.");
-}
+export const daemon = defineCommand({
+  name: "daemon",
+  page: "daemon.md",
+  words: { "": "", status: "", stop: "", run: "" },
+  forms: ["status|stop|run"],
+  about: `  status   show the daemon that serves your clients
+  stop     end it when its calls are done; the next client starts it again
+  run      run it here, as keyhole serve does in the background`,
+  options: { json: JSON_OUTPUT },
+  notes: "KEYHOLE_DAEMON_IDLE: seconds that the daemon, and servers that nobody uses, stay (default: 600).",
+  run: async ({ action, json }, { usage }) => {
+    if (action === "") return console.log(usage);
+    if (action === "run") return runDaemon();
+    const status = await request(action === "stop" ? "stop" : "status");
+    if (json) return console.log(JSON.stringify(status ?? null));
+    console.log(status ? `${action === "stop" ? "Stopping. " : ""}${toText(status)}` : "No daemon runs.");
+  },
+});
 
 /** The daemon of this person, if one runs. */
 export function daemonStatus(): Promise<DaemonStatus | undefined> {
@@ -46,22 +52,22 @@ function toText({ pid, version, clients, configs, servers, memoryMb, upSeconds }
 }
 
 async function runDaemon(): Promise<void> {
-  const [{ startDaemon }, { createDaemonConfigs }, { openLog }, { openTelemetry }, { loadSettings }] =
+  const [{ startDaemon }, { createDaemonConfigs }, { openLog, openTelemetry }, { loadSettings }] =
     await Promise.all([
       import("../daemon/daemon.ts"),
       import("../daemon/daemon-configs.ts"),
-      import("../open/open-telemetry.ts"),
       import("../open/open-telemetry.ts"),
       import("../open/load-settings.ts"),
     ]);
   // The folder that a daemon was started in must not matter.
   process.chdir(homedir());
-  const loading = loadSettings();
-  void openLog(loading);
+  const { settings, problems } = await loadSettings();
+  for (const { message, next } of problems) console.error(`${message} ${next}`);
+  openLog(settings);
   const idleMs = readIdle() * 1_000;
   const configs = createDaemonConfigs({ idleMs });
   const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, ...configs });
-  const telemetry = openTelemetry(loading);
+  const telemetry = openTelemetry(settings);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;
   await configs.close();
@@ -74,29 +80,34 @@ function readIdle(): number {
   return seconds > 0 && seconds < 1_000_000 ? seconds : IDLE_SECONDS;
 }
 
-export interface LogsInput {
-  readonly words: readonly string[];
-  readonly number: number;
-  readonly follow: boolean;
-}
-
-/** `keyhole logs` */
-export async function showLogs({ words: [server], number: count, follow }: LogsInput): Promise<void> {
-  const path = daemonPaths().log;
-  const isWanted = (line: string) => line !== "" && (server === undefined || line.includes(server));
-  const { lines, end } = await readFrom(path, 0);
-  const newest = count === 0 ? [] : lines.filter(isWanted).slice(-count);
-  for (const line of newest) console.log(toVisibleLine(line));
-  if (newest.length === 0 && !follow)
-    console.log(`No lines in ${path}. A client that starts Keyhole makes some.`);
-  process.stdout.on("error", () => process.exit(0));
-  for (let from = end; follow; ) {
-    await sleep(FOLLOW_MS);
-    const more = await readFrom(path, from);
-    from = more.end;
-    for (const line of more.lines.filter(isWanted)) console.log(toVisibleLine(line));
-  }
-}
+export const logs = defineCommand({
+  name: "logs",
+  page: "daemon.md",
+  words: "[SERVER]",
+  about: `Shows the newest lines of the log of the daemon that serves your clients: servers that start, fail and
+    restart, and calls that fail. With SERVER, only lines that name it. A level of more detail: LOG_LEVEL=debug, or
+    logging.level in the config. keyhole audit shows who called what.`,
+  options: {
+    number: { short: "n", takes: "NUMBER", most: COUNT_MOST, default: 50, help: "how many lines" },
+    follow: FOLLOW,
+  },
+  run: async ({ words: [server], number: count, follow }) => {
+    const path = daemonPaths().log;
+    const isWanted = (line: string) => line !== "" && (server === undefined || line.includes(server));
+    const { lines, end } = await readFrom(path, 0);
+    const newest = count === 0 ? [] : lines.filter(isWanted).slice(-count);
+    for (const line of newest) console.log(toVisibleLine(line));
+    if (newest.length === 0 && !follow)
+      console.log(`No lines in ${path}. A client that starts Keyhole makes some.`);
+    process.stdout.on("error", () => process.exit(0));
+    for (let from = end; follow; ) {
+      await sleep(FOLLOW_MS);
+      const more = await readFrom(path, from);
+      from = more.end;
+      for (const line of more.lines.filter(isWanted)) console.log(toVisibleLine(line));
+    }
+  },
+});
 
 /** Whole lines from a place on, at most the last megabytes. A file that began anew is read from its start. */
 async function readFrom(path: string, from: number): Promise<{ lines: string[]; end: number }> {

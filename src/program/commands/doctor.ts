@@ -11,72 +11,63 @@ import type { LoadedSettings } from "../open/load-settings.ts";
 import { type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { withSecrets } from "../open/secrets.ts";
 import { thisMachine } from "../open/user-folders.ts";
+import { defineCommand } from "../terminal/define-command.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
-export interface DoctorInput {
-  readonly config: string | undefined;
-  readonly noStart: boolean;
-  readonly json: boolean;
-}
-
-/** `keyhole doctor` */
-export async function showFindings({ config, noStart, json }: DoctorInput): Promise<void> {
-  const { findings, servers } = await examine(config, !noStart);
-  const problems = findings.filter(({ level }) => level === "problem");
-  if (json)
-    console.log(JSON.stringify({ version: PROGRAM_VERSION, node: process.version, findings }, null, 2));
-  else console.log([...findings.flatMap(lines), summary(findings, problems.length, servers)].join("\n"));
-  if (problems.length > 0) process.exitCode = 1;
-}
+export const doctor = defineCommand({
+  name: "doctor",
+  about: `Finds what is wrong, and says for each thing the cause and the fix: folders and files of Keyhole, the config,
+    the configs of MCP clients, and every server. Starts only servers that you have allowed, and changes nothing.`,
+  options: { config: CONFIG, "no-start": { help: "start no server" }, json: JSON_OUTPUT },
+  notes: "Exits with 1 if there is a problem; warnings alone exit with 0.",
+  run: async ({ config, noStart, json }) => {
+    const { findings, servers } = await examine(config, !noStart);
+    const problems = findings.filter(({ level }) => level === "problem");
+    if (json)
+      console.log(JSON.stringify({ version: PROGRAM_VERSION, node: process.version, findings }, null, 2));
+    else console.log([...findings.flatMap(lines), summary(findings, problems.length, servers)].join("\n"));
+    if (problems.length > 0) process.exitCode = 1;
+  },
+});
 
 async function examine(config: string | undefined, mayStart: boolean) {
-  const sentences: string[] = [];
-  const before = await checkState(homedir());
-  const clients = await checkClients(thisMachine());
-  const opened = await openConfig({ config, report: (sentence) => sentences.push(sentence) }).catch(
-    (error: unknown) => {
-      if (isProblem(error)) return problemWith(config ?? "config", error.message, error.next);
-      throw error;
-    },
-  );
-  if ("level" in opened) return { findings: [...before, opened, ...clients], servers: 0 };
-  const broken = sentences.map((sentence) =>
-    problemWith(config ?? "settings", sentence, "Correct it in the config."),
-  );
-  const findings = [
-    ...before,
-    ...checkSettings(opened.loaded),
-    ...broken,
-    ...clients,
-    ...(await checkServers(opened, mayStart)),
-  ];
-  return { findings, servers: opened.servers.length };
+  const state = await Array.fromAsync(checkState(homedir()));
+  const clients = await Array.fromAsync(checkClients(thisMachine()));
+  const broken: Finding[] = [];
+  const report = (sentence: string) =>
+    broken.push(problemWith(config ?? "settings", sentence, "Correct it in the config."));
+  try {
+    const opened = await openConfig({ config, report });
+    const servers = await Array.fromAsync(checkServers(opened, mayStart));
+    const findings = [...state, ...checkSettings(opened.loaded), ...broken, ...clients, ...servers];
+    return { findings, servers: opened.servers.length };
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    const unread = problemWith(config ?? "config", error.message, error.next);
+    return { findings: [...state, unread, ...clients], servers: 0 };
+  }
 }
 
-async function checkServers(opened: OpenedConfig, mayStart: boolean): Promise<Finding[]> {
+async function* checkServers(opened: OpenedConfig, mayStart: boolean): AsyncGenerator<Finding> {
   const variables = withSecrets(process.env);
-  const programs = opened.servers.map((source) => ({
-    id: source.id,
-    findings: checkProgram(source.program(), variables),
-  }));
-  const cannotStart = programs
-    .filter(({ findings }) => findings.some(({ level }) => level === "problem"))
-    .map(({ id }) => id);
-  return [
-    ...programs.flatMap(({ findings }) => findings),
-    ...duplicateServers(opened),
-    ...(mayStart ? await checkAnswers(opened, new Set(cannotStart)) : []),
-  ];
-}
-
-/** Two servers that run the same program cost tokens twice and confuse a search. */
-function duplicateServers({ servers }: OpenedConfig): Finding[] {
-  const programs = servers.map((source) => source.program());
-  return programs.flatMap((program, index) => {
-    const duplicate = programs.slice(0, index).find((other) => isDeepStrictEqual(other.runs, program.runs));
-    if (!duplicate) return [];
-    const cause = `it runs exactly what ${duplicate.label} runs`;
-    return [warningOf(`server ${program.label}`, cause, `keyhole remove ${program.label}`)];
-  });
+  const cannotStart = new Set<string>();
+  const programs = opened.servers.map((server) => server.program());
+  for (const program of programs)
+    for (const finding of checkProgram(program, variables)) {
+      if (finding.level === "problem") cannotStart.add(program.label);
+      yield finding;
+    }
+  // Two servers that run the same program cost tokens twice and confuse a search.
+  for (const [index, { label, runs }] of programs.entries()) {
+    const duplicate = programs.slice(0, index).find((other) => isDeepStrictEqual(other.runs, runs));
+    if (!duplicate) continue;
+    yield warningOf(
+      `server ${label}`,
+      `it runs exactly what ${duplicate.label} runs`,
+      `keyhole remove ${label}`,
+    );
+  }
+  if (mayStart) yield* checkAnswers(opened.servers.filter(({ label }) => !cannotStart.has(label)));
 }
 
 function lines({ level, about, cause, fix }: Finding): string[] {

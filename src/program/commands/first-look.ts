@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { showProgram } from "../../core/access/consents.ts";
 import { isSwitchedOff, type McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
@@ -11,43 +10,48 @@ import type { FoundServer } from "../clients/read-server.ts";
 import { costLines, type Measured, measureServers, savingLines } from "../doctor/measure-servers.ts";
 import { cacheFolder, thisMachine } from "../open/user-folders.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
-import { connect, programOf, toolLines } from "./connect.ts";
-
-export interface FirstLookInput {
-  readonly yes: boolean;
-  readonly dryRun: boolean;
-  readonly json: boolean;
-}
+import { defineCommand } from "../terminal/define-command.ts";
+import { JSON_OUTPUT } from "../terminal/shared-options.ts";
+import { connectClient, programOf, serverLines } from "./connect.ts";
 
 /** `keyhole` without a command: the servers of all clients, their cost, and the way behind Keyhole. */
-export async function firstLook({ yes, dryRun, json }: FirstLookInput): Promise<void> {
-  const machine = thisMachine();
-  const configs = await findConfigs(CLIENTS, machine);
-  const servers = distinct(configs);
-  const isAsked = hasTerminal() && !json;
-  if (!json) console.log(listLines(configs, machine.home).join("\n"));
-  const isMeasured =
-    servers.size > 0 &&
-    !dryRun &&
-    (yes || (isAsked && (await askYesOrNo(`\nStart these ${servers.size} servers to count their tokens?`))));
-  const measured = isMeasured ? await measure(servers, machine.home) : undefined;
-  if (json) return console.log(JSON.stringify(toJson(configs, measured), null, 2));
-  if (measured) console.log(["", ...costLines(measured.servers), "", ...savingLines(measured)].join("\n"));
-  const open = openClients(configs);
-  if (dryRun || (isAsked && !yes)) {
-    for (const client of open) {
-      console.log("");
-      // A broken config of one client leaves the others their offer.
-      await connect(client, { dryRun }).catch((error: unknown) =>
-        console.error(toVisibleLine(reasonOf(error))),
-      );
+export const firstLook = defineCommand({
+  name: "",
+  options: {
+    yes: { help: "start the servers to count their tokens" },
+    "dry-run": { help: "show what connecting would change" },
+    json: JSON_OUTPUT,
+  },
+  run: async ({ yes, dryRun, json }) => {
+    const machine = thisMachine();
+    const configs = await findConfigs(CLIENTS, machine);
+    const servers = distinct(configs);
+    const isAsked = hasTerminal() && !json;
+    if (!json) console.log(listLines(configs, machine.home).join("\n"));
+    const isMeasured =
+      servers.size > 0 &&
+      !dryRun &&
+      (yes ||
+        (isAsked && (await askYesOrNo(`\nStart these ${servers.size} servers to count their tokens?`))));
+    const measured = isMeasured ? await measure(servers, machine.home) : undefined;
+    if (json) return console.log(JSON.stringify(toJson(configs, measured), null, 2));
+    if (measured) console.log(["", ...costLines(measured.servers), "", ...savingLines(measured)].join("\n"));
+    const open = openClients(configs);
+    if (dryRun || (isAsked && !yes)) {
+      for (const client of open) {
+        console.log("");
+        // A broken config of one client leaves the others their offer.
+        await connectClient(client, { dryRun }).catch((error: unknown) =>
+          console.error(toVisibleLine(reasonOf(error))),
+        );
+      }
+      // Saying no to an offer is no failure.
+      process.exitCode = 0;
+      return;
     }
-    // Saying no to an offer is no failure.
-    process.exitCode = 0;
-    return;
-  }
-  console.log(["", ...nextLines(servers.size, isMeasured, open)].join("\n"));
-}
+    console.log(["", ...nextLines(servers.size, isMeasured, open)].join("\n"));
+  },
+});
 
 function nextLines(count: number, isMeasured: boolean, open: readonly { readonly name: string }[]): string[] {
   if (count === 0) return ["Add a server: keyhole add NAME -- COMMAND ARGS   All commands: keyhole --help"];
@@ -75,19 +79,14 @@ function listLines(configs: readonly FoundConfig[], home: string): string[] {
   return shown.flatMap(({ client, place, servers, problem, isConnected }) => [
     toVisibleLine(`${client.title}  ${place.path}${isConnected ? "  connected to Keyhole" : ""}`),
     ...(problem === undefined ? [] : [toVisibleLine(`  cannot be read: ${problem}`)]),
-    ...servers.flatMap((server) => serverLines(server, home)),
+    ...servers.flatMap((server) => foundLines(server, home)),
   ]);
 }
 
-function serverLines({ name, config, stays, notes }: FoundServer, home: string): string[] {
+function foundLines({ name, config, stays, notes }: FoundServer, home: string): string[] {
   if (!config) return [toVisibleLine(`  ${name}  cannot run behind Keyhole: ${stays}`)];
-  return [
-    toVisibleLine(`  ${name}${isSwitchedOff(config) ? "  switched off" : ""}`),
-    ...[...showProgram(programOf({ name: "server", config }, home)), ...toolLines(config)].map(
-      (line) => `    ${line}`,
-    ),
-    ...notes.map((note) => toVisibleLine(`    note     ${note}`)),
-  ];
+  const title = `${name}${isSwitchedOff(config) ? "  switched off" : ""}`;
+  return serverLines(title, { config, notes }, programOf({ name: "server", config }, home));
 }
 
 /** The servers that can be started, each once, also if several clients have it. */

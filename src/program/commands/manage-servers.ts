@@ -1,65 +1,70 @@
 import { openUrl } from "../../agent/chat/chat-servers.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import type { PlainObject } from "../../base/util/plain-object.ts";
 import { readServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
-import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { readSettingsFile } from "../open/read-settings-file.ts";
 import { saveSetting } from "../open/save-setting.ts";
-import { ownConfig, thisMachine } from "../open/user-folders.ts";
+import { ownConfig } from "../open/user-folders.ts";
 import { hasTerminal } from "../terminal/confirm.ts";
-import { invalid, notFound } from "../terminal/define-command.ts";
+import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
+import { CONFIG, COUNT_MOST } from "../terminal/shared-options.ts";
 
-export interface AddInput {
-  /** The name, and the address of a server that is reached over HTTP. */
-  readonly words: readonly string[];
-  /** The program and its arguments. */
-  readonly command: readonly string[];
-  readonly env: readonly string[];
-  readonly header: readonly string[];
-}
+export const add = defineCommand({
+  name: "add",
+  page: "clients.md",
+  words: "NAME [URL]",
+  takesCommand: true,
+  forms: ["NAME [--env NAME=VALUE]... -- COMMAND [ARGS]", 'NAME URL [--header "NAME: VALUE"]...'],
+  about: `Adds a server to Keyhole's own config. In a terminal, asks whether it may start and shows what it offers for
+    approval; otherwise keyhole servers allow NAME and keyhole approve NAME do that.`,
+  options: {
+    env: { takes: "NAME=VALUE", repeats: true, help: `a variable of the program; VALUE may be \${NAME}` },
+    header: { takes: '"NAME: VALUE"', repeats: true, help: "a header of every request" },
+  },
+  run: async ({ words: [name = "", url], command: [program, ...args], env, header }) => {
+    if (name !== toLabel(name))
+      throw invalid(
+        "add",
+        "the name needs letters, digits, hyphens and underscores, and begins with a letter",
+      );
+    const config = {
+      ...(program !== undefined && { command: program, args }),
+      ...(url !== undefined && { url }),
+      ...(env.length > 0 && { env: pairs(env, "=") }),
+      ...(header.length > 0 && { headers: pairs(header, ":") }),
+    };
+    readServerConfig(name, config);
+    if (Object.hasOwn(await ownServers(), name))
+      throw invalid("add", `the server ${name} exists; keyhole remove ${name} removes it`);
+    await saveSetting(`mcpServers.${name}`, config, { file: ownConfig() });
+    console.log(`Added ${name}.`);
+    if (!hasTerminal()) return console.log(`Let it start: keyhole servers allow ${name}`);
+    await (await import("../approvals/approve.ts")).approve.start([name]);
+  },
+});
 
-/** `keyhole add` */
-export async function addServer({
-  words,
-  command: [program, ...args],
-  env,
-  header,
-}: AddInput): Promise<void> {
-  const [name = "", url] = words;
-  if (name !== toLabel(name))
-    throw invalid("add", "the name needs letters, digits, hyphens and underscores, and begins with a letter");
-  const config = {
-    ...(program !== undefined && { command: program, args }),
-    ...(url !== undefined && { url }),
-    ...(env.length > 0 && { env: pairs(env, "=") }),
-    ...(header.length > 0 && { headers: pairs(header, ":") }),
-  };
-  readServerConfig(name, config);
-  if (Object.hasOwn(await ownServers(), name))
-    throw invalid("add", `the server ${name} exists; keyhole remove ${name} removes it`);
-  await saveSetting(`mcpServers.${name}`, config, { file: ownConfig() });
-  console.log(`Added ${name}.`);
-  if (!hasTerminal()) return console.log(`Let it start: keyhole servers allow ${name}`);
-  const { approve } = await import("../approvals/approve.ts");
-  await approve({ words: [name], config: undefined, refresh: false, yes: undefined });
-}
-
-/** `keyhole remove` */
-export async function removeServer({ words: [name = ""] }: Pick<AddInput, "words">): Promise<void> {
-  const servers = await ownServers();
-  if (!Object.hasOwn(servers, name))
-    throw notFound("remove", ["server", name], Object.keys(servers), "keyhole list shows all");
-  const read = await readSettingsFile(ownConfig());
-  const isOther = read.state === "read" && Object.hasOwn(read.written.servers ?? {}, name);
-  await saveSetting(`${isOther ? "servers" : "mcpServers"}.${name}`, undefined, { file: ownConfig() });
-  console.log(`Removed ${name}.`);
-}
+export const remove = defineCommand({
+  name: "remove",
+  page: "clients.md",
+  words: "NAME",
+  about: "Removes a server from Keyhole's own config. Gateways that run notice it.",
+  run: async ({ words: [name = ""] }) => {
+    const servers = await ownServers();
+    if (!Object.hasOwn(servers, name))
+      throw notFound("remove", ["server", name], Object.keys(servers), "keyhole list shows all");
+    const read = await readSettingsFile(ownConfig());
+    const isOther = read.state === "read" && Object.hasOwn(read.written.servers ?? {}, name);
+    await saveSetting(`${isOther ? "servers" : "mcpServers"}.${name}`, undefined, { file: ownConfig() });
+    console.log(`Removed ${name}.`);
+  },
+});
 
 /** The servers of Keyhole's own config. */
-async function ownServers(): Promise<Readonly<Record<string, unknown>>> {
-  const { home } = thisMachine();
-  return (await loadSettings({ home, project: home })).settings.mcpServers;
+async function ownServers(): Promise<PlainObject> {
+  const read = await readSettingsFile(ownConfig());
+  return (read.state === "read" && read.value.mcpServers) || {};
 }
 
 function pairs(texts: readonly string[], mark: string): Record<string, string> {
@@ -72,41 +77,46 @@ function pairs(texts: readonly string[], mark: string): Record<string, string> {
   );
 }
 
-export interface LogoutInput {
-  readonly words: readonly string[];
-  readonly config: string | undefined;
-}
-
-export interface LoginInput extends LogoutInput {
-  readonly open: boolean;
-  /** In seconds. */
-  readonly timeout: number | undefined;
-}
-
 /** `keyhole login`: keeps the login in the state folder, where a running gateway finds it. */
-export async function logIn({ words, config, open, timeout }: LoginInput): Promise<void> {
-  const [label = ""] = words;
-  const server = await findServer("login", label, config);
-  const isNeeded = await server.logIn({
-    ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
-    onUrl: async (url) => {
-      console.log(`Open this address to log in:\n\n  ${toVisibleText(url.href)}\n`);
-      if (open && !(await openUrl(url))) console.log("The browser could not be opened.");
-    },
-  });
-  const { status } = server.diagnostics();
-  if (isNeeded) console.log(`Logged in to ${label}.`);
-  else if (status) console.log(`Not logged in to ${label}: ${status.reason}.`);
-  else console.log(`${label} needs no login: it can be used without one.`);
-  process.exit(isNeeded || !status ? 0 : 1);
-}
+export const login = defineCommand({
+  name: "login",
+  page: "upstreams.md",
+  words: "LABEL",
+  about: "Logs in to an upstream server. Prints the address to open, and waits for the login to finish.",
+  options: {
+    config: CONFIG,
+    open: { help: "open the address in the browser" },
+    timeout: { takes: "SECONDS", most: COUNT_MOST, help: "how long to wait (default: 300)" },
+  },
+  run: async ({ words: [label = ""], config, open, timeout }) => {
+    const server = await findServer("login", label, config);
+    const isNeeded = await server.logIn({
+      ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
+      onUrl: async (url) => {
+        console.log(`Open this address to log in:\n\n  ${toVisibleText(url.href)}\n`);
+        if (open && !(await openUrl(url))) console.log("The browser could not be opened.");
+      },
+    });
+    const { status } = server.diagnostics();
+    if (isNeeded) console.log(`Logged in to ${label}.`);
+    else if (status) console.log(`Not logged in to ${label}: ${status.reason}.`);
+    else console.log(`${label} needs no login: it can be used without one.`);
+    process.exit(isNeeded || !status ? 0 : 1);
+  },
+});
 
-/** `keyhole logout` */
-export async function logOut({ words: [label = ""], config }: LogoutInput): Promise<void> {
-  const server = await findServer("logout", label, config);
-  const wasLoggedIn = await server.logOut();
-  console.log(wasLoggedIn ? `Logged out of ${label}.` : `Not logged in to ${label}.`);
-}
+export const logout = defineCommand({
+  name: "logout",
+  page: "upstreams.md",
+  words: "LABEL",
+  about: "Deletes the login to an upstream server.",
+  options: { config: CONFIG },
+  run: async ({ words: [label = ""], config }) => {
+    const server = await findServer("logout", label, config);
+    const wasLoggedIn = await server.logOut();
+    console.log(wasLoggedIn ? `Logged out of ${label}.` : `Not logged in to ${label}.`);
+  },
+});
 
 /**
  * Finds the config's server of that label. It shares its logins with `keyhole serve`.

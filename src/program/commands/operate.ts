@@ -12,6 +12,7 @@ import {
   type CommandInput,
   type CommandOption,
   defineCommand,
+  toCamelCase,
 } from "../terminal/define-command.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
 
@@ -35,20 +36,18 @@ type CommandOperation = Pick<
 >;
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
-export function operationCommand(name: string, summary: string): Command {
-  const operation = OPERATIONS[name as OperationName] as unknown as CommandOperation;
+export function operationCommand(name: OperationName): Command {
+  const operation = OPERATIONS[name] as unknown as CommandOperation;
   const { title, command } = operation;
   const fields = fieldsOf(operation);
   const defined = defineCommand({
     name: command.name ?? name,
-    summary,
     words: "[WORD]...",
     forms: [command.usage],
     about: `${title}. Values are read as JSON where they are JSON, otherwise as text.`,
     options: { ...Object.fromEntries(fields.map((field) => [field.option, field.about])), ...SHARED },
     notes: "Exits with 1 if the answer is an error.",
-    run: (input) =>
-      operate(name as OperationName, toInput(operation, fields, input as never), input as never),
+    run: (input) => operate(name, toInput(operation, fields, input as never), input as never),
   });
   return { ...defined, start: (args) => defined.start(args.map(spellOut)) };
 }
@@ -117,7 +116,7 @@ function toInput(
     else values.push([name, readValue(text)]);
   }
   const options = fields.flatMap(({ name, option, read }) => {
-    const value = input[option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    const value = input[toCamelCase(option)];
     return value === undefined ? [] : [[name, read(value as string | boolean)]];
   });
   return { ...command.toInput(words, Object.fromEntries(values)), ...Object.fromEntries(options) };

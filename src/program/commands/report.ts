@@ -3,19 +3,28 @@ import { countOf } from "../../base/util/count-of.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { openGateway } from "../open/open-gateway.ts";
 import { learningFile } from "../open/stores.ts";
+import { defineCommand } from "../terminal/define-command.ts";
 
 const SHOWN = 10;
 
-/** `keyhole report` */
-export async function showReport({ json }: { readonly json: boolean }): Promise<void> {
-  const { gateway, close } = openGateway({ options: { learning: { log: learningFile() } } });
-  try {
-    const report = { unmet: gateway.unmet(), repeated: gateway.repeated() };
-    console.log(json ? JSON.stringify(report, null, 2) : lines(report).map(toVisibleLine).join("\n"));
-  } finally {
-    await close();
-  }
-}
+export const report = defineCommand({
+  name: "report",
+  page: "guide.md#learning-from-use",
+  about: `Shows what use teaches about your catalog: queries that led to no call, which ask for a better description or
+    a missing server, and calls that conversations make one after the other again and again, which a recipe would save.
+    Queries and calls are kept on this machine, without what looks like a secret; learning.enabled of the config
+    switches that off.`,
+  options: { json: { help: "everything, with the draft of a recipe for each sequence of calls" } },
+  run: async ({ json }) => {
+    const { gateway, close } = openGateway({ options: { learning: { log: learningFile() } } });
+    try {
+      const report = { unmet: gateway.unmet(), repeated: gateway.repeated() };
+      console.log(json ? JSON.stringify(report, null, 2) : lines(report).map(toVisibleLine).join("\n"));
+    } finally {
+      await close();
+    }
+  },
+});
 
 interface UseReport {
   readonly unmet: ReturnType<Gateway["unmet"]>;

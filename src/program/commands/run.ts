@@ -1,87 +1,103 @@
 import { fstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { OutputFormat } from "../../agent/chat/print-events.ts";
+import { OUTPUT_FORMATS } from "../../agent/chat/print-events.ts";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { provideCarriedPackages } from "../open/carried-packages.ts";
-import { invalid } from "../terminal/define-command.ts";
+import { defineCommand, invalid } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
+import { CONFIG, CONTINUE, MODEL, PROFILE, PROVIDER, RESUME, TRUST } from "../terminal/shared-options.ts";
 
 const MAX_INPUT_CHARS = 10_000_000;
 const WRONG_USAGE = 2;
 const INTERRUPTED = 130;
 
-export interface RunInput {
-  readonly words: readonly string[];
-  readonly prompt: string | undefined;
-  readonly continue: boolean;
-  readonly resume: string | undefined;
-  readonly jsonSchema: string | undefined;
-  readonly outputFormat: OutputFormat;
-  readonly stream: boolean;
-  readonly provider: string | undefined;
-  readonly model: string | undefined;
-  readonly config: string | undefined;
-  readonly profile: string | undefined;
-  readonly trust: boolean;
-  readonly allow: readonly string[];
-  readonly allowWrite: boolean;
-  readonly usage: string;
-}
+export const run = defineCommand({
+  name: "run",
+  page: "agent.md",
+  words: "[PROMPT]...",
+  forms: ["-p PROMPT"],
+  options: {
+    prompt: { short: "p", takes: "TEXT", help: "the prompt; piped input is added to it or replaces it" },
+    continue: CONTINUE,
+    resume: RESUME,
+    "json-schema": { takes: "FILE", help: "answer with JSON of this JSON Schema" },
+    "output-format": { takes: "FORMAT", choices: OUTPUT_FORMATS, default: "text" },
+    stream: {
+      help: "write text as it arrives, also what the model says between calls (default in a terminal)",
+    },
+    provider: PROVIDER,
+    model: MODEL,
+    config: CONFIG,
+    profile: PROFILE,
+    trust: TRUST,
+    allow: {
+      takes: "RULE",
+      repeats: true,
+      help: "allow something for this run, such as 'shell-run(npm test)' or 'fs-write(src/**)'",
+    },
+    "allow-write": {
+      help: `run tools that write without asking, also those that write the folder's files; commands and destructive
+        tools stay denied`,
+    },
+  },
+  notes: `Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 a limit was reached (also that of the answer) or the model
+    repeated itself, 4 the provider's content filter stopped the answer, 130 interrupted. Nobody can be asked, so calls
+    that no rule of the settings or of --allow allows are denied.`,
+  misuseCode: 2,
+  run: async (input, { usage }) => {
+    const fail = (message: string): never => {
+      console.error(`${message}\n\n${usage}`);
+      process.exit(WRONG_USAGE);
+    };
+    // stdout carries the answer only; tools and config may print anything.
+    globalThis.console = createSafeConsole(process.stderr);
+    process.stdout.on("error", () => {});
+    const prompt = await promptOf([input.prompt ?? "", ...input.words].join(" ").trim());
+    if (prompt === "") fail("The prompt is missing: give it with -p, or pipe it in.");
+    const { jsonSchema: file } = input;
+    const output =
+      file === undefined
+        ? undefined
+        : await readSchemaFile(file).catch((error: unknown) =>
+            fail(`--json-schema ${file}: ${reasonOf(error)}`),
+          );
+    await checkRules(input.allow).catch((error: unknown) => fail(`--allow: ${reasonOf(error)}`));
+    await provideCarriedPackages();
+    await loadPackage("ai", "keyhole run", () => import("ai"));
+    const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
+      import("../open/open-agent.ts"),
+      import("../../agent/loop/run.ts"),
+      import("../../agent/chat/print-events.ts"),
+    ]);
+    const { agent, loaded, observe, close } = await openAgent({ ...input, folder: process.cwd() });
+    for (const { message } of loaded.problems) console.error(message);
 
-/** `keyhole run`: runs the agent once and exits with the code of its outcome. */
-export async function runOnce(input: RunInput): Promise<void> {
-  const fail = (message: string): never => {
-    console.error(`${message}\n\n${input.usage}`);
-    process.exit(WRONG_USAGE);
-  };
-  // stdout carries the answer only; tools and config may print anything.
-  globalThis.console = createSafeConsole(process.stderr);
-  process.stdout.on("error", () => {});
-  const prompt = await promptOf([input.prompt ?? "", ...input.words].join(" ").trim());
-  if (prompt === "") fail("The prompt is missing: give it with -p, or pipe it in.");
-  const { jsonSchema: file } = input;
-  const output =
-    file === undefined
-      ? undefined
-      : await readSchemaFile(file).catch((error: unknown) =>
-          fail(`--json-schema ${file}: ${reasonOf(error)}`),
-        );
-  await checkRules(input.allow).catch((error: unknown) => fail(`--allow: ${reasonOf(error)}`));
-  await provideCarriedPackages();
-  await loadPackage("ai", "keyhole run", () => import("ai"));
-  const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
-    import("../open/open-agent.ts"),
-    import("../../agent/loop/run.ts"),
-    import("../../agent/chat/print-events.ts"),
-  ]);
-  const { agent, loaded, observe, close } = await openAgent({ ...input, folder: process.cwd() });
-  for (const { message } of loaded.problems) console.error(message);
-
-  const controller = new AbortController();
-  const interrupt = () => (controller.signal.aborted ? process.exit(INTERRUPTED) : controller.abort());
-  process.on("SIGINT", interrupt);
-  process.on("SIGTERM", interrupt);
-  let code = 1;
-  try {
-    const resume = input.continue ? "last" : input.resume;
-    const session = await agent.openSession(resume === undefined ? {} : { resume });
-    const events = observe(
-      runAgent(agent, prompt, { session, signal: controller.signal, ...(output && { output }) }),
-    );
-    code = await printEvents(events, input.outputFormat, {
-      out: process.stdout,
-      err: process.stderr,
-      stream: input.stream || (process.stdout.isTTY && !output),
-    });
-    await session.end();
-  } finally {
-    await close();
-  }
-  process.exit(code);
-}
+    const controller = new AbortController();
+    const interrupt = () => (controller.signal.aborted ? process.exit(INTERRUPTED) : controller.abort());
+    process.on("SIGINT", interrupt);
+    process.on("SIGTERM", interrupt);
+    let code = 1;
+    try {
+      const resume = input.continue ? "last" : input.resume;
+      const session = await agent.openSession(resume === undefined ? {} : { resume });
+      const events = observe(
+        runAgent(agent, prompt, { session, signal: controller.signal, ...(output && { output }) }),
+      );
+      code = await printEvents(events, input.outputFormat, {
+        out: process.stdout,
+        err: process.stderr,
+        stream: input.stream || (process.stdout.isTTY && !output),
+      });
+      await session.end();
+    } finally {
+      await close();
+    }
+    process.exit(code);
+  },
+});
 
 async function checkRules(allow: readonly string[]): Promise<void> {
   const { readRules } = await import("../../agent/permissions/permission.ts");

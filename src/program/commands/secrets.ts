@@ -5,25 +5,27 @@ import { secretNamesIn } from "../../sources/mcp/config/to-launch.ts";
 import { openConfig } from "../open/open-config.ts";
 import { openSecrets, SECRET_NAME } from "../open/secrets.ts";
 import { hasTerminal } from "../terminal/confirm.ts";
-import { invalid, notFound } from "../terminal/define-command.ts";
+import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 const PLACES = { keychain: "the system's keychain", file: "a file that only you can read" } as const;
 
-export interface SecretsInput {
-  readonly action: string;
-  readonly words: readonly string[];
-  readonly config: string | undefined;
-  readonly json: boolean;
-}
-
-/** `keyhole secrets` */
-export async function manageSecrets({ action, words, config, json }: SecretsInput): Promise<void> {
-  const [name = ""] = words;
-  if (action === "" || action === "list") return list(config, json);
-  if (!SECRET_NAME.test(name))
-    throw invalid("secrets", `${action} needs a name of letters, digits, dots, hyphens and underscores`);
-  await (action === "set" ? set(name) : remove(name));
-}
+export const secrets = defineCommand({
+  name: "secrets",
+  page: "configuration.md#servers",
+  words: { "": "", set: "NAME", remove: "NAME", list: "" },
+  about: `Keeps values that configs name as \${secret:NAME}, \${keychain:NAME} or \${input:NAME}: in the system's
+    keychain (secret-tool on Linux, security on macOS), or without one in a file that only you can read. Lists the names
+    of secrets, where they are, those that servers need and which servers need them; never a value. set asks for the
+    value in the terminal without showing it, or reads it from stdin. A server gets a new value when it starts next.`,
+  options: { config: CONFIG, json: JSON_OUTPUT },
+  run: async ({ action, words: [name = ""], config, json }) => {
+    if (action === "" || action === "list") return list(config, json);
+    if (!SECRET_NAME.test(name))
+      throw invalid("secrets", `${action} needs a name of letters, digits, dots, hyphens and underscores`);
+    await (action === "set" ? set(name) : remove(name));
+  },
+});
 
 async function set(name: string): Promise<void> {
   const value = await readSecret(hasTerminal() ? `Value of ${name}: ` : undefined);

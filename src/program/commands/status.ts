@@ -2,73 +2,82 @@ import { homedir } from "node:os";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
-import { findServers } from "../approvals/survey-servers.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
 import { costLines, measureServers, type ServerCost, savingLines } from "../doctor/measure-servers.ts";
+import { openConfig } from "../open/open-config.ts";
 import { openConsents, openTokens } from "../open/stores.ts";
 import { thisMachine } from "../open/user-folders.ts";
+import { defineCommand } from "../terminal/define-command.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 import { daemonStatus } from "./daemon.ts";
 
-export interface StatusInput {
-  readonly config: string | undefined;
-  readonly json: boolean;
-}
+export const list = defineCommand({
+  name: "list",
+  page: "clients.md",
+  about: `Lists the servers of the config and of the settings: their state, tools and tokens. Starts only servers that
+    a person has allowed, and only if their listing is older than a day.`,
+  options: { config: CONFIG, json: JSON_OUTPUT },
+  run: async ({ config, json }) => {
+    const measured = await readServerStates(config);
+    const { servers } = measured;
+    if (json) return console.log(JSON.stringify(measured, null, 2));
+    if (servers.length === 0) return console.log("No servers. Add one: keyhole add NAME -- COMMAND ARGS");
+    console.log([...costLines(servers), "", ...savingLines(measured)].join("\n"));
+  },
+});
 
-/** `keyhole list` */
-export async function listServers({ config, json }: StatusInput): Promise<void> {
-  const measured = await readServerStates(config);
-  const { servers } = measured;
-  if (json) return console.log(JSON.stringify(measured, null, 2));
-  if (servers.length === 0) return console.log("No servers. Add one: keyhole add NAME -- COMMAND ARGS");
-  console.log([...costLines(servers), "", ...savingLines(measured)].join("\n"));
-}
-
-/** `keyhole status` */
-export async function showStatus({ config, json }: StatusInput): Promise<void> {
-  const [configs, measured, daemon] = await Promise.all([
-    findConfigs(CLIENTS, thisMachine()),
-    readServerStates(config),
-    daemonStatus(),
-  ]);
-  const connected = configs.filter(({ isConnected }) => isConnected);
-  const clients = [...new Set(connected.map(({ client }) => client.title))];
-  const tokens = openTokens().list();
-  if (json) {
-    const agents = tokens.map(({ name, expiresAt }) => ({
-      name,
-      ...(expiresAt !== undefined && { expiresAt }),
-    }));
-    const all = { version: PROGRAM_VERSION, clients, daemon: daemon ?? null, tokens: agents, ...measured };
-    return console.log(JSON.stringify(all, null, 2));
-  }
-  const names = tokens.map(({ name }) => name).join(", ");
-  console.log(
-    [
-      `keyhole  ${PROGRAM_VERSION}, Node ${process.versions.node}, ${homedir()}`,
-      `clients  ${clients.join(", ") || "none connected: keyhole connect CLIENT"}`,
-      `daemon   ${daemon ? `process ${daemon.pid}, ${countOf(daemon.clients, "client")}, ${countOf(daemon.servers, "server")}, ${daemon.memoryMb} MB` : "not running; the first client starts it"}`,
-      `agents   ${names || "no tokens"}`,
-      `servers  ${measured.servers.length || "none: keyhole add NAME -- COMMAND ARGS"}`,
-      ...(measured.servers.length > 0 ? [...costLines(measured.servers), "", ...savingLines(measured)] : []),
-    ]
-      .map(toVisibleLine)
-      .join("\n"),
-  );
-}
+export const status = defineCommand({
+  name: "status",
+  about: `Shows everything at a glance: clients that are connected, the daemon that serves them, servers with their
+    state, tools and tokens, and tokens of agents. Starts only servers that you have allowed, and only if their listing
+    is older than a day.`,
+  options: { config: CONFIG, json: JSON_OUTPUT },
+  run: async ({ config, json }) => {
+    const [configs, measured, daemon] = await Promise.all([
+      findConfigs(CLIENTS, thisMachine()),
+      readServerStates(config),
+      daemonStatus(),
+    ]);
+    const connected = configs.filter(({ isConnected }) => isConnected);
+    const clients = [...new Set(connected.map(({ client }) => client.title))];
+    const tokens = openTokens().list();
+    if (json) {
+      const agents = tokens.map(({ name, expiresAt }) => ({
+        name,
+        ...(expiresAt !== undefined && { expiresAt }),
+      }));
+      const all = { version: PROGRAM_VERSION, clients, daemon: daemon ?? null, tokens: agents, ...measured };
+      return console.log(JSON.stringify(all, null, 2));
+    }
+    const names = tokens.map(({ name }) => name).join(", ");
+    console.log(
+      [
+        `keyhole  ${PROGRAM_VERSION}, Node ${process.versions.node}, ${homedir()}`,
+        `clients  ${clients.join(", ") || "none connected: keyhole connect CLIENT"}`,
+        `daemon   ${daemon ? `process ${daemon.pid}, ${countOf(daemon.clients, "client")}, ${countOf(daemon.servers, "server")}, ${daemon.memoryMb} MB` : "not running; the first client starts it"}`,
+        `agents   ${names || "no tokens"}`,
+        `servers  ${measured.servers.length || "none: keyhole add NAME -- COMMAND ARGS"}`,
+        ...(measured.servers.length > 0
+          ? [...costLines(measured.servers), "", ...savingLines(measured)]
+          : []),
+      ]
+        .map(toVisibleLine)
+        .join("\n"),
+    );
+  },
+});
 
 /** The servers of a config with their state and cost. */
 async function readServerStates(config: string | undefined) {
-  const { guarded, pins, problems } = await findServers(config);
-  for (const reason of problems) console.error(toVisibleLine(reason));
+  const { servers, options, loaded } = await openConfig({ config });
+  for (const { message } of loaded.problems) console.error(toVisibleLine(message));
   const consents = openConsents();
-  const programs = guarded.map((source) => source.program());
+  const programs = servers.map((server) => server.program());
   const allowed = new Set(programs.filter(consents.isGiven).map(({ label }) => label));
-  const measured = await measureServers(guarded, pins);
-  return {
-    ...measured,
-    servers: measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) })),
-  };
+  const measured = await measureServers(servers, options.pins);
+  const states = measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) }));
+  return { ...measured, servers: states };
 }
 
 function stateOf({ label, failure, waiting }: ServerCost, allowed: ReadonlySet<string>): string {

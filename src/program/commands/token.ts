@@ -2,29 +2,42 @@ import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { type AgentToken, principalOf } from "../open/agent-tokens.ts";
 import { openTokens, recordDecisions } from "../open/stores.ts";
-import { invalid, notFound } from "../terminal/define-command.ts";
+import { type CommandInput, defineCommand, invalid, notFound } from "../terminal/define-command.ts";
+import { JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 /** Names become part of principals and file names, so they are plain. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
-export interface TokenInput {
-  readonly action: string;
-  readonly words: readonly string[];
-  readonly scopes: string;
-  readonly allowWrite: boolean;
-  readonly expires: string | undefined;
-  readonly json: boolean;
-}
+const OPTIONS = {
+  scopes: { takes: "LIST", default: "", help: "scopes of the agent, separated by commas" },
+  "allow-write": { help: "let the agent run tools that write" },
+  expires: {
+    takes: "TIME",
+    help: "a time from now, such as 12h, 30d or 8w, or a date, such as 2027-01-31 (default: never)",
+  },
+  json: JSON_OUTPUT,
+} as const;
 
-/** `keyhole token` */
-export async function manageTokens(input: TokenInput): Promise<void> {
-  const [name = ""] = input.words;
-  if (input.action === "add") return add(name, input);
-  if (input.action === "revoke") return revoke(name);
-  list(input.json);
-}
+export const token = defineCommand({
+  name: "token",
+  page: "mcp.md",
+  words: { "": "", add: "NAME", list: "", revoke: "NAME" },
+  about: `Makes a token for one agent, which calls a gateway on HTTP with it. Each token is a principal of its own: it
+    sees only entries whose scopes it has, and the audit log names it. The token is shown once; only its hash is kept.
+    Gateways that run notice new and revoked tokens at once.`,
+  options: OPTIONS,
+  run: async (input) => {
+    const [name = ""] = input.words;
+    if (input.action === "add") return add(name, input);
+    if (input.action === "revoke") return revoke(name);
+    list(input.json);
+  },
+});
 
-async function add(name: string, { scopes, expires, json, allowWrite }: TokenInput): Promise<void> {
+async function add(
+  name: string,
+  { scopes, expires, json, allowWrite }: CommandInput<typeof OPTIONS>,
+): Promise<void> {
   if (!NAME.test(name)) throw invalid("token", "a name has letters, digits, dots, hyphens and underscores");
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, Date.now());
   if (expires !== undefined && expiresAt === undefined)

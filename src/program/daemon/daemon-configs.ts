@@ -39,14 +39,8 @@ interface ConfigSlot {
   config: Promise<Config> | undefined;
 }
 
-export interface DaemonConfigs {
-  open(request: ServeRequest, reconnect: () => void): Promise<OpenedClient>;
-  count(): { configs: number; servers: number };
-  close(): Promise<void>;
-}
-
 /** Opens configs for clients as `keyhole serve` does for one: with their environment, folder and rights. */
-export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): DaemonConfigs {
+export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   const shared = createSharedServers();
   const configs = new Map<string, ConfigSlot>();
 
@@ -96,7 +90,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
 
   async function openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
     const { config, profile: profileName, trust, env, cwd } = first.request;
-    const opened = await openConfig({
+    const { profile, watch, ...opened } = await openConfig({
       config,
       profile: profileName,
       trust,
@@ -104,9 +98,9 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       env,
       servers: { environment: env, shared, limits: { idleMs } },
     });
-    const { options, profile, watch } = opened;
+    const { options } = opened;
     if (hasStatefulServer(opened.servers)) move(slot, randomUUID());
-    const { gateway, close } = openGateway({ options, settings: first.settings, config, profileName });
+    const { gateway, close } = openGateway(opened);
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
     const stopWatching = watch(async (all, next) => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isOwnFolder } from "../../sources/mcp/own-folder.ts";
@@ -15,7 +15,6 @@ export interface DaemonPaths {
   readonly log: string;
 }
 
-/** How to reach a daemon. */
 export interface DaemonAddress {
   readonly pid: number;
   readonly version: string;
@@ -25,23 +24,14 @@ export interface DaemonAddress {
   readonly token: string;
 }
 
-/** The folders of a person. Daemons of different folders know nothing of each other. */
-export interface PersonFolders {
-  readonly state: string;
-  readonly cache: string;
-  readonly home: string;
-}
-
-export function pathsOf({ state, cache, home }: PersonFolders): DaemonPaths {
+/** The files of a person's daemon. Daemons of different folders know nothing of each other. */
+export function daemonPaths(
+  { state, cache, home } = { state: setStateFolder(), cache: cacheFolder(), home: homedir() },
+): DaemonPaths {
   const folder = join(state, "daemon");
   const name = createHash("sha256").update(`${cache}\0${home}`).digest("hex").slice(0, 16);
   const file = (ending: string) => join(folder, `${name}.${ending}`);
   return { folder, address: file("json"), lock: file("lock"), log: file("log") };
-}
-
-/** The files of this person's daemon. */
-export function daemonPaths(): DaemonPaths {
-  return pathsOf({ state: setStateFolder(), cache: cacheFolder(), home: homedir() });
 }
 
 /** Reads how to reach the daemon. Undefined if there is none, or if another person could have written the file. */
@@ -83,14 +73,4 @@ export function isCurrent(paths: DaemonPaths, { token }: DaemonAddress): boolean
 /** Removes the address of a daemon, unless another daemon has replaced it. */
 export function removeAddress(paths: DaemonPaths, address: DaemonAddress): void {
   if (isCurrent(paths, address)) rmSync(paths.address, { force: true });
-}
-
-/** Lets only the owner use a socket. */
-export function protectSocket(path: string): void {
-  if (process.platform !== "win32") chmodSync(path, 0o600);
-}
-
-/** Appends to the log of the daemon. A log that has become large starts anew. */
-export function logFlags({ log }: DaemonPaths, maxBytes: number): "a" | "w" {
-  return (lstatSync(log, { throwIfNoEntry: false })?.size ?? 0) > maxBytes ? "w" : "a";
 }

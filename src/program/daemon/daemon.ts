@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
+import { chmodSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
@@ -11,7 +12,6 @@ import {
   type DaemonAddress,
   type DaemonPaths,
   isCurrent,
-  protectSocket,
   removeAddress,
   writeAddress,
 } from "./daemon-paths.ts";
@@ -31,7 +31,6 @@ export interface OpenedClient {
   /** Sentences for the person who uses the client. */
   readonly notes: readonly string[];
   connect(transport: Transport): unknown;
-  /** The client has left. */
   leave(): void;
 }
 
@@ -48,13 +47,7 @@ export interface DaemonOptions {
 }
 
 /** One process that serves all clients of a person. */
-export interface Daemon {
-  readonly address: DaemonAddress;
-  /** Resolves when the last client has left after a stop, a hand-over or a time without clients. */
-  readonly ended: Promise<void>;
-  /** Lets calls in flight finish, and takes no more. */
-  stop(): void;
-}
+export type Daemon = Awaited<ReturnType<typeof startDaemon>>;
 
 const CHECK_MS = 2_000;
 const HELLO_MS = 10_000;
@@ -66,10 +59,9 @@ const MEGABYTE = 1024 * 1024;
  *
  * @throws DAEMON_FAILED if nobody else can be kept out of its folder, or if it cannot listen there
  */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+export async function startDaemon(options: DaemonOptions) {
   const { paths, version, idleMs } = options;
   const address = createAddress(paths, version);
-  if (!address) throw failed("the path of its folder is too long for a socket");
   if (!makeOwnFolder(paths.folder)) throw failed("its folder is not of its owner alone");
   const clients = new Set<DaemonClient>();
   const started = performance.now();
@@ -82,7 +74,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const late = setTimeout(() => socket.destroy(), HELLO_MS);
     const line = await readFirstLine(socket, MAX_HELLO_BYTES);
     clearTimeout(late);
-    const hello = line === undefined ? undefined : readHello(line, address!.token);
+    const hello = line === undefined ? undefined : readHello(line, address.token);
     if (!hello) return void socket.destroy();
     if (hello.want === "serve") return serve(socket, hello.serve, hello.version);
     socket.end(toLine({ ok: true, status: status() }));
@@ -142,7 +134,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     leaving = reason;
     clearInterval(check);
     server.close();
-    removeAddress(paths, address!);
+    removeAddress(paths, address);
     for (const client of clients) client.leave(reason);
     endIfUnused();
   }
@@ -164,14 +156,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await once(server, "listening").catch((error: unknown) => {
     throw failed(reasonOf(error));
   });
-  protectSocket(address.path);
+  if (process.platform !== "win32") chmodSync(address.path, 0o600);
   writeAddress(paths, address);
   // Another daemon may have taken over, and the folder may be gone.
   const check = setInterval(() => {
     if (!isCurrent(paths, address)) leave("moved");
   }, options.checkMs ?? CHECK_MS);
   endIfUnused();
-  return { address, ended: ended.promise, stop: () => leave("stopped") };
+  return {
+    address,
+    /** Resolves when the last client has left after a stop, a hand-over or a time without clients. */
+    ended: ended.promise,
+    /** Lets calls in flight finish, and takes no more. */
+    stop: () => leave("stopped"),
+  };
 }
 
 function readHello(line: string, token: string): Hello | undefined {
@@ -202,16 +200,15 @@ function failed(reason: string) {
 /** Longer paths of sockets are cut by some systems. */
 const MAX_PATH = 100;
 
-/** Makes the address of a new daemon. Undefined if the folder's path is too long for a socket. */
-function createAddress({ folder }: DaemonPaths, version: string): DaemonAddress | undefined {
+function createAddress({ folder }: DaemonPaths, version: string): DaemonAddress {
   const id = randomBytes(6).toString("hex");
   const path =
     process.platform === "win32" ? `\\\\.\\pipe\\keyhole-${process.pid}-${id}` : join(folder, `${id}.sock`);
-  if (process.platform !== "win32" && Buffer.byteLength(path) > MAX_PATH) return undefined;
+  if (process.platform !== "win32" && Buffer.byteLength(path) > MAX_PATH)
+    throw failed("the path of its folder is too long for a socket");
   return { pid: process.pid, version, path, token: randomBytes(32).toString("base64url") };
 }
 
-/** A client of the daemon. */
 interface DaemonClient {
   /** Closes the connection with this reason as soon as no request runs. Requests that arrive meanwhile are not begun. */
   leave(reason: ClosingReason): void;
@@ -223,7 +220,7 @@ type RequestId = string | number;
 const ENDLESS = "subscriptions/listen";
 
 /** Serves the protocol over a socket, one message a line. */
-function serveClient(socket: Socket, connect: (transport: Transport) => unknown): DaemonClient {
+function serveClient(socket: Socket, connect: OpenedClient["connect"]): DaemonClient {
   const wire = createLineTransport(socket, socket);
   const running = new Set<RequestId>();
   let leaving: ClosingReason | undefined;

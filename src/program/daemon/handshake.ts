@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { ProblemCode } from "../../base/problems/problems.ts";
-import type { Surface } from "../../core/surfaces/surface-names.ts";
+import type { ServeInput } from "./serve-options.ts";
 
 /** The form of the first lines. A daemon with another form is not used. */
 export const WIRE = 1;
@@ -12,25 +12,25 @@ export const WIRE = 1;
 export type ClosingReason = "moved" | "stopped";
 
 /** A client's request to be served, with everything of its own process that decides about it. */
-export interface ServeRequest {
+export interface ServeRequest
+  extends Pick<ServeInput, "shortcut" | "allowWrite" | "trust">,
+    Partial<Pick<ServeInput, "profile" | "surface">> {
   /** The absolute path of a JSON config. */
   readonly config: string;
-  /** A profile of the config. */
-  readonly profile?: string | undefined;
-  /** Default: that of the profile. */
-  readonly surface?: Surface | undefined;
-  readonly shortcut: readonly string[];
-  readonly allowWrite: boolean;
-  readonly trust: boolean;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The first line of a connection. */
-export type Hello = { readonly wire: number; readonly token: string; readonly version: string } & (
+export type DaemonRequest =
   | { readonly want: "serve"; readonly serve: ServeRequest }
-  | { readonly want: "status" | "stop" }
-);
+  | { readonly want: "status" | "stop" };
+
+/** The first line of a connection. */
+export type Hello = {
+  readonly wire: number;
+  readonly token: string;
+  readonly version: string;
+} & DaemonRequest;
 
 export interface DaemonStatus {
   readonly pid: number;

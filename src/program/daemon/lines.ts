@@ -11,7 +11,7 @@ export interface LineLimit {
 /** Splits chunks into whole lines, each with its line end. The rest waits for the next chunk. */
 export function createLineSplitter(limit?: LineLimit): (chunk: Buffer) => Buffer[] {
   const begun = createByteGatherer();
-  let long: TopLevelFields | undefined;
+  let long: ReturnType<typeof createOutline> | undefined;
 
   function add(part: Buffer): void {
     if (long) return void long.add(part);
@@ -48,13 +48,7 @@ const CLOSING = new Set([0x7d, 0x5d]);
 const MAX_BYTES = 4_096;
 
 /** Reads JSON of any size as it passes, and keeps its first level: `{"id":1,"params":{}}`. */
-interface TopLevelFields {
-  add(chunk: Uint8Array): void;
-  /** Cut off if the first level itself is large. */
-  take(): Buffer;
-}
-
-export function createOutline(): TopLevelFields {
+export function createOutline() {
   const kept = createByteGatherer();
   let depth = 0;
   let isText = false;
@@ -74,11 +68,12 @@ export function createOutline(): TopLevelFields {
   }
 
   return {
-    add: (chunk) => {
+    add: (chunk: Uint8Array) => {
       for (let at = 0; at < chunk.length; at += 1) {
         if (read(chunk[at]!) && kept.size < MAX_BYTES) kept.add(chunk.subarray(at, at + 1));
       }
     },
+    /** Cut off if the first level itself is large. */
     take: () => kept.take(),
   };
 }

@@ -5,13 +5,15 @@ import { homedir } from "node:os";
 import { customProblem, problem } from "../../base/problems/problem.ts";
 import { MARKER } from "../../base/util/process-marker.ts";
 import { makeOwnFolder } from "../../sources/mcp/own-folder.ts";
-import { type DaemonAddress, type DaemonPaths, logFlags, readAddress } from "./daemon-paths.ts";
-import { type Hello, readFirstLine, type ServeRequest, type Welcome, WIRE } from "./handshake.ts";
-
-export interface Reached {
-  readonly socket: Socket;
-  readonly notes: readonly string[];
-}
+import { type DaemonAddress, type DaemonPaths, readAddress } from "./daemon-paths.ts";
+import {
+  type DaemonRequest,
+  type Hello,
+  readFirstLine,
+  type ServeRequest,
+  type Welcome,
+  WIRE,
+} from "./handshake.ts";
 
 export interface ReachOptions {
   readonly paths: DaemonPaths;
@@ -32,7 +34,7 @@ const MAX_WELCOME_BYTES = 1024 * 1024;
  *
  * @throws DAEMON_FAILED if none can be reached; any problem of the config
  */
-export async function reachDaemon({ paths, version, serve, start }: ReachOptions): Promise<Reached> {
+export async function reachDaemon({ paths, version, serve, start }: ReachOptions) {
   if (!makeOwnFolder(paths.folder)) throw failed("its folder is not of its owner alone");
   const retired = new Set<string>();
   let child: ChildProcess | undefined;
@@ -61,9 +63,7 @@ export async function reachDaemon({ paths, version, serve, start }: ReachOptions
 /** Sends a first line. Undefined if nobody answers. */
 export async function greet(
   { path, token }: DaemonAddress,
-  request:
-    | { version: string; want: "status" | "stop" }
-    | { version: string; want: "serve"; serve: ServeRequest },
+  request: { readonly version: string } & DaemonRequest,
 ): Promise<{ readonly socket: Socket; readonly welcome: Welcome } | undefined> {
   const socket = connect(path);
   socket.on("error", () => {});
@@ -101,7 +101,9 @@ const MAX_LOG_BYTES = 1024 * 1024;
 
 /** Starts a daemon that outlives this process. Its output goes to a log beside its socket. */
 export function spawnDaemon(paths: DaemonPaths): ChildProcess {
-  const log = openSync(paths.log, logFlags(paths, MAX_LOG_BYTES), 0o600);
+  const size = lstatSync(paths.log, { throwIfNoEntry: false })?.size ?? 0;
+  // A log that has become large starts anew.
+  const log = openSync(paths.log, size > MAX_LOG_BYTES ? "w" : "a", 0o600);
   // A gateway that runs this client as its server must not end the daemon of everybody with it.
   const { [MARKER]: _, ...env } = process.env;
   const args = [...process.execArgv, process.argv[1]!, "daemon", "run"];

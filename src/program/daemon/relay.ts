@@ -203,53 +203,37 @@ function parse(line: Buffer): Message | undefined {
   }
 }
 
-type ReplayId = string | number;
-
-/** The messages that open a session of the older protocol, to send them to the next daemon too. */
-interface HandshakeReplay {
-  /** Notes a message of the client. */
-  note(method: string, id: ReplayId | undefined, line: Buffer): void;
-  /** The messages for a new daemon. Requests that the client waits for keep their ids; the relay numbers all others. */
-  lines(pending: ReadonlyMap<ReplayId, unknown>): Buffer[];
-  /** Whether a pending request is among these messages. */
-  covers(id: ReplayId): boolean;
-  /** Whether an answer is to a message that only the relay has sent. */
-  isReplayed(id: ReplayId | undefined): boolean;
-  /** Whether a line may be such an answer. */
-  mayBeReplayed(line: Buffer): boolean;
-}
-
 /** No client uses ids like these. */
 const PREFIX = "keyhole-relay-";
 
-interface RecordedMessage {
-  readonly id: ReplayId | undefined;
-  readonly line: Buffer;
-}
-
-function createHandshakeReplay(): HandshakeReplay {
+/** The messages that open a session of the older protocol, to send them to the next daemon too. */
+function createHandshakeReplay() {
   /** By what it sets: a later message of the same key takes the place of the earlier one. */
-  const messages = new Map<string, RecordedMessage>();
-  const replayed = new Set<ReplayId>();
+  const messages = new Map<string, { readonly id: RelayId | undefined; readonly line: Buffer }>();
+  const replayed = new Set<RelayId>();
   let count = 0;
 
   return {
-    note: (method, id, line) => {
+    note: (method: string, id: RelayId | undefined, line: Buffer) => {
       const key = keyOf(method, line);
       if (key === undefined) return;
       if (method === "resources/unsubscribe") messages.delete(key);
       else messages.set(key, { id, line });
     },
-    lines: (pending) =>
+    /** The messages for a new daemon. Requests that the client waits for keep their ids; all others get new ones. */
+    lines: (pending: ReadonlyMap<RelayId, unknown>) =>
       [...messages.values()].map(({ id, line }) => {
         if (id === undefined || pending.has(id)) return line;
         count += 1;
         replayed.add(`${PREFIX}${count}`);
         return toLine({ ...JSON.parse(line.toString()), id: `${PREFIX}${count}` });
       }),
-    covers: (id) => [...messages.values()].some((message) => message.id === id),
-    isReplayed: (id) => id !== undefined && replayed.delete(id),
-    mayBeReplayed: (line) => line.includes(PREFIX),
+    /** Whether a pending request is among these messages. */
+    covers: (id: RelayId) => [...messages.values()].some((message) => message.id === id),
+    /** Whether an answer is to a message that only the relay has sent. */
+    isReplayed: (id: RelayId | undefined) => id !== undefined && replayed.delete(id),
+    /** Whether a line may be such an answer. */
+    mayBeReplayed: (line: Buffer) => line.includes(PREFIX),
   };
 }
 

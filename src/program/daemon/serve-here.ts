@@ -8,39 +8,43 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import { openLog, openTelemetry } from "../open/open-telemetry.ts";
+import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
-import type { ServeInput } from "./serve-options.ts";
+import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
 
+export const serve = defineCommand({
+  name: "serve",
+  page: "mcp.md",
+  options: SERVE_OPTIONS,
+  notes: `Over stdio, JSON configs are served by one daemon of yours, which starts with the first client and ends some
+    minutes after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daemon.
+
+    HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
+    makes one for each agent.`,
+  run: serveHere,
+});
+
 /**
- * `keyhole serve` in this process, until the client leaves or a signal arrives. A second signal exits at once. The
+ * Serves in this process, until the client leaves or a signal arrives. A second signal exits at once. The
  * daemon serves most clients over stdio, before this is loaded.
  */
-export async function serveHere(input: ServeInput): Promise<void> {
+async function serveHere(input: ServeInput): Promise<void> {
   const { http, shortcut: shortcuts } = input;
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
-  const opening = openConfig(input);
-  const loading = opening.then(({ loaded }) => loaded);
-  void openLog(loading);
-  const opened = await opening;
+  const opened = await openConfig(input);
+  const { profile, settings, loaded } = opened;
+  openLog(settings);
   // A client starts this before its person has added a server, and servers that come later are served too.
   if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
-  const { profile, options, loaded } = opened;
+  for (const { message, next } of loaded.problems) console.error(`${message} ${next}`);
   const surface = chooseSurface(input.surface, profile);
-  const { gateway, close } = openGateway({
-    options,
-    settings: loaded.settings,
-    config: input.config,
-    profileName: input.profile,
-    profile,
-    allowWrite: input.allowWrite,
-    isForMany: http,
-  });
+  const { gateway, close } = openGateway({ ...opened, allowWrite: input.allowWrite, isForMany: http });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface, shortcuts });
-  const telemetry = openTelemetry(loading);
+  const telemetry = openTelemetry(settings);
   const face = http ? await openHttpFace(gateway, server, input, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
   if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);

@@ -1,7 +1,7 @@
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { waits } from "../../core/access/pins.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
-import type { OpenedConfig } from "../open/open-config.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { openConsents, openPins } from "../open/stores.ts";
 import { type Finding, problemWith, warningOf } from "./check-state.ts";
@@ -21,10 +21,7 @@ const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
   [/HTTP 40[45]/, "Correct the path of its url; it often ends with /mcp."],
   [/HTTP 429/, "Wait: the server refuses more requests for now."],
   [/HTTP 5\d\d/, "The server itself fails; ask those who run it."],
-  [
-    /did not answer in time|in time/,
-    "Run its command by hand: it has to speak MCP on stdio, and print nothing else.",
-  ],
+  [/in time/, "Run its command by hand: it has to speak MCP on stdio, and print nothing else."],
   [/npm (?:ERR|error)|E404/, "Correct the name of the package in args."],
   [
     /Cannot find (?:module|package)|MODULE_NOT_FOUND|ModuleNotFoundError/,
@@ -38,61 +35,51 @@ const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
 ];
 
 /** Starts the servers that may start, and finds out why some do not answer, and what waits for a person. */
-export async function checkAnswers(opened: OpenedConfig, skipped: ReadonlySet<string>): Promise<Finding[]> {
+export async function* checkAnswers(servers: readonly McpSource[]): AsyncGenerator<Finding> {
   const consents = openConsents();
-  const servers = opened.servers.filter(({ id }) => !skipped.has(id));
-  const [allowed, waiting] = [true, false].map((isGiven) =>
-    servers.filter((source) => consents.isGiven(source.program()) === isGiven),
-  ) as [McpSource[], McpSource[]];
-  return [
-    ...waiting.map(({ label }) =>
-      warningOf(`server ${label}`, "it waits for your consent to start", `keyhole servers allow ${label}`),
-    ),
-    ...(await askAll(allowed)),
-  ];
-}
-
-async function askAll(sources: readonly McpSource[]): Promise<Finding[]> {
-  const { gateway, close } = openGateway({ options: { sources, pins: openPins() } });
+  const { allowed = [], waiting = [] } = Object.groupBy(servers, (server) =>
+    consents.isGiven(server.program()) ? "allowed" : "waiting",
+  );
+  for (const { label } of waiting)
+    yield warningOf(
+      `server ${label}`,
+      "it waits for your consent to start",
+      `keyhole servers allow ${label}`,
+    );
+  const { gateway, close } = openGateway({ options: { sources: allowed, pins: openPins() } });
   try {
     const failures = await listSources(gateway, () => true);
-    return sources.flatMap(({ id, label, diagnostics }): Finding[] => {
-      const about = `server ${label}`;
-      const { status, stderr, warnings } = diagnostics();
-      if (failures.has(id)) {
-        const reason = status?.reason ?? reasonOf(failures.get(id));
-        const isLogin = status?.state === "needs_login";
-        return [problemWith(about, reason, isLogin ? `keyhole login ${label}` : fixOf(reason, stderr))];
-      }
-      const open = gateway.pins.list().filter((pin) => pin.source === label && waits(pin));
-      const steering = open.filter(({ poison }) => poison.length > 0).map(({ route }) => route);
-      return [
-        ...(steering.length > 0
-          ? [
-              warningOf(
-                about,
-                `definitions try to steer a model: ${steering.join(", ")}`,
-                `keyhole approve ${label} shows them`,
-              ),
-            ]
-          : []),
-        ...(open.length > 0
-          ? [
-              warningOf(
-                about,
-                `${open.length === 1 ? "1 definition waits" : `${open.length} definitions wait`} for your approval`,
-                `keyhole approve ${label}`,
-              ),
-            ]
-          : []),
-        ...warnings.map((warning) => warningOf(about, warning, "Ask those who make the server.")),
-      ];
-    });
+    for (const server of allowed) yield* checkAnswer(server, failures.get(server.id), gateway);
   } catch (error) {
-    return [problemWith("servers", reasonOf(error), "keyhole list")];
+    yield problemWith("servers", reasonOf(error), "keyhole list");
   } finally {
     await close();
   }
+}
+
+function* checkAnswer(
+  { label, diagnostics }: McpSource,
+  failure: unknown,
+  { pins }: Gateway,
+): Generator<Finding> {
+  const about = `server ${label}`;
+  const { status, stderr, warnings } = diagnostics();
+  if (failure !== undefined) {
+    const reason = status?.reason ?? reasonOf(failure);
+    const fix = status?.state === "needs_login" ? `keyhole login ${label}` : fixOf(reason, stderr);
+    return yield problemWith(about, reason, fix);
+  }
+  const open = pins.list().filter((pin) => pin.source === label && waits(pin));
+  const steering = open.filter(({ poison }) => poison.length > 0).map(({ route }) => route);
+  if (steering.length > 0) {
+    const cause = `definitions try to steer a model: ${steering.join(", ")}`;
+    yield warningOf(about, cause, `keyhole approve ${label} shows them`);
+  }
+  if (open.length > 0) {
+    const wait = open.length === 1 ? "1 definition waits" : `${open.length} definitions wait`;
+    yield warningOf(about, `${wait} for your approval`, `keyhole approve ${label}`);
+  }
+  for (const warning of warnings) yield warningOf(about, warning, "Ask those who make the server.");
 }
 
 /** The server's status says more than its output, so it counts first. */

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { isProblem } from "../../base/problems/problem.ts";
-import { reasonOf } from "../../base/util/reason-of.ts";
+import { isProblem, type Problem } from "../../base/problems/problem.ts";
 import type { ServerAddress, ServerProcess, ServerProgram } from "../../core/nouns/server-program.ts";
 import { expandVariables, type LaunchVariables, readVariables } from "../../sources/mcp/config/to-launch.ts";
+import { reasonWhy } from "../clients/edit-config.ts";
 import { type Finding, problemWith, warningOf } from "./check-state.ts";
 
 /** Programs that people often lack, and where they come from. */
@@ -19,19 +19,28 @@ const INSTALL: Readonly<Record<string, string>> = {
   deno: "Install Deno: https://deno.com",
 };
 
-/** Finds what would keep a server from starting, without starting it. */
-export function checkProgram({ label, runs }: ServerProgram, variables: LaunchVariables): Finding[] {
-  const about = `server ${label}`;
-  const texts = "url" in runs ? [runs.url, ...Object.values(runs.headers)] : textsOf(runs);
-  return [
-    ...missingVariables(about, label, texts, variables),
-    ...texts.flatMap((text) => hiddenCharacters(about, text)),
-    ...("url" in runs ? checkAddress(about, runs) : checkProcess(about, runs)),
-  ];
-}
+const CORRECT_CWD = "Correct cwd in the config.";
+/** An argument that names a script by its path. */
+const SCRIPT = /^(?:\.{0,2}\/|[A-Za-z]:\\).*\.[cm]?[jt]s$|^(?:\.{0,2}\/).*\.py$/;
 
-function textsOf({ command, args, env, cwd }: ServerProcess): string[] {
-  return [command, ...args, ...Object.values(env), cwd];
+/** Finds what would keep a server from starting, without starting it. */
+export function* checkProgram(
+  { label, runs }: ServerProgram,
+  variables: LaunchVariables,
+): Generator<Finding> {
+  const about = `server ${label}`;
+  const texts =
+    "url" in runs
+      ? [runs.url, ...Object.values(runs.headers)]
+      : [runs.command, ...runs.args, ...Object.values(runs.env), runs.cwd];
+  yield* missingVariables(about, label, texts, variables);
+  for (const text of texts) {
+    // Pasted values often carry characters that nobody sees and every server refuses.
+    if (text === text.trim() && !/[\u00a0\u200b-\u200f\u2028\u2029\ufeff\r\n\t]/.test(text)) continue;
+    const fix = "Type the value again in the config, without spaces around it.";
+    yield warningOf(about, "a value has spaces or characters that do not show", fix);
+  }
+  yield* "url" in runs ? checkAddress(about, runs) : checkProcess(about, runs);
 }
 
 function missingVariables(
@@ -39,91 +48,60 @@ function missingVariables(
   label: string,
   texts: readonly string[],
   variables: LaunchVariables,
-): Finding[] {
-  const findings = new Map<string, Finding>();
+): Iterable<Finding> {
+  const findings = new Map<unknown, Finding>();
   for (const text of texts) {
     try {
       expandVariables(label, text, variables);
     } catch (error) {
       if (!isProblem(error)) continue;
-      const { reason, secret, variable } = error.details;
-      findings.set(String(reason), missingVariable(about, String(reason), { secret, variable }));
+      findings.set(error.details.reason, missingVariable(about, error.details));
     }
   }
-  return [...findings.values()];
+  return findings.values();
 }
 
-function missingVariable(
-  about: string,
-  reason: string,
-  { secret, variable: name }: { readonly secret: unknown; readonly variable: unknown },
-): Finding {
+function missingVariable(about: string, { reason, secret, variable: name }: Problem["details"]): Finding {
   if (secret) return problemWith(about, `the secret ${secret} is not set`, `keyhole secrets set ${secret}`);
   const fix = name
     ? `Set ${name} where the client starts, or write \${${name}:-default}, or \${secret:${name}} and keyhole secrets set ${name}`
     : "Correct it in the config.";
-  return problemWith(about, reason, fix);
+  return problemWith(about, String(reason), fix);
 }
 
-/** Pasted values often carry characters that nobody sees and every server refuses. */
-function hiddenCharacters(about: string, text: string): Finding[] {
-  const isHidden = text !== text.trim() || /[\u00a0\u200b-\u200f\u2028\u2029\ufeff\r\n\t]/.test(text);
-  if (!isHidden) return [];
-  const fix = "Type the value again in the config, without spaces around it.";
-  return [warningOf(about, "a value has spaces or characters that do not show", fix)];
-}
-
-function checkAddress(about: string, { url }: ServerAddress): Finding[] {
-  if (url.includes("${")) return [];
+function* checkAddress(about: string, { url }: ServerAddress): Generator<Finding> {
+  if (url.includes("${")) return;
   const address = URL.parse(url.trim());
   if (!address)
-    return [problemWith(about, "its url is no address", "Write it as https://host/path in the config.")];
-  if (!/^https?:$/.test(address.protocol))
-    return [
-      problemWith(
-        about,
-        `its url begins with ${address.protocol}`,
-        "Keyhole speaks to http and https addresses.",
-      ),
-    ];
-  const isOwn = /^(?:localhost|127\.|\[::1\])/.test(address.hostname);
-  if (address.protocol === "http:" && !isOwn)
-    return [
-      warningOf(
-        about,
-        "its url is not encrypted, so its keys can be read on the way",
-        "Write https:// in the config.",
-      ),
-    ];
-  return [];
+    return yield problemWith(about, "its url is no address", "Write it as https://host/path in the config.");
+  const { protocol, hostname } = address;
+  if (!/^https?:$/.test(protocol)) {
+    const fix = "Keyhole speaks to http and https addresses.";
+    return yield problemWith(about, `its url begins with ${protocol}`, fix);
+  }
+  const isOwn = /^(?:localhost|127\.|\[::1\])/.test(hostname);
+  if (protocol === "https:" || isOwn) return;
+  const cause = "its url is not encrypted, so its keys can be read on the way";
+  yield warningOf(about, cause, "Write https:// in the config.");
 }
 
-function checkProcess(about: string, runs: ServerProcess): Finding[] {
+function* checkProcess(about: string, runs: ServerProcess): Generator<Finding> {
   const { command, path, cwd, envFile, args } = runs;
-  if (!existsSync(cwd))
-    return [problemWith(about, `its folder ${cwd} does not exist`, "Correct cwd in the config.")];
-  if (!statSync(cwd).isDirectory())
-    return [problemWith(about, `its cwd ${cwd} is no folder`, "Correct cwd in the config.")];
-  const unread = envFile === undefined ? [] : checkEnvFile(about, envFile);
-  if (path === undefined && !command.includes("${")) return [...unread, withoutProgram(about, runs)];
-  const script = args.find((word) =>
-    /^(?:\.{0,2}\/|[A-Za-z]:\\).*\.[cm]?[jt]s$|^(?:\.{0,2}\/).*\.py$/.test(word),
-  );
+  const folder = statSync(cwd, { throwIfNoEntry: false });
+  if (!folder) return yield problemWith(about, `its folder ${cwd} does not exist`, CORRECT_CWD);
+  if (!folder.isDirectory()) return yield problemWith(about, `its cwd ${cwd} is no folder`, CORRECT_CWD);
+  if (envFile !== undefined) yield* checkEnvFile(about, envFile);
+  if (path === undefined && !command.includes("${")) return yield withoutProgram(about, runs);
+  const script = args.find((word) => SCRIPT.test(word));
   if (script !== undefined && !existsSync(resolve(cwd, script)))
-    return [
-      ...unread,
-      problemWith(about, `it runs ${script}, which does not exist`, "Correct args in the config."),
-    ];
-  return unread;
+    yield problemWith(about, `it runs ${script}, which does not exist`, "Correct args in the config.");
 }
 
-function checkEnvFile(about: string, path: string): Finding[] {
+function* checkEnvFile(about: string, path: string): Generator<Finding> {
   try {
     readVariables(about, path);
-    return [];
   } catch (error) {
-    const cause = isProblem(error) ? String(error.details.reason) : reasonOf(error);
-    return [problemWith(about, cause, "Correct the file, or take envFile out of the config.")];
+    yield problemWith(about, reasonWhy(error), "Correct the file, or take envFile out of the config.");
   }
 }
 
@@ -131,12 +109,10 @@ function withoutProgram(about: string, { command, cwd }: ServerProcess): Finding
   const file = unstartable(command, cwd);
   if (file !== undefined)
     return problemWith(about, `${file} is there, but is no program that may run`, `chmod +x ${file}`);
-  if (/\s/.test(command.trim()) && !isAbsolute(command))
-    return problemWith(
-      about,
-      `its command ${JSON.stringify(command)} has spaces, so it names no program`,
-      "Put the first word into command and the others into args.",
-    );
+  if (/\s/.test(command.trim()) && !isAbsolute(command)) {
+    const cause = `its command ${JSON.stringify(command)} has spaces, so it names no program`;
+    return problemWith(about, cause, "Put the first word into command and the others into args.");
+  }
   const fix = INSTALL[command] ?? "Install it, or write its absolute path as command.";
   return problemWith(about, `its program ${command} is not on the PATH`, fix);
 }

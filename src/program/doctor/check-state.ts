@@ -21,62 +21,46 @@ const FILES: Readonly<Record<string, string>> = {
 const OTHERS = 0o077;
 
 /** Checks the folders in which Keyhole keeps state, and the files in them. */
-export async function checkState(home: string): Promise<Finding[]> {
+export async function* checkState(home: string): AsyncGenerator<Finding> {
   const state = setStateFolder();
-  return [
-    ...checkFolder(state, "XDG_STATE_HOME"),
-    ...checkFolder(cacheFolder(), "XDG_CACHE_HOME"),
-    ...Object.entries(FILES).flatMap(([name, fix]) => checkFile(join(state, name), fix)),
-    ...checkMode(join(home, ".keyhole", "settings.json")),
-    ...(await checkAudit()),
-  ];
+  yield* checkFolder(state, "XDG_STATE_HOME");
+  yield* checkFolder(cacheFolder(), "XDG_CACHE_HOME");
+  for (const [name, fix] of Object.entries(FILES)) {
+    const path = join(state, name);
+    const damaged = `${path}.damaged`;
+    if (existsSync(damaged))
+      yield problemWith(path, `it was damaged and is kept as ${damaged}`, `Remove that file, then ${fix}.`);
+    yield* checkMode(path);
+  }
+  yield* checkMode(join(home, ".keyhole", "settings.json"));
+  for (const chain of readAuditFolder(auditFolder())) {
+    const { bad } = await verifyChain(chain, () => {});
+    if (bad)
+      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole audit verify");
+  }
 }
 
 /** A folder that is not there yet has to be one that can be made. */
-function checkFolder(folder: string, variable: string): Finding[] {
+function* checkFolder(folder: string, variable: string): Generator<Finding> {
   let at = folder;
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
   try {
     if (!statSync(at).isDirectory())
-      return [problemWith(folder, `${at} is a file and no folder`, `Move ${at} away.`)];
+      return yield problemWith(folder, `${at} is a file and no folder`, `Move ${at} away.`);
     accessSync(at, constants.W_OK | constants.X_OK);
     // Root may write everywhere, except where the file system is read-only.
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return [];
   } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? reasonOf(error);
     const fix = `Make it writable: chmod u+rwx ${at}, or set ${variable} to a folder that is.`;
-    return [problemWith(folder, `it cannot be written (${codeOf(error)})`, fix)];
+    yield problemWith(folder, `it cannot be written (${code})`, fix);
   }
 }
 
-function checkFile(path: string, fix: string): Finding[] {
-  const damaged = `${path}.damaged`;
-  const aside = existsSync(damaged)
-    ? [problemWith(path, `it was damaged and is kept as ${damaged}`, `Remove that file, then ${fix}.`)]
-    : [];
-  return [...aside, ...checkMode(path)];
-}
-
-function checkMode(path: string): Finding[] {
+function* checkMode(path: string): Generator<Finding> {
   const facts = statSync(path, { throwIfNoEntry: false });
-  if (!facts || process.platform === "win32" || (facts.mode & OTHERS) === 0) return [];
-  return [warningOf(path, "other users of this machine can read it", `chmod 600 ${path}`)];
-}
-
-async function checkAudit(): Promise<Finding[]> {
-  const folder = auditFolder();
-  if (!existsSync(folder)) return [];
-  const found: Finding[] = [];
-  for (const chain of readAuditFolder(folder)) {
-    const { bad } = await verifyChain(chain, () => {});
-    if (bad)
-      found.push(problemWith(folder, `the audit log is not intact: ${bad.reason}`, "keyhole audit verify"));
-  }
-  return found;
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? reasonOf(error);
+  if (!facts || process.platform === "win32" || (facts.mode & OTHERS) === 0) return;
+  yield warningOf(path, "other users of this machine can read it", `chmod 600 ${path}`);
 }
 
 /** Something that is wrong, or will be, with its cause and its fix. */
@@ -99,34 +83,25 @@ export function warningOf(about: string, cause: string, fix: string): Finding {
 }
 
 /** Checks the configs of MCP clients: whether they can be read, and whether Keyhole's entry in them still works. */
-export async function checkClients(machine: ClientMachine): Promise<Finding[]> {
-  const configs = await findConfigs(CLIENTS, machine);
-  return (await Promise.all(configs.map(checkConfig))).flat();
-}
-
-async function checkConfig(config: FoundConfig): Promise<Finding[]> {
-  const { client, place, problem, isConnected, servers } = config;
-  if (problem !== undefined)
-    return [
-      problemWith(place.path, `${client.title} cannot read it either: ${problem}`, `Correct ${place.path}.`),
-    ];
-  if (!isConnected) return [];
-  const left = servers.filter((server) => server.config && place.scope === "user").map(({ name }) => name);
-  const again = `keyhole connect ${client.name} --undo, then keyhole connect ${client.name}`;
-  return [
-    ...(await missingPrograms(config)).map((path) =>
-      problemWith(place.path, `${client.title} starts Keyhole from ${path}, which does not exist`, again),
-    ),
-    ...(left.length > 0
-      ? [
-          warningOf(
-            place.path,
-            `${client.title} also has servers that are not behind Keyhole: ${left.join(", ")}`,
-            `keyhole connect ${client.name}`,
-          ),
-        ]
-      : []),
-  ];
+export async function* checkClients(machine: ClientMachine): AsyncGenerator<Finding> {
+  for (const config of await findConfigs(CLIENTS, machine)) {
+    const { client, place, problem, isConnected, servers } = config;
+    const { path } = place;
+    if (problem !== undefined)
+      yield problemWith(path, `${client.title} cannot read it either: ${problem}`, `Correct ${path}.`);
+    if (!isConnected) continue;
+    const again = `keyhole connect ${client.name} --undo, then keyhole connect ${client.name}`;
+    for (const missing of await missingPrograms(config)) {
+      const cause = `${client.title} starts Keyhole from ${missing}, which does not exist`;
+      yield problemWith(path, cause, again);
+    }
+    const others = servers
+      .filter((server) => server.config && place.scope === "user")
+      .map(({ name }) => name);
+    if (others.length === 0) continue;
+    const cause = `${client.title} also has servers that are not behind Keyhole: ${others.join(", ")}`;
+    yield warningOf(path, cause, `keyhole connect ${client.name}`);
+  }
 }
 
 /** The absolute paths of Keyhole's entry that are not there. */

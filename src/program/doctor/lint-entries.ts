@@ -4,7 +4,9 @@ import { countOf } from "../../base/util/count-of.ts";
 import { fieldsOf, isPlainObject, listOf } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
 import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
-import { type CatalogInput, openCatalog } from "../open/open-gateway.ts";
+import { openCatalog } from "../open/open-gateway.ts";
+import { defineCommand } from "../terminal/define-command.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 /** A definition that a model will have trouble with. */
 export interface LintFinding {
@@ -114,25 +116,32 @@ function likeness(left: ReadonlySet<string>, right: ReadonlySet<string>): number
   return common / Math.max(1, left.size + right.size - common);
 }
 
-/** `keyhole lint` */
-export async function lint(input: CatalogInput): Promise<void> {
-  const catalog = await openCatalog("lint", input);
-  try {
-    const tools = catalog.entries.filter(
-      (entry): entry is Extract<Entry, { kind: "tool" }> => entry.kind === "tool",
-    );
-    const findings = await lintEntries(tools);
-    if (input.json) return console.log(JSON.stringify(findings, null, 2));
-    console.log(
-      [
-        ...findings.flatMap(lines),
-        `${countOf(tools.length, "tool")}, ${countOf(findings.length, "finding")}.`,
-      ].join("\n"),
-    );
-  } finally {
-    await catalog.close();
-  }
-}
+export const lint = defineCommand({
+  name: "lint",
+  words: "[SERVER]...",
+  about: `Finds definitions that a model will have trouble with: missing and vague descriptions, two tools that say the
+    same, arguments without a description, definitions that cost many tokens. Proposes a better wording, which you can
+    set without the server, as an override in the config.`,
+  options: { config: CONFIG, json: JSON_OUTPUT },
+  run: async (input) => {
+    const catalog = await openCatalog("lint", input);
+    try {
+      const tools = catalog.entries.filter(
+        (entry): entry is Extract<Entry, { kind: "tool" }> => entry.kind === "tool",
+      );
+      const findings = await lintEntries(tools);
+      if (input.json) return console.log(JSON.stringify(findings, null, 2));
+      console.log(
+        [
+          ...findings.flatMap(lines),
+          `${countOf(tools.length, "tool")}, ${countOf(findings.length, "finding")}.`,
+        ].join("\n"),
+      );
+    } finally {
+      await catalog.close();
+    }
+  },
+});
 
 function lines({ op, finding, better }: LintFinding): string[] {
   return [

@@ -1,12 +1,12 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
-import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Entry } from "../../core/nouns/entry.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 
-/** The width of a bar. */
-const WIDEST = 40;
+const BAR_WIDTH = 40;
 
 /** The cost of one server in every request of a client that lists its tools. */
 export interface ServerCost {
@@ -39,15 +39,11 @@ export async function measureServers(
     const { entries } = await gateway.view();
     const servers = sources.map(({ id, label }): ServerCost => {
       const tools = entries.filter(({ kind, origin }) => kind === "tool" && origin?.source === label);
-      const tokens = tools.map(({ origin }) => {
-        const { name, description, inputSchema } = origin?.definition ?? {};
-        return countTokens(JSON.stringify({ name, description, inputSchema }));
-      });
       const failure = failures.get(id);
       return {
         label,
         tools: tools.length,
-        tokens: sum(tokens),
+        tokens: sum(tools.map((tool) => definitionTokens(tool, countTokens))),
         waiting: tools.filter(({ status }) => status?.state === "quarantined").length,
         ...(failure !== undefined && { failure: reasonOf(failure) }),
       };
@@ -57,6 +53,12 @@ export async function measureServers(
   } finally {
     await close();
   }
+}
+
+/** The tokens of a definition in the list of a client. */
+export function definitionTokens(entry: Entry | undefined, countTokens: TokenCounter): number {
+  const { name, description, inputSchema } = entry?.origin?.definition ?? {};
+  return countTokens(JSON.stringify({ name, description, inputSchema }));
 }
 
 function sum(counts: readonly number[]): number {
@@ -78,7 +80,7 @@ export function savingLines({ before, after }: Pick<Measured, "before" | "after"
   if (before === 0) return [];
   const most = Math.max(before, after, 1);
   const bar = (tokens: number) =>
-    "█".repeat(Math.max(1, Math.round((tokens / most) * WIDEST))).padEnd(WIDEST);
+    "█".repeat(Math.max(1, Math.round((tokens / most) * BAR_WIDTH))).padEnd(BAR_WIDTH);
   return [
     `  before  ${bar(before)}  ${count(before)} tokens in every request`,
     `  after   ${bar(after)}  ${count(after)} tokens`,

@@ -4,12 +4,10 @@ import { join } from "node:path";
 /** Configs that commands load from a trusted folder they stand in, the first that exists. */
 export const DEFAULT_CONFIGS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
 
-/** The settings file of a folder. */
 export function settingsPath(folder: string): string {
   return join(folder, ".keyhole", "settings.json");
 }
 
-/** The config module of a folder. */
 export function defaultConfig(folder: string): string | undefined {
   return DEFAULT_CONFIGS.map((file) => join(folder, file)).find((path) => existsSync(path));
 }

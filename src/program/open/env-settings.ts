@@ -47,24 +47,14 @@ const PREFIX = "KEYHOLE_";
 const SETTING_NAMES = [...Object.keys(VARIABLES), MODEL].filter((name) => name.startsWith(PREFIX));
 const MOST_LETTERS_OFF = 2;
 
-export interface EnvSettings {
-  readonly value: SettingsFile;
-  readonly problems: readonly Problem[];
-  /** The variables that count. */
-  readonly names: readonly string[];
-}
-
 /**
  * Reads settings from variables. An empty variable counts as not set; one with a wrong value is left out and
  * reported. `below` are the settings of the files; `isChosen` says whether they choose a provider. If nobody does,
  * the first provider with a key is used.
  */
-export function envSettings(
-  env: EnvVariables,
-  below: Pick<Settings, "providers">,
-  isChosen: boolean,
-): EnvSettings {
+export function envSettings(env: EnvVariables, below: Pick<Settings, "providers">, isChosen: boolean) {
   const problems: Problem[] = [];
+  /** The variables that count. */
   const names: string[] = [];
   let value: SettingsFile = {};
   const set = (name: string, { path, read }: Variable) => {

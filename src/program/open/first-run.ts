@@ -33,9 +33,7 @@ export interface Terminal {
 }
 
 export interface FirstRunOptions extends Terminal {
-  /** The settings file. */
   readonly file: string;
-  /** Keeps the key. */
   readonly secrets: Pick<Secrets, "set">;
   readonly env?: NodeJS.ProcessEnv;
 }

@@ -146,12 +146,9 @@ function isProgram(path: string): boolean {
 
 /** Those of the paths that are regular files, perhaps through links. */
 async function existing(folder: string, paths: readonly string[]): Promise<string[]> {
-  const found = paths.map(async (path) => {
-    const full = resolve(folder, path);
-    const about = await stat(full).catch(() => undefined);
-    return about?.isFile() ? [full] : [];
-  });
-  return (await Promise.all(found)).flat();
+  const full = paths.map((path) => resolve(folder, path));
+  const found = await Promise.all(full.map(isFile));
+  return full.filter((_, index) => found[index]);
 }
 
 /** A file that cannot be read now asks again when it can. */

@@ -5,7 +5,6 @@ import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { HttpOptions } from "../../faces/mcp/serve-http.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
-import { openPins } from "./stores.ts";
 
 /** Every option of createGateway; the compiler asks for a new one here. */
 const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
@@ -29,21 +28,16 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
 };
 const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
 
-export interface LoadedModule {
-  readonly options: GatewayOptions;
-  readonly webhooks?: HttpOptions["webhooks"];
-}
-
 /**
  * Reads the options that a module exports by name. A person has named the module or trusted its folder.
  *
  * @throws CONFIG_INVALID if it cannot be loaded, or has nothing to serve.
  */
-export async function loadModule(path: string): Promise<LoadedModule> {
+export async function loadModule(path: string) {
   const exported = (await importModule(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", { path, reason });
-  })) as Partial<GatewayOptions> & Pick<LoadedModule, "webhooks">;
+  })) as Partial<GatewayOptions> & Pick<HttpOptions, "webhooks">;
   const { domains = [], sources = [], webhooks } = exported;
   if (domains.length === 0 && sources.length === 0) {
     throw problem("CONFIG_INVALID", { path, reason: "it exports neither domains nor sources" });
@@ -52,7 +46,7 @@ export async function loadModule(path: string): Promise<LoadedModule> {
     name,
     exported[name],
   ]);
-  const options: GatewayOptions = { domains, sources, pins: openPins(), ...Object.fromEntries(named) };
+  const options: GatewayOptions = { domains, sources, ...Object.fromEntries(named) };
   return { options, ...(webhooks && { webhooks }) };
 }
 

@@ -200,11 +200,6 @@ test("a folder above lends no trust to settings, and a link has that of its targ
   expect((await loadSettings({ ...given, project: link })).trusted).toBe(true);
 });
 
-test("the setting that trust has replaced is reported with what to do", async () => {
-  const { problems } = await loadSettings(folders({ user: { trustedFolders: ["/"] } }));
-  expect(problems.map(({ message }) => message).join()).toContain("run keyhole trust in each folder");
-});
-
 test("a trusted project replaces a server as a whole", async () => {
   const given = folders({ project: { mcpServers: { a: { command: "other" } } } });
   given.write(given.home, { mcpServers: { a: { command: "mine", env: { TOKEN: "secret" } } } });

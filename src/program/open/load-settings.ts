@@ -16,7 +16,6 @@ import {
 } from "./settings-schema.ts";
 
 export interface LoadOptions {
-  /** The user's home folder. */
   readonly home?: string;
   readonly project?: string;
   readonly env?: EnvVariables;
@@ -85,15 +84,20 @@ export async function loadSettings({
   });
   // An unreadable file may contain deny rules, so no allow rule counts.
   const isSure = sources.every(({ state }) => state !== "ignored");
+  const rulesOf = (...files: readonly SettingsFile[]): PermissionLists => ({
+    allow: isSure ? files.flatMap(({ permissions }) => permissions?.allow ?? []) : [],
+    ask: files.flatMap(({ permissions }) => permissions?.ask ?? []),
+    deny: files.flatMap(({ permissions }) => permissions?.deny ?? []),
+  });
   const permissions = {
-    user: joined(toLists(user.value, isSure), isOwn ? NO_RULES : toLists(named.value, isSure)),
-    project: toLists(value, isSure),
+    user: rulesOf(user.value, ...(isOwn ? [] : [named.value])),
+    project: rulesOf(value),
   };
   return {
     settings: { ...mergeSettings(merged, environment.value), permissions } as Settings,
     sources,
     problems: [
-      ...[readUser, readProject, readNamed].flatMap(problemsOf),
+      ...[readUser, readProject, readNamed].flatMap((read) => (read.state === "wrong" ? read.problems : [])),
       ...(await Promise.all(untrusted)),
       ...environment.problems,
     ],
@@ -101,7 +105,6 @@ export async function loadSettings({
   };
 }
 
-const NO_RULES: PermissionLists = { allow: [], ask: [], deny: [] };
 const MISSING = { state: "missing" } as const;
 
 /** A named config is all that counts for servers, also if it has none. */
@@ -109,14 +112,6 @@ function withNamed(files: object, { value }: SettingsSource, config: string | un
   if (config === undefined) return files;
   const { mcpServers: _, overrides: __, profiles: ___, ...others } = files as Settings;
   return mergeSettings<object>({ ...others, mcpServers: {}, overrides: {}, profiles: {} }, value);
-}
-
-function joined(left: PermissionLists, right: PermissionLists): PermissionLists {
-  return {
-    allow: [...left.allow, ...right.allow],
-    ask: [...left.ask, ...right.ask],
-    deny: [...left.deny, ...right.deny],
-  };
 }
 
 function toSource(
@@ -130,15 +125,6 @@ function toSource(
   const before = last?.sources.find((source) => source.from === from && source.path === path);
   if (!before || before.state === "ignored") return { from, path, state: "ignored", value: {} };
   return { from, path, state: "kept", value: before.value };
-}
-
-function problemsOf(read: ReadSettings): readonly Problem[] {
-  return read.state === "wrong" ? read.problems : [];
-}
-
-function toLists({ permissions = {} }: SettingsFile, isSure: boolean): PermissionLists {
-  const { allow = [], ask = [], deny = [] } = permissions;
-  return { allow: isSure ? allow : [], ask, deny };
 }
 
 async function realFolder(folder: string): Promise<string> {
@@ -178,7 +164,7 @@ interface Restricted {
 function restrictProject(project: SettingsFile, below: object, trusted: boolean): Restricted {
   const refused: string[][] = [];
   const keep = (path: readonly string[], value: unknown, lower: unknown): boolean => {
-    if (trusted || HARMLESS.some((pattern) => matches(pattern, path))) return true;
+    if (trusted || HARMLESS.some((pattern) => matches(pattern.split("."), path))) return true;
     const isLimit = LIMITS.includes(path.join("."));
     return isLimit && (typeof lower !== "number" || Number(value) <= lower);
   };
@@ -188,7 +174,7 @@ function restrictProject(project: SettingsFile, below: object, trusted: boolean)
       const at = [...path, key];
       const under = isPlainObject(lower) && Object.hasOwn(lower, key) ? lower[key] : undefined;
       if (keep(at, part, under)) kept.push([key, part]);
-      else if (isPlainObject(part) && Object.keys(part).length > 0 && isSection(at))
+      else if (isPlainObject(part) && Object.keys(part).length > 0 && mayHoldHarmless(at))
         kept.push([key, walk(part, under, at)]);
       else refused.push(at);
     }
@@ -197,15 +183,15 @@ function restrictProject(project: SettingsFile, below: object, trusted: boolean)
   return { value: walk(project, below, []) as SettingsFile, refused };
 }
 
-/** Whether a setting below the path may stay. */
-function isSection(path: readonly string[]): boolean {
+function mayHoldHarmless(path: readonly string[]): boolean {
   return [...HARMLESS, ...LIMITS].some((pattern) => {
     const parts = pattern.split(".");
-    return parts.length > path.length && matches(parts.slice(0, path.length).join("."), path);
+    return parts.length > path.length && matches(parts.slice(0, path.length), path);
   });
 }
 
-function matches(pattern: string, path: readonly string[]): boolean {
-  const parts = pattern.split(".");
-  return parts.length === path.length && parts.every((part, index) => part === "*" || part === path[index]);
+function matches(pattern: readonly string[], path: readonly string[]): boolean {
+  return (
+    pattern.length === path.length && pattern.every((part, index) => part === "*" || part === path[index])
+  );
 }

@@ -7,11 +7,11 @@ import { readSystemPrompt } from "../../agent/chat/system-prompt.ts";
 import { createAgent } from "../../agent/loop/agent.ts";
 import type { AgentEvent } from "../../agent/loop/agent-event.ts";
 import type { AgentRecording } from "../../agent/loop/record-agent-events.ts";
-import { type Ask, askPermission, tellRetry } from "../../agent/loop/run-context.ts";
+import { askPermission, tellRetry } from "../../agent/loop/run-context.ts";
 import { createSessionLogs } from "../../agent/loop/session-log.ts";
 import { createLLMClient } from "../../agent/models/llm-client.ts";
 import { isProviderSupported, unknownProvider } from "../../agent/models/providers/providers.ts";
-import type { PermissionMode, PermissionRules } from "../../agent/permissions/permission.ts";
+import type { PermissionMode } from "../../agent/permissions/permission.ts";
 import { createPermissions, type RuleStore } from "../../agent/permissions/permissions.ts";
 import { createAgentTools, DESK } from "../../agent/tools/agent-tools.ts";
 import { type Checkpoints, createCheckpoints } from "../../agent/workspace/checkpoints.ts";
@@ -21,35 +21,28 @@ import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { secretVariables } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { createDiskResultStore } from "../../core/storage/disk-result-store.ts";
+import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
-import { folderContents, isTrusted, recordTrust } from "./folder-trust.ts";
+import { folderContents, isTrusted } from "./folder-trust.ts";
 import type { LoadedSettings } from "./load-settings.ts";
-import { openConfig } from "./open-config.ts";
+import { type ConfigOptions, openConfig } from "./open-config.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openSkills } from "./open-skills.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { saveSetting } from "./save-setting.ts";
-import { type PermissionLists, type Settings, secretsOf } from "./settings-schema.ts";
-import { openConsents, recordDecisions } from "./stores.ts";
+import { type Settings, secretsOf } from "./settings-schema.ts";
+import { openConsents } from "./stores.ts";
+import { giveTrust } from "./trust-folder.ts";
 
-export interface OpenAgentOptions {
-  /** The project's folder. */
+export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profile" | "trust" | "asksTrust"> {
   readonly folder: string;
-  /** As for `keyhole serve`. Without it, the agent has the workspace and the servers of the settings. */
-  readonly config?: string | undefined;
-  readonly profile?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  /** Starts the servers of a JSON config, and accepts the definitions of all servers without approval. */
-  readonly trust?: boolean;
   /** Runs tools that write without asking, also those of the project's files. Destructive tools always ask. */
   readonly allowWrite?: boolean;
   /** Rules that allow something for this run, beside those of the user. */
   readonly allow?: readonly string[];
-  /** Asks a person. Without it, every question is answered with deny. */
-  readonly ask?: Ask;
-  /** Whether a person is asked to trust the folder while it opens. Default: true. */
-  readonly asksTrust?: boolean;
   /** Files as they were before each turn, of an agent that was open before. */
   readonly checkpoints?: Checkpoints;
 }
@@ -63,7 +56,7 @@ export interface OpenedAgent extends ChatParts {
 
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
-  const { folder, allowWrite = false, ask, asksTrust = true } = options;
+  const { folder, allowWrite = false, asksTrust = true } = options;
   const opened = await openConfig({ ...options, usesFolder: true, asksTrust, env: environment(options) });
   const { loaded, isFolderTrusted: trusted } = opened;
   const { settings } = loaded;
@@ -74,15 +67,16 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const checkpoints = options.checkpoints ?? createCheckpoints(folder);
+  const { user, project } = settings.permissions;
   let mode: PermissionMode = "ask";
   const permissions = createPermissions({
     mode: () => mode,
     root: folder,
-    user: withAllowed(toRules(settings.permissions.user), [
-      ...(options.allow ?? []),
-      ...(allowWrite ? ["fs-write(**)"] : []),
-    ]),
-    project: toRules(settings.permissions.project),
+    user: {
+      ...user,
+      allow: [...user.allow, ...(options.allow ?? []), ...(allowWrite ? ["fs-write(**)"] : [])],
+    },
+    project,
     ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
   });
@@ -120,10 +114,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
     },
   });
-  const telemetry = await telemetryOf(settings, secrets, {
-    provider: telemetryName(vendor),
-    server: client.getServerUrl(),
-  });
+  const telemetry = await openTelemetry(settings);
+  const server = client.getServerUrl();
+  const record =
+    telemetry && (await recorderOf(telemetry, settings, { provider: telemetryName(vendor), server }));
   const { systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } =
     settings.agent;
   const agent = createAgent({
@@ -145,7 +139,6 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
     instructions: systemPrompt || (await readSystemPrompt(folder, trusted)),
-    ...(ask && { ask }),
     ...(settings.session.keep && {
       sessions: createSessionLogs({
         path: join(data, "sessions"),
@@ -176,7 +169,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       providers = withModel(...chooseProvider(providers, name));
       wasModelChosen = true;
     },
-    observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
+    observe: (events) => (record ? observed(events, record) : events),
     close: async () => {
       await desk.close();
       await close();
@@ -186,21 +179,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   };
 }
 
-/** Loads telemetry only if it is on. */
-async function telemetryOf(
-  { telemetry }: Settings,
-  secrets: readonly string[],
+/** Records the events of an agent, if telemetry is on. */
+async function recorderOf(
+  telemetry: Telemetry,
+  settings: Settings,
   model: Pick<AgentRecording, "provider" | "server">,
 ) {
-  if (!telemetry.enabled) return undefined;
-  const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
-    import("../../core/telemetry/start-telemetry.ts"),
-    import("../../agent/loop/record-agent-events.ts"),
-  ]);
-  const started = await startTelemetry({ ...telemetry, secrets });
-  if (!started) return undefined;
-  const record = recordAgentEvents(started.recorder, { ...model, arguments: telemetry.arguments });
-  return { record, close: started.close };
+  const { recordAgentEvents } = await import("../../agent/loop/record-agent-events.ts");
+  return recordAgentEvents(telemetry.recorder, { ...model, arguments: settings.telemetry.arguments });
 }
 
 async function* observed(
@@ -244,19 +230,9 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       const wasTrusted = await isTrusted(folder);
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
       if (!wasTrusted) return;
-      const contents = await folderContents(folder);
-      await recordTrust(contents);
-      await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
+      await giveTrust({ contents: await folderContents(folder), servers: [] });
     },
   };
-}
-
-function withAllowed({ allow = [], ...rules }: PermissionRules, more: readonly string[]): PermissionRules {
-  return { ...rules, allow: [...allow, ...more] };
-}
-
-function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {
-  return { allow: [...allow], ask: [...ask], deny: [...deny] };
 }
 
 /**

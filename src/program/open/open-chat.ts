@@ -8,26 +8,11 @@ import { isTrusted } from "./folder-trust.ts";
 import { type OpenAgentOptions, type OpenedAgent, openAgent } from "./open-agent.ts";
 import { giveTrust, showContents, type TrustRequest, trustRequest } from "./trust-folder.ts";
 
-/** The agent of a chat. */
-export interface OpenedChat extends Pick<AdaptedChat, "past"> {
-  readonly agent: ChatAgent;
-  /** The provider and model in use. */
-  modelName(): string;
-  readonly problems: OpenedAgent["loaded"]["problems"];
-  /** Whether the folder has files that count only once a person trusts it. */
-  readonly asksTrust: boolean;
-  close(): Promise<void>;
-}
-
-interface OpenedConversation extends AdaptedChat {
-  readonly opened: OpenedAgent;
-}
-
 /**
  * Opens the agent of a chat. Trust that a person gives inside the chat opens it again with the folder's files; the
  * conversation, the mode, the model and the files to undo stay.
  */
-export async function openChat(options: OpenAgentOptions, resume?: string): Promise<OpenedChat> {
+export async function openChat(options: OpenAgentOptions, resume?: string) {
   const questions = createChatQuestions();
   let current = await open(options, questions, resume);
 
@@ -70,6 +55,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string): Prom
     past: current.past,
     modelName: () => current.opened.modelName(),
     problems: current.opened.loaded.problems,
+    /** Whether the folder has files that count only once a person trusts it. */
     asksTrust: !current.opened.trusted && !isEmpty(await trustRequest(options.folder)),
     close: async () => {
       await current.close();
@@ -82,7 +68,7 @@ async function open(
   options: OpenAgentOptions,
   questions: ChatQuestions,
   resume: string | undefined,
-): Promise<OpenedConversation> {
+): Promise<AdaptedChat & { readonly opened: OpenedAgent }> {
   const opened = await openAgent(options);
   const places = [...(opened.trusted ? [options.folder] : []), homedir()];
   const commands = await openCustomCommands(places, opened.gateway);

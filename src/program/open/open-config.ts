@@ -1,18 +1,18 @@
 import { existsSync, unwatchFile, watchFile } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import type { Source } from "../../core/nouns/source.ts";
-import type { HttpOptions } from "../../faces/mcp/serve-http.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { type Profile, readProfile } from "../../sources/mcp/config/overrides.ts";
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
+import { reasonWhy } from "../clients/edit-config.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
 import { isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
@@ -28,7 +28,6 @@ export interface ConfigOptions {
   readonly config?: string | undefined;
   /** The folder that the command stands in. Default: that of the process. */
   readonly folder?: string;
-  /** A profile of the config. */
   readonly profile?: string | undefined;
   /** Starts the servers of the config that it names now, and trusts the definitions of all its servers. */
   readonly trust?: boolean;
@@ -47,17 +46,7 @@ export interface ConfigOptions {
 }
 
 /** Everything that a config says, in the same form for every command. */
-export interface OpenedConfig {
-  readonly options: GatewayOptions & { readonly sources: NonNullable<GatewayOptions["sources"]> };
-  /** The servers that files name. They need a consent to start; a module could start its servers by itself. */
-  readonly servers: readonly McpSource[];
-  readonly loaded: LoadedSettings;
-  readonly profile: Profile;
-  readonly isFolderTrusted: boolean;
-  readonly webhooks?: HttpOptions["webhooks"];
-  /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
-  watch(apply: (sources: readonly Source[], servers: readonly McpSource[]) => Promise<void>): () => void;
-}
+export type OpenedConfig = Awaited<ReturnType<typeof openConfig>>;
 
 /**
  * Opens the config of a command. A JSON config is one file with one schema: settings, servers, overrides and
@@ -65,21 +54,21 @@ export interface OpenedConfig {
  *
  * @throws CONFIG_INVALID, CONFIG_NOT_TRUSTED, INVALID_INPUT for a profile that is not there.
  */
-export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfig> {
+export async function openConfig(given: ConfigOptions = {}) {
   const { config, folder = process.cwd(), trust = false, env } = given;
   setStateFolder();
   if (config !== undefined && !existsSync(config))
     throw problem("CONFIG_INVALID", { path: config, reason: "the file does not exist" });
-  const isFolderTrusted =
-    config === undefined || given.usesFolder ? await isTrustGiven(folder, given) : false;
+  const usesFolder = config === undefined || given.usesFolder === true;
+  const isFolderTrusted = usesFolder && (await isTrustGiven(folder, given));
   const json = isJsonConfig(config) ? config : undefined;
-  const loaded = fillSecrets(await loadSettings({ project: folder, ...(env && { env }), config: json }), () =>
-    withSecrets(env ?? process.env),
-  );
+  const source = { project: folder, ...(env && { env }), config: json };
+  const loaded = fillSecrets(await loadSettings(source), () => withSecrets(env ?? process.env));
   const modulePath =
     json === undefined ? (config ?? (isFolderTrusted ? defaultConfig(folder) : undefined)) : undefined;
   const module = modulePath === undefined ? undefined : await loadModule(modulePath);
-  const profile = given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
+  const profile: Profile =
+    given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
   const followed = json ?? (config === undefined ? settingsPath(homedir()) : undefined);
   const read = serverReader({ ...given, folder, trust, json });
   const servers = await read(loaded);
@@ -88,31 +77,36 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
     ...own,
     ...found.filter(({ id }) => !own.some((one) => one.id === id)),
   ];
+  const options: GatewayOptions & Required<Pick<GatewayOptions, "sources" | "pins">> = {
+    domains: [],
+    pins: openPins(),
+    ...module?.options,
+    sources: withServers(servers),
+  };
   return {
-    options: { domains: [], pins: openPins(), ...module?.options, sources: withServers(servers) },
+    config,
+    profileName: given.profile,
+    options,
+    /** The servers that files name. They need a consent to start; a module could start its servers by itself. */
     servers,
     loaded,
+    settings: loaded.settings,
     profile,
     isFolderTrusted,
     ...(module?.webhooks && { webhooks: module.webhooks }),
-    watch: (apply) => {
+    /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
+    watch: (apply: (sources: readonly Source[], servers: readonly McpSource[]) => Promise<void>) => {
       if (followed === undefined) return () => {};
-      return watchConfig({
-        path: followed,
-        read: async () => {
-          const last = await loadSettings({
-            project: folder,
-            ...(env && { env }),
-            config: json,
-            last: loaded,
-          });
-          const isWrong = last.sources.some(({ path, state }) => path === followed && state === "kept");
-          if (json === undefined && isWrong) throw last.problems[0];
-          return read(last);
-        },
-        apply: (found) => apply(withServers(found), found),
-        onFailure: (error) => console.error(`${reasonOf(error)} The last good config stays in use.`),
-      });
+      const update = async () => {
+        const now = await loadSettings({ ...source, last: loaded });
+        const isWrong = now.sources.some(({ path, state }) => path === followed && state === "kept");
+        if (json === undefined && isWrong) throw now.problems[0];
+        const changed = await read(now);
+        await apply(withServers(changed), changed);
+      };
+      return watchConfig(followed, update, (error) =>
+        console.error(`${reasonOf(error)} The last good config stays in use.`),
+      );
     },
   };
 }
@@ -137,14 +131,14 @@ export async function openFilledConfig(given: ConfigOptions = {}): Promise<Opene
   return opened;
 }
 
-/** Whether a config has nothing to serve. */
 export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolean {
   return domains.length + sources.length === 0;
 }
 
 /**
- * Reads servers, at the start and after each change. `--trust` covers the servers of the first reading, not those that
- * are added later. Each source asks for its start while it is created, so the first reading notes the hashes then.
+ * Reads servers, at the start and after each change. None starts before a person has consented to it. `--trust` speaks
+ * for the servers of the file as the person knows it, not for those that are added later. A source asks while it is
+ * made, so those of the first reading are named as they ask.
  */
 function serverReader({
   json,
@@ -160,36 +154,24 @@ function serverReader({
   let isNaming = trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<McpSource[]> => {
     if (json === undefined && config !== undefined) return [];
-    const { mayStart, ...shared } = serverOptions(trust || readsOnly, servers);
-    const options = {
-      ...shared,
+    const consents = openConsents();
+    const options: McpSourceOptions = {
+      ...servers,
       ...(profile !== undefined && { profile }),
-      mayStart: (program: Parameters<NonNullable<typeof mayStart>>[0]) => {
+      cacheDirectory: join(cacheFolder(), "listings"),
+      trusted: trust || readsOnly,
+      variables: withSecrets(servers.environment ?? process.env),
+      mayStart: (program) => {
         if (isNaming) named.add(program.hash);
-        return named.has(program.hash) || mayStart?.(program) === true;
+        return named.has(program.hash) || consents.isGiven(program);
       },
     };
-    const found = await readServers();
+    const found =
+      json === undefined
+        ? settingsServers(loaded, { home: homedir(), project: folder }, options, report)
+        : await readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
     isNaming = false;
     return found;
-
-    async function readServers(): Promise<McpSource[]> {
-      if (json === undefined)
-        return settingsServers(loaded, { home: homedir(), project: folder }, options, report);
-      return readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
-    }
-  };
-}
-
-/** Options of servers that a file names: none starts before a person has consented to it. */
-function serverOptions(trusted: boolean, given: McpSourceOptions = {}): McpSourceOptions {
-  const consents = openConsents();
-  return {
-    ...given,
-    cacheDirectory: join(cacheFolder(), "listings"),
-    trusted,
-    variables: withSecrets(given.environment ?? process.env),
-    mayStart: (program) => consents.isGiven(program),
   };
 }
 
@@ -233,8 +215,8 @@ export function fillSecrets(
       found ??= variables();
       return expandVariables(provider, value, found);
     } catch (error) {
-      const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
-      problems.push(problem("PROVIDER_NOT_CONFIGURED", { name: provider, reason: `${reason}.` }));
+      const reason = `${reasonWhy(error)}.`;
+      problems.push(problem("PROVIDER_NOT_CONFIGURED", { name: provider, reason }));
       return undefined;
     }
   };
@@ -251,30 +233,20 @@ export function fillSecrets(
   };
 }
 
-interface Watching<T> {
-  readonly path: string;
-  /** Reads the file. Rejects if it is wrong. */
-  read(): Promise<T>;
-  /** Applies the new config. */
-  apply(config: T): Promise<void>;
-  /** Called once for each new reason why a change cannot be applied. */
-  onFailure(error: unknown): void;
-  readonly intervalMs?: number;
-}
-
 const INTERVAL_MS = 500;
 
 /**
  * Follows a file by polling, which notices every way in which editors save: in place, by renaming, through a
  * link, or by deleting first. A wrong config changes nothing. Returns a function that stops it.
  */
-export function watchConfig<T>({
-  path,
-  read,
-  apply,
-  onFailure,
-  intervalMs = INTERVAL_MS,
-}: Watching<T>): () => void {
+export function watchConfig(
+  path: string,
+  /** Reads the file and applies it. Rejects if it is wrong. */
+  update: () => Promise<void>,
+  /** Called once for each new reason why a change cannot be applied. */
+  onFailure: (error: unknown) => void,
+  interval = INTERVAL_MS,
+): () => void {
   let saved = false;
   let said: string | undefined;
 
@@ -282,7 +254,7 @@ export function watchConfig<T>({
     while (saved) {
       saved = false;
       try {
-        await apply(await read());
+        await update();
         said = undefined;
       } catch (error) {
         if (said !== String(error)) onFailure(error);
@@ -294,6 +266,6 @@ export function watchConfig<T>({
     saved = true;
     void follow();
   };
-  watchFile(path, { interval: intervalMs, persistent: false }, onSave);
+  watchFile(path, { interval, persistent: false }, onSave);
   return () => unwatchFile(path, onSave);
 }

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import type { Entry } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { SURFACES, type Surface } from "../../core/surfaces/surface-names.ts";
 import { createGateway } from "../../gateway/create-gateway.ts";
@@ -105,25 +104,22 @@ export async function listSources(
     await gateway.sources.refresh(id).catch((error: unknown) => failures.set(id, error));
     open.delete(id);
   };
-  const names = () => [...open].map((id) => id.slice(id.indexOf(":") + 1)).join(", ");
   await withProgress(
-    () => toVisibleLine(`Listing ${names()}`),
+    () => toVisibleLine(`Listing ${[...open].map(serverName).join(", ")}`),
     () => Promise.all([...open].map(refresh)),
   );
   return failures;
 }
 
-export interface OpenedCatalog extends OpenedGateway {
-  /** The entries of the named domains, or all. */
-  readonly entries: readonly Entry[];
+/** The name that people know a source by: its id without the kind. */
+export function serverName(id: string): string {
+  return id.slice(id.indexOf(":") + 1);
 }
 
-/** The input of a command that looks at a catalog. */
-export interface CatalogInput {
+interface CatalogInput {
   /** The domains to look at. Default: all. */
   readonly words: readonly string[];
   readonly config: string | undefined;
-  readonly json: boolean;
 }
 
 /**
@@ -132,7 +128,7 @@ export interface CatalogInput {
  *
  * @throws INVALID_INPUT for a domain that does not exist.
  */
-export async function openCatalog(command: string, { config, words }: CatalogInput): Promise<OpenedCatalog> {
+export async function openCatalog(command: string, { config, words }: CatalogInput) {
   const { options } = await openFilledConfig({ config, readsOnly: true });
   const { pins: _, ...withoutPins } = options;
   const { gateway, close } = openGateway({ options: withoutPins });

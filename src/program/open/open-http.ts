@@ -1,6 +1,6 @@
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createRedact } from "../../base/safety/redact.ts";
-import { isPlainObject } from "../../base/util/plain-object.ts";
+import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
 import { type ConsoleServer, serveConsole } from "../../faces/http/serve-console.ts";
 import type { McpServer } from "../../faces/mcp/mcp-server.ts";
@@ -9,7 +9,7 @@ import { invalid } from "../terminal/define-command.ts";
 import { principalOf } from "./agent-tokens.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
-import { secretsOf } from "./settings-schema.ts";
+import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
 import { openConsents, openTokens } from "./stores.ts";
 
 export interface HttpArgs {
@@ -82,7 +82,6 @@ function named(url: string, host: string): string {
 
 /** Fields whose values may be secret whatever they look like: only their names are shown. */
 const NAMES_ONLY = new Set(["env", "headers", "oauth"]);
-const HIDDEN = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
 
 /** The settings in effect, each with the file or variable that it comes from. */
 export function shownSettings({ settings, sources }: LoadedSettings): readonly ShownSetting[] {
@@ -97,7 +96,7 @@ export function shownSettings({ settings, sources }: LoadedSettings): readonly S
 
 function* leaves(value: unknown, path: readonly string[]): Generator<[readonly string[], unknown]> {
   const name = path.at(-1) ?? "";
-  if (HIDDEN.has(name)) return yield [path, value ? "(set)" : ""];
+  if (SECRET_KEYS.has(name)) return yield [path, value ? "(set)" : ""];
   if (NAMES_ONLY.has(name) && isPlainObject(value)) return yield [path, Object.keys(value)];
   if (!isPlainObject(value)) return yield [path, value];
   for (const [key, part] of Object.entries(value)) yield* leaves(part, [...path, key]);
@@ -105,13 +104,7 @@ function* leaves(value: unknown, path: readonly string[]): Generator<[readonly s
 
 /** The strongest source that names the setting, or something within it. */
 function originOf(path: readonly string[], strongestFirst: readonly SettingsSource[]): string {
-  const found = strongestFirst.find(({ value }) => has(value, path));
+  const found = strongestFirst.find(({ value }) => path.reduce<unknown>(field, value) !== undefined);
   if (!found) return "default";
   return found.from === "environment" ? `environment: ${found.path}` : found.path;
-}
-
-function has(value: unknown, path: readonly string[]): boolean {
-  const [key, ...rest] = path;
-  if (key === undefined) return value !== undefined;
-  return isPlainObject(value) && Object.hasOwn(value, key) && has(value[key], rest);
 }

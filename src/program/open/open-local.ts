@@ -19,7 +19,6 @@ export interface Operator {
 export interface LocalOptions extends Pick<ConfigOptions, "config" | "profile" | "trust"> {
   /** Runs tools that write without asking. */
   readonly allowWrite: boolean;
-  /** Whether a person can be asked. */
   readonly isAsked: boolean;
 }
 
@@ -35,17 +34,10 @@ const WORDS: ToolNames = {
 
 /** A gateway for one command, over the config. */
 export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions): Promise<Operator> {
-  const { options, loaded, profile } = await openFilledConfig(given);
-  for (const { message } of loaded.problems) console.error(toVisibleText(message));
-  const { gateway, close } = openGateway({
-    options,
-    settings: loaded.settings,
-    config: given.config,
-    profileName: given.profile,
-    profile,
-    // A person who can be asked may write: every call that writes asks first.
-    allowWrite: allowWrite || isAsked,
-  });
+  const opened = await openFilledConfig(given);
+  for (const { message } of opened.loaded.problems) console.error(toVisibleText(message));
+  // A person who can be asked may write: every call that writes asks first.
+  const { gateway, close } = openGateway({ ...opened, allowWrite: allowWrite || isAsked });
   // A command that runs once would otherwise answer before a new server has said what it offers.
   const failures = await listSources(gateway, ({ newest, isFresh }) => newest === undefined && !isFresh);
   for (const error of failures.values()) console.error(toVisibleText(reasonOf(error)));

@@ -2,7 +2,6 @@ import { dirname } from "node:path";
 import { loadSkillToolsets } from "../../agent/loop/skills-for.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { packagedFile } from "../../base/util/packaged-file.ts";
-import type { DomainDefinition } from "../../core/nouns/definition.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import { readSkills } from "../../sources/markdown/skills/read-skills.ts";
 import { type Skill, type SkillPlace, skillPlaces } from "../../sources/markdown/skills/skill.ts";
@@ -12,23 +11,11 @@ import type { Settings } from "./settings-schema.ts";
 const DOMAIN = "skills";
 const BUNDLED = "bundled-skills/README.md";
 
-export interface OpenedSkills {
-  readonly skills: readonly Skill[];
-  /** The skills as entries, so that the model can find and read them. */
-  readonly sources: readonly Source[];
-  /** The tools of their toolsets. */
-  readonly domains: readonly DomainDefinition[];
-}
-
 /**
  * Reads the skills of the package, the user and the project. Skills of untrusted projects are left out: they would
  * speak to the model in the person's name.
  */
-export async function openSkills(
-  settings: Settings["skills"],
-  folder: string,
-  trusted: boolean,
-): Promise<OpenedSkills> {
+export async function openSkills(settings: Settings["skills"], folder: string, trusted: boolean) {
   const { enabled, disabled } = settings;
   const readme = await packagedFile(BUNDLED);
   const places: SkillPlace[] = [
@@ -47,6 +34,7 @@ export async function openSkills(
   const mayRun = ({ origin, name }: Skill) => origin !== "user" || enabled?.includes(name) === true;
   const toolsets = await loadSkillToolsets(skills.filter(mayRun));
   for (const reason of toolsets.refused) console.error(reason);
+  // As entries, the model can find and read them.
   const sources = skills.length === 0 ? [] : [toSource(skills, enabled ?? [])];
   return { skills, sources, domains: toolsets.domains };
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, resolve } from "node:path";
-import { isProblem, problem } from "../../base/problems/problem.ts";
+import { problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { field, fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -16,6 +16,7 @@ import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
 import type { Dialect } from "../clients/client.ts";
 import { STANDARD } from "../clients/dialects.ts";
+import { reasonWhy } from "../clients/edit-config.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../clients/formats/parse-jsonc.ts";
 import { type Folders, fillFolders, mapTexts, toOwnFields } from "../clients/read-server.ts";
 import { settingsPath } from "./config-files.ts";
@@ -45,14 +46,12 @@ export async function readJsonConfig(
     throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
   });
   const folders = { home: homedir(), project: workspaceOf(path) };
-  const plain = readPlain(text, folders);
-  if (plain) return fromMcpConfig(plain, options);
   const parsed = await parseJsonc(text);
   if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
-  const place = PLACES.find((candidate) => isPlainObject(valueAt(parsed.value, candidate)));
+  const place = PLACES.find((candidate) => isPlainObject(candidate.reduce(field, parsed.value)));
   if (!place) throw await withoutServers(path, parsed);
   const { overrides, profiles } = fieldsOf(parsed.value);
-  const servers = valueAt(parsed.value, place) as PlainObject;
+  const servers = place.reduce(field, parsed.value) as PlainObject;
   const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
   const problems = await Promise.all(
     broken.map(({ name, config, error }) => wrongServer(path, parsed, [...place, name], config, error)),
@@ -78,22 +77,6 @@ export function workspaceOf(path: string): string {
   return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
 }
 
-/** Reads a correct plain JSON config, the usual case, without the parser that knows positions. */
-function readPlain(text: string, folders: Folders): PlainObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const place = PLACES.find((candidate) => isPlainObject(valueAt(value, candidate)));
-    if (!place) return undefined;
-    const { overrides, profiles } = fieldsOf(value);
-    const servers = valueAt(value, place) as PlainObject;
-    const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
-    const wrong = [...broken, ...notes, ...unknownServerNames(value, Object.keys(servers))];
-    return wrong.length === 0 ? { servers: usable, overrides, profiles } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 async function withoutServers(path: string, { value, positionOf }: Parsed) {
   const keys = isPlainObject(value) ? Object.keys(value) : [];
   const given = keys.find((key) => ROOTS.includes(key)) ?? findSlip(keys, ROOTS)?.given;
@@ -110,7 +93,7 @@ async function wrongServer(
   config: unknown,
   error: unknown,
 ) {
-  const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
+  const reason = reasonWhy(error);
   const keys = isPlainObject(config) ? Object.keys(config) : [];
   const slip = findSlip(keys, SERVER_FIELDS);
   const hint = slip ? `; the field nearest to ${JSON.stringify(slip.given)} is ${slip.meant}` : "";
@@ -120,10 +103,6 @@ async function wrongServer(
 
 function wrongAt(path: string, { line, column }: Position, reason: string) {
   return problem("CONFIG_INVALID", { path: `${path}:${line}:${column}`, reason }, { line, column });
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce(field, value);
 }
 
 interface SortedServers {

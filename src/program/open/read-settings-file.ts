@@ -21,15 +21,6 @@ export type ReadSettings =
   | { readonly state: "wrong"; readonly problems: readonly Problem[] };
 
 const MAX_ISSUES = 20;
-/** Keys of earlier versions, and what to do instead. */
-const REPLACED: Readonly<Record<string, string>> = {
-  trustedFolders: "remove it, and run keyhole trust in each folder",
-};
-
-export interface ReadSettingsOptions {
-  /** Whether the file may be that of another program, whose sections mean nothing here. */
-  readonly isForeign?: boolean;
-}
 
 /**
  * Reads one settings file. Any mistake makes the whole file wrong, except in one of its servers. Problems never repeat
@@ -37,22 +28,22 @@ export interface ReadSettingsOptions {
  */
 export async function readSettingsFile(
   file: string,
-  { isForeign = false }: ReadSettingsOptions = {},
+  /** `isForeign`: the file may be that of another program, whose sections mean nothing here. */
+  { isForeign = false } = {},
 ): Promise<ReadSettings> {
+  const wrong = (reason: string, position = { line: 1, column: 1 }): ReadSettings => ({
+    state: "wrong",
+    problems: [wrongAt(file, position, reason)],
+  });
   let text: string;
   try {
-    if (!(await stat(file)).isFile())
-      return {
-        state: "wrong",
-        problems: [wrongAt(file, { line: 1, column: 1 }, "it is not a regular file")],
-      };
+    if (!(await stat(file)).isFile()) return wrong("it is not a regular file");
     text = await readFile(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { state: "missing" };
-    return { state: "wrong", problems: [wrongAt(file, { line: 1, column: 1 }, reasonOf(error))] };
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? { state: "missing" } : wrong(reasonOf(error));
   }
   const parsed = await parseJsonc(text.trim() === "" ? "{}" : text);
-  if (!parsed.ok) return { state: "wrong", problems: [wrongAt(file, parsed.position, parsed.reason)] };
+  if (!parsed.ok) return wrong(parsed.reason, parsed.position);
   const checked = settingsFileSchema.safeParse(
     isForeign ? ownSections(parsed.value) : parsed.value,
     UNCOMPILED,
@@ -91,11 +82,7 @@ async function toProblems(
   const known = keysAt(path);
   const problems = issue.keys.slice(0, MAX_ISSUES).map(async (key) => {
     const slip = findSlip([key], known);
-    const hint = Object.hasOwn(REPLACED, key)
-      ? `; ${REPLACED[key]}`
-      : slip
-        ? `; the nearest key is ${slip.meant}`
-        : `; known keys: ${known.join(", ")}`;
+    const hint = slip ? `; the nearest key is ${slip.meant}` : `; known keys: ${known.join(", ")}`;
     const position = await positionOf([...path, key]);
     return wrongAt(file, position, `${fieldPath([...path, key])} is not known${hint}`);
   });
@@ -113,7 +100,6 @@ function ownSections(value: unknown): unknown {
   );
 }
 
-/** The keys of the schema at a path. */
 function keysAt(path: readonly string[]): string[] {
   let schema: unknown = settingsFileSchema;
   for (const name of path) schema = shapeOf(schema)?.[name];

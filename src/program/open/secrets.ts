@@ -5,60 +5,54 @@ import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { createRecordStore } from "../../core/access/record-store.ts";
 import { setStateFolder } from "./user-folders.ts";
 
-/** Values that configs refer to by name, so that no config has to contain them. */
-export interface Secrets {
-  names(): readonly string[];
-  get(name: string): string | undefined;
-  /** Resolves to the place that keeps the value. */
-  set(name: string, value: string): Promise<"keychain" | "file">;
-  /** Resolves to false if there is no such secret. */
-  remove(name: string): Promise<boolean>;
-  /** The place of a secret; undefined if there is none of that name. */
-  placeOf(name: string): "keychain" | "file" | undefined;
-  /** Set if the store was damaged, so that it has no values. */
-  readonly damage: string | undefined;
-}
-
 /** Names that `${secret:NAME}`, `${keychain:NAME}` and `${input:NAME}` may have. */
 export const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+
+const recordSchema = z.union([z.object({ value: z.string() }), z.object({ place: z.literal("keychain") })]);
+
+type SecretPlace = "keychain" | "file";
+/** Values that configs refer to by name, so that no config has to contain them. */
+export type Secrets = ReturnType<typeof createSecrets>;
 
 /**
  * Keeps secrets in the keychain if there is one, and otherwise in a file that only its owner can read. The file has
  * the names of all.
  */
-export function createSecrets(path: string, keychain?: Keychain): Secrets {
-  const record = z.union([z.object({ value: z.string() }), z.object({ place: z.literal("keychain") })]);
-  const store = createRecordStore({ path, record, counted: "set" });
+export function createSecrets(path: string, keychain?: Keychain) {
+  const store = createRecordStore({ path, format: 1, record: recordSchema, counted: "set" });
   const find = (name: string) => {
     void store.refresh();
     return store.get(name);
   };
   return {
+    /** Set if the store was damaged, so that it has no values. */
     get damage() {
       return store.damage;
     },
-    names: () => {
+    names: (): readonly string[] => {
       void store.refresh();
       return store.keys().toSorted();
     },
-    get: (name) => {
-      const found = find(name);
-      return found && "value" in found ? found.value : found && keychain?.get(name);
+    get: (name: string) => {
+      const record = find(name);
+      return record && "value" in record ? record.value : record && keychain?.get(name);
     },
-    placeOf: (name) => {
-      const found = find(name);
-      return found && ("value" in found ? "file" : "keychain");
+    /** The place of a secret; undefined if there is none of that name. */
+    placeOf: (name: string): SecretPlace | undefined => {
+      const record = find(name);
+      return record && ("value" in record ? "file" : "keychain");
     },
-    set: async (name, value) => {
+    /** Resolves to the place that keeps the value. */
+    set: async (name: string, value: string): Promise<SecretPlace> => {
       const place = keychain?.set(name, value) ? "keychain" : "file";
       await store.change(new Map([[name, place === "keychain" ? { place } : { value }]]));
       return place;
     },
-    remove: async (name) => {
-      await store.refresh();
-      const found = store.get(name);
-      if (found === undefined) return false;
-      if (!("value" in found)) keychain?.remove(name);
+    /** Resolves to false if there is no such secret. */
+    remove: async (name: string) => {
+      const record = find(name);
+      if (record === undefined) return false;
+      if (!("value" in record)) keychain?.remove(name);
       await store.change(new Map([[name, undefined]]));
       return true;
     },
@@ -94,73 +88,59 @@ export function withSecrets(environment: SecretVariables): SecretVariables {
   return variables;
 }
 
-/** The keychain of the person's system. Its answers are synchronous, because secrets are filled in while configs load. */
-interface Keychain {
-  get(name: string): string | undefined;
-  /** False if the keychain does not keep the value, so that another place has to. */
-  set(name: string, value: string): boolean;
-  remove(name: string): void;
-}
-
 const SERVICE = "keyhole";
 const TIME_LIMIT_MS = 10_000;
-/** Programs of keychains print other values encoded. */
+/** Programs of keychains print other values in forms of their own. */
 const PLAIN = /^[\x20-\x7e]+$/;
 
-/** A row for each system: its program, and what it takes to look up, keep and forget a value. */
-interface KeychainProgram {
-  readonly program: string;
-  readonly lookup: (name: string) => readonly string[];
-  readonly store: (
-    name: string,
-    value: string,
-  ) => { readonly args: readonly string[]; readonly input: string };
-  readonly clear: (name: string) => readonly string[];
-}
-
-const PROGRAMS: Partial<Record<NodeJS.Platform, KeychainProgram>> = {
+/** The program of each system, and what it takes to look up, keep and forget a value. */
+const PROGRAMS = {
   linux: {
     program: "secret-tool",
-    lookup: (name) => ["lookup", "service", SERVICE, "account", name],
-    store: (name, value) => ({
+    lookup: (name: string) => ["lookup", "service", SERVICE, "account", name],
+    store: (name: string, value: string) => ({
       args: ["store", `--label=Keyhole: ${name}`, "service", SERVICE, "account", name],
       input: value,
     }),
-    clear: (name) => ["clear", "service", SERVICE, "account", name],
+    clear: (name: string) => ["clear", "service", SERVICE, "account", name],
   },
   darwin: {
     program: "/usr/bin/security",
-    lookup: (name) => ["find-generic-password", "-s", SERVICE, "-a", name, "-w"],
+    lookup: (name: string) => ["find-generic-password", "-s", SERVICE, "-a", name, "-w"],
     // Every process may see the arguments of another, so the value goes in by the input.
-    store: (name, value) => ({
+    store: (name: string, value: string) => ({
       args: ["-i"],
       input: `add-generic-password -U -s ${SERVICE} -a ${name} -X ${Buffer.from(value).toString("hex")}\n`,
     }),
-    clear: (name) => ["delete-generic-password", "-s", SERVICE, "-a", name],
+    clear: (name: string) => ["delete-generic-password", "-s", SERVICE, "-a", name],
   },
 };
 
-/** The system's keychain by its own program; undefined on systems without one. */
-export function systemKeychain(
-  platform: NodeJS.Platform = process.platform,
-  env: NodeJS.ProcessEnv = process.env,
-): Keychain | undefined {
-  const known = PROGRAMS[platform];
+type Keychain = NonNullable<ReturnType<typeof systemKeychain>>;
+
+/**
+ * The system's keychain by its own program; undefined on systems without one. Its answers are synchronous, because
+ * secrets are filled in while configs load.
+ */
+export function systemKeychain(platform: NodeJS.Platform = process.platform, env = process.env) {
+  if (platform !== "linux" && platform !== "darwin") return undefined;
   // Without a session there is nobody to unlock the keychain, and its program would wait.
-  if (!known || (platform === "linux" && !env.DBUS_SESSION_BUS_ADDRESS)) return undefined;
+  if (platform === "linux" && !env.DBUS_SESSION_BUS_ADDRESS) return undefined;
+  const { program, lookup, store, clear } = PROGRAMS[platform];
   const run = (args: readonly string[], input = "") => {
     const options = { input, env, encoding: "utf8", timeout: TIME_LIMIT_MS, windowsHide: true } as const;
-    const { status, stdout } = spawnSync(known.program, args, options);
+    const { status, stdout } = spawnSync(program, args, options);
     return status === 0 ? stdout : undefined;
   };
-  const get = (name: string) => run(known.lookup(name))?.replace(/\r?\n$/, "") || undefined;
+  const get = (name: string) => run(lookup(name))?.replace(/\r?\n$/, "") || undefined;
   return {
     get,
-    set: (name, value) => {
+    /** False if the keychain does not keep the value, so that another place has to. */
+    set: (name: string, value: string) => {
       if (!PLAIN.test(value)) return false;
-      const { args, input } = known.store(name, value);
+      const { args, input } = store(name, value);
       return run(args, input) !== undefined && get(name) === value;
     },
-    remove: (name) => void run(known.clear(name)),
+    remove: (name: string) => void run(clear(name)),
   };
 }

@@ -23,7 +23,6 @@ const address = z
 const rules = z
   .array(z.string().min(1).max(12_000))
   .max(2000)
-  .optional()
   .describe("Rules written as scope(pattern), such as fs-write(src/**)");
 
 // Without the defaults, because another file may set what this one leaves out.
@@ -43,128 +42,102 @@ function checkedLater(schema: z.ZodType) {
 }
 
 /** A settings file, or the settings of the environment. Everything is optional. */
-export const settingsFileSchema = z.strictObject({
-  $schema: text.optional(),
-  providers: z
-    .strictObject({
+export const settingsFileSchema = z
+  .strictObject({
+    $schema: text,
+    providers: z.strictObject({
       default: providerNameSchema.optional().describe("The provider in use"),
       ...providerFields,
-    })
-    .optional(),
-  agent: z
-    .strictObject({
+    }),
+    agent: section({
       mode: z
         .enum(["discover", "fixed"])
-        .optional()
         .describe("discover: tools appear as they are found; fixed: always the same few"),
-      systemPrompt: z.string().max(100_000).optional(),
-      temperature: z.number().min(0).max(2).optional().describe("How freely the model chooses its words"),
-      maxTokens: z.int().min(1).optional().describe("Limit of tokens in one answer of the model"),
-      maxRunTokens: count.optional().describe("Limit of tokens in one run, input and output"),
-      maxSteps: count.optional().describe("Limit of model calls in one run"),
+      systemPrompt: z.string().max(100_000),
+      temperature: z.number().min(0).max(2).describe("How freely the model chooses its words"),
+      maxTokens: z.int().min(1).describe("Limit of tokens in one answer of the model"),
+      maxRunTokens: count.describe("Limit of tokens in one run, input and output"),
+      maxSteps: count.describe("Limit of model calls in one run"),
       idleTimeoutMs: z
         .int()
         .min(1)
         .max(2 ** 31 - 1)
-        .optional()
         .describe("A request fails with TIMEOUT if the provider sends nothing for so long"),
-      contextWindow: z.int().min(1_000).optional().describe("Tokens that the model can take"),
+      contextWindow: z.int().min(1_000).describe("Tokens that the model can take"),
       effort: z
         .enum(["none", "low", "medium", "high"])
-        .optional()
         .describe("How much the model thinks before it answers"),
-      dataDir: text.optional().describe("Folder of sessions and large results"),
-    })
-    .optional(),
-  retry: z
-    .strictObject({
-      enabled: retry.enabled.unwrap().optional(),
-      maxRetries: retry.maxRetries.unwrap().optional(),
-      baseDelayMs: retry.baseDelayMs.unwrap().optional(),
-      maxDelayMs: retry.maxDelayMs.unwrap().optional(),
-      enableJitter: retry.enableJitter.unwrap().optional(),
-    })
-    .optional(),
-  skills: z
-    .strictObject({
-      enabled: z.array(name).optional().describe("Only these skills; without it, all skills that are found"),
-      disabled: z.array(name).optional(),
-      places: z.array(text).optional().describe("More folders with skills"),
-      maxSkills: count.optional().describe("Most skills that a prompt gets in full"),
-    })
-    .optional(),
-  permissions: z.strictObject({ allow: rules, ask: rules, deny: rules }).optional(),
-  telemetry: z
-    .strictObject({
-      enabled: z.boolean().optional(),
-      endpoint: address.optional().describe("Address of an OTLP collector over HTTP, without /v1/traces"),
-      headers: z.record(name, text).optional(),
-      arguments: z.boolean().optional().describe("Also sends prompts, arguments and answers"),
-    })
-    .optional(),
-  logging: z
-    .strictObject({
-      level: z.enum(LOG_LEVELS).optional().describe("The least grave events that a server tells on stderr"),
-    })
-    .optional(),
-  audit: z
-    .strictObject({
-      enabled: z.boolean().optional().describe("Keeps the audit log in the state folder"),
-      failClosed: z.boolean().optional().describe("Refuses calls that write while the log cannot be written"),
+      dataDir: text.describe("Folder of sessions and large results"),
+    }),
+    retry: section({
+      enabled: retry.enabled.unwrap(),
+      maxRetries: retry.maxRetries.unwrap(),
+      baseDelayMs: retry.baseDelayMs.unwrap(),
+      maxDelayMs: retry.maxDelayMs.unwrap(),
+      enableJitter: retry.enableJitter.unwrap(),
+    }),
+    skills: section({
+      enabled: z.array(name).describe("Only these skills; without it, all skills that are found"),
+      disabled: z.array(name),
+      places: z.array(text).describe("More folders with skills"),
+      maxSkills: count.describe("Most skills that a prompt gets in full"),
+    }),
+    permissions: section({ allow: rules, ask: rules, deny: rules }),
+    telemetry: section({
+      enabled: z.boolean(),
+      endpoint: address.describe("Address of an OTLP collector over HTTP, without /v1/traces"),
+      headers: z.record(name, text),
+      arguments: z.boolean().describe("Also sends prompts, arguments and answers"),
+    }),
+    logging: section({
+      level: z.enum(LOG_LEVELS).describe("The least grave events that a server tells on stderr"),
+    }),
+    audit: section({
+      enabled: z.boolean().describe("Keeps the audit log in the state folder"),
+      failClosed: z.boolean().describe("Refuses calls that write while the log cannot be written"),
       sync: z
         .enum(["each", "second", "never"])
-        .optional()
         .describe("When records are flushed to the disk: before each call, within a second, or never"),
-    })
-    .optional(),
-  learning: z
-    .strictObject({
+    }),
+    learning: section({
       enabled: z
         .boolean()
-        .optional()
         .describe("Keeps in the state folder which tools served which queries, so that search gets better"),
-    })
-    .optional(),
-  hooks: z
-    .array(
-      z.strictObject({
-        on: z.enum(["prompt", "before-tool", "after-tool", "end"]),
-        tool: text.optional().describe("Only tools of this name; * stands for any text"),
-        command: z.string().min(1).max(10_000),
-        timeoutMs: z.int().min(1).max(600_000).optional(),
-      }),
-    )
-    .max(100)
-    .optional()
-    .describe("Commands that run at points of a run, with JSON as input"),
-  session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
-  mcpServers: z.record(name, server).optional().describe("MCP servers, in the format of other clients"),
-  servers: z.record(name, server).optional().describe("The same under the name that VS Code has for it"),
-  inputs: z
-    .array(z.unknown())
-    .optional()
-    .describe("Inputs of VS Code. Nobody is asked: keyhole secrets set ID sets the value of an input"),
-  overrides: z
-    .record(name, checkedLater(serverOverrideSchema))
-    .optional()
-    .describe("Your own names, descriptions and lanes of tools, and the tools to hide, by server"),
-  profiles: z
-    .record(name, checkedLater(profileSchema))
-    .optional()
-    .describe("Choices of servers for --profile NAME"),
-});
+    }),
+    hooks: z
+      .array(
+        z.strictObject({
+          on: z.enum(["prompt", "before-tool", "after-tool", "end"]),
+          tool: text.optional().describe("Only tools of this name; * stands for any text"),
+          command: z.string().min(1).max(10_000),
+          timeoutMs: z.int().min(1).max(600_000).optional(),
+        }),
+      )
+      .max(100)
+      .describe("Commands that run at points of a run, with JSON as input"),
+    session: section({ keep: z.boolean(), maxAgeDays: count }),
+    mcpServers: z.record(name, server).describe("MCP servers, in the format of other clients"),
+    servers: z.record(name, server).describe("The same under the name that VS Code has for it"),
+    inputs: z
+      .array(z.unknown())
+      .describe("Inputs of VS Code. Nobody is asked: keyhole secrets set ID sets the value of an input"),
+    overrides: z
+      .record(name, checkedLater(serverOverrideSchema))
+      .describe("Your own names, descriptions and lanes of tools, and the tools to hide, by server"),
+    profiles: z.record(name, checkedLater(profileSchema)).describe("Choices of servers for --profile NAME"),
+  })
+  .partial();
+
+function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject(shape).partial();
+}
 
 export type SettingsFile = z.infer<typeof settingsFileSchema>;
 
-export interface PermissionLists {
-  readonly allow: readonly string[];
-  readonly ask: readonly string[];
-  readonly deny: readonly string[];
-}
-
 type SettingsSection<Name extends keyof SettingsFile> = NonNullable<SettingsFile[Name]>;
 
-/** The settings without any file or variable. */
+export type PermissionLists = { [List in keyof SettingsSection<"permissions">]-?: string[] };
+
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
   agent: { mode: "discover", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
@@ -185,26 +158,16 @@ type Defaulted<Name extends keyof typeof DEFAULT_SETTINGS> = SettingsSection<Nam
   Required<Pick<SettingsSection<Name>, keyof (typeof DEFAULT_SETTINGS)[Name] & keyof SettingsSection<Name>>>;
 
 /** The merged settings that the agent uses. */
-export interface Settings {
-  readonly providers: Defaulted<"providers">;
-  readonly agent: Defaulted<"agent">;
-  readonly retry: Required<SettingsSection<"retry">>;
-  readonly skills: Defaulted<"skills">;
+export type Settings = {
+  readonly [Name in Exclude<keyof typeof DEFAULT_SETTINGS, "hooks">]: Defaulted<Name>;
+} & {
+  readonly hooks: SettingsSection<"hooks">;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
-  readonly telemetry: Required<SettingsSection<"telemetry">>;
-  readonly logging: Required<SettingsSection<"logging">>;
-  readonly audit: Required<SettingsSection<"audit">>;
-  readonly learning: Required<SettingsSection<"learning">>;
-  readonly session: Required<SettingsSection<"session">>;
-  readonly hooks: SettingsSection<"hooks">;
-  readonly mcpServers: SettingsSection<"mcpServers">;
-  readonly overrides: SettingsSection<"overrides">;
-  readonly profiles: SettingsSection<"profiles">;
-}
+};
 
 /** Settings that are secrets whatever they look like. */
-const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
+export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
 
 /** The secrets in the settings, which must not be shown, written or sent. */
 export function secretsOf(settings: Settings): string[] {

@@ -13,19 +13,17 @@ import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { createEmbeddedIndex } from "../../search/embedded-index.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
-import { type AgentTokens, createAgentTokens } from "./agent-tokens.ts";
+import { createAgentTokens } from "./agent-tokens.ts";
 import type { Settings } from "./settings-schema.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
 type RecordedDecision = Extract<AuditEvent, { kind: "allowed" | "revoked" }>;
 
-/** Opens the approvals that all commands share. */
 export function openPins(): Pins {
   return createPins({ path: join(setStateFolder(), "pins.json") });
 }
 
-/** Opens the tokens of agents that all commands share. */
-export function openTokens(): AgentTokens {
+export function openTokens() {
   const tokens = createAgentTokens(join(setStateFolder(), "tokens.json"));
   if (tokens.damage) console.error(tokens.damage);
   return tokens;
@@ -81,7 +79,6 @@ export function openIndex(key: readonly string[]): SearchIndex {
   return existsSync(snapshot) ? index : Object.assign(index, { restore: async () => ({}) });
 }
 
-/** The folder of the audit log that all commands share. */
 export function auditFolder(): string {
   return join(setStateFolder(), "audit");
 }

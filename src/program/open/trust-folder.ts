@@ -5,6 +5,7 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { confirm, hasTerminal, shortHash } from "../terminal/confirm.ts";
+import { defineCommand } from "../terminal/define-command.ts";
 import { settingsPath } from "./config-files.ts";
 import {
   endTrust,
@@ -33,27 +34,30 @@ export interface TrustRequest {
   readonly hash: string;
 }
 
-export interface TrustInput {
-  readonly words: readonly string[];
-  readonly end: boolean;
-  readonly yes: string | undefined;
-}
+export const trust = defineCommand({
+  name: "trust",
+  page: "security.md#folders",
+  words: "[FOLDER]",
+  about: `Shows what Keyhole would run, start and read to a model in a folder (default: this one), and asks whether you
+    trust it. The trust holds for the folder's real path until something changes that can run.`,
+  options: {
+    end: { help: "end the trust in the folder" },
+    yes: { takes: "HASH", help: "agree without a terminal to exactly what was listed under this hash" },
+  },
+  run: async ({ words: [folder = "."], end, yes }) => {
+    const request = await trustRequest(resolve(folder));
+    const name = toVisibleLine(request.contents.folder);
+    if (end) {
+      const wasTrusted = await takeTrust(request);
+      return console.log(wasTrusted ? `${name} is no longer trusted.` : `${name} was not trusted.`);
+    }
+    console.log(showRequest(request).join("\n"));
+    const isTrustedNow = await confirmTrust(request, yes);
+    if (!isTrustedNow) process.exitCode = 1;
+    console.log(isTrustedNow ? `${name} is trusted.` : `${name} is not trusted.`);
+  },
+});
 
-/** `keyhole trust` */
-export async function manageTrust({ words: [folder = "."], end, yes }: TrustInput): Promise<void> {
-  const request = await trustRequest(resolve(folder));
-  const name = toVisibleLine(request.contents.folder);
-  if (end) {
-    const wasTrusted = await takeTrust(request);
-    return console.log(wasTrusted ? `${name} is no longer trusted.` : `${name} was not trusted.`);
-  }
-  console.log(showRequest(request).join("\n"));
-  const isTrustedNow = await confirmTrust(request, yes);
-  if (!isTrustedNow) process.exitCode = 1;
-  console.log(isTrustedNow ? `${name} is trusted.` : `${name} is not trusted.`);
-}
-
-/** Asks for the trust and records it. */
 async function confirmTrust(request: TrustRequest, yes?: string): Promise<boolean> {
   const question = "Trust this folder as it is now?";
   const { hash } = request;
@@ -95,7 +99,7 @@ export function showContents({ contents, servers }: TrustRequest): string[] {
 }
 
 /** Records the trust in a folder, together with the consent to start the servers that were shown. */
-export async function giveTrust({ contents, servers }: TrustRequest): Promise<void> {
+export async function giveTrust({ contents, servers }: Omit<TrustRequest, "hash">): Promise<void> {
   await openConsents().give(servers);
   await recordTrust(contents);
   await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);

@@ -16,12 +16,10 @@ export function recipesFolder(): string {
   return join(homedir(), ".keyhole", "recipes");
 }
 
-/** The folder of caches. */
 export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole");
 }
 
-/** The computer that the command runs on. */
 export function thisMachine(): ClientMachine {
   return { home: homedir(), platform: process.platform, env: process.env, project: process.cwd() };
 }

@@ -5,15 +5,15 @@ import { problem } from "../../base/problems/problem.ts";
 const HASH_CHARS = 16;
 
 export interface Confirmation {
-  /** The command, for messages. */
   readonly operation: string;
   /** Names the consent that is asked for, such as `Approving definitions`. */
   readonly action: string;
   readonly question: string;
   /** Identifies exactly what was shown. */
   readonly hash: string;
-  /** The value of --yes. */
   readonly yes?: string | undefined;
+  /** Printed when the person says no, which makes the exit code 1. */
+  readonly refusal?: string;
 }
 
 /** The part of a hash that people see and repeat. */
@@ -31,14 +31,19 @@ export function hasTerminal(): boolean {
  *
  * @throws PERSON_NEEDED without a terminal and `--yes`. INVALID_INPUT if `--yes` names another hash.
  */
-export async function confirm({ operation, action, question, hash, yes }: Confirmation): Promise<boolean> {
-  const short = shortHash(hash);
+export async function confirm(asked: Confirmation): Promise<boolean> {
+  const { operation, action, question, hash, yes, refusal } = asked;
   if (yes !== undefined) {
-    if (yes === short || yes === hash) return true;
+    if (yes === shortHash(hash) || yes === hash) return true;
     throw problem("INVALID_INPUT", { operation, reason: "--yes names another hash than that of the list" });
   }
   if (!hasTerminal()) throw problem("PERSON_NEEDED", { action });
-  return askYesOrNo(question);
+  const isAgreed = await askYesOrNo(question);
+  if (!isAgreed && refusal !== undefined) {
+    process.exitCode = 1;
+    console.log(refusal);
+  }
+  return isAgreed;
 }
 
 /** Asks the person in the terminal. Anything but yes is no. */

@@ -3,7 +3,6 @@ import { defineCommand, readCommandLine } from "./define-command.ts";
 
 const definition = {
   name: "plant",
-  summary: "Plant something.",
   words: { "": "[GARDEN]", tree: "NAME [PLACE]" },
   about: "Plants what you name.",
   options: {

@@ -48,19 +48,16 @@ export type CommandInput<O extends OptionTable> = {
   readonly command: readonly string[];
 };
 
-/** The program around a command. */
 export interface CommandContext {
-  /** The help of the command. */
   readonly usage: string;
-  /** Loads all commands. */
-  readonly commands: () => Promise<readonly Command[]>;
+  /** Loads all commands, each with its line of `keyhole --help`. */
+  readonly commands: () => Promise<readonly (Command & { readonly summary: string })[]>;
 }
 
-/** A command: parsing, `--help`, completion and the table in docs/command-line.md all come from this. */
+/** A command: parsing, `--help`, completion and docs come from this. Its summary is its row in `program.ts`. */
 export interface CommandDefinition<O extends OptionTable> {
   /** Empty for `keyhole` without a command. */
   readonly name: string;
-  readonly summary: string;
   /** The page of docs/ that says more. */
   readonly page?: string;
   /** The words after the name, such as `NAME [FOLDER]` or `[SERVER]...`; or those after each action. */
@@ -77,13 +74,11 @@ export interface CommandDefinition<O extends OptionTable> {
   readonly notes?: string;
   /** Exits with this code after a mistake in the command line, and shows the help. Default: 1, without the help. */
   readonly misuseCode?: number;
-  /** Loads the code of the command when it runs: `keyhole --help` loads none of it. */
   run(input: CommandInput<O>, context: CommandContext): Promise<void>;
 }
 
 export interface Command {
   readonly name: string;
-  readonly summary: string;
   readonly page?: string | undefined;
   start(args: readonly string[], commands?: CommandContext["commands"]): Promise<void>;
   usage(): string;
@@ -95,17 +90,15 @@ const HELP = { short: "h", help: "show this help" } as const satisfies CommandOp
 const WIDTH = 118;
 const WIDEST_OPTION = 24;
 
-/** Makes a command of its definition. */
 export function defineCommand<const O extends OptionTable = Record<never, never>>(
   definition: CommandDefinition<O>,
 ): Command {
-  const { name, summary, page, misuseCode, run } = definition;
+  const { name, page, misuseCode, run } = definition;
   const options: OptionTable = { ...definition.options, help: HELP };
   const usage = () => usageOf(definition, options);
   const read = (args: readonly string[]) => readCommandLine(definition, args);
   return {
     name,
-    summary,
     page,
     usage,
     completions: () => [
@@ -313,6 +306,6 @@ function wrapParagraph(paragraph: string, width: number): string[] {
   return lines;
 }
 
-function toCamelCase(option: string): string {
+export function toCamelCase(option: string): string {
   return option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

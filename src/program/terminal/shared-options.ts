@@ -1,29 +1,15 @@
-import type { CommandOption } from "./define-command.ts";
-
 // Options that several commands take.
-export const CONFIG = { takes: "FILE", help: "as for keyhole serve" } as const satisfies CommandOption;
-export const PROFILE = {
-  takes: "NAME",
-  help: "only the servers of this profile of the config",
-} as const satisfies CommandOption;
+export const CONFIG = { takes: "FILE", help: "as for keyhole serve" } as const;
+export const PROFILE = { takes: "NAME", help: "only the servers of this profile of the config" } as const;
 export const TRUST = {
   help: "start the servers of a JSON config and accept all definitions without approval",
-} as const satisfies CommandOption;
-export const JSON_OUTPUT = { help: "print JSON" } as const satisfies CommandOption;
-export const ALL = { help: "everything, instead of one name" } as const satisfies CommandOption;
-export const FOLLOW = {
-  short: "f",
-  help: "go on with new ones as they come",
-} as const satisfies CommandOption;
-export const CONTINUE = {
-  short: "c",
-  help: "continue the last conversation of this folder",
-} as const satisfies CommandOption;
-export const RESUME = {
-  short: "r",
-  takes: "ID",
-  help: "continue that conversation",
-} as const satisfies CommandOption;
-export const PROVIDER = { takes: "NAME", help: "the provider to use" } as const satisfies CommandOption;
-export const MODEL = { takes: "NAME", help: "the model to use" } as const satisfies CommandOption;
+} as const;
+export const JSON_OUTPUT = { help: "print JSON" } as const;
+export const REFRESH = { help: "ask all servers, even those listed within a day" } as const;
+export const ALL = { help: "everything, instead of one name" } as const;
+export const FOLLOW = { short: "f", help: "go on with new ones as they come" } as const;
+export const CONTINUE = { short: "c", help: "continue the last conversation of this folder" } as const;
+export const RESUME = { short: "r", takes: "ID", help: "continue that conversation" } as const;
+export const PROVIDER = { takes: "NAME", help: "the provider to use" } as const;
+export const MODEL = { takes: "NAME", help: "the model to use" } as const;
 export const COUNT_MOST = 999_999_999;

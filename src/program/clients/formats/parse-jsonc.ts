@@ -27,7 +27,6 @@ const MAX_DEPTH = 64;
 /** Parses JSON with comments, trailing commas and a byte order mark. Duplicate keys are an error. */
 export async function parseJsonc(given: string): Promise<ParsedJsonc> {
   const text = given.replace(/^\uFEFF/, " ");
-  if (text.length > MAX_CHARS) return refuse(text, `it is longer than ${MAX_CHARS} characters`, 0);
   const plain = parsePlain(text);
   const parsed = plain ?? (await toTree(text));
   if ("ok" in parsed) return parsed;
@@ -72,6 +71,7 @@ function refuse(text: string, reason: string, offset: number): Refused {
 }
 
 async function toTree(text: string): Promise<{ readonly tree: Node } | Refused> {
+  if (text.length > MAX_CHARS) return refuse(text, `it is longer than ${MAX_CHARS} characters`, 0);
   const { createScanner, parseTree, printParseErrorCode } = await import("jsonc-parser");
   const tooDeep = findTooDeep(createScanner(text));
   if (tooDeep !== undefined) return refuse(text, `it is nested deeper than ${MAX_DEPTH} levels`, tooDeep);
