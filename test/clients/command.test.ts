@@ -60,10 +60,39 @@ verifies("clients:undo", "the command connects, the client's entry works, and --
     expect.objectContaining({ label: "tasks", tools: 1, waiting: 1 }),
   ]);
 
+  const planned = await keyhole("connect", "cursor", "--undo", "--dry-run");
+  expect(planned).toMatchObject({ code: 0, out: expect.stringContaining("Nothing was written.") });
+  expect(planned.out).toMatch(/^-.*"keyhole"/m);
+  expect(planned.out).not.toContain("never-shown");
+  expect(Object.keys(JSON.parse(readFileSync(path, "utf8").replace("// Mine.", "")).mcpServers)).toEqual([
+    "keyhole",
+  ]);
   expect(await keyhole("connect", "cursor", "--undo")).toMatchObject({ code: 0 });
   expect(readFileSync(path, "utf8")).toBe(text);
   expect(existsSync(join(home, ".keyhole", "settings.json"))).toBe(false);
 });
+
+verifies(
+  "clients:undo",
+  "a project's file in a repository is changed only by a person's own yes",
+  async () => {
+    const { home, keyhole } = setUp();
+    const path = join(home, ".cursor", "mcp.json");
+    const shared = join(home, "site", ".cursor", "mcp.json");
+    const text = '{ "mcpServers": { "team": { "command": "x" } } }';
+    write(shared, text);
+    write(join(home, "site", ".git", "HEAD"), "ref: refs/heads/main");
+    const { keyhole: inProject } = openProgram({ home, folder: join(home, "site") });
+    const refused = await inProject("connect", "cursor", "--projects", "--yes");
+    expect(refused).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
+    expect(refused.out).toContain("is in a repository");
+    expect([readFileSync(shared, "utf8"), readFileSync(path, "utf8")]).toEqual([
+      text,
+      expect.not.stringContaining("keyhole"),
+    ]);
+    expect(await keyhole("connect", "cursor", "--yes")).toMatchObject({ code: 0 });
+  },
+);
 
 verifies("clients:read", "keyhole alone lists, and starts servers only if it may", async () => {
   const { keyhole } = setUp();

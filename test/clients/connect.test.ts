@@ -41,7 +41,7 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))("%s", (_,
             .includes(eol === "\n" ? "\r" : "\n"),
         ).toBe(false);
 
-        expect(await connections.undo(client.name)).toMatchObject({ restored: [path], mended: [] });
+        expect(await connections.undo(client.name)).toMatchObject({ files: [{ path, isExact: true }] });
         expect(readFileSync(path, "utf8")).toBe(text);
         expect(existsSync(ownPath) ? readFileSync(ownPath, "utf8") : undefined).toBe(own);
       }),
@@ -71,7 +71,7 @@ describe.each(CLIENTS.map((client) => [client.name, client] as const))("%s", (_,
       await connections.make(await plan(client));
       const mark = path.endsWith("json") || path.endsWith("jsonc") ? "// Mine.\n" : "# Mine.\n";
       write(path, mark + readFileSync(path, "utf8"));
-      expect(await connections.undo(client.name)).toMatchObject({ restored: [], mended: [path] });
+      expect(await connections.undo(client.name)).toMatchObject({ files: [{ path, isExact: false }] });
       expect(readFileSync(path, "utf8")).toBe(mark + text);
       expect(await findConfigs([client], machine)).toEqual(before);
     },
@@ -128,6 +128,34 @@ test("clients share equal servers, and the last one takes them along", async () 
   await connections.undo("windsurf");
   expect(servers()).toEqual([]);
 });
+
+verifies(
+  "clients:undo",
+  "undoing goes back behind every connect, and planning it writes nothing",
+  async () => {
+    const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+    const client = clientOf("cursor");
+    const path = pathOf(client, machine);
+    const text = '{ "mcpServers": { "first": { "command": "x" } } }';
+    write(path, text);
+    await connections.make(await plan(client));
+    const connected = JSON.parse(readFileSync(path, "utf8"));
+    connected.mcpServers.second = { command: "y" };
+    write(path, JSON.stringify(connected));
+    await connections.make(await plan(client));
+    const both = [readFileSync(path, "utf8"), readFileSync(ownPath, "utf8")];
+
+    const planned = await connections.planUndo("cursor");
+    expect([readFileSync(path, "utf8"), readFileSync(ownPath, "utf8")]).toEqual(both);
+    expect(planned?.files.map((file) => file.path)).toEqual([path]);
+
+    await connections.undo("cursor");
+    const { mcpServers } = JSON.parse(readFileSync(path, "utf8"));
+    expect(mcpServers).toEqual({ first: { command: "x" }, second: { command: "y" } });
+    expect(existsSync(ownPath)).toBe(false);
+    expect(await connections.undo("cursor")).toBeUndefined();
+  },
+);
 
 test("a file that changes between the plan and the writing is left alone", async () => {
   const { machine, connections, plan } = setUp(temporaryFolder());

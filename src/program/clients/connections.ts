@@ -59,42 +59,85 @@ export function createConnections(folder: string, now: () => Date = () => new Da
   }
 
   /**
-   * Undoes the latest connection of a client. Returns the files that are as they were before, byte for byte, and those
-   * that had changed since, in which only Keyhole's part was undone. Undefined if there is none.
+   * Plans to undo all connections of a client, the latest first. Writes nothing. Undefined if there are none.
    *
-   * @throws CONNECTION_CHANGED with the backup if a file can only be mended by hand; no file is touched then.
+   * @throws CONNECTION_CHANGED with the backup if a file can only be mended by hand.
    */
-  async function undo(client: string) {
+  async function planUndo(client: string): Promise<UndoPlan | undefined> {
     const records = await readAll();
-    const found = [...records].findLast(([, record]) => record.client === client);
-    if (!found) return undefined;
-    const [place, record] = found;
-    records.delete(place);
-    const undone = await Promise.all(record.files.map(undoFile));
-    const own = record.own && (await undoOwn(record.own, await handOver(record, records)));
-    for (const { path, text, isNeeded } of [...undone, ...(own ? [own] : [])]) {
-      if (isNeeded) await writeText(path, text);
+    const undone = [...records].filter(([, record]) => record.client === client).reverse();
+    if (undone.length === 0) return undefined;
+    for (const [place] of undone) records.delete(place);
+    /** The texts of the files without the connections that are undone so far. */
+    const texts = new Map<string, string | undefined>();
+    const textOf = async (path: string) => (texts.has(path) ? texts.get(path) : readText(path));
+    const originals = new Map<string, string | undefined>();
+    let ownPath: string | undefined;
+    for (const [, record] of undone) {
+      for (const file of record.files) {
+        texts.set(file.path, await undoFile(file, await textOf(file.path)));
+        originals.set(file.path, file.before);
+      }
+      const leaving = handOver(record.added, records);
+      if (!record.own) continue;
+      ownPath = record.own.path;
+      texts.set(ownPath, await undoOwn(record.own, await textOf(ownPath), leaving));
     }
-    await rm(place, { recursive: true, force: true });
-    const pathsOf = (isExact: boolean) =>
-      undone.filter((file) => file.isExact === isExact).map(({ path }) => path);
-    return { restored: pathsOf(true), mended: pathsOf(false) };
+    const changeOf = async (path: string) => ({ path, before: await readText(path), after: texts.get(path) });
+    return {
+      files: await Promise.all(
+        [...originals].map(async ([path, original]) => ({
+          ...(await changeOf(path)),
+          isExact: texts.get(path) === original,
+        })),
+      ),
+      own: ownPath === undefined ? undefined : await changeOf(ownPath),
+      places: undone.map(([place]) => place),
+      heirs: records,
+    };
   }
 
-  /** The servers that leave Keyhole's config. A server that another client uses stays until that client is undone. */
-  async function handOver(
-    { added }: Recorded,
-    others: ReadonlyMap<string, Recorded>,
-  ): Promise<readonly string[]> {
-    const leaving = new Set(added);
-    for (const [place, other] of others) {
-      const inherited = other.uses.filter((name) => leaving.delete(name));
-      if (inherited.length > 0) await save(place, { ...other, added: [...other.added, ...inherited] });
+  /** Undoes all connections of a client. Undefined if there are none. No file is touched if one cannot be mended. */
+  async function undo(client: string): Promise<UndoPlan | undefined> {
+    const plan = await planUndo(client);
+    if (!plan) return undefined;
+    for (const [place, record] of plan.heirs) await save(place, record);
+    for (const { path, before, after } of [...plan.files, ...(plan.own ? [plan.own] : [])]) {
+      if (before !== after) await writeText(path, after);
     }
-    return [...leaving];
+    for (const place of plan.places) await rm(place, { recursive: true, force: true });
+    return plan;
   }
 
-  return { make, undo };
+  return { make, planUndo, undo };
+}
+
+/** A file before and after connections are undone. Without a text, there is no file. */
+interface UndoneFile {
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+export interface UndoPlan {
+  /** The client's files. An exact one becomes what it was before the first connection, byte for byte. */
+  readonly files: readonly (UndoneFile & { readonly isExact: boolean })[];
+  /** Keyhole's own config, if a connection added servers to it. */
+  readonly own: UndoneFile | undefined;
+  /** The folders of the connections. */
+  readonly places: readonly string[];
+  /** The connections of other clients, with the servers that they take over. */
+  readonly heirs: ReadonlyMap<string, Recorded>;
+}
+
+/** The servers that leave Keyhole's config with a connection. Another client that uses one takes it over. */
+function handOver(added: readonly string[], others: Map<string, Recorded>): readonly string[] {
+  const leaving = new Set(added);
+  for (const [place, other] of others) {
+    const inherited = other.uses.filter((name) => leaving.delete(name));
+    if (inherited.length > 0) others.set(place, { ...other, added: [...other.added, ...inherited] });
+  }
+  return [...leaving];
 }
 
 async function keep(

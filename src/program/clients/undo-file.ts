@@ -4,51 +4,38 @@ import { z } from "zod";
 import { problem } from "../../base/problems/problem.ts";
 import { field, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import { editConfig, plainOf, readConfig } from "./edit-config.ts";
-import { entriesOf, KEYHOLE, readText } from "./find-configs.ts";
+import { entriesOf, KEYHOLE } from "./find-configs.ts";
 import type { ConfigEdit } from "./formats/format.ts";
 
-/** The text to write so that a connection is undone. */
-export interface UndoneFile {
-  readonly path: string;
-  /** Undefined removes the file. */
-  readonly text: string | undefined;
-  /** Whether the file is as it was before the connection, byte for byte. */
-  readonly isExact: boolean;
-  readonly isNeeded: boolean;
-}
-
 /**
- * Undoes the part of a connection in a client's file. Writes nothing.
+ * The text of a client's file without a connection. Undefined if the file has to go.
  *
  * @throws CONNECTION_CHANGED if the file can only be mended by hand.
  */
-export async function undoFile(file: RecordedFile): Promise<UndoneFile> {
+export async function undoFile(file: RecordedFile, current: string | undefined): Promise<string | undefined> {
   const { path, before, after } = file;
-  const current = await readText(path);
-  if (current === before) return { path, text: before, isExact: true, isNeeded: false };
-  if (current === after) return { path, text: before, isExact: true, isNeeded: true };
+  if (current === before || current === after) return before;
   const mended =
     current === undefined ? undefined : ((await unpatch(file, current)) ?? (await unedit(file, current)));
-  if (mended === undefined)
-    throw problem("CONNECTION_CHANGED", { path, backup: file.backup ?? "none, the file was new" });
-  return { path, text: mended, isExact: false, isNeeded: true };
+  if (mended !== undefined) return mended;
+  throw problem("CONNECTION_CHANGED", { path, backup: file.backup ?? "none, the file was new" });
 }
 
-/** Takes servers out of Keyhole's own config, unless the person has edited them since. */
-export async function undoOwn(file: RecordedFile, names: readonly string[]): Promise<UndoneFile> {
-  const { path, before, after, edits } = file;
+/** The text of Keyhole's own config without these servers, except those that the person has edited since. */
+export async function undoOwn(
+  file: RecordedFile,
+  current: string | undefined,
+  names: readonly string[],
+): Promise<string | undefined> {
+  const { before, after, edits } = file;
   const added = edits[0]?.set ?? {};
-  const current = await readText(path);
-  const isWhole = names.length === Object.keys(added).length;
-  if (current === undefined || current === before)
-    return { path, text: current, isExact: true, isNeeded: false };
-  if (current === after && isWhole) return { path, text: before, isExact: true, isNeeded: true };
+  if (current === undefined || current === before) return current;
+  if (current === after && names.length === Object.keys(added).length) return before;
   const servers = field(await readConfig("json", current), "mcpServers");
   const remove = names.filter((name) =>
     isDeepStrictEqual(field(servers, name), added[name] ?? field(servers, name)),
   );
-  const text = await editConfig(file, current, [{ at: ["mcpServers"], remove, set: {} }]);
-  return { path, text, isExact: false, isNeeded: remove.length > 0 };
+  return remove.length === 0 ? current : editConfig(file, current, [{ at: ["mcpServers"], remove, set: {} }]);
 }
 
 /** Takes exactly the written lines back, if they are all still there. */

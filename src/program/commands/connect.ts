@@ -1,5 +1,8 @@
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+
 import { createTwoFilesPatch } from "diff";
+import { projectFolders } from "../../agent/loop/project-files.ts";
 import { customProblem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
@@ -40,7 +43,7 @@ export const connect = defineCommand({
   options: OPTIONS,
   run: async ({ words, undo: isUndo, ...options }) => {
     const client = CLIENTS.find(({ name }) => name === words[0])!;
-    await (isUndo ? undo(client) : connectClient(client, options));
+    await (isUndo ? undo(client, options.dryRun) : connectClient(client, options));
   },
 });
 
@@ -64,7 +67,8 @@ export async function connectClient(client: Client, options: ConnectOptions): Pr
       "\nThis program lies in the cache of npx. Install it first, so that it stays: npm install -g keyhole",
     );
   if (options.dryRun) return console.log("\nNothing was written.");
-  if (!options.yes && !(await agrees(client))) {
+  const shared = await sharedFiles(plan);
+  if (!(await agreesToShared(shared)) || (!options.yes && !(await agrees(client)))) {
     process.exitCode = 1;
     return console.log("Nothing was written.");
   }
@@ -85,6 +89,31 @@ async function agrees({ title }: Client): Promise<boolean> {
   );
 }
 
+/** Files of projects that others share through a repository. */
+async function sharedFiles({ client, files }: ConnectionPlan): Promise<string[]> {
+  const ofProjects = client.places(thisMachine()).filter(({ scope }) => scope === "project");
+  const changed = files.filter(
+    ({ path, before, after }) => before !== after && ofProjects.some((place) => place.path === path),
+  );
+  const roots = await Promise.all(changed.map(({ path }) => projectFolders(dirname(path))));
+  return changed
+    .filter((_, index) => existsSync(join(roots[index]!.at(-1)!, ".git")))
+    .map(({ path }) => path);
+}
+
+/** Asks on its own about files of a team: `--yes` speaks for the person's files only. */
+async function agreesToShared(paths: readonly string[]): Promise<boolean> {
+  if (paths.length === 0) return true;
+  for (const path of paths)
+    console.log(`\n${toVisibleLine(path)} is in a repository. Its servers go for everybody who shares it.`);
+  if (hasTerminal()) return askYesOrNo("Change it all the same?");
+  throw customProblem(
+    "PERSON_NEEDED",
+    "Taking servers out of a file that others share needs a person, and there is no terminal to ask in.",
+    "Leave --projects out, or run the command in a terminal.",
+  );
+}
+
 /**
  * Records the consents to start the servers. Others may have written a project's file, so its servers wait for
  * `keyhole servers allow` unless a person has just seen them.
@@ -94,15 +123,24 @@ async function consent({ moved }: ConnectionPlan, home: string, isUnseen: boolea
   await openConsents().give(agreed.map((server) => programOf(server, home)));
 }
 
-async function undo({ name, title }: Client): Promise<void> {
-  const undone = await openConnections().undo(name);
-  if (!undone) {
+async function undo({ name, title }: Client, isDry: boolean): Promise<void> {
+  const connections = openConnections();
+  const plan = await (isDry ? connections.planUndo(name) : connections.undo(name));
+  if (!plan) {
     process.exitCode = 1;
     return console.log(`${title} is not connected.`);
   }
-  for (const path of undone.restored) console.log(`${path} is as it was before.`);
-  for (const path of undone.mended)
-    console.log(`${path} has changed since it was connected: only Keyhole's part is undone.`);
+  if (isDry) {
+    const hide = createRedact([], { kinds: true });
+    for (const file of plan.files) console.log(hide(diffOf(file)).split("\n").map(toVisibleLine).join("\n"));
+    return console.log("\nNothing was written.");
+  }
+  for (const { path, isExact } of plan.files)
+    console.log(
+      isExact
+        ? `${path} is as it was before.`
+        : `${path} has changed since it was connected: only Keyhole's part is undone.`,
+    );
 }
 
 function openConnections() {
@@ -148,9 +186,13 @@ export function serverLines(
   ].map(toVisibleLine);
 }
 
-function diffOf({ path, before, after }: FileChange): string {
-  const from = before === undefined ? "/dev/null" : path;
-  return createTwoFilesPatch(from, path, before ?? "", after, undefined, undefined, {
+function diffOf({
+  path,
+  before,
+  after,
+}: Pick<FileChange, "path" | "before"> & { after: string | undefined }): string {
+  const [from, to] = [before, after].map((text) => (text === undefined ? "/dev/null" : path));
+  return createTwoFilesPatch(from!, to!, before ?? "", after ?? "", undefined, undefined, {
     context: 2,
     headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
   }).trimEnd();
