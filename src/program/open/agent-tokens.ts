@@ -26,7 +26,7 @@ export function principalOf({ name, scopes, allowWrite }: NewAgentToken): Princi
 
 /** Keeps the tokens that agents call a gateway with in a file, by their hashes. Each is a principal of its own. */
 export function createAgentTokens(path: string, now: () => number = Date.now) {
-  const store = createRecordStore({ path, format: 1, record: tokenSchema, counted: "valid" });
+  const store = createRecordStore({ path, record: tokenSchema, counted: "valid" });
   const keyOf = (name: string) => store.keys().find((key) => store.get(key)?.name === name);
   return {
     /** Set if the store was damaged, so that no token is valid. */

@@ -19,7 +19,7 @@ export type Secrets = ReturnType<typeof createSecrets>;
  * the names of all.
  */
 export function createSecrets(path: string, keychain?: Keychain) {
-  const store = createRecordStore({ path, format: 1, record: recordSchema, counted: "set" });
+  const store = createRecordStore({ path, record: recordSchema, counted: "set" });
   const find = (name: string) => {
     void store.refresh();
     return store.get(name);
