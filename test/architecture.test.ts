@@ -112,7 +112,7 @@ const LISTENERS = [
   // A socket of this machine, which no network reaches.
   "src/program/daemon/daemon.ts",
   "src/program/daemon/reach-daemon.ts",
-  "src/sources/mcp/login/log-in.ts",
+  "src/sources/mcp/login/callback.ts",
   "src/testing/serve-scripted-model.ts",
 ];
 
