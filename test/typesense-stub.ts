@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ResourceDocument } from "../src/postgres/typesense/resource-document.ts";
+import type { toResourceDocument } from "../src/postgres/typesense/resource-document.ts";
+
+type ResourceDocument = ReturnType<typeof toResourceDocument>;
 
 export interface Received {
   readonly method: string;

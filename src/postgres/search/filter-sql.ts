@@ -1,14 +1,8 @@
 import { toStoredText } from "../../core/storage/postgres-client.ts";
 import type { SearchFilter } from "../../search/port/search-index.ts";
 
-export interface FilterSql {
-  /** A condition on the documents' table, called `d`, with its params numbered from `first`. */
-  readonly condition: string;
-  readonly params: readonly unknown[];
-}
-
-/** Turns a filter into SQL. Every value is a param. */
-export function filterSql(filter: SearchFilter, first: number): FilterSql {
+/** Turns a filter into a condition on the documents' table, called `d`. Every value is a param, numbered from `first`. */
+export function filterSql(filter: SearchFilter, first: number): { condition: string; params: unknown[] } {
   const conditions: string[] = [];
   const params: unknown[] = [];
   const add = (condition: (param: string) => string, value: unknown): void => {

@@ -13,7 +13,7 @@ export interface IndexTables extends Pick<SqlDatabase, "query"> {
 }
 
 /** The names of an index's tables and functions. Safe to put into SQL. */
-export type TableNames = ReturnType<typeof tableNames>;
+export type TableNames = Readonly<ReturnType<typeof tableNames>>;
 
 /** @throws `INVALID_INPUT` if the prefix is not a plain identifier, with or without a schema. */
 export function openIndexTables(client: PostgresClient, prefix: string): IndexTables {
@@ -49,5 +49,5 @@ function tableNames(prefix: string) {
     packFunction: quoted("_pack"),
     askFunction: quoted("_ask"),
     putVectorsFunction: quoted("_put_vectors"),
-  } as const;
+  };
 }

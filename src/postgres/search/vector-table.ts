@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
 import { queryParts } from "../../search/analysis/split-needs.ts";
@@ -10,7 +11,6 @@ import { type Embedder, vectorText } from "../../search/vectors/embedder.ts";
 import { createVectorTable } from "./create-tables.ts";
 import { filterSql } from "./filter-sql.ts";
 import type { IndexTables } from "./index-tables.ts";
-import { hashOf } from "./to-row.ts";
 
 const BATCH = 64;
 
@@ -133,12 +133,12 @@ export class VectorTable {
     const vectors = await (this.embedder.embedDocuments?.(wanted) ?? this.embedder.embed(wanted));
     const made = missing.flatMap(([id, text], at) => {
       const vector = vectors[at];
-      return vector === undefined || isZero(vector) ? [] : [{ id, hash: hashOf(text), vector }];
+      return vector === undefined || isZero(vector) ? [] : [{ id, textHash: hashOf(text), vector }];
     });
     await query(`select ${names.putVectorsFunction}($1::text, $2::text[], $3::text[], $4::text[])`, [
       toStoredText(this.embedder.id),
       made.map(({ id }) => id),
-      made.map(({ hash }) => hash),
+      made.map(({ textHash }) => textHash),
       made.map(({ vector }) => toVectorText(vector)),
     ]);
   }
@@ -154,4 +154,8 @@ function toVectorText(vector: Float32Array): string {
 
 function isZero(vector: Float32Array): boolean {
   return vector.every((value) => value === 0);
+}
+
+function hashOf(text: string): string {
+  return hash("sha256", text, "base64url");
 }

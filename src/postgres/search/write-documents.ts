@@ -1,8 +1,14 @@
+import { hash } from "node:crypto";
 import { toStoredText } from "../../core/storage/postgres-client.ts";
+import { MAX_TERM } from "../../search/analysis/analyze.ts";
+import { documentPostings } from "../../search/lexical/document-postings.ts";
+import { lettersOf } from "../../search/lexical/live-segment.ts";
+import { NAME_SIGN } from "../../search/lexical/names.ts";
 import { inBatches, newestOf } from "../../search/port/engine-input.ts";
 import type { SearchDocument } from "../../search/port/search-index.ts";
+import { CONTENT_ONLY } from "../../search/ranking/tuning.ts";
 import type { IndexTables } from "./index-tables.ts";
-import { type DocumentRow, toDictionary, toRow } from "./to-row.ts";
+import { BODY_BIT } from "./posting-blocks.ts";
 
 const MAX_ROWS = 200;
 const MAX_POSTINGS = 40_000;
@@ -40,8 +46,8 @@ async function changedRows(
 ): Promise<DocumentRow[]> {
   const sql = `select id, hash from ${names.documents} where id = any($1::text[])`;
   const known = await query(sql, [rows.map(({ id }) => id)]);
-  const hashes = new Map(known.map(({ id, hash }) => [id, hash]));
-  return rows.filter(({ id, hash }) => hashes.get(id) !== hash);
+  const hashes = new Map(known.map((row) => [row.id, row.hash]));
+  return rows.filter((row) => hashes.get(row.id) !== row.hash);
 }
 
 function batches(rows: readonly DocumentRow[]): DocumentRow[][] {
@@ -56,4 +62,47 @@ function batches(rows: readonly DocumentRow[]): DocumentRow[][] {
     postings += row.terms.length;
   }
   return all;
+}
+
+type DocumentRow = Readonly<ReturnType<typeof toRow>>;
+
+/** Turns a document into a row, with the terms and weights of the embedded engine. */
+function toRow(document: SearchDocument) {
+  const postings = new Map<string, number>();
+  for (const [term, { impact, fields }] of documentPostings(document))
+    postings.set(toStoredText(term), fields === CONTENT_ONLY ? impact | BODY_BIT : impact);
+  const row = {
+    id: toStoredText(document.id),
+    kind: document.kind,
+    domain: toStoredText(document.domain),
+    category: toStoredText(document.category ?? ""),
+    tags: document.tags.map(toStoredText),
+    // In one order, because words are counted by set of scopes.
+    scopes: [...new Set(document.scopes.map(toStoredText))].sort(),
+    terms: [...postings.keys()],
+    impacts: [...postings.values()],
+  };
+  // A row with the same hash is not written again.
+  return { ...row, hash: hash("sha256", JSON.stringify(row), "base64url") };
+}
+
+/** The distinct terms of the rows, apart for each set of scopes, with the number of rows that have them. */
+function toDictionary(rows: readonly DocumentRow[]): object[] {
+  const groups = Map.groupBy(rows, ({ scopes }) => JSON.stringify(scopes));
+  return [...groups.values()].flatMap(countTerms);
+}
+
+/** Counts the terms of rows that have the same scopes. */
+function countTerms(rows: readonly DocumentRow[]): object[] {
+  const { scopes } = rows[0]!;
+  const counts = new Map<string, number>();
+  for (const { terms } of rows) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return Array.from(counts, ([term, documents]) => ({
+    term,
+    scopes,
+    documents,
+    // The key of a name takes no part in spelling.
+    length: term.startsWith(NAME_SIGN) ? -1 : Math.min(MAX_TERM, term.length),
+    letters: lettersOf(term),
+  }));
 }

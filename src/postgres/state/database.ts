@@ -5,16 +5,7 @@ import type { SqlDatabase, SqlRow } from "../../core/storage/sql-storage.ts";
 import { publish } from "../../core/telemetry/events.ts";
 
 /** The tables of the state. Safe to put into SQL. */
-export interface StateTables {
-  readonly versions: string;
-  readonly counters: string;
-  readonly gateways: string;
-  readonly values: string;
-  readonly records: string;
-  readonly learning: string;
-  readonly audit: string;
-  readonly chains: string;
-}
+export type StateTables = Readonly<ReturnType<typeof stateTables>>;
 
 /** `query` throws STATE_UNREACHABLE if the statement failed. It may have taken effect. */
 export interface Database extends SqlDatabase {
@@ -23,7 +14,7 @@ export interface Database extends SqlDatabase {
 
 const NOW = "cast(extract(epoch from now()) * 1000 as bigint)";
 
-export function stateTables(nameOf: (suffix: string) => string): StateTables {
+export function stateTables(nameOf: (suffix: string) => string) {
   return {
     versions: nameOf("_state_versions"),
     counters: nameOf("_counters"),

@@ -5,34 +5,9 @@ import { nameKey } from "../../search/lexical/names.ts";
 import type { SearchDocument, SearchField } from "../../search/port/search-index.ts";
 import { FIELD_RULES } from "../../search/ranking/tuning.ts";
 
-/** A document of the collection. */
-export interface ResourceDocument {
-  readonly id: string;
-  readonly uri: string;
-  readonly domain: string;
-  readonly path: string;
-  readonly path_segment: string;
-  readonly name: string;
-  readonly description: string;
-  readonly content: string;
-  readonly scopes: readonly string[];
-  /** True without scopes, because the engine cannot filter by an empty list. */
-  readonly is_unrestricted: boolean;
-  readonly kind: string;
-  /** The type that the source gives, such as `column`. Default: the kind. */
-  readonly resource_type: string;
-  readonly source_id?: string;
-  readonly quality_score?: number;
-  readonly indexed_at?: number;
-  readonly category: string;
-  readonly tags: readonly string[];
-  readonly name_keys: readonly string[];
-  readonly [words: `${string}_words`]: string;
-}
-
 /** The searched fields, heaviest first. Keyhole analyses their text, so that words match as in other indexes. */
 export const WORD_FIELDS: readonly {
-  readonly name: `${string}_words`;
+  readonly name: string;
   readonly field: SearchField;
   readonly weight: number;
 }[] = [
@@ -46,7 +21,8 @@ export const WORD_FIELDS: readonly {
 
 const MAX_STORED = 20_000;
 
-export function toResourceDocument(document: SearchDocument): ResourceDocument {
+/** A document as the collection has it. */
+export function toResourceDocument(document: SearchDocument) {
   const uri = toStoredText(document.id);
   const { facts = {} } = document;
   // Documents of a source use their path within it; everything else uses the whole route.
@@ -63,8 +39,10 @@ export function toResourceDocument(document: SearchDocument): ResourceDocument {
     description: stored(document.description),
     content: stored(document.content),
     scopes: document.scopes.map(toFilterValue),
+    // The engine cannot filter by an empty list.
     is_unrestricted: document.scopes.length === 0,
     kind: document.kind,
+    // The type that the source gives, such as `column`.
     resource_type: toFilterValue(facts.resource_type ?? document.kind),
     ...(facts.source_id !== undefined && { source_id: toFilterValue(facts.source_id) }),
     ...(facts.quality_score !== undefined && { quality_score: Math.round(facts.quality_score) }),

@@ -1,7 +1,7 @@
 import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
-import { readBytes } from "../../base/net/read-response.ts";
-import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { askServer, type EngineAnswer, type EngineServer, unavailable } from "../../search/port/engine-request.ts";
 
 /** Names a Typesense server and how to log in to it. */
 export interface TypesenseOptions {
@@ -12,11 +12,6 @@ export interface TypesenseOptions {
   readonly timeoutMs?: number;
 }
 
-export interface TypesenseAnswer {
-  readonly status: number;
-  readonly text: string;
-}
-
 export interface TypesenseRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** The path from the root, with every part encoded. */
@@ -25,7 +20,7 @@ export interface TypesenseRequest {
   readonly isWrite?: boolean;
 }
 
-export type SendRequest = (request: TypesenseRequest) => Promise<TypesenseAnswer>;
+export type SendRequest = (request: TypesenseRequest) => Promise<EngineAnswer>;
 
 const DEFAULT_TIMEOUT = 5_000;
 const WRITE_FACTOR = 10;
@@ -39,40 +34,29 @@ const MAX_ANSWER_BYTES = 16 * 2 ** 20;
  */
 export function createTypesenseClient(options: TypesenseOptions): SendRequest {
   const root = rootOf(options.url);
-  const guarded = createGuardedFetch({ ownUrl: root, redirects: "none" });
-  return async ({ method, path, body, isWrite = false }) => {
+  const headers = { "X-TYPESENSE-API-KEY": options.apiKey, "Content-Type": "application/json" };
+  const server: EngineServer = {
+    name: "Typesense",
+    guardedFetch: createGuardedFetch({ ownUrl: root, redirects: "none" }),
+    maxBytes: MAX_ANSWER_BYTES,
+    toReason: (error) => withoutKey(reasonOf(error), options.apiKey),
+  };
+  return ({ path, isWrite = false, ...request }) => {
     const timeout = (options.timeoutMs ?? DEFAULT_TIMEOUT) * (isWrite ? WRITE_FACTOR : 1);
-    const signal = AbortSignal.timeout(timeout);
-    try {
-      const response = await guarded(`${root}${path}`, {
-        method,
-        headers: { "X-TYPESENSE-API-KEY": options.apiKey, "Content-Type": "application/json" },
-        signal,
-        ...(body !== undefined && { body }),
-      });
-      const bytes = await readBytes(response, "Typesense", MAX_ANSWER_BYTES);
-      return { status: response.status, text: bytes.toString() };
-    } catch (error) {
-      if (signal.aborted) throw problem("TIMEOUT", { name: "Typesense", ms: timeout });
-      if (isProblem(error) && error.code === "LIMIT_EXCEEDED") throw error;
-      throw unavailable("server_down", withoutKey(reasonOf(error), options.apiKey));
-    }
+    return askServer(server, `${root}${path}`, { ...request, headers }, timeout);
   };
 }
 
 /** Turns an unexpected answer into a problem. It quotes a part of the answer, never the key. */
-export function unexpected({ status, text }: TypesenseAnswer, apiKey: string): Problem {
-  if (status === 401 || status === 403) return unavailable("needs_login", "it does not accept the API key");
-  return unavailable("server_down", `status ${status}: ${withoutKey(text, apiKey)}`);
+export function unexpected({ status, text }: Pick<EngineAnswer, "status" | "text">, apiKey: string): Problem {
+  if (status === 401 || status === 403)
+    return unavailable("Typesense", "needs_login", "it does not accept the API key");
+  return unavailable("Typesense", "server_down", `status ${status}: ${withoutKey(text, apiKey)}`);
 }
 
 /** Cuts a text short and takes the key out of it. */
 export function withoutKey(text: string, apiKey: string): string {
   return (apiKey === "" ? text : text.replaceAll(apiKey, "…")).slice(0, MAX_REASON);
-}
-
-function unavailable(state: string, reason: string): Problem {
-  return problem("UNAVAILABLE", { name: "Typesense", state, reason });
 }
 
 function rootOf(url: string): string {

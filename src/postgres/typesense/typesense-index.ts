@@ -1,5 +1,6 @@
 import { problem } from "../../base/problems/problem.ts";
 import { fromStoredText } from "../../core/storage/postgres-client.ts";
+import type { EngineAnswer } from "../../search/port/engine-request.ts";
 import { facetTest } from "../../search/lexical/live-segment.ts";
 import { nameKey } from "../../search/lexical/names.ts";
 import type { Facet } from "../../search/lexical/segment.ts";
@@ -11,21 +12,9 @@ import type {
   SearchIndex,
   SearchRequest,
 } from "../../search/port/search-index.ts";
-import {
-  type ResourceDocument,
-  resourceId,
-  toFilterValue,
-  toResourceDocument,
-  WORD_FIELDS,
-} from "./resource-document.ts";
+import { resourceId, toFilterValue, toResourceDocument, WORD_FIELDS } from "./resource-document.ts";
 import { type FieldWeights, MAX_PER_PAGE, queryText, searchParams, searchParts } from "./search-params.ts";
-import {
-  createTypesenseClient,
-  type TypesenseAnswer,
-  type TypesenseOptions,
-  unexpected,
-  withoutKey,
-} from "./typesense-client.ts";
+import { createTypesenseClient, type TypesenseOptions, unexpected, withoutKey } from "./typesense-client.ts";
 
 /** Options of {@link createTypesenseIndex}. */
 export interface TypesenseIndexOptions extends TypesenseOptions {
@@ -177,13 +166,15 @@ function isTaken(line: string): boolean {
   return (parseJson(line) as { success?: unknown } | undefined)?.success === true;
 }
 
-interface FoundDocument extends Facet, Pick<ResourceDocument, "uri" | "name"> {
+interface FoundDocument extends Facet {
+  readonly uri: string;
+  readonly name: string;
   /** The engine's score. */
   readonly match: number;
 }
 type FoundPage = readonly FoundDocument[];
 
-function pagesOf(answer: TypesenseAnswer, apiKey: string): FoundPage[] {
+function pagesOf(answer: EngineAnswer, apiKey: string): FoundPage[] {
   if (answer.status !== 200) throw unexpected(answer, apiKey);
   const { results } = (parseJson(answer.text) as MultiSearchAnswer | undefined) ?? {};
   if (results === undefined) throw unexpected(answer, apiKey);

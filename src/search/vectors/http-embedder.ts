@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createGuardedFetch, type GuardedFetch } from "../../base/net/guarded-fetch.ts";
-import { readBytes } from "../../base/net/read-response.ts";
+import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { parseRetryAfter } from "../../base/net/status-problem.ts";
 import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { askServer, type EngineServer, unavailable } from "../port/engine-request.ts";
 import { type Embedder, normalize } from "./embedder.ts";
 
 /** Options of {@link createHttpEmbedder}. */
@@ -46,16 +46,20 @@ const PLACEHOLDER = ".";
 export function createHttpEmbedder(options: HttpEmbedderOptions): Embedder {
   const { kind, model, apiKey, batchSize = BATCH_SIZE } = options;
   const endpoint = endpointOf(kind, options.url);
-  // A redirect could carry the key to another host, so none is followed.
-  const guardedFetch = createGuardedFetch({ ownUrl: endpoint, redirects: "none" });
   const name = `The embeddings endpoint at ${endpoint.host}`;
+  const server: EngineServer = {
+    name,
+    // A redirect could carry the key to another host, so none is followed.
+    guardedFetch: createGuardedFetch({ ownUrl: endpoint, redirects: "none" }),
+    maxBytes: MAXIMUM_ANSWER_BYTES,
+    toReason: (error) => `the request failed (${failureCode(error)}).`,
+  };
   let dimensions = options.dimensions ?? 0;
 
   async function embedBatch(texts: readonly string[]): Promise<Float32Array[]> {
     const inputs = texts.map((text) => text.slice(0, MAXIMUM_CHARACTERS).trim() || PLACEHOLDER);
     const answer = await postWithRetry({
-      name,
-      guardedFetch,
+      server,
       endpoint,
       apiKey,
       body: requestBody(kind, model, inputs, options.dimensions),
@@ -76,7 +80,7 @@ export function createHttpEmbedder(options: HttpEmbedderOptions): Embedder {
   }
 
   function unusable(reason: string): Problem {
-    return problem("UNAVAILABLE", { name, state: "unusable_answer", reason: `${reason}.` });
+    return unavailable(name, "unusable_answer", `${reason}.`);
   }
 
   return {
@@ -162,9 +166,7 @@ function refused(reason: string): Problem {
 }
 
 interface PostRequest {
-  /** Names the server in problems. */
-  readonly name: string;
-  readonly guardedFetch: GuardedFetch;
+  readonly server: EngineServer;
   readonly endpoint: URL;
   readonly apiKey: string | undefined;
   readonly body: string;
@@ -181,8 +183,14 @@ const KEY_FRAGMENT = 4;
 
 /** Posts JSON and returns parsed JSON. Retries only 429 and 5xx. Problems never hold the key. */
 async function postWithRetry(request: PostRequest): Promise<unknown> {
+  const { server, endpoint, apiKey, body, timeoutMs } = request;
+  const headers = {
+    "content-type": "application/json",
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
   for (let attempt = 0; ; attempt++) {
-    const { status, retryAfter, text } = await post(request);
+    const post = { method: "POST", headers, body };
+    const { status, retryAfter, text } = await askServer(server, endpoint, post, timeoutMs);
     if (status >= 200 && status < 300) return parse(request, text);
     const isPassing = status === 429 || status >= 500;
     if (!isPassing || attempt === MAXIMUM_RETRIES) throw refusedBy(request, status, text);
@@ -190,42 +198,7 @@ async function postWithRetry(request: PostRequest): Promise<unknown> {
   }
 }
 
-interface PostAnswer {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  readonly text: string;
-}
-
-async function post({
-  name,
-  guardedFetch,
-  endpoint,
-  apiKey,
-  body,
-  timeoutMs,
-}: PostRequest): Promise<PostAnswer> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  try {
-    const response = await guardedFetch(endpoint, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body,
-      signal,
-    });
-    const retryAfter = response.headers.get("retry-after");
-    const bytes = await readBytes(response, name, MAXIMUM_ANSWER_BYTES);
-    return { status: response.status, retryAfter, text: bytes.toString() };
-  } catch (error) {
-    if (isProblem(error) && error.code === "LIMIT_EXCEEDED") throw error;
-    if (signal.aborted) throw problem("TIMEOUT", { name, ms: timeoutMs });
-    throw unavailable(name, "server_down", `the request failed (${failureCode(error)}).`);
-  }
-}
-
-function parse({ name }: PostRequest, text: string): unknown {
+function parse({ server: { name } }: PostRequest, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -233,7 +206,7 @@ function parse({ name }: PostRequest, text: string): unknown {
   }
 }
 
-function refusedBy({ name, apiKey }: PostRequest, status: number, text: string): Problem {
+function refusedBy({ server: { name }, apiKey }: PostRequest, status: number, text: string): Problem {
   if (status === 401 || status === 403) {
     return unavailable(name, "needs_login", `it refused the API key (${status}).`);
   }
@@ -267,8 +240,4 @@ function waitBefore(attempt: number, retryAfter: string | null, backoffMs: numbe
 function failureCode(error: unknown): string {
   const code = isProblem(error) ? error.details.network : undefined;
   return typeof code === "string" && code !== "" ? code : "no connection";
-}
-
-function unavailable(name: string, state: string, reason: string): Problem {
-  return problem("UNAVAILABLE", { name, state, reason });
 }
