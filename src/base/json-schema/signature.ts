@@ -35,15 +35,14 @@ export function toSignature(schema: JsonSchema, options: SignatureOptions = {}):
   const view = toObjectView(walk, flat);
   const open = view.lossy || hasUnspoken(flat.schema) ? "~(" : "(";
   const parameters = view.properties.map((property) => toParameter(walk, property));
-  if (view.rest)
-    parameters.push({ required: false, name: "[key]", full: lazy(() => spellRest(walk, view, 0)) });
+  if (view.rest) parameters.push({ required: false, name: "[key]", full: lazy(() => spellRest(walk, view)) });
   const room = (options.maxChars ?? 200) - open.length - 1;
   return `${open}${fitParameters(parameters, room, options.requiredOnly ?? false).join(", ")})`;
 }
 
 /** Spells a parameter's type as in a signature. */
 export function spellType(walk: SchemaWalk, schema: unknown): string {
-  return spell(walk, schema, { objects: 0, level: 0 }).text;
+  return spell(walk, schema, TOP).text;
 }
 
 /** Spells a name: a plain identifier as it is, any other as JSON text. */
@@ -59,8 +58,8 @@ interface Parameter {
 }
 
 function toParameter(walk: SchemaWalk, property: Property): Parameter {
-  const name = spellName(property.name);
-  return { required: property.required, name, full: lazy(() => spellProperty(walk, property, name)) };
+  const full = lazy(() => spellProperty(walk, property));
+  return { required: property.required, name: spellName(property.name), full };
 }
 
 /** Drops optional parameters until the rest fits, then the types of required ones. */
@@ -128,6 +127,8 @@ interface SignaturePosition {
   readonly objects: number;
   readonly level: number;
 }
+
+const TOP: SignaturePosition = { objects: 0, level: 0 };
 
 interface Spelling {
   readonly text: string;
@@ -234,24 +235,19 @@ function spellObject(walk: SchemaWalk, flat: FlatSchema, place: SignaturePositio
   const inside = { objects: place.objects + 1, level: place.level };
   const fields = view.properties
     .slice(0, MAX_PROPERTIES)
-    .map((property) => spellProperty(walk, property, spellName(property.name), inside));
-  if (view.rest) fields.push(spellRest(walk, view, inside.objects, inside.level));
+    .map((property) => spellProperty(walk, property, inside));
+  if (view.rest) fields.push(spellRest(walk, view, inside));
   fields.push(...tail(view.properties.length - MAX_PROPERTIES));
   return mark(`{ ${fields.join(", ")} }`, view.lossy);
 }
 
-function spellProperty(
-  walk: SchemaWalk,
-  property: Property,
-  name: string,
-  place: SignaturePosition = { objects: 0, level: 0 },
-): string {
+function spellProperty(walk: SchemaWalk, property: Property, place = TOP): string {
   const { text } = spell(walk, property.schema, place);
-  return `${name}${property.required ? "" : "?"}: ${text}${spellDefault(walk, property.schema)}`;
+  return `${spellName(property.name)}${property.required ? "" : "?"}: ${text}${spellDefault(walk, property.schema)}`;
 }
 
-function spellRest(walk: SchemaWalk, view: ObjectView, objects: number, level = 0): string {
-  return `[key]: ${spell(walk, view.rest, { objects, level }).text}`;
+function spellRest(walk: SchemaWalk, view: ObjectView, place = TOP): string {
+  return `[key]: ${spell(walk, view.rest, place).text}`;
 }
 
 function spellDefault(walk: SchemaWalk, schema: unknown): string {

@@ -76,6 +76,7 @@ function refusal(message: string): ParseOutcome {
 
 const MAX_ELEMENTS = 10_000;
 const MAX_DEPTH = 64;
+const TOO_MANY = `has more than ${MAX_ELEMENTS} elements in total, which is the limit`;
 
 /** Says which limit on params a value exceeds. Undefined if none. Also ends on cyclic values. */
 function exceededLimit(root: object): string | undefined {
@@ -85,16 +86,12 @@ function exceededLimit(root: object): string | undefined {
     const { value, depth } = item;
     if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels, which is the limit`;
     if (ArrayBuffer.isView(value)) continue;
-    if (Array.isArray(value) && value.length > MAX_ELEMENTS) return tooMany();
+    if (Array.isArray(value) && value.length > MAX_ELEMENTS) return TOO_MANY;
     for (const member of Object.values(value)) {
       elements += 1;
-      if (elements > MAX_ELEMENTS) return tooMany();
+      if (elements > MAX_ELEMENTS) return TOO_MANY;
       if (typeof member === "object" && member !== null) pending.push({ value: member, depth: depth + 1 });
     }
   }
   return undefined;
-}
-
-function tooMany(): string {
-  return `has more than ${MAX_ELEMENTS} elements in total, which is the limit`;
 }

@@ -150,7 +150,7 @@ export function detectInjection(text: string): InjectionKind[] {
   const plain = hidesText(text) ? readHidden(text) : text;
   const lower = plain.toLowerCase();
   const found = MATCHERS.flatMap(([kind, matcher]) => (matcher.test(lower) ? [kind] : []));
-  return hidesWords(text) ? [...found, "hidden"] : found;
+  return SMUGGLING.test(text) || SPLIT_WORD.test(text) ? [...found, "hidden"] : found;
 }
 
 /** Finds the same in all names and texts of a definition, each as far as a model reads it. */
@@ -164,10 +164,6 @@ export function findPoisonIn(definition: unknown): InjectionKind[] {
       for (const [name, part] of Object.entries(value)) waiting.push(name, part ?? null);
   }
   return KINDS.filter((kind) => found.has(kind));
-}
-
-function hidesWords(text: string): boolean {
-  return SMUGGLING.test(text) || SPLIT_WORD.test(text);
 }
 
 /** The text as a model may read it: tags as the letters they stand for, words without what splits them. */

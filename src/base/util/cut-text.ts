@@ -24,15 +24,7 @@ export function boundaryBefore(text: string, end: number): number {
   return start + index;
 }
 
+/** The index, or the one before it if it would split a surrogate pair. */
 export function codePointBoundary(text: string, index: number): number {
-  const splitsPair = isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index));
-  return splitsPair ? index - 1 : index;
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
+  return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index - 1 : index;
 }

@@ -117,13 +117,7 @@ function convertMap(map: ReadonlyMap<unknown, unknown>, walk: Walk): Json {
     warn(walk, `a Map${place(walk)} became a list of pairs`);
     return convertArray(entries, walk);
   }
-  count(walk, entries.length);
-  const result: { [key: string]: Json } = {};
-  for (const [key, item] of entries) {
-    const json = convert(item, String(key), walk);
-    if (json !== undefined) setMember(result, String(key), json);
-  }
-  return result;
+  return convertFields(Object.fromEntries(entries.map(([key, item]) => [String(key), item])), walk);
 }
 
 function isWord(key: unknown): boolean {

@@ -235,8 +235,9 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
 
 const poisonIn = memoizeByObject(findPoisonIn);
 
-function poisonOf({ poison, definition }: Origin): readonly InjectionKind[] {
-  return (poison as readonly InjectionKind[] | undefined) ?? poisonIn(definition);
+/** Reads the definition only if its source has not looked: lazy drafts read theirs on demand. */
+function poisonOf(origin: Origin): readonly InjectionKind[] {
+  return (origin.poison as readonly InjectionKind[] | undefined) ?? poisonIn(origin.definition);
 }
 
 /** Skips drafts with `partOf`: they share their parent's approval. */

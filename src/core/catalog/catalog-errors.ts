@@ -40,18 +40,13 @@ function opCollisions(all: readonly Entry[]): string[] {
   });
 }
 
-function entryErrors(entry: Entry, entries: readonly Entry[]): string[] {
-  const errors: string[] = [];
-  for (const name of entry.related) {
-    if (!routeOfName(name, entry.domain, entries))
-      errors.push(`${entry.route}: relatedTools names ${name}, which is not defined`);
-  }
-  for (const step of entry.guidance) {
-    if (!routeOfName(step.route, entry.domain, entries)) {
-      errors.push(`${entry.route}: its guidance leads to ${step.route}, which is not defined`);
-    }
-  }
-  return errors;
+function entryErrors({ route, domain, related, guidance }: Entry, entries: readonly Entry[]): string[] {
+  const isUnknown = (name: string) => !routeOfName(name, domain, entries);
+  const steps = guidance.map((step) => step.route);
+  return [
+    ...related.filter(isUnknown).map((name) => `${route}: relatedTools names ${name}, which is not defined`),
+    ...steps.filter(isUnknown).map((name) => `${route}: its guidance leads to ${name}, which is not defined`),
+  ];
 }
 
 function orphanRules(domain: Domain, entries: readonly Entry[]): string[] {

@@ -83,12 +83,10 @@ export function createSandbox(): Sandbox {
   return {
     run: async (script, host, { signal, owner }): Promise<ScriptOutcome> => {
       if (closed) throw problem("CLOSED");
-      if (waiting.length >= MOST_WAITING)
-        throw problem("LIMIT_EXCEEDED", {
-          what: "The number of scripts",
-          actual: waiting.length,
-          limit: MOST_WAITING,
-        });
+      if (waiting.length >= MOST_WAITING) {
+        const fills = { what: "The number of scripts", actual: waiting.length, limit: MOST_WAITING };
+        throw problem("LIMIT_EXCEEDED", fills);
+      }
       const { promise, resolve, reject } = Promise.withResolvers<WorkerThread>();
       waiting.push({ owner, begin: resolve, refuse: reject });
       startNext();
@@ -144,7 +142,7 @@ function createWorkerThread(): WorkerThread {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   let alive = true;
-  let running: RunningScript | undefined;
+  let running: ReturnType<typeof startScript> | undefined;
   port.on("message", (message: FromWorker) => {
     try {
       running?.onMessage(message);
@@ -187,12 +185,6 @@ function createWorkerThread(): WorkerThread {
   };
 }
 
-interface RunningScript {
-  readonly ended: Promise<ScriptOutcome>;
-  onMessage(message: FromWorker): void;
-  stop(why: StopReason): void;
-}
-
 /** Starts a script and serves it until it ends. `endThread` is called if it had to be stopped. */
 function startScript(
   script: Script,
@@ -200,7 +192,7 @@ function startScript(
   signal: AbortSignal,
   post: (message: ToWorker) => void,
   endThread: () => void,
-): RunningScript {
+) {
   const { promise: ended, resolve } = Promise.withResolvers<ScriptOutcome>();
   const logs: string[] = [];
   const misses: Miss[] = [];
@@ -249,7 +241,7 @@ function startScript(
   return {
     ended,
     stop,
-    onMessage: (message) => {
+    onMessage: (message: FromWorker): void => {
       if (isOver) return;
       if (typeof message === "string") serve(message);
       else if (message.type === "log") logs.push(message.text);

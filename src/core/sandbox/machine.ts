@@ -3,29 +3,22 @@ import { problem } from "../../base/problems/problem.ts";
 import { createEngine, type Engine, type EngineHost, type Thrown } from "./engine.ts";
 import type { FromWorker, Script, ScriptEnd } from "./sandbox.ts";
 
-/** Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. */
-export interface Machine {
-  /** `clock` holds the time at which the script began to compute, or zero while it waits. */
-  start(script: Script, clock: Int32Array): Promise<void>;
-  answer(text: string): void;
-  /** Whether a script waits for an answer. */
-  readonly isWaiting: boolean;
-}
-
 const FILE = "script.ts";
 const JOBS_AT_ONCE = 500;
 const MOST_MISSES = 20;
 /** Milliseconds modulo this fit into the shared integer. */
 const CLOCK = 2 ** 30;
 
-export async function createMachine(send: (message: FromWorker) => void): Promise<Machine> {
+/** Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. */
+export async function createMachine(send: (message: FromWorker) => void) {
   let ready = createEngine();
   let running: ReturnType<typeof createScriptRun> | undefined;
   await ready;
   // The first use of the parser is slow.
   plainCode("0");
   return {
-    start: async (script, clock) => {
+    /** `clock` holds the time at which the script began to compute, or zero while it waits. */
+    start: async (script: Script, clock: Int32Array): Promise<void> => {
       const engine = await ready;
       running = createScriptRun(engine, script, clock, send, (end) => {
         running = undefined;
@@ -35,7 +28,8 @@ export async function createMachine(send: (message: FromWorker) => void): Promis
       });
       running.start();
     },
-    answer: (text) => running?.answer(text),
+    answer: (text: string): void => running?.answer(text),
+    /** Whether a script waits for an answer. */
     get isWaiting() {
       return running !== undefined;
     },

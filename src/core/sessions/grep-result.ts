@@ -31,7 +31,9 @@ export function grepResult(selected: Selected, pattern: string): Selected {
     const kept = value.flatMap((item, at) => grepItem(item, pointers[at], find));
     return { value: kept.map((one) => one.value), pointers: kept.map((one) => one.pointer) };
   }
-  const fields = Object.entries(value).filter(([key, field]) => find(key).length > 0 || matches(field, find));
+  const fields = Object.entries(value).filter(([key, field]) =>
+    [key, toPlainText(field)].some((text) => find(text).length > 0),
+  );
   if (fields.every(([, field]) => toPlainText(field).length <= WHOLE_CHARS))
     return { value: Object.fromEntries(fields) };
   const kept = fields.flatMap(([key, field]) => {
@@ -84,10 +86,6 @@ function grepItem(item: Json, pointer: string | undefined, find: Find): GrepWind
     ),
   );
   return inside.length > 0 ? inside : [{ value: item, pointer }];
-}
-
-function matches(value: Json, find: Find): boolean {
-  return find(toPlainText(value)).length > 0;
 }
 
 /** The surroundings of matches; those that overlap become one. */

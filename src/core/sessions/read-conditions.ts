@@ -39,9 +39,6 @@ export function needsView({ scopes }: Principal, version: string): ReadCondition
 /** Whether a caller may still read a value: principals lose scopes, and views lose entries. */
 export function mayStillRead(sight: ResultReader, { scopes, routes, version }: ReadConditions): boolean {
   if (version !== undefined && version !== sight.version) return false;
-  return hasScopes(sight.principal, scopes) && routes.every((route) => sight.find(route) !== undefined);
-}
-
-function hasScopes(principal: Principal, scopes: readonly string[]): boolean {
-  return scopes.every((scope) => principal.scopes.includes(scope));
+  const hasScopes = scopes.every((scope) => sight.principal.scopes.includes(scope));
+  return hasScopes && routes.every((route) => sight.find(route) !== undefined);
 }

@@ -4,6 +4,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { nearest } from "../../base/util/nearest.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
 import { toPlainText } from "../nouns/plain-text.ts";
 import { grepResult } from "./grep-result.ts";
 import { itemPointers, type ReadParams, type Selected } from "./read-params.ts";
@@ -32,11 +33,10 @@ export function readResult(value: Json, how: ReadParams): Selected {
 /** A record with one list stands for that list when its rows are asked for, as answers of APIs do. */
 function rowsOf(selected: Selected, how: ReadParams): Selected {
   const { value, pointer } = selected;
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return selected;
+  if (!isPlainObject(value)) return selected;
   if (how.select?.every((name) => Object.hasOwn(value, name.split(".")[0]!)) && how.sort === undefined)
     return selected;
-  const lists = Object.entries(value).filter(([, field]) => Array.isArray(field));
-  const [only, another] = lists;
+  const [only, another] = Object.entries(value).filter(([, field]) => Array.isArray(field));
   if (!only || another) return selected;
   return { value: only[1], pointer: pointer === undefined ? undefined : `${pointer}/${escapePart(only[0])}` };
 }
@@ -60,8 +60,7 @@ function resolve(value: Json, pointer: string): Json {
     const key = unescapePart(part);
     const next = stepInto(at, key);
     if (next === undefined) {
-      const keys = at !== null && typeof at === "object" && !Array.isArray(at) ? Object.keys(at) : [];
-      const [near] = nearest(key, keys.slice(0, 1_000));
+      const [near] = nearest(key, (isPlainObject(at) ? Object.keys(at) : []).slice(0, 1_000));
       throw badPath(pointer, `it has no ${key}${near === undefined ? "" : `; nearest: ${near}`}`);
     }
     at = next;
@@ -82,7 +81,7 @@ function badPath(path: string, reason: string) {
 function sizeOf(value: Json): number {
   if (typeof value === "string") return value === "" ? 0 : value.split("\n").length;
   if (Array.isArray(value)) return value.length;
-  return value !== null && typeof value === "object" ? Object.keys(value).length : 1;
+  return isPlainObject(value) ? Object.keys(value).length : 1;
 }
 
 const SEEN_ROWS = 1_000;
@@ -110,9 +109,7 @@ function group(selected: Selected, name: string): Selected {
   for (const row of toRows(selected, "group", [name])) {
     const value = fieldOf(row, name) ?? null;
     const key = JSON.stringify(value);
-    const known = counts.get(key);
-    if (known) known.count += 1;
-    else counts.set(key, { value, count: 1 });
+    counts.set(key, { value, count: (counts.get(key)?.count ?? 0) + 1 });
   }
   const groups = [...counts.values()].sort((one, other) => other.count - one.count);
   return { value: groups.map(({ value, count }) => ({ [name]: shortened(value), count })) };
@@ -121,7 +118,7 @@ function group(selected: Selected, name: string): Selected {
 /** Keeps some fields of a record, or of each row. */
 function select(selected: Selected, names: readonly string[]): Selected {
   const { value } = selected;
-  const isRecord = value !== null && typeof value === "object" && !Array.isArray(value);
+  const isRecord = isPlainObject(value);
   const rows = toRows(isRecord ? { value: [value] } : selected, "select", names);
   const picked = rows.map((row) => pick(row, names));
   // A name with dots is a field of the answer, not of the result, so nothing inside it has a pointer.
@@ -130,7 +127,7 @@ function select(selected: Selected, names: readonly string[]): Selected {
 }
 
 function pick(row: Json, names: readonly string[]): Json {
-  if (row === null || typeof row !== "object" || Array.isArray(row)) return row;
+  if (!isPlainObject(row)) return row;
   return Object.fromEntries(
     names.flatMap((name) => {
       const field = fieldOf(row, name);
@@ -158,7 +155,7 @@ function toRows({ value }: Selected, option: string, names: readonly string[]): 
 
 /** A field by its name, or by names with dots between them. */
 function fieldOf(row: Json, name: string): Json | undefined {
-  if (row === null || typeof row !== "object" || Array.isArray(row)) return undefined;
+  if (!isPlainObject(row)) return undefined;
   if (Object.hasOwn(row, name)) return row[name];
   const dot = name.indexOf(".");
   if (dot < 1 || !Object.hasOwn(row, name.slice(0, dot))) return undefined;
@@ -167,12 +164,11 @@ function fieldOf(row: Json, name: string): Json | undefined {
 
 /** Names of fields, also of records inside. */
 function keysOf(row: Json): string[] {
-  if (row === null || typeof row !== "object" || Array.isArray(row)) return [];
-  return Object.entries(row).flatMap(([key, field]) =>
-    field !== null && typeof field === "object" && !Array.isArray(field)
-      ? [key, ...Object.keys(field).map((inner) => `${key}.${inner}`)]
-      : [key],
-  );
+  if (!isPlainObject(row)) return [];
+  return Object.entries(row).flatMap(([key, field]) => [
+    key,
+    ...(isPlainObject(field) ? Object.keys(field).map((inner) => `${key}.${inner}`) : []),
+  ]);
 }
 
 function listed(names: Iterable<string>): string {

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
-import { publish } from "./events.ts";
+import { publish, type SearchEvent } from "./events.ts";
 
 /** Which ranking answered a search: words, vectors, or a blend of both. */
-export type SearchedBy = "words" | "vectors" | "both";
+type SearchedBy = NonNullable<SearchEvent["by"]>;
 
 /** How well the searches of a gateway worked, since it was created. */
 export interface DiscoveryFigures {
@@ -19,14 +19,11 @@ export interface DiscoveryFigures {
   readonly meanMs: { readonly words: number; readonly vectors: number };
 }
 
-/** A search with what it found. */
-export interface DiscoverySearch {
+/** A search of a conversation with what it found. */
+type DiscoverySearch = Pick<SearchEvent, "by" | "wordsMs" | "vectorsMs"> & {
   readonly conversation: string;
   readonly routes: readonly string[];
-  readonly by?: SearchedBy;
-  readonly wordsMs?: number;
-  readonly vectorsMs?: number;
-}
+};
 
 /** Counts how well search works, and publishes each figure as an event. */
 export interface Discovery {
