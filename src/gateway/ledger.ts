@@ -36,9 +36,6 @@ export interface LedgerReport {
   readonly everything: number;
 }
 
-/** Counts the tokens put into agents' contexts. */
-export type Ledger = ReturnType<typeof createLedger>;
-
 interface ShownMenu {
   readonly tools: readonly object[];
   readonly session: CallSession | undefined;
@@ -49,6 +46,7 @@ const MOST_WAITING = 64;
 const MOST_WAITING_CHARS = 1_000_000;
 const MOST_WAITING_MENUS = 1_000;
 
+/** Counts the tokens put into agents' contexts. */
 export function createLedger() {
   let total = NO_TOKENS;
   let waiting: LedgerEntry[] = [];

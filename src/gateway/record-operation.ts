@@ -34,15 +34,9 @@ export function beginRecord(
   const { span, trace } = beginSpan(given, id);
   const factsOf = (outcome: string, targets: readonly string[], session: CallSession | undefined) => {
     const conversation = conversationIn(trace, session);
-    return {
-      operation,
-      targets,
-      ...(conversation !== undefined && { conversation }),
-      traceId,
-      latencyMs: performance.now() - started,
-      outcome,
-      startedAt,
-    };
+    const latencyMs = performance.now() - started;
+    const named = conversation !== undefined && { conversation };
+    return { operation, targets, ...named, traceId, latencyMs, outcome, startedAt };
   };
   return {
     traceId,

@@ -88,7 +88,7 @@ function toNote(part: JsonRecord, block: Block): Json {
     type: block.type,
     ...(uri !== undefined && { uri }),
     ...(mimeType !== undefined && { mimeType }),
-    bytes: decodedBytes(dataOf(block)),
+    bytes: Buffer.byteLength(dataOf(block), "base64"),
   };
 }
 
@@ -133,12 +133,6 @@ function dataOf(block: Block): string {
 
 function isBase64(value: Json | undefined): value is string {
   return typeof value === "string" && value.length % 4 === 0 && BASE64.test(value);
-}
-
-/** The decoded size of base64 text. */
-function decodedBytes(base64: string): number {
-  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
-  return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
 }
 
 interface HasBlocks {

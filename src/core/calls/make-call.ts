@@ -79,13 +79,9 @@ async function make(
   };
   // A read may run twice, so its key is not stored.
   if (wanted.idempotencyKey === undefined || entry.lane === "read") return await run();
-  const call = {
-    view: environment.view,
-    entry,
-    key: wanted.idempotencyKey,
-    name: addressOf(entry),
-    hash: callHash(entry, wanted.args),
-  };
+  const { view } = environment;
+  const hash = callHash(entry, wanted.args);
+  const call = { view, entry, key: wanted.idempotencyKey, name: addressOf(entry), hash };
   return environment.services.idempotency.once(call, run, neverRan);
 }
 

@@ -173,7 +173,7 @@ function entryPointsFirst(hits: readonly Hit[]): Hit[] {
 /** Entries that earlier answers showed. None if found tools become tools of the model: each answer must name them. */
 function shownBefore({ session, view, discovers }: OperationContext): ReadonlySet<Entry> {
   const names = discovers === undefined ? (session?.memory.discoveredTools ?? []) : [];
-  return new Set(names.map((name) => view.find(name)).filter((entry) => entry !== undefined));
+  return new Set(names.flatMap((name) => view.find(name) ?? []));
 }
 
 /** The rules of the domains and categories in the answer that this session has not received yet. */

@@ -8,7 +8,6 @@ import { isProblem, type Problem, problem } from "../../base/problems/problem.ts
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
-import type { Json } from "../../base/util/json.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { toJson } from "../../base/util/to-json.ts";
@@ -94,10 +93,8 @@ function detailsText({ server: _, ...details }: ErrorAnswer["details"]): string 
 /** Turns anything thrown into a problem. A tool's own problem is kept. */
 export function toOperationProblem(error: unknown, name: string): Problem {
   if (isProblem(error)) return error;
-  return problem("INTERNAL", {
-    name,
-    reason: toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given",
-  });
+  const reason = toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given";
+  return problem("INTERNAL", { name, reason });
 }
 
 /** The help path of an address: the op itself, or its deepest existing group. */
@@ -156,8 +153,7 @@ function fitDetails(
   const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
   const whole = toJson(details);
-  const value: Json = whole.ok ? whole.value : null;
-  const rest = { all_details: room.keep(value, code, entry) };
+  const rest = { all_details: room.keep(whole.ok ? whole.value : null, code, entry) };
   if (isParamDetails(details)) {
     const shortened = { ...shortenParams(details, room), ...rest };
     if (fits(shortened, room)) return shortened;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
-import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import { undoingVerbs } from "../../search/analysis/tool-verbs.ts";
 import type { View } from "../access/view.ts";
 import { toContentText } from "../answers/content-text.ts";
@@ -86,7 +86,15 @@ function countOps(effects: readonly ShownEffect[]): string {
 /** Finds the tool that undoes an effect: the one that its author names, or the counterpart of its verb. */
 function findUndo(effect: Effect, result: Json, view: View): UndoStep | undefined {
   const entry = view.find(effect.op);
-  if (entry?.kind === "tool" && entry.undo) return declared(entry.undo, effect, result, view);
+  if (entry?.kind === "tool" && entry.undo) {
+    try {
+      const step = entry.undo({ ...effect.args }, result);
+      return step && view.find(step.op) ? step : undefined;
+    } catch {
+      // An author's undo runs on whatever the tool returned, so it may fail.
+      return undefined;
+    }
+  }
   const names = effect.op.split(".");
   const verb = names.at(-1) ?? "";
   const group = names.slice(0, -1).join(".");
@@ -98,21 +106,6 @@ function findUndo(effect: Effect, result: Json, view: View): UndoStep | undefine
   );
 }
 
-/** An author's undo runs on whatever the tool returned, so it may fail. */
-function declared(
-  undo: (params: Record<string, unknown>, result: unknown) => UndoStep | undefined,
-  { args }: Effect,
-  result: Json,
-  view: View,
-): UndoStep | undefined {
-  try {
-    const step = undo({ ...args }, result);
-    return step && view.find(step.op) ? step : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Takes each required argument from the result or from the arguments of the effect, by its name. */
 function fillArgs(
   { inputSchema }: Entry,
@@ -120,10 +113,9 @@ function fillArgs(
   result: Json,
   entity: string,
 ): Record<string, unknown> {
-  const required = Array.isArray(inputSchema.required) ? inputSchema.required.map(String) : [];
-  const fields: Readonly<Record<string, unknown>> = isPlainObject(result) ? result : {};
-  const inner = fields[entity];
-  const places = [isPlainObject(inner) ? { ...fields, ...inner } : fields, effect.args];
+  const required = listOf(inputSchema.required).map(String);
+  const fields = fieldsOf(result);
+  const places = [{ ...fields, ...fieldsOf(fields[entity]) }, effect.args];
   return Object.fromEntries(
     required.flatMap((name) => {
       const spellings = isIdOf(name, entity) ? [name, "id", `${entity}_id`, `${entity}Id`] : [name];

@@ -121,9 +121,7 @@ function qualityIn({ find }: View): (id: string) => unknown {
 }
 
 function toEntries(hits: readonly SearchHit[], { find }: View): Entry[] {
-  return hits
-    .map(({ id }) => find(id))
-    .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
+  return hits.flatMap(({ id }) => find(id) ?? []).filter(({ visibility }) => visibility !== "hidden");
 }
 
 function searchDepth(
@@ -139,9 +137,9 @@ async function segmentsOf(
   { domains }: View,
   search: SearchTagged,
 ): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  const lists = [...Map.groupBy(ranked, ({ domain }) => domain)].map(async ([name, found]) => {
-    const config = domains.get(name)?.searchConfig;
-    return config?.segments ? [[name, await rankSegments(name, config, found, search)] as const] : [];
+  const lists = [...Map.groupBy(ranked, ({ domain }) => domain)].map(async ([name, entries]) => {
+    const segments = domains.get(name)?.searchConfig?.segments;
+    return segments ? [[name, await rankSegments(name, segments, entries, search)] as const] : [];
   });
   return new Map((await Promise.all(lists)).flat());
 }
@@ -176,12 +174,12 @@ type SearchTagged = (domain: string, tag: string, limit: number) => Promise<Entr
  */
 async function rankSegments(
   domain: string,
-  { segments = [] }: SearchConfig,
+  segments: NonNullable<SearchConfig["segments"]>,
   found: readonly Entry[],
   search: SearchTagged,
 ): Promise<Entry[]> {
   const ordered = segments
-    .toSorted((left, right) => left.priority - right.priority)
+    .toSorted((one, other) => one.priority - other.priority)
     .flatMap(({ filter, limit }) => {
       const read = readSegmentFilter(filter);
       return read ? [{ ...read, limit }] : [];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { customProblem, problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
-import { type BoundScript, type Entry, LANES } from "../nouns/entry.ts";
+import { type BoundScript, LANES } from "../nouns/entry.ts";
 import {
   paramsOf,
   RECIPES,
@@ -12,10 +12,11 @@ import {
   recipeParams,
 } from "../nouns/recipe.ts";
 import { argsSchema } from "./answer-parts.ts";
+import { toOperationProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
-import { type PlanScript, toPlan } from "./plan.ts";
+import { toPlan } from "./plan.ts";
 import { toShownEffects } from "./plan-effects.ts";
-import { newScript, perform, scriptFailure, scriptLimits, wrongRun } from "./run-plan.ts";
+import { newScript, perform, type RunResult, scriptFailure, scriptLimits, wrongRun } from "./run-plan.ts";
 
 /**
  * Runs the script of a recipe for the caller of the recipe. Resolves to its value; a dry run resolves to its effects.
@@ -58,7 +59,7 @@ export const keepInput = z.object({
 export type KeepInput = z.output<typeof keepInput>;
 
 export const keptSchema = z.object({ op: z.string(), lane: z.enum(LANES), file: z.string() });
-export type NewRecipe = z.output<typeof keptSchema>;
+type NewRecipe = z.output<typeof keptSchema>;
 
 /**
  * Refuses a recipe that could not be kept, before its script runs.
@@ -83,30 +84,35 @@ export async function checkKeep(
   if (code !== undefined) await recipes.check({ name: keep.name, code });
 }
 
+/** The tool that a script was kept as, or why it was not kept. */
+export type Keeping = { readonly kept: NewRecipe } | { readonly notKept: string };
+
 /** Keeps the script of a run that went well. Its lane is the strictest of the calls it made. */
 export async function keepRecipe(
   { name, description, params }: KeepInput,
-  script: PlanScript,
-  called: readonly Entry[],
+  { performance, script }: RunResult,
   { scripts: { recipes } }: OperationContext,
-): Promise<NewRecipe | { readonly refused: string }> {
-  if (called.some(({ domain }) => domain === RECIPES)) return { refused: "it runs another recipe" };
+): Promise<Keeping> {
+  if (!performance || !script) return { notKept: "it ran dry" };
+  const called = [...performance.calls.called];
+  if (called.some(({ domain }) => domain === RECIPES)) return { notKept: "it runs another recipe" };
   const types = params ? recipeParams.parse(params) : paramsOf(script.params);
-  if (!types) return { refused: "name the types of its params" };
+  if (!types) return { notKept: "name the types of its params" };
   const lane = LANES[Math.max(0, ...called.map((entry) => LANES.indexOf(entry.lane)))]!;
   const recipe: Recipe = {
     name,
     description,
     params: types,
     lane,
-    confirmation: called.some(needsConfirmation),
+    confirmation: called.some((entry) => entry.kind === "tool" && entry.requiresConfirmation),
     calls: called.map(({ op }) => op).sort(),
     scopes: [...new Set(called.flatMap(({ scopes }) => scopes))].sort(),
     code: script.code,
   };
-  return { op: `${RECIPES}.${name}`, lane, file: await recipes!.keep(recipe) };
-}
-
-function needsConfirmation(entry: Entry): boolean {
-  return entry.kind === "tool" && entry.requiresConfirmation;
+  try {
+    return { kept: { op: `${RECIPES}.${name}`, lane, file: await recipes!.keep(recipe) } };
+  } catch (error) {
+    // The script itself went well.
+    return { notKept: toOperationProblem(error, "keep").message.replace(/\.$/, "") };
+  }
 }

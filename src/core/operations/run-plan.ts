@@ -254,7 +254,11 @@ export function scriptFailure({
   calls: { failures },
 }: Performance): FailedOperation | undefined {
   if (end.end === "returned") return undefined;
-  if (end.end === "stopped") return inScript(stopProblem(end.why));
+  if (end.end === "stopped") {
+    const { why } = end;
+    if (why === "cancelled") return inScript(problem("CANCELLED", { name: "The script" }));
+    return inScript(problem("SCRIPT_STOPPED", STOPS[why]));
+  }
   const { name, message, line, problem: given } = end.error;
   const uncaught = given === undefined ? undefined : failures.get(given);
   if (uncaught) return uncaught;
@@ -264,11 +268,6 @@ export function scriptFailure({
   const hint = name === "TypeError" ? missText(misses.at(-1)) : "";
   const reason = cutText(`${/[.!?]$/.test(said) ? said : `${said}.`}${hint}`, REASON_CHARS);
   return inScript(problem("SCRIPT_FAILED", { where, reason }));
-}
-
-function stopProblem(why: StopReason): Problem {
-  if (why === "cancelled") return problem("CANCELLED", { name: "The script" });
-  return problem("SCRIPT_STOPPED", STOPS[why]);
 }
 
 export function wrongRun(reason: string): Problem {

@@ -12,17 +12,11 @@ import {
   sessionText,
   warningsText,
 } from "./answer-parts.ts";
-import {
-  errorSchema,
-  errorText,
-  type FailedOperation,
-  ROOT,
-  toErrorAnswer,
-  toOperationProblem,
-} from "./error-answer.ts";
+import { errorSchema, errorText, type FailedOperation, ROOT, toErrorAnswer } from "./error-answer.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
+import type { Plan } from "./plan.ts";
 import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";
-import { checkKeep, type KeepInput, keepInput, keepRecipe, keptSchema, type NewRecipe } from "./recipes.ts";
+import { checkKeep, type Keeping, keepInput, keepRecipe, keptSchema } from "./recipes.ts";
 import { missText, type Performance, type RunResult, runPlan, scriptFailure } from "./run-plan.ts";
 import {
   blocksSchema,
@@ -74,9 +68,7 @@ export interface Ran extends Omit<RunResult, "problem"> {
   readonly effects: readonly ShownEffect[];
   readonly notDone: readonly ShownEffect[];
   readonly value: Json;
-  readonly kept?: NewRecipe;
-  /** Why the script was not kept. */
-  readonly notKept?: string;
+  readonly keeping?: Keeping | undefined;
 }
 
 const LOG_TOKENS_SHARE = 4;
@@ -146,52 +138,35 @@ async function runAll(
     ...(failure && { failure }),
     mayWrite: context.view.principal.allowWrite === true,
     value: returned.ok ? returned.value : null,
-    ...(keep && !failure && (await keepRan(keep, result, context))),
+    keeping: keep && !failure ? await keepRecipe(keep, result, context) : undefined,
   };
 }
 
-async function keepRan(
-  keep: KeepInput,
-  { performance, script }: RunResult,
-  context: OperationContext,
-): Promise<Pick<Ran, "kept" | "notKept">> {
-  if (!performance || !script) return { notKept: "it ran dry" };
-  try {
-    const kept = await keepRecipe(keep, script, [...performance.calls.called], context);
-    return "refused" in kept ? { notKept: kept.refused } : { kept };
-  } catch (error) {
-    // The script itself went well.
-    return { notKept: toOperationProblem(error, "keep").message.replace(/\.$/, "") };
-  }
-}
-
 function show(
-  { performance, plan, failure, effects, notDone, value, mayWrite, kept: recipe, notKept }: Ran,
-  given: AnswerLimits,
+  { performance, plan, failure, effects, notDone, value, mayWrite, keeping }: Ran,
+  limits: AnswerLimits,
 ): RunOutput {
-  const room = { ...given, words: { run: "run", ...given.words } };
+  const room = { ...limits, words: { run: "run", ...limits.words } };
   const { calls, outcome } = performance ?? {};
   const source = calls && calls.sources.size > 0 ? [...calls.sources].join(", ") : undefined;
   const from = { source, origin: calls && [...calls.called] };
-  const { content, stored, ...kept } = showResult(value, "run", room, from);
+  const { content, stored, ...shown } = showResult(value, "run", room, from);
   const misses = failure ? [] : (outcome?.misses ?? []);
   const warnings = [
-    ...(notKept === undefined ? [] : [`Not kept: ${notKept}.`]),
+    ...(keeping && "notKept" in keeping ? [`Not kept: ${keeping.notKept}.`] : []),
     ...(showsNothing(performance) && !failure ? [SHOWS_NOTHING] : []),
     ...new Set(misses.map((miss) => missText(miss).trim())),
   ];
   return {
     result: content,
-    ...kept,
+    ...shown,
     ...(stored && { stored: readInside(stored, room.words) }),
     ...showLogs(outcome?.logs ?? [], room, from),
     effects: [...effects],
     ...(notDone.length > 0 && { not_done: [...notDone] }),
-    ...(plan?.handle && {
-      plan: toPlanNote(plan.handle, plan.hash, performing(mayWrite, failure), room.words),
-    }),
+    ...(plan && toPlanNote(plan, performing(mayWrite, failure), room.words)),
     ...(calls?.dry && { dry_run: true }),
-    ...(recipe && { kept: recipe }),
+    ...(keeping && "kept" in keeping && keeping),
     calls: calls?.requests ?? 0,
     warnings: warnings.slice(0, MOST_WARNINGS),
     ...(failure && { error: toErrorAnswer(failure, room) }),
@@ -206,8 +181,9 @@ function showsNothing(performance: Performance | undefined): boolean {
   return logs.length + misses.length + performance.calls.effects.length === 0;
 }
 
-function toPlanNote(handle: string, hash: string, saying: MessageTemplate, words: ToolNames) {
-  return { handle, hash, perform: formatMessage({ ...saying, fills: { handle } }, words) };
+function toPlanNote({ handle, hash }: Plan, saying: MessageTemplate, words: ToolNames) {
+  if (!handle) return {};
+  return { plan: { handle, hash, perform: formatMessage({ ...saying, fills: { handle } }, words) } };
 }
 
 /** How the plan of an answer can be performed. */

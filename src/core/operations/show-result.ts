@@ -79,9 +79,9 @@ const BYTES_PER_CHAR = 3;
  * read goes on under its own handle. Without a budget the value stays as it came.
  */
 export function showResult(value: Json, name: string, room: AnswerLimits, from: ResultFrom): ShownResult {
-  const { source } = from;
   const shown = fitResult(value, name, room, from);
-  const outside = source === undefined ? undefined : checkOutside(toContentText(shown.content), source);
+  const outside =
+    from.source === undefined ? undefined : checkOutside(toContentText(shown.content), from.source);
   return { ...shown, ...(outside && { outside }) };
 }
 
@@ -102,23 +102,14 @@ function fitResult(
   const toShown = ({ content, left }: ResultPage): ShownResult => {
     const { blocks, whole } = blocksIn(content, lifted.blocks);
     if (left.length === 0 && whole) return { content, ...withBlocks(blocks) };
-    const counts =
-      Array.isArray(lifted.value) && Array.isArray(content)
-        ? { items: lifted.value.length, shown: content.length }
-        : {};
-    const rest = left.map((one) => ({
-      params: paramsOf(one, lifted.value, reading),
-      unit: one.unit,
-      of: one.of,
-    }));
-    const stored = {
-      handle,
-      chars,
-      ...counts,
-      left: rest,
-      read: formatMessage(howToRead(rest, reading), room.words),
-    };
-    return { content, stored, ...withBlocks(blocks) };
+    const isList = Array.isArray(lifted.value) && Array.isArray(content);
+    const counts = isList && { items: lifted.value.length, shown: content.length };
+    const parts = left.map((part) => {
+      const params = paramsOf(part, lifted.value, reading);
+      return { params, unit: part.unit, of: part.of };
+    });
+    const read = formatMessage(howToRead(parts, reading), room.words);
+    return { content, stored: { handle, chars, ...counts, left: parts, read }, ...withBlocks(blocks) };
   };
   return fitPage(room, (space) => toShown(toPage(lifted.value, space, reading?.how)));
 }
@@ -151,11 +142,11 @@ function isPaged(reading: ResultReading | undefined): boolean {
 }
 
 function withBlocks(blocks: readonly Block[]): Pick<ShownResult, "blocks"> {
-  return blocks.length > 0 ? { blocks: blocks.map(withVisibleName) } : {};
-}
-
-function withVisibleName(block: Block): Block {
-  return block.type === "resource_link" ? { ...block, name: toVisibleText(block.name) } : block;
+  if (blocks.length === 0) return {};
+  const visible = blocks.map((block) =>
+    block.type === "resource_link" ? { ...block, name: toVisibleText(block.name) } : block,
+  );
+  return { blocks: visible };
 }
 
 /** The share of the room that a content and its note take; over 1 if they do not fit. */

@@ -329,8 +329,7 @@ function isStale(following: ManagedSource): boolean {
 
 function toProblem(id: string, error: unknown): Problem {
   if (isProblem(error)) return error;
-  const advice = "Refresh the source later.";
-  return problem("CALL_FAILED", { name: id, reason: reasonOf(error), advice });
+  return problem("CALL_FAILED", { name: id, reason: reasonOf(error), advice: "Refresh the source later." });
 }
 
 /** The catalog holds content by source id, so a second source with an id would replace the first. */
@@ -342,8 +341,7 @@ function checkIds(sources: readonly Source[]): void {
 }
 
 function isSame(running: Source | undefined, other: Source): boolean {
-  if (running === other) return true;
-  return running?.digest !== undefined && running.digest === other.digest;
+  return running === other || (running?.digest !== undefined && running.digest === other.digest);
 }
 
 function nothingOf(ids: readonly string[]): Changes {

@@ -34,23 +34,20 @@ export function toDocuments(catalog: Catalog, entries: readonly Entry[]): Hashed
     const toDocument = () => toSearchDocument(entry, catalog.domains.get(entry.domain));
     if (entry.kept)
       return { id: entry.route, hash: domainHash + entry.kept.digest, domain, make: toDocument };
-    const known = documents.get(entry);
-    if (known?.domain === domain) return known;
+    const earlier = documents.get(entry);
+    if (earlier?.domain === domain) return earlier;
     const document = toDocument();
     const hash = contentHash(document).slice(0, 16);
-    const made = { id: document.id, hash, domain, make: () => document };
-    documents.set(entry, made);
-    return made;
+    const hashed = { id: document.id, hash, domain, make: () => document };
+    documents.set(entry, hashed);
+    return hashed;
   });
 }
 
 /** Equal for catalogs with the same documents. The version covers those of lazy entries. */
 export function documentsKey(catalog: Catalog): string {
-  const whole = toDocuments(
-    catalog,
-    catalog.entries.filter(({ kept }) => !kept),
-  );
-  return contentHash([catalog.version, ...whole.map(({ hash }) => hash)]);
+  const whole = catalog.entries.filter(({ kept }) => !kept);
+  return contentHash([catalog.version, ...toDocuments(catalog, whole).map(({ hash }) => hash)]);
 }
 
 /** An entry as search sees it. */
