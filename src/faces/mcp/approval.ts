@@ -119,6 +119,6 @@ function pageKey(index: number): string {
 
 /** Escapes whatever a person could not see. */
 function visible(text: string): string {
-  const escape = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  return spellLookalikes(text.replace(UNDRAWN, escape), escape);
+  const spell = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return spellLookalikes(text.replace(UNDRAWN, spell), spell);
 }

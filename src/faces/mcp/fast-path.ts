@@ -23,26 +23,6 @@ import {
 import type { ClientRequest, ProtocolRevision } from "./request.ts";
 
 /**
- * The way of plain calls past the SDK (`npm run bench -- overhead`): from the message straight to the gateway, and a
- * plain result straight to the client. Everything else goes through the SDK. Both ways answer with the same bytes.
- */
-interface FastPath {
-  /** Puts the fast path between a connection and the SDK. */
-  connect(wire: Transport): { readonly transport: Transport; readonly followSdk: FollowSdk };
-  /** Follows the calls of single requests over HTTP. */
-  readonly followSdk: FollowSdk;
-  /** Answers a plain call over HTTP; any other request, and any other result, is for `fetchBySdk`. */
-  fetch(
-    request: Request,
-    body: unknown,
-    principal: Principal,
-    fetchBySdk: () => Promise<Response>,
-  ): Promise<Response>;
-  /** Cancels the calls over HTTP that run. */
-  close(): void;
-}
-
-/**
  * Wraps the answer to the calls that the SDK has read: a call that it accepts opens the fast path for calls like it,
  * and a call that has already run is not run again.
  */
@@ -70,7 +50,11 @@ function following(answer: AnswerCall, onAccepted: (request: ClientRequest) => v
   };
 }
 
-export function createFastPath(parts: CallParts, serverInfo: ServerInfo): FastPath {
+/**
+ * The way of plain calls past the SDK (`npm run bench -- overhead`): from the message straight to the gateway, and a
+ * plain result straight to the client. Everything else goes through the SDK. Both ways answer with the same bytes.
+ */
+export function createFastPath(parts: CallParts, serverInfo: ServerInfo) {
   const envelopes = createEnvelopes();
   const running = new Set<AbortController>();
   const answer = createAnswerCall(parts, {
@@ -79,9 +63,18 @@ export function createFastPath(parts: CallParts, serverInfo: ServerInfo): FastPa
   });
 
   return {
-    connect: (wire) => connect(wire, serverInfo),
-    followSdk: (answerBySdk) => following(answerBySdk, ({ envelope }) => envelopes.accept(envelope)),
-    fetch: async (request, body, principal, fetchBySdk) => {
+    /** Puts the fast path between a connection and the SDK. */
+    connect: (wire: Transport) => connect(wire, serverInfo),
+    /** Follows the calls of single requests over HTTP. */
+    followSdk: (answerBySdk: AnswerCall): AnswerCall =>
+      following(answerBySdk, ({ envelope }) => envelopes.accept(envelope)),
+    /** Answers a plain call over HTTP; any other request, and any other result, is for `fetchBySdk`. */
+    fetch: async (
+      request: Request,
+      body: unknown,
+      principal: Principal,
+      fetchBySdk: () => Promise<Response>,
+    ): Promise<Response> => {
       const call = readPlainCall(body, "modern", envelopes);
       // Progress turns the answer into a stream.
       if (!call?.meta || call.meta.progressToken !== undefined || !areRight(request.headers, call))
@@ -106,6 +99,7 @@ export function createFastPath(parts: CallParts, serverInfo: ServerInfo): FastPa
         ? Response.json({ result: plain, jsonrpc: "2.0", id: call.id })
         : finished.run({ result }, fetchBySdk);
     },
+    /** Cancels the calls over HTTP that run. */
     close: () => {
       for (const gone of running) gone.abort(problem("CLOSED"));
     },
@@ -113,7 +107,10 @@ export function createFastPath(parts: CallParts, serverInfo: ServerInfo): FastPa
 }
 
 /** The fast path of one connection. */
-function connect(wire: Transport, serverInfo: ServerInfo): ReturnType<FastPath["connect"]> {
+function connect(
+  wire: Transport,
+  serverInfo: ServerInfo,
+): { readonly transport: Transport; readonly followSdk: FollowSdk } {
   const running = new Map<string | number, AbortController>();
   const envelopes = createEnvelopes();
   let opened: (SdkConnection & { readonly answer: AnswerCall }) | undefined;

@@ -116,7 +116,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
     listsEntries: surface === "native",
-    followSdk: (...call) => fastPath.followSdk(...call),
+    followSdk: (answer) => fastPath.followSdk(answer),
     tasks,
   };
   const fastPath = createFastPath(parts, { name: parts.name, version: parts.version });

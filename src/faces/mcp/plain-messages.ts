@@ -23,12 +23,7 @@ export interface ServerInfo {
   readonly version: string;
 }
 
-/** The envelopes that the SDK has accepted: the metadata that every request of the newer protocol repeats. */
-interface Envelopes {
-  /** The SDK has accepted a request with this envelope. */
-  accept(envelope: unknown): void;
-  has(meta: PlainObject): boolean;
-}
+type Envelopes = ReturnType<typeof createEnvelopes>;
 
 const ENVELOPE_KEYS = [PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY];
 const REQUEST_FIELDS = new Set(["jsonrpc", "id", "method", "params"]);
@@ -98,17 +93,18 @@ export function toPlainResult(
   return { ...body, resultType: "complete", ...signature };
 }
 
-export function createEnvelopes(): Envelopes {
+/** The envelopes that the SDK has accepted: the metadata that every request of the newer protocol repeats. */
+export function createEnvelopes() {
   const accepted = new Set<string>();
   return {
-    accept: (envelope) => {
+    accept: (envelope: unknown) => {
       const text = envelopeText(envelope as PlainObject | undefined);
       if (text === undefined || text.length > MAX_ENVELOPE_CHARS) return;
       accepted.add(text);
       const [oldest] = accepted;
       if (accepted.size > MAX_ENVELOPES && oldest !== undefined) accepted.delete(oldest);
     },
-    has: (meta) => {
+    has: (meta: PlainObject): boolean => {
       const text = envelopeText(meta);
       return text !== undefined && accepted.has(text);
     },

@@ -10,10 +10,11 @@ import type { Clock } from "../../base/util/clock.ts";
 import type { PlainObject } from "../../base/util/plain-object.ts";
 import type { CallingClient } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import type { CallTrace, SpanContext } from "../../core/nouns/span-context.ts";
+import type { CallTrace } from "../../core/nouns/span-context.ts";
 import { publish } from "../../core/telemetry/events.ts";
 import { beginSpan, traceOf } from "../../core/telemetry/trace-context.ts";
 import type { FaceOptions } from "../../gateway/face-api.ts";
+import { takesForms } from "../../sources/mcp/pass-through.ts";
 import { limitsOf, readsBytes } from "./client-limits.ts";
 import { asProtocolError } from "./protocol-errors.ts";
 import type { SealedState } from "./sealed-state.ts";
@@ -72,13 +73,9 @@ export interface RequestContext {
 /** Programs set this in the `_meta` of a call to get structured content beside the text. */
 const STRUCTURED_META_KEY = "keyhole/structured";
 
-type ClientCapabilities = PlainObject & {
-  readonly elicitation?: { readonly form?: unknown; readonly url?: unknown };
-};
-
 /** Facts about the client that its connection knows; a request may have its own. */
 export interface KnownClient {
-  readonly capabilities?: ClientCapabilities | undefined;
+  readonly capabilities?: PlainObject | undefined;
   /** The name that the client gives of itself. */
   readonly client?: string | undefined;
   readonly session?: string | undefined;
@@ -122,7 +119,7 @@ function toContext(
 ): RequestContext {
   const state = request.requestState<SealedState>();
   const envelope = request.envelope as PlainObject | undefined;
-  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as PlainObject | undefined;
   const capabilities = declared ?? connection.capabilities ?? {};
   const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
   const client = info?.name ?? connection.client;
@@ -146,15 +143,9 @@ function toContext(
   };
 }
 
-/** A client that names no mode predates modes, when every form was allowed. */
-function takesForms({ elicitation }: ClientCapabilities): boolean {
-  if (!elicitation) return false;
-  return elicitation.form !== undefined || elicitation.url === undefined;
-}
-
 function toClient(
   request: ClientRequest,
-  capabilities: ClientCapabilities,
+  capabilities: PlainObject,
   state: SealedState | undefined,
   progress: CallingClient["progress"],
 ): CallingClient {
@@ -173,12 +164,6 @@ function toClient(
 
 type Progress = CallingClient["progress"];
 
-/** The progress of one call, which never pauses for long. */
-interface Heartbeat {
-  readonly progress: Progress;
-  stop(): void;
-}
-
 /** Some clients give up after 60 seconds without a word. */
 const SILENT_MS = 15_000;
 /** Progress has to grow with every report, and the tool's own next step must still be larger. */
@@ -188,9 +173,9 @@ const STEP = 0.001;
  * Passes the progress of a tool on to a client that has asked for it, and reports by itself while the tool is
  * silent.
  */
-function startHeartbeat({ _meta, notify }: ClientRequest, clock: Clock): Heartbeat {
+function startHeartbeat({ _meta, notify }: ClientRequest, clock: Clock) {
   const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return { progress: () => {}, stop: () => {} };
+  if (progressToken === undefined) return { progress: (() => {}) as Progress, stop: () => {} };
   const began = clock.monotonic();
   let last: Parameters<Progress>[0] = { progress: 0 };
   let cancel = clock.after(SILENT_MS, beat);
@@ -214,23 +199,14 @@ function startHeartbeat({ _meta, notify }: ClientRequest, clock: Clock): Heartbe
   return { progress, stop: () => cancel() };
 }
 
-/** Answers a request within the trace that its client sent. */
-function traced<T extends object>(
+/** Answers a request within the trace that its client sent, and publishes its span if anybody listens. */
+async function traced<T extends object>(
   request: ClientRequest,
   target: string | undefined,
   work: (trace: CallTrace | undefined) => Promise<T>,
 ): Promise<T> {
   const { span, trace } = beginSpan(traceOf(request._meta));
-  return span ? reported(request, target, span, () => work(trace)) : work(trace);
-}
-
-/** Answers a request and publishes its span. */
-async function reported<T extends object>(
-  request: ClientRequest,
-  target: string | undefined,
-  span: SpanContext,
-  work: () => Promise<T>,
-): Promise<T> {
+  if (!span) return work(trace);
   const startedAt = Date.now();
   const started = performance.now();
   const version = (request.envelope as PlainObject | undefined)?.[PROTOCOL_VERSION_META_KEY];
@@ -248,7 +224,7 @@ async function reported<T extends object>(
       ...ending,
     });
   try {
-    const result = await work();
+    const result = await work(trace);
     const failed = "isError" in result && result.isError === true;
     report({ ...(target !== undefined && { target }), ...(failed && { error: "tool_error" }) });
     return result;

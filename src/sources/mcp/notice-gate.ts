@@ -34,7 +34,7 @@ export function createNoticeGate(clock: Clock) {
 
   return {
     /** Delivers a message now, or a notification later, or never if a newer one replaces it. */
-    take: (message: unknown, deliver: () => void): void => {
+    take: (message: unknown, deliver: () => void) => {
       const kind = kindOf(message);
       if (kind === undefined) {
         // An answer comes after the notifications that were sent before it.

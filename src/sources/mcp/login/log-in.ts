@@ -1,7 +1,4 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { randomBytes } from "node:crypto";
 import {
   auth,
   computeScopeUnion,
@@ -12,6 +9,7 @@ import { isProblem, type Problem, problem } from "../../../base/problems/problem
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import { untilAborted } from "../../../base/util/until-aborted.ts";
+import { openCallback } from "./callback.ts";
 import {
   clientAuthentication,
   configuredClient,
@@ -79,54 +77,6 @@ async function listen({ oauth, logins, server, label }: OAuthTarget, state: stri
   const uri = client && "redirect_uris" in client ? client.redirect_uris[0] : undefined;
   const port = Number(uri === undefined ? 0 : (URL.parse(String(uri))?.port ?? 0));
   return openCallback(state, port).catch(() => openCallback(state, 0));
-}
-
-const PATH = "/callback";
-const HEADERS = {
-  "content-type": "text/plain; charset=utf-8",
-  "cache-control": "no-store",
-  "content-security-policy": "default-src 'none'",
-  "referrer-policy": "no-referrer",
-  connection: "close",
-};
-
-/** Listens on 127.0.0.1 for the answer of a login. Accepts one request with the right state, refuses all others. */
-async function openCallback(state: string, port: number) {
-  const { promise: answered, resolve } = Promise.withResolvers<URLSearchParams>();
-  let used = false;
-  let host = "";
-  const server = createServer((request, response) => {
-    const url = URL.parse(request.url ?? "", `http://${host}`);
-    const isAnswer =
-      request.method === "GET" &&
-      request.headers.host === host &&
-      url?.pathname === PATH &&
-      isSame(url.searchParams.get("state") ?? "", state);
-    if (!isAnswer || used) return void response.writeHead(400, HEADERS).end("This is not a login.\n");
-    used = true;
-    response.writeHead(200, HEADERS).end("Keyhole has got the answer. You may close this page.\n");
-    resolve(url.searchParams);
-  });
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    redirectUrl: `http://${host}${PATH}`,
-    answered,
-    close: async () => {
-      const closed = once(server, "close");
-      server.close();
-      server.closeIdleConnections();
-      // Gives the browser time to load the page.
-      setTimeout(() => server.closeAllConnections(), 1_000).unref();
-      await closed;
-    },
-  };
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function refusal(label: string, answer: URLSearchParams): Problem {
