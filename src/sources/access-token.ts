@@ -4,7 +4,7 @@ import { statusProblem } from "../base/net/status-problem.ts";
 import { problem } from "../base/problems/problem.ts";
 import { createRedact } from "../base/safety/redact.ts";
 import { field } from "../base/util/plain-object.ts";
-import { untilAborted } from "../base/util/until-aborted.ts";
+import { singleFlight } from "../base/util/single-flight.ts";
 
 /** A request for an access token: the fields of its form, and the secrets in it. */
 export interface TokenRequest {
@@ -35,23 +35,17 @@ const MAX_BYTES = 1024 * 1024;
 export function createAccessTokens(endpoint: TokenEndpoint) {
   const { now, earlyMs } = endpoint;
   let held: { readonly token: string; readonly until: number } | undefined;
-  let requesting: Promise<string> | undefined;
 
-  async function renew(): Promise<string> {
+  const renew = singleFlight(async () => {
     const { token, lifeMs } = await requestToken(endpoint);
     held = { token, until: now() + Math.max(0, lifeMs - earlyMs) };
     return token;
-  }
+  });
 
   return {
     /** Callers share the request, so a signal ends only its own caller's wait. */
-    get: async (signal: AbortSignal): Promise<string> => {
-      if (held && now() < held.until) return held.token;
-      requesting ??= renew().finally(() => {
-        requesting = undefined;
-      });
-      return untilAborted(requesting, signal);
-    },
+    get: async (signal: AbortSignal): Promise<string> =>
+      held && now() < held.until ? held.token : renew(signal),
     /** Drops a token that may be stale. Returns false if there was none. */
     forget: (): boolean => {
       const had = held !== undefined;

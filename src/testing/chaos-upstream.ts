@@ -109,9 +109,9 @@ else createInterface({ input: process.stdin }).on("line", (line) => receive(JSON
 function receive({ id, method = "", params = {} }: { id?: ChaosId; method?: string; params?: Params }): void {
   if (method === "notifications/cancelled") cancelled += 1;
   if (id === undefined) return;
-  const known = METHODS[method];
-  if (known) {
-    known(id, params);
+  const answerMethod = METHODS[method];
+  if (answerMethod) {
+    answerMethod(id, params);
     return;
   }
   // Some servers of the older protocol exit on unknown methods.

@@ -39,17 +39,17 @@ function readDomain(definition: DomainDefinition, parts: CodeContent): void {
   parts.errors.push(...extractorErrors(where, definition));
   parts.errors.push(...searchConfigErrors(definition).map((error) => `${where}: searchConfig: ${error}`));
   for (const tool of definition.tools ?? []) {
-    const wrong = shapeErrors(`${where}, tool ${nameOf(tool)}`, schemas().tool.safeParse(tool));
-    if (wrong.length === 0) parts.drafts.push(toolDraft(tool, definition));
+    const here = `${where}, tool ${nameOf(tool)}`;
+    const wrong = shapeErrors(here, schemas().tool.safeParse(tool));
     parts.errors.push(...wrong);
-    if (wrong.length === 0 && tool.outputSchema && !readOutputSchema(tool.outputSchema))
-      parts.errors.push(`${where}, tool ${tool.name}: outputSchema: must describe an object`);
+    if (wrong.length > 0) continue;
+    parts.drafts.push(toolDraft(tool, definition));
+    if (tool.outputSchema && !readOutputSchema(tool.outputSchema))
+      parts.errors.push(`${here}: outputSchema: must describe an object`);
   }
   for (const resource of definition.resources ?? []) {
-    const wrong = shapeErrors(
-      `${where}, resource ${nameOf(resource)}`,
-      schemas().resource.safeParse(resource),
-    );
+    const here = `${where}, resource ${nameOf(resource)}`;
+    const wrong = shapeErrors(here, schemas().resource.safeParse(resource));
     if (wrong.length === 0) parts.drafts.push(resourceDraft(resource, definition));
     parts.errors.push(...wrong);
   }
@@ -105,7 +105,7 @@ function searchConfigErrors(definition: DomainDefinition): string[] {
   const { queryBy, weights, segments = [] } = definition.searchConfig ?? {};
   return [
     ...readNames(queryBy).flatMap((field) =>
-      isOneOf(field, QUERY_FIELDS) ? [] : `queryBy names ${unknown(field, QUERY_FIELDS)}`,
+      QUERY_FIELDS.some((name) => name === field) ? [] : `queryBy names ${unknown(field, QUERY_FIELDS)}`,
     ),
     ...weightErrors(queryBy, weights),
     ...segments.flatMap(({ name, filter }) =>
@@ -138,10 +138,6 @@ function unknown(name: string, known: Iterable<string>): string {
   const [near] = nearest(name, known);
   const hint = near ? `did you mean ${near}?` : `known: ${[...known].join(", ")}`;
   return `${name || "nothing"}, which is not known; ${hint}`;
-}
-
-function isOneOf(name: string, list: readonly string[]): boolean {
-  return list.includes(name);
 }
 
 /** Makes a tool's draft of its definition, which must have passed `definitionSchemas().tool`. */

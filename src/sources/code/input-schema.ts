@@ -57,9 +57,7 @@ export function zodFieldErrors(
   knownNames: readonly string[],
 ): FieldError[] {
   const errors = error.issues.flatMap((issue) => toErrors(issue, input, knownNames));
-  const byText = new Map(
-    errors.map((fieldError) => [`${fieldError.field}\n${fieldError.message}`, fieldError]),
-  );
+  const byText = new Map(errors.map((one) => [`${one.field}\n${one.message}`, one]));
   return [...byText.values()].slice(0, MAX_ERRORS);
 }
 
@@ -94,9 +92,9 @@ function messageFor(issue: Issue, value: unknown): string {
     case "invalid_value":
       return `must be ${describeChoices(issue.values)}${got}`;
     case "too_small":
-      return `must ${amount(issue.origin, issue.exact, issue.inclusive, issue.minimum, LOW)}${got}`;
+      return `must ${amount(issue, issue.minimum, LOW)}${got}`;
     case "too_big":
-      return `must ${amount(issue.origin, issue.exact, issue.inclusive, issue.maximum, HIGH)}${got}`;
+      return `must ${amount(issue, issue.maximum, HIGH)}${got}`;
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}${got}`;
     case "invalid_format":
@@ -111,8 +109,8 @@ function messageFor(issue: Issue, value: unknown): string {
   }
 }
 
-const LOW = { count: "at least", inclusive: "at least", exclusive: "more than" };
-const HIGH = { count: "at most", inclusive: "at most", exclusive: "less than" };
+const LOW = { inclusive: "at least", exclusive: "more than" };
+const HIGH = { inclusive: "at most", exclusive: "less than" };
 const UNITS: ReadonlyMap<string, string> = new Map([
   ["string", "characters"],
   ["array", "items"],
@@ -121,15 +119,11 @@ const UNITS: ReadonlyMap<string, string> = new Map([
   ["object", "names"],
 ]);
 
-function amount(
-  origin: string,
-  exact: boolean | undefined,
-  inclusive: boolean | undefined,
-  limit: number | bigint,
-  words: typeof LOW,
-): string {
+type LimitIssue = Extract<Issue, { code: "too_small" | "too_big" }>;
+
+function amount({ origin, exact, inclusive }: LimitIssue, limit: number | bigint, words: typeof LOW): string {
   const unit = UNITS.get(origin);
-  if (unit !== undefined) return `have ${exact ? "exactly" : words.count} ${limit} ${unit}`;
+  if (unit !== undefined) return `have ${exact ? "exactly" : words.inclusive} ${limit} ${unit}`;
   const shown = origin === "date" ? new Date(Number(limit)).toISOString() : String(limit);
   return `be ${inclusive === false ? words.exclusive : words.inclusive} ${shown}`;
 }

@@ -162,16 +162,11 @@ function withoutStamps(library: Library): Library {
   return { ...library, files: new Map(files) };
 }
 
+/** Compares content only; when the files were written does not matter. */
 function isSame(one: Library, other: Library): boolean {
   const reasons = ({ problems }: Library) => JSON.stringify([...problems]);
-  return sameFiles(one.files, other.files) && reasons(one) === reasons(other);
-}
-
-/** Compares content only; when the files were written does not matter. */
-function sameFiles(one: Library["files"], other: Library["files"]): boolean {
-  if (one.size !== other.size) return false;
-  for (const [path, { hash }] of other) if (one.get(path)?.hash !== hash) return false;
-  return true;
+  if (one.files.size !== other.files.size || reasons(one) !== reasons(other)) return false;
+  return other.files.values().every(({ path, hash }) => one.files.get(path)?.hash === hash);
 }
 
 function isSameSkills(one: FollowedSkills, other: FollowedSkills): boolean {
@@ -179,12 +174,14 @@ function isSameSkills(one: FollowedSkills, other: FollowedSkills): boolean {
 }
 
 /** Opens a library from its index and reads the files that changed since. A damaged index is not used. */
-async function openLibrary(
-  directory: string,
-  indexFolder: string,
-): Promise<Pick<MarkdownDiagnostics, "index"> & { readonly library: Library }> {
+async function openLibrary(directory: string, indexFolder: string) {
   const indexed = await readLibraryIndex(indexFolder);
   const files = indexed && "files" in indexed ? indexed.files : undefined;
   const library = await readLibrary(directory, files ? { ...EMPTY_LIBRARY, files } : EMPTY_LIBRARY);
-  return { library, index: files ? "used" : indexed && "reason" in indexed ? indexed : "absent" };
+  const index: MarkdownDiagnostics["index"] = files
+    ? "used"
+    : indexed && "reason" in indexed
+      ? indexed
+      : "absent";
+  return { library, index };
 }

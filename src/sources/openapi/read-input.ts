@@ -27,20 +27,28 @@ export function readInput(
     ...parameter,
     argument: takeName(parameter.name, parameter.place),
   }));
-  const bodyNames = body && nameBody(body, takeName);
-  const { schema, isPruned } = fittingSchema(root, named, body, bodyNames);
-  const isBinary = (argument: string) => isBinarySchema(schema, field(schema.properties, argument));
-  const plan = body && bodyNames ? toBodyPlan(body, bodyNames, isBinary) : undefined;
+  const input: NamedInput = {
+    parameters: named,
+    body,
+    bodyNames: body ? nameBody(body, takeName) : new Map(),
+  };
+  const { schema, isPruned } = fittingSchema(root, input);
   return {
     parameters: named,
-    ...(plan && { body: plan }),
+    ...(body && { body: toBodyPlan(body, input.bodyNames, schema) }),
     inputSchema: schema,
     notes: isPruned ? [PRUNED] : [],
-    examples: toExamples(named, body, bodyNames, schema),
+    examples: toExamples(input, schema),
   };
 }
 
-type Named = DeclaredParameter & { readonly argument: string };
+/** The declared input, with a name for each argument. */
+interface NamedInput {
+  readonly parameters: readonly (DeclaredParameter & { readonly argument: string })[];
+  readonly body: DeclaredBody | undefined;
+  readonly bodyNames: BodyNames;
+}
+
 /** Arguments by property of the body. The key `undefined` is the whole body. */
 type BodyNames = ReadonlyMap<string | undefined, string>;
 
@@ -60,16 +68,11 @@ function nameBody(body: DeclaredBody, takeName: (name: string, place: string) =>
   return new Map(Object.keys(body.properties).map((name) => [name, takeName(name, "body")]));
 }
 
-function fittingSchema(
-  root: unknown,
-  parameters: readonly Named[],
-  body: DeclaredBody | undefined,
-  bodyNames: BodyNames | undefined,
-): { readonly schema: PlainObject; readonly isPruned: boolean } {
-  let schema: PlainObject = { type: "object", properties: {} };
+function fittingSchema(root: unknown, input: NamedInput) {
+  let schema: PlainObject = {};
   for (const depth of DEPTHS) {
     const converter = createSchemaConverter(root, depth);
-    schema = buildSchema(converter, parameters, body, bodyNames);
+    schema = buildSchema(converter, input);
     if (!converter.overflowed && JSON.stringify(schema).length <= MAX_CHARS) {
       return { schema, isPruned: converter.pruned };
     }
@@ -77,12 +80,7 @@ function fittingSchema(
   return { schema, isPruned: true };
 }
 
-function buildSchema(
-  converter: SchemaConverter,
-  parameters: readonly Named[],
-  body: DeclaredBody | undefined,
-  bodyNames: BodyNames = new Map(),
-): PlainObject {
+function buildSchema(converter: SchemaConverter, { parameters, body, bodyNames }: NamedInput): PlainObject {
   const properties = parameters.map((parameter): [string, unknown] => [
     parameter.argument,
     described(converter, parameter.schema, parameter),
@@ -136,11 +134,13 @@ function described(
   return isReference && typeof converted === "object" ? { ...converted, ...prose } : converted;
 }
 
-function toBodyPlan(body: DeclaredBody, names: BodyNames, isBinary: (argument: string) => boolean): BodyPlan {
+function toBodyPlan(body: DeclaredBody, names: BodyNames, schema: PlainObject): BodyPlan {
   const whole = names.get(undefined);
-  const fields = [...names].flatMap(([name, argument]) =>
-    name === undefined ? [] : [{ name, argument, ...body.styleOf(name), isBinary: isBinary(argument) }],
-  );
+  const fields = [...names].flatMap(([name, argument]) => {
+    if (name === undefined) return [];
+    const isBinary = isBinarySchema(schema, field(schema.properties, argument));
+    return [{ name, argument, ...body.styleOf(name), isBinary }];
+  });
   const { mediaType, kind, required } = body;
   return { mediaType, kind, required, ...(whole !== undefined && { whole }), fields };
 }
@@ -152,12 +152,7 @@ function isBinarySchema(root: PlainObject, part: unknown): boolean {
   return schema.contentEncoding === "base64" || items.contentEncoding === "base64";
 }
 
-function toExamples(
-  parameters: readonly Named[],
-  body: DeclaredBody | undefined,
-  bodyNames: BodyNames = new Map(),
-  schema: PlainObject,
-): Example[] {
+function toExamples({ parameters, body, bodyNames }: NamedInput, schema: PlainObject): Example[] {
   const args: [string, unknown][] = parameters
     .filter(({ example }) => example !== undefined)
     .map(({ argument, example }) => [argument, example]);

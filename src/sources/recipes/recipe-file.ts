@@ -33,15 +33,8 @@ export function parseRecipe(file: string, text: string): Recipe {
 }
 
 /** Writes a recipe as a file that {@link parseRecipe} reads. */
-export function writeRecipe({
-  description,
-  lane,
-  confirmation,
-  params,
-  calls,
-  scopes,
-  code,
-}: Recipe): string {
+export function writeRecipe(recipe: Recipe): string {
+  const { description, lane, confirmation, params, calls, scopes, code } = recipe;
   const fields = {
     description,
     lane,

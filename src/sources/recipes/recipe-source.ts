@@ -6,7 +6,7 @@ import type { Clock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import type { Domain, EntryDraft } from "../../core/nouns/entry.ts";
+import type { CallContext, Domain, EntryDraft } from "../../core/nouns/entry.ts";
 import { RECIPES, type Recipe, toParamsSchema } from "../../core/nouns/recipe.ts";
 import type { Source, SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
@@ -113,7 +113,7 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
       const file = `${recipe.name}.md`;
       const { parseRecipe, writeRecipe } = await recipeFile();
       const text = writeRecipe(recipe);
-      const hash = recipeHash(parseRecipe(file, text));
+      const hash = contentHash(parseRecipe(file, text));
       await writeFileAtomic(join(directory, file), text);
       await followed.refresh();
       return { file, route: recipeRoute(recipe.name), hash };
@@ -139,22 +139,14 @@ function recipeRoute(name: string): string {
   return `${RECIPES}://tools/${name}`;
 }
 
-/** The hash that an approval of a recipe is bound to: of its code and everything else in its file. */
-function recipeHash(recipe: Recipe): string {
-  return contentHash(recipe);
-}
-
 /** Makes the tool of a recipe. Its calls are calls of the recipe's caller, within the recipe's bounds. */
 function recipeDraft(recipe: Recipe, program: string): EntryDraft {
   const { name, description, params, scopes, code, ...bounds } = recipe;
-  const run = (dryRun: boolean) => async (given: Record<string, unknown>, context: RecipeContext) => {
+  const run = (dryRun: boolean) => async (args: Record<string, unknown>, context: CallContext) => {
+    const reason = "recipes do not run in recipes.";
     if (!context.runScript)
-      throw problem("UNAVAILABLE", {
-        name: `${RECIPES}.${name}`,
-        state: "in a recipe",
-        reason: "recipes do not run in recipes.",
-      });
-    return context.runScript({ code, params: given, dryRun, bounds });
+      throw problem("UNAVAILABLE", { name: `${RECIPES}.${name}`, state: "in a recipe", reason });
+    return context.runScript({ code, params: args, dryRun, bounds });
   };
   return {
     ...BARE_ENTRY,
@@ -171,16 +163,15 @@ function recipeDraft(recipe: Recipe, program: string): EntryDraft {
     inputSchema: toParamsSchema(params),
     extraction: null,
     code,
+    // An approval is bound to the hash of everything in the file.
     origin: {
       source: RECIPES,
       program,
       definition: { ...recipe },
-      hash: recipeHash(recipe),
+      hash: contentHash(recipe),
       trusted: false,
     },
     call: run(false),
     dryRun: run(true),
   };
 }
-
-type RecipeContext = Parameters<Extract<EntryDraft, { kind: "tool" }>["call"]>[1];

@@ -31,11 +31,7 @@ export const anthropicMessages: ModelWire = {
     const { system, messages, tools = [] } = body as AnthropicBody;
     const first: ScriptedMessage[] =
       system === undefined ? [] : [{ role: "system", text: textOf(system), calls: [] }];
-    return {
-      messages: [...first, ...messages.map(toMessage)],
-      tools: tools.map(({ name }) => name),
-      body,
-    };
+    return { messages: [...first, ...messages.map(toMessage)], tools: tools.map(({ name }) => name), body };
   },
   toAnswer: (reply, turn) => ({
     ...messageOf(turn),
@@ -113,8 +109,6 @@ function toMessage({ role, content }: AnthropicBody["messages"][number]): Script
 
 function textOf(content: string | readonly AnthropicBlock[] | undefined): string {
   if (typeof content === "string") return content;
-  return (content ?? [])
-    .map((block) => block.text ?? textOf(block.content))
-    .filter((text) => text !== "")
-    .join("\n");
+  const texts = (content ?? []).map((block) => block.text ?? textOf(block.content));
+  return texts.filter(Boolean).join("\n");
 }

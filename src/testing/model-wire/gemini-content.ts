@@ -25,13 +25,9 @@ export const geminiContent: ModelWire = {
     const first: ScriptedMessage[] = systemInstruction
       ? [{ role: "system", text: textOf(systemInstruction.parts), calls: [] }]
       : [];
-    return {
-      messages: [...first, ...contents.map(toMessage)],
-      tools: [tools]
-        .flat()
-        .flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
-      body,
-    };
+    const declared = [tools].flat().flatMap(({ functionDeclarations = [] }) => functionDeclarations);
+    const messages = [...first, ...contents.map(toMessage)];
+    return { messages, tools: declared.map(({ name }) => name), body };
   },
   toAnswer: (reply) => answerOf(reply, partsOf(reply), true),
   toEvents: (reply) => {
@@ -95,11 +91,8 @@ function toMessage({ role, parts }: GeminiBody["contents"][number]): ScriptedMes
 }
 
 function textOf(parts: readonly GeminiPart[]): string {
-  return parts
-    .map(
-      ({ text, functionResponse }) =>
-        text ?? (functionResponse ? JSON.stringify(functionResponse.response) : ""),
-    )
-    .filter((text) => text !== "")
-    .join("\n");
+  const texts = parts.map(
+    ({ text, functionResponse }) => text ?? (functionResponse && JSON.stringify(functionResponse.response)),
+  );
+  return texts.filter(Boolean).join("\n");
 }

@@ -71,32 +71,17 @@ type MatterFields = Pick<FrontMatter, "data" | "written" | "lines">;
 
 function readYaml(yaml: string, file: string): MatterFields & { readonly yaml: string } {
   const first = parseYaml(yaml, file);
-  if (first.faults.length === 0) return { ...toFields(first, file), yaml };
-  const repaired = repairYaml(
-    yaml,
-    first.faults.map(({ line }) => line),
-  );
-  const second = repaired === undefined ? first : parseYaml(repaired, file);
-  if (repaired !== undefined && second.faults.length === 0)
-    return { ...toFields(second, file), yaml: repaired };
-  const [{ line, column, reason }] = first.faults as [Fault];
-  throw fileProblem(file, line + 1, column, reason);
+  const [fault] = first.faults;
+  if (fault === undefined) return { ...toFields(first, file), yaml };
+  const faulty = first.faults.map(({ line }) => line);
+  const repaired = repairYaml(yaml, faulty);
+  const second = parseYaml(repaired, file);
+  if (second.faults.length === 0) return { ...toFields(second, file), yaml: repaired };
+  throw fileProblem(file, fault.line + 1, fault.column, fault.reason);
 }
 
-interface Fault {
-  /** Line in the YAML, from 1. The file has one line before it. */
-  readonly line: number;
-  readonly column: number;
-  readonly reason: string;
-}
-
-interface ParsedYaml {
-  readonly document: ReturnType<typeof parseDocument>;
-  readonly faults: readonly Fault[];
-  readonly placeOf: (node: unknown) => { readonly line: number; readonly column: number };
-}
-
-function parseYaml(yaml: string, file: string): ParsedYaml {
+/** Lines are those of the YAML, from 1. The file has one line before it. */
+function parseYaml(yaml: string, file: string) {
   const lineCounter = new LineCounter();
   const placeAt = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset);
@@ -115,7 +100,8 @@ function parseYaml(yaml: string, file: string): ParsedYaml {
       ...placeAt(pos[0]),
       reason: message.startsWith("Maximum call stack") ? TOO_DEEP : lowerFirst(message),
     }));
-    return { document, faults, placeOf: (node) => placeAt((node as Node | undefined)?.range?.[0] ?? 0) };
+    const placeOf = (node: unknown) => placeAt((node as Node | undefined)?.range?.[0] ?? 0);
+    return { document, faults, placeOf };
   } catch (error) {
     const reason = error instanceof RangeError ? TOO_DEEP : reasonOf(error);
     throw fileProblem(file, 2, 1, reason);
@@ -123,7 +109,7 @@ function parseYaml(yaml: string, file: string): ParsedYaml {
 }
 
 /** Walks the nodes itself to count every value, with aliases expanded. */
-function toFields({ document, placeOf }: ParsedYaml, file: string): MatterFields {
+function toFields({ document, placeOf }: ReturnType<typeof parseYaml>, file: string): MatterFields {
   let values = 0;
   let aliases = 0;
   const { written, lines } = noFields();
@@ -192,15 +178,11 @@ const MAX_QUOTED_CHARS = 4_000;
 /** Not repaired: the end of a quote or block cannot be guessed, and a tag is no slip. */
 const NOT_PLAIN = /^["'|>!&]/;
 
-/**
- * Quotes the values on faulty lines and turns tabs at line starts into blanks. Every value keeps its line.
- * Undefined if nothing can be repaired.
- */
-function repairYaml(yaml: string, faultyLines: readonly number[]): string | undefined {
+/** Quotes the values on faulty lines and turns tabs at line starts into blanks. Every value keeps its line. */
+function repairYaml(yaml: string, faultyLines: readonly number[]): string {
   const lines = yaml.split("\n").map(untab);
   for (const line of new Set(faultyLines)) repairAt(lines, line - 1);
-  const repaired = lines.join("\n");
-  return repaired === yaml ? undefined : repaired;
+  return lines.join("\n");
 }
 
 function untab(line: string): string {
@@ -214,17 +196,12 @@ function repairAt(lines: string[], faulty: number): void {
   const head = FIELD.exec(lines[first]!)?.[0];
   if (head === undefined) return;
   const value = lines[first]!.slice(head.length).trim();
-  if (value === "") {
-    quoteNested(lines, faulty);
-    return;
-  }
-  if (NOT_PLAIN.test(value)) return;
+  if (value === "") quoteNested(lines, faulty);
+  if (value === "" || NOT_PLAIN.test(value)) return;
   let next = first + 1;
   while (next < lines.length && /^[ \t]+\S/.test(lines[next]!)) next += 1;
-  const text = lines
-    .slice(first, next)
-    .map((line) => line.trim())
-    .join(" ");
+  const parts = lines.slice(first, next).map((line) => line.trim());
+  const text = parts.join(" ");
   if (text.length > MAX_QUOTED_CHARS) return;
   lines[first] = `${head.trimEnd()} ${quote(text.slice(head.trimEnd().length))}`;
   lines.fill("", first + 1, next);
@@ -255,10 +232,7 @@ export const text = orAbsent(line.optional());
 export const words = orAbsent(z.preprocess(splitCommas, list.optional()));
 /** A list of sentences; a text is a list of one. */
 export const sentences = orAbsent(
-  z.preprocess(
-    (value) => (typeof value === "string" && !/^\s*[[{]/.test(value) ? [value] : value),
-    list.optional(),
-  ),
+  z.preprocess((value) => (isPlainText(value) ? [value] : value), list.optional()),
 );
 export const tokens = orAbsent(z.int().positive().optional());
 /** Fails closed: an empty field is an error, because its author meant to restrict access. */
@@ -289,10 +263,12 @@ function orAbsent<S extends z.ZodType>(schema: S) {
 }
 
 function splitCommas(value: unknown): unknown {
-  // A list that was not closed is read as text; its items cannot be guessed.
-  if (typeof value !== "string" || /^\s*[[{]/.test(value)) return value;
-  return value
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+  if (!isPlainText(value)) return value;
+  const parts = value.split(",").map((part) => part.trim());
+  return parts.filter((part) => part !== "");
+}
+
+/** A list that was not closed is read as text; its items cannot be guessed. */
+function isPlainText(value: unknown): value is string {
+  return typeof value === "string" && !/^\s*[[{]/.test(value);
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { z } from "zod";
 import type { JsonSchema } from "../../../base/json-schema/json-schema.ts";
 import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { memoizeByObject } from "../../../base/util/memoize-by-object.ts";
@@ -140,54 +141,22 @@ const wordLineOf = memoizeByObject((fragment: Fragment): string => {
   return toWordLine(texts.join("\n"));
 });
 
+const names = z.array(z.string()).max(32).optional();
+const matchParams = z.strictObject({
+  query: z.string().min(1).max(1_000).describe("The need, in words"),
+  mode: z
+    .enum(["index", "catalog", "full"])
+    .default("catalog")
+    .describe("index: the best addresses; catalog: the use of each; full: the texts themselves"),
+  maxTokens: z.int().min(1).max(200_000).default(3_000).describe("Budget of the answer"),
+  tags: names.describe("Only fragments with all of these tags"),
+  categories: names.describe("Only fragments of these categories"),
+  maxResults: z.int().min(1).max(100).default(15),
+  minScore: z.number().min(0).default(10).describe("Matches of a lower score, 0 to 100, are left out"),
+});
+
 /** The parameters of a match, defaults filled in. */
-export interface MatchParams {
-  readonly query: string;
-  readonly mode: "index" | "catalog" | "full";
-  readonly maxTokens: number;
-  readonly tags?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly maxResults: number;
-  readonly minScore: number;
-}
+export type MatchParams = Readonly<z.infer<typeof matchParams>>;
 
 /** Schema of the parameters of `match`. The catalog fills in the defaults. */
-export const MATCH_SCHEMA: JsonSchema = {
-  type: "object",
-  properties: {
-    query: { type: "string", minLength: 1, maxLength: 1_000, description: "The need, in words" },
-    mode: {
-      enum: ["index", "catalog", "full"],
-      default: "catalog",
-      description: "index: the best addresses; catalog: the use of each; full: the texts themselves",
-    },
-    maxTokens: {
-      type: "integer",
-      minimum: 1,
-      maximum: 200_000,
-      default: 3_000,
-      description: "Budget of the answer",
-    },
-    tags: {
-      type: "array",
-      items: { type: "string" },
-      maxItems: 32,
-      description: "Only fragments with all of these tags",
-    },
-    categories: {
-      type: "array",
-      items: { type: "string" },
-      maxItems: 32,
-      description: "Only fragments of these categories",
-    },
-    maxResults: { type: "integer", minimum: 1, maximum: 100, default: 15 },
-    minScore: {
-      type: "number",
-      minimum: 0,
-      default: 10,
-      description: "Matches of a lower score, 0 to 100, are left out",
-    },
-  },
-  required: ["query"],
-  additionalProperties: false,
-};
+export const MATCH_SCHEMA = z.toJSONSchema(matchParams, { io: "input" }) as JsonSchema;

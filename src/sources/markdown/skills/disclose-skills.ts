@@ -63,13 +63,13 @@ export function discloseSkills(
   const words = ` ${splitWords(asked).join(" ")} `;
   const matches = usable
     .map((skill) => ({ skill, ...matchSkill(skill, asked, words), recency: recencyOf(skill, recent) }))
-    .filter(({ matched }) => matched)
+    .filter(({ mention, phrase }) => mention + phrase > 0)
     .sort(
       (one, other) =>
         other.mention - one.mention ||
         other.phrase - one.phrase ||
         one.recency - other.recency ||
-        compare(one.skill.name, other.skill.name),
+        (one.skill.name < other.skill.name ? -1 : 1),
     )
     .slice(0, Math.max(0, maxSkills))
     .map(({ skill }) => skill);
@@ -81,15 +81,11 @@ export function discloseSkills(
   return { tier: "breadcrumb", text: `[${countOf(usable.length, "skill")} available]`, skills: [] };
 }
 
-interface SkillMatch {
-  readonly matched: boolean;
-  /** 1 if the query names the skill, else 0. */
-  readonly mention: number;
-  /** Words of the longest matching keyword or verb. Patterns count as one. */
-  readonly phrase: number;
-}
-
-function matchSkill({ name, triggers }: Skill, asked: string, words: string): SkillMatch {
+/**
+ * `mention` is 1 if the query names the skill, `phrase` the number of words of the longest matching keyword or verb.
+ * Patterns count as one word.
+ */
+function matchSkill({ name, triggers }: Skill, asked: string, words: string) {
   const has = (text: string) => {
     const spelt = splitWords(text);
     return spelt.length > 0 && words.includes(` ${spelt.join(" ")} `) ? spelt.length : 0;
@@ -99,7 +95,7 @@ function matchSkill({ name, triggers }: Skill, asked: string, words: string): Sk
   const phrases = [...triggers.keywords, ...triggers.verbs].map(has);
   const pattern = triggers.patterns.some(({ matches }) => matches(asked));
   const phrase = Math.max(0, ...phrases, pattern ? 1 : 0);
-  return { matched: mention || phrase > 0, mention: mention ? 1 : 0, phrase };
+  return { mention: mention ? 1 : 0, phrase };
 }
 
 function marks(asked: string, name: string): boolean {
@@ -146,8 +142,4 @@ function registryText(listed: readonly Skill[], total: number, how: string | und
 
 function fullText({ name, origin, body }: Skill): string {
   return `# Skill: ${name} (${origin})\n\n${body.trim()}`;
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }

@@ -37,12 +37,10 @@ export interface SkillsRead {
  */
 export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsRead> {
   const refusals: RefusedSkill[] = [];
-  const candidates = (
-    await Promise.all(places.map((place) => findCandidates(place, places, refusals)))
-  ).flat();
+  const candidates = await Promise.all(places.map((place) => findCandidates(place, places, refusals)));
   // A link to a skill of another place adds no second skill.
   const byFolder = new Map<string, SkillCandidate>();
-  for (const candidate of candidates)
+  for (const candidate of candidates.flat())
     if (!byFolder.has(candidate.folder) || basename(candidate.folder) === candidate.directory)
       byFolder.set(candidate.folder, candidate);
   const unique = [...byFolder.values()];
@@ -60,10 +58,8 @@ export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsR
     if (shadowed) refusals.push({ path: shadowed.path, reason: `${path} has the same name and comes first` });
     byName.set(skill.name, { skill, path });
   }
-  const skills = [...byName.values()]
-    .map(({ skill }) => skill)
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
-  return { skills, refused: refusals };
+  const skills = [...byName.values()].map(({ skill }) => skill);
+  return { skills: skills.sort((one, other) => (one.name < other.name ? -1 : 1)), refused: refusals };
 }
 
 interface SkillCandidate {
@@ -105,28 +101,24 @@ async function findCandidates(
     const names: string[] = await readdir(folder).catch(() => []);
     const manifest = names.find((name) => name.normalize("NFKC").toLowerCase() === "skill.md");
     if (names.includes(MANIFEST)) candidates.push({ path, directory: child.name, folder, place });
-    else if (manifest !== undefined)
-      refusals.push({
-        path,
-        reason: `its file is called ${JSON.stringify(manifest)} and must be called ${MANIFEST}`,
-      });
+    else if (manifest !== undefined) {
+      const reason = `its file is called ${JSON.stringify(manifest)} and must be called ${MANIFEST}`;
+      refusals.push({ path, reason });
+    }
   }
   return candidates;
 }
 
-interface ParsedSkill {
-  readonly path: string;
-  readonly skill?: Skill;
-  readonly refusal?: RefusedSkill;
-}
-
-/** Remaining budget of all skills together. */
-interface SkippedSkill {
+/** What all skills together may still take. */
+interface SkillBudget {
   files: number;
   bytes: number;
 }
 
-async function readSkill(candidate: SkillCandidate, left: SkippedSkill): Promise<ParsedSkill> {
+async function readSkill(
+  candidate: SkillCandidate,
+  budget: SkillBudget,
+): Promise<{ path: string; skill?: Skill; refusal?: RefusedSkill }> {
   const { path, directory, folder, place } = candidate;
   try {
     // Loaded with the first skill: most starts need no YAML library.
@@ -136,31 +128,29 @@ async function readSkill(candidate: SkillCandidate, left: SkippedSkill): Promise
     const fields = toSkillFields(read, directory, join(path, MANIFEST));
     // Serves the repaired front matter, so that strict readers understand the same.
     const text = `---\n${read.yaml}---\n${read.body}`;
-    const files = await describeFiles(folder, Buffer.from(text), left);
+    const files = await describeFiles(folder, Buffer.from(text), budget);
     const { data: frontmatter, body } = read;
     return { path, skill: { ...fields, origin: place.origin, folder, text, body, frontmatter, files } };
   } catch (error) {
     const { line, reason } = isProblem(error) ? error.details : {};
-    return {
-      path,
-      refusal: {
-        path: line === undefined ? path : join(path, MANIFEST),
-        ...(typeof line === "number" && { line }),
-        reason: typeof reason === "string" ? reason : reasonOf(error),
-      },
+    const refusal = {
+      path: line === undefined ? path : join(path, MANIFEST),
+      ...(typeof line === "number" && { line }),
+      reason: typeof reason === "string" ? reason : reasonOf(error),
     };
+    return { path, refusal };
   }
 }
 
-async function describeFiles(folder: string, manifest: Buffer, left: SkippedSkill): Promise<SkillFile[]> {
+async function describeFiles(folder: string, manifest: Buffer, budget: SkillBudget): Promise<SkillFile[]> {
   const paths = await listSkillFiles(folder);
-  left.files -= paths.length;
+  budget.files -= paths.length;
   let total = 0;
   return mapLimit(paths, FILES_AT_ONCE, async (path) => {
     const bytes = path === MANIFEST ? manifest : await readSkillFile(folder, path);
     total += bytes.length;
-    left.bytes -= bytes.length;
-    if (left.files < 0 || left.bytes < 0)
+    budget.bytes -= bytes.length;
+    if (budget.files < 0 || budget.bytes < 0)
       throw refused("all skills together have too many files, or too large ones");
     if (total > MAX_SKILL_BYTES) throw refused(`its files are larger than ${MAX_SKILL_BYTES} bytes together`);
     return { path, size: bytes.length, digest: digestOf(bytes) };

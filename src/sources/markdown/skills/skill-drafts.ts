@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { BARE_ENTRY } from "../../../core/nouns/bare-entry.ts";
 import type { EntryDraft, Origin, ReadableEntry } from "../../../core/nouns/entry.ts";
@@ -88,7 +89,7 @@ function fileDraft(
   origin: Origin | undefined,
 ): EntryDraft {
   const route = `${skillRoute}/${encodePath(file.path)}`;
-  const mimeType = mimeTypeOf(file.path);
+  const mimeType = MIME_TYPES.get(extname(file.path).slice(1).toLowerCase()) ?? "text/plain";
   const load: ReadableEntry["load"] = async (_params, { client }) => {
     const bytes =
       file.path === "SKILL.md" ? Buffer.from(skill.text) : await readListedFile(skill.folder, file);
@@ -138,27 +139,24 @@ function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-const MIME_TYPES: Readonly<Record<string, string>> = {
-  md: "text/markdown",
-  markdown: "text/markdown",
-  json: "application/json",
-  yaml: "application/yaml",
-  yml: "application/yaml",
-  html: "text/html",
-  css: "text/css",
-  csv: "text/csv",
-  svg: "image/svg+xml",
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  gif: "image/gif",
-  pdf: "application/pdf",
-  js: "text/javascript",
-  py: "text/x-python",
-  sh: "text/x-shellscript",
-};
-
-function mimeTypeOf(path: string): string {
-  const extension = /\.([A-Za-z0-9]{1,10})$/.exec(path)?.[1]?.toLowerCase() ?? "";
-  return Object.hasOwn(MIME_TYPES, extension) ? MIME_TYPES[extension]! : "text/plain";
-}
+const MIME_TYPES = new Map(
+  Object.entries({
+    md: "text/markdown",
+    markdown: "text/markdown",
+    json: "application/json",
+    yaml: "application/yaml",
+    yml: "application/yaml",
+    html: "text/html",
+    css: "text/css",
+    csv: "text/csv",
+    svg: "image/svg+xml",
+    png: "image/png",
+    jpg: "image/jpeg",
+    jpeg: "image/jpeg",
+    gif: "image/gif",
+    pdf: "application/pdf",
+    js: "text/javascript",
+    py: "text/x-python",
+    sh: "text/x-shellscript",
+  }),
+);

@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
 import type { Problem } from "../../../base/problems/problem.ts";
+import { listOf } from "../../../base/util/plain-object.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
 import { type FrontMatter, fileProblem } from "../files/front-matter.ts";
 import type { SkillFields, SkillTriggers, TriggerPattern } from "./skill.ts";
@@ -47,10 +48,7 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
   }
 
   function triggers(): SkillTriggers {
-    const fields = data.triggers ?? Object.create(null);
-    if (typeof fields !== "object" || Array.isArray(fields))
-      throw refuse("triggers", "is not a list of fields");
-    const { keywords, verbs, patterns } = fields as Record<string, unknown>;
+    const { keywords, verbs, patterns } = fieldsIn("triggers");
     return {
       keywords: words("triggers", keywords).filter(Boolean),
       verbs: words("triggers", verbs).filter(Boolean),
@@ -66,9 +64,8 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
       throw refuse("triggers", `has a pattern that cannot be matched in linear time: ${pattern}`);
     }
     if (/\\k/.test(pattern)) throw refuse("triggers", `has a pattern with a back-reference: ${pattern}`);
-    if (compiled.programSize() > MAX_PROGRAM)
-      throw refuse("triggers", `has a pattern that is too large: ${pattern}`);
     const size = compiled.programSize();
+    if (size > MAX_PROGRAM) throw refuse("triggers", `has a pattern that is too large: ${pattern}`);
     return {
       source: pattern,
       matches: (text) => size * text.length <= MAX_MATCH_WORK && compiled.test(text),
@@ -98,28 +95,26 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
     metadata: toMetadata(),
     allowedTools: allowedTools(),
     toolsets: words("toolsets", data.toolsets).map((toolset) => {
-      const [, path, className] = TOOLSET.exec(toolset) ?? [];
-      if (
-        path === undefined ||
-        className === undefined ||
-        path.startsWith("/") ||
-        path.split("/").includes("..")
-      )
+      const [, path = "/", className = ""] = TOOLSET.exec(toolset) ?? [];
+      if (path.startsWith("/") || path.split("/").includes(".."))
         throw refuse("toolsets", `has ${toolset}, which is not path:Class within the skill`);
       return { path, className };
     }),
-    scripts: scripts(),
+    scripts: listOf(data.scripts).slice(0, MAX_WORDS).map(asText),
     triggers: triggers(),
     defaultEnabled: data.default_enabled !== false,
   };
 
+  function fieldsIn(field: string): Record<string, unknown> {
+    const fields = data[field] ?? Object.create(null);
+    if (typeof fields !== "object" || Array.isArray(fields)) throw refuse(field, "is not a list of fields");
+    return fields;
+  }
+
   function toMetadata(): Record<string, string> {
     const metadata: Record<string, string> = Object.create(null);
-    const fields = data.metadata ?? {};
-    if (typeof fields !== "object" || Array.isArray(fields))
-      throw refuse("metadata", "is not a list of fields");
-    for (const [key, value] of Object.entries(fields).slice(0, MAX_WORDS))
-      metadata[key] = typeof value === "string" ? value : JSON.stringify(value);
+    for (const [key, value] of Object.entries(fieldsIn("metadata")).slice(0, MAX_WORDS))
+      metadata[key] = asText(value);
     return metadata;
   }
 
@@ -129,13 +124,10 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
     if (typeof tools !== "string") return words("allowed-tools", tools);
     return splitTools(tools.slice(0, MAX_DESCRIPTION));
   }
+}
 
-  function scripts(): string[] {
-    const listed = Array.isArray(data.scripts) ? data.scripts : [];
-    return listed
-      .slice(0, MAX_WORDS)
-      .map((script) => (typeof script === "string" ? script : JSON.stringify(script)));
-  }
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Splits at blanks and commas outside of brackets: `Bash(git add:*) Read`. */

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { constants } from "node:fs";
-import { open, readdir, realpath, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { problem } from "../../../base/problems/problem.ts";
 import { hidesText, toVisibleText } from "../../../base/safety/visible-text.ts";
@@ -54,7 +54,9 @@ export async function readSkillFile(folder: string, path: string): Promise<Buffe
     const there = await stat(real, { bigint: true });
     if (real !== where || there.ino !== opened.ino || there.dev !== opened.dev)
       throw refused(`${path} leads out of the skill`);
-    return toServed(await readAtMost(file, MAX_FILE_BYTES, path));
+    const bytes = await readAtMost(file, path);
+    const text = textOfBytes(bytes);
+    return text === undefined ? bytes : Buffer.from(toVisibleText(text));
   } finally {
     await file.close();
   }
@@ -68,7 +70,7 @@ export async function readListedFile(folder: string, { path, digest }: SkillFile
 }
 
 export function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  return `sha256:${hash("sha256", bytes)}`;
 }
 
 /** Decodes bytes as text. Undefined if they are not text. */
@@ -89,24 +91,17 @@ export function refused(reason: string) {
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
-type OpenSkillFile = Awaited<ReturnType<typeof open>>;
-
 /** Reads up to the limit, even if the file grows meanwhile. */
-async function readAtMost(file: OpenSkillFile, limit: number, path: string): Promise<Buffer> {
+async function readAtMost(file: FileHandle, path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for (;;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(65_536), 0, 65_536, size);
     if (bytesRead === 0) return Buffer.concat(chunks);
     size += bytesRead;
-    if (size > limit) throw refused(`${path} is larger than ${limit} bytes`);
+    if (size > MAX_FILE_BYTES) throw refused(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
     chunks.push(buffer.subarray(0, bytesRead));
   }
-}
-
-function toServed(bytes: Buffer): Buffer {
-  const text = textOfBytes(bytes);
-  return text === undefined ? bytes : Buffer.from(toVisibleText(text));
 }
 
 function checkName(path: string, name: string): void {
