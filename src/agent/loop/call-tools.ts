@@ -3,6 +3,7 @@ import { isProblem } from "../../base/problems/problem.ts";
 import type { ProblemCode } from "../../base/problems/problems.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
+import { field, textOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
@@ -170,9 +171,7 @@ function refusalOf(
 
 /** The code in the answer of a gateway's tool. */
 function codeOf(output: unknown): string | undefined {
-  const { data } = (output ?? {}) as { data?: { error?: { code?: unknown } } };
-  const code = data?.error?.code;
-  return typeof code === "string" ? code : undefined;
+  return textOf(field(field(field(output, "data"), "error"), "code"));
 }
 
 /** Tools of the application may yield partial results; the last one is the result. */
@@ -197,9 +196,7 @@ async function toPart(
 
 /** Tools that change files have the diff in their result. */
 function diffOf(output: unknown): string | undefined {
-  const { data } = (output ?? {}) as { data?: { result?: { diff?: unknown } } };
-  const diff = data?.result?.diff;
-  return typeof diff === "string" ? diff : undefined;
+  return textOf(field(field(field(output, "data"), "result"), "diff"));
 }
 
 type GuardVerdict = "run" | "refuse" | "stop";

@@ -40,11 +40,6 @@ export async function contextOf(agent: Agent, session: SessionState): Promise<Co
   return { counts, total: totalOf(counts), ...windowFor(agent, model), model: nameOf(model) };
 }
 
-export interface FittedRequest {
-  readonly request: ContextRequest;
-  readonly tokens: number;
-}
-
 /**
  * Makes the next request. If it would fill the window, the older part of the conversation is summarized first. The
  * provider's own count of the last request corrects ours, because every vendor counts differently.
@@ -54,7 +49,7 @@ export async function fitContext(
   session: SessionState,
   toNext: () => Promise<ContextRequest>,
   { model, signal, emit }: FitOptions & { readonly model: LanguageModel },
-): Promise<FittedRequest> {
+): Promise<{ readonly request: ContextRequest; readonly tokens: number }> {
   const count = async (request: ContextRequest) => {
     return { request, tokens: totalOf(await countContext(request, await loadTokenCounter())) };
   };

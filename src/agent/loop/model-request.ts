@@ -1,12 +1,4 @@
-import {
-  type LanguageModel,
-  type ModelMessage,
-  NoSuchToolError,
-  type StepResult,
-  type SystemModelMessage,
-  type TextStreamPart,
-  type ToolSet,
-} from "ai";
+import { type LanguageModel, NoSuchToolError, type StepResult, type TextStreamPart, type ToolSet } from "ai";
 import type { Approval, Approve } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import { traceBelow } from "../../core/telemetry/trace-context.ts";
@@ -24,13 +16,6 @@ type Prepare = Parameters<LoopDisclosure["prepareStep"]>[0];
 
 /** The part of a finished step that a disclosure reads. */
 export type FinishedStep = Pick<StepResult<ToolSet>, "toolResults">;
-
-/** The options of the AI SDK that make up a request. */
-export interface SentRequest {
-  readonly tools: ToolSet;
-  readonly instructions: SystemModelMessage;
-  readonly messages: ModelMessage[];
-}
 
 /** The next request of a conversation: the tools in a stable order, the instructions, the messages. */
 export async function toRequest(
@@ -72,14 +57,14 @@ const CACHED = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
  * Marks the ends of the parts that later requests repeat: the first tools, which stay when others are found; all
  * tools with the instructions; and the messages, at their end and where the previous request ended.
  */
-export function toSent({ tools, firstTools, instructions, messages }: ContextRequest): SentRequest {
+export function toSent({ tools, firstTools, instructions, messages }: ContextRequest) {
   const lastFirst = Object.keys(tools)[firstTools - 1];
   const marked =
     lastFirst === undefined ? {} : { [lastFirst]: { ...tools[lastFirst]!, providerOptions: CACHED } };
   const previous = messages.findLastIndex(({ role }, at) => at < messages.length - 1 && role !== "assistant");
   return {
     tools: { ...tools, ...(marked as ToolSet) },
-    instructions: { role: "system", content: joined(instructions), providerOptions: CACHED },
+    instructions: { role: "system" as const, content: joined(instructions), providerOptions: CACHED },
     messages: messages.map((message, at) =>
       at === messages.length - 1 || at === previous ? { ...message, providerOptions: CACHED } : message,
     ),

@@ -23,7 +23,16 @@ import { callTools, createCallGuard, type ModelToolCall, type ToolOutcome } from
 import { compactSession, fitContext } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
 import { toInstructions } from "./instructions.ts";
-import { disclose, modelOf, nameOf, type Reply, readReply, toRequest, toSent } from "./model-request.ts";
+import {
+  disclose,
+  type FinishedStep,
+  modelOf,
+  nameOf,
+  type Reply,
+  readReply,
+  toRequest,
+  toSent,
+} from "./model-request.ts";
 import type { RunContext } from "./run-context.ts";
 import { toAgentError } from "./to-agent-error.ts";
 
@@ -46,7 +55,7 @@ export interface TurnOptions {
 }
 
 interface TurnStep {
-  readonly result: Pick<StepResult<ToolSet>, "toolResults">;
+  readonly result: FinishedStep;
   readonly calls: readonly ModelToolCall[];
   readonly messages: readonly ModelMessage[];
   readonly finish: FinishReason;
@@ -74,7 +83,7 @@ export async function createTurn(
   const disclosure = await disclose(agent, session);
   const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
-  const steps: TurnStep["result"][] = [];
+  const steps: FinishedStep[] = [];
   const state: Turn["state"] = { text: "", usage: NO_TOKENS, steps: 0, output: undefined };
   let corrections = 0;
   let retried = false;
@@ -118,7 +127,9 @@ export async function createTurn(
     state.text = reply.text;
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const said = (await stream.responseMessages).filter(({ role }) => role === "assistant");
-    return { result: await toStepResult(stream), calls: reply.calls, messages: said, finish: reply.finish };
+    const [finished] = await stream.steps;
+    const result = { ...finished!, toolResults: [] };
+    return { result, calls: reply.calls, messages: said, finish: reply.finish };
   }
 
   /** The conversation keeps what the model had said. */
@@ -206,13 +217,6 @@ function toContent(
     ...notes.map((text) => ({ type: "text" as const, text })),
     ...files.map(({ mediaType, data }) => ({ type: "file" as const, mediaType, data })),
   ];
-}
-
-async function toStepResult(stream: {
-  readonly steps: PromiseLike<readonly StepResult<ToolSet>[]>;
-}): Promise<TurnStep["result"]> {
-  const [step] = await stream.steps;
-  return { ...step!, toolResults: [] };
 }
 
 function toToolResult({ call, output, part }: ToolOutcome) {

@@ -9,7 +9,7 @@ import { run } from "../loop/run.ts";
 import { runContext, tellOutput } from "../loop/run-context.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { toolProblem } from "../workspace/tool-problem.ts";
-import { backgroundInput, createBackgroundJobs } from "./background-jobs.ts";
+import { BackgroundJobs, backgroundInput } from "./background-jobs.ts";
 import { createFetchPage, fetchInput } from "./fetch-page.ts";
 
 /** The name of the domain, whose tools ask for permission themselves. */
@@ -28,7 +28,7 @@ const WAIT_MS = 60 * 60_000;
 export function createAgentTools(permissions: Permissions): AgentTools {
   const guarded = createGuardedFetch({ redirects: "same-origin" });
   const fetchPage = createFetchPage(guarded);
-  const jobs = createBackgroundJobs(permissions.root);
+  const jobs = new BackgroundJobs(permissions.root);
   let agent: Agent | undefined;
 
   async function background(

@@ -9,21 +9,11 @@ export const backgroundInput = z.strictObject({
   stop: z.boolean().default(false).describe("stops the job"),
 });
 
-/** Commands that run beside the conversation. They end with it. */
-export interface BackgroundJobs {
-  start(command: string): string;
-  /** The output since the last look, and whether the job still runs. */
-  look(job: string): string;
-  stop(job: string): Promise<string>;
-  close(): Promise<void>;
-}
-
 const MOST_JOBS = 8;
 const MOST_CHARS = 20_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 interface Job {
-  readonly command: string;
   readonly controller: AbortController;
   readonly ended: Promise<void>;
   output: string;
@@ -31,69 +21,68 @@ interface Job {
   end: string | undefined;
 }
 
-export function createBackgroundJobs(folder: string): BackgroundJobs {
-  const jobs = new Map<string, Job>();
+/** Commands that run beside the conversation. They end with it. */
+export class BackgroundJobs {
+  readonly #folder: string;
+  readonly #jobs = new Map<string, Job>();
 
-  function find(name: string): Job {
-    const job = jobs.get(name);
-    if (job) return job;
-    throw problem("NOT_FOUND", { name: `Job ${name}` });
+  constructor(folder: string) {
+    this.#folder = folder;
   }
 
-  function look(name: string): string {
-    const job = find(name);
+  start(command: string): string {
+    const running = [...this.#jobs.values()].filter(({ end }) => end === undefined).length;
+    if (running >= MOST_JOBS)
+      throw problem("LIMIT_EXCEEDED", { what: "Running jobs", actual: running + 1, limit: MOST_JOBS });
+    const controller = new AbortController();
+    const name = `job-${this.#jobs.size + 1}`;
+    const ended = runCommand(command, {
+      shell: "/bin/sh",
+      folder: this.#folder,
+      environment: [],
+      timeoutMs: DAY_MS,
+      maxBytes: 1_024,
+      signal: controller.signal,
+      onOutput: (text) => {
+        job.output = `${job.output}${text}`.slice(-MOST_CHARS);
+      },
+    }).then(
+      ({ exitCode, killedBy, stopped }) => {
+        const how = killedBy ? `was killed by ${killedBy}` : `exited with ${exitCode}`;
+        job.end = stopped ? "was stopped" : how;
+      },
+      (error: unknown) => {
+        job.end = `failed: ${reasonOf(error)}`;
+      },
+    );
+    const job: Job = { controller, ended, output: "", end: undefined };
+    this.#jobs.set(name, job);
+    return `[${name} runs] Look at its output with this job's name, and stop it when it is no longer needed.`;
+  }
+
+  /** The output since the last look, and whether the job still runs. */
+  look(name: string): string {
+    const job = this.#find(name);
     const { output, end = "still runs" } = job;
     job.output = "";
     return [`[${name} ${end}]`, output.trimEnd()].filter((part) => part !== "").join("\n");
   }
 
-  return {
-    start: (command) => {
-      const running = [...jobs.values()].filter(({ end }) => end === undefined);
-      if (running.length >= MOST_JOBS)
-        throw problem("LIMIT_EXCEEDED", {
-          what: "Running jobs",
-          actual: running.length + 1,
-          limit: MOST_JOBS,
-        });
-      const controller = new AbortController();
-      const name = `job-${jobs.size + 1}`;
-      const ended = runCommand(command, {
-        shell: "/bin/sh",
-        folder,
-        environment: [],
-        timeoutMs: DAY_MS,
-        maxBytes: 1_024,
-        signal: controller.signal,
-        onOutput: (text) => {
-          job.output = `${job.output}${text}`.slice(-MOST_CHARS);
-        },
-      }).then(
-        ({ exitCode, killedBy, stopped }) => {
-          job.end = stopped
-            ? "was stopped"
-            : killedBy
-              ? `was killed by ${killedBy}`
-              : `exited with ${exitCode}`;
-        },
-        (error: unknown) => {
-          job.end = `failed: ${reasonOf(error)}`;
-        },
-      );
-      const job: Job = { command, controller, ended, output: "", end: undefined };
-      jobs.set(name, job);
-      return `[${name} runs] Look at its output with this job's name, and stop it when it is no longer needed.`;
-    },
-    look,
-    stop: async (name) => {
-      const job = find(name);
-      job.controller.abort();
-      await job.ended;
-      return look(name);
-    },
-    close: async () => {
-      for (const { controller } of jobs.values()) controller.abort();
-      await Promise.all([...jobs.values()].map(({ ended }) => ended));
-    },
-  };
+  async stop(name: string): Promise<string> {
+    const job = this.#find(name);
+    job.controller.abort();
+    await job.ended;
+    return this.look(name);
+  }
+
+  async close(): Promise<void> {
+    for (const { controller } of this.#jobs.values()) controller.abort();
+    await Promise.all([...this.#jobs.values()].map(({ ended }) => ended));
+  }
+
+  #find(name: string): Job {
+    const job = this.#jobs.get(name);
+    if (job) return job;
+    throw problem("NOT_FOUND", { name: `Job ${name}` });
+  }
 }

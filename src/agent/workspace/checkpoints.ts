@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { type FileContent, loadFile } from "./file-content.ts";
-import { createFolderState } from "./folder-state.ts";
+import { FolderState } from "./folder-state.ts";
 
 /** Remembers files as they were before each turn, so that a turn can be undone. */
 export interface Checkpoints {
@@ -37,7 +37,7 @@ const BEYOND =
   "Commands ran in this turn: what they changed outside of the folder, in ignored files and beyond files stays.";
 
 export function createCheckpoints(root: string): Checkpoints {
-  const folder = createFolderState(root);
+  const folder = new FolderState(root);
   let turns: CheckpointTurn[] = [];
   let commands = 0;
   /** Looks wait for each other, so that each compares with the one before. */
