@@ -93,12 +93,7 @@ export async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-interface Expanded {
-  readonly at: readonly string[];
-  readonly folder?: string;
-}
-
-function expand(at: readonly string[], value: unknown): Expanded[] {
+function expand(at: readonly string[], value: unknown): { at: readonly string[]; folder?: string }[] {
   const star = at.indexOf("*");
   if (star < 0) return [{ at }];
   const holder = at.slice(0, star).reduce(field, value);

@@ -3,6 +3,10 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { provideCarriedPackages } from "../open/carried-packages.ts";
+import { firstRun, isFirstRun } from "../open/first-run.ts";
+import { loadSettings } from "../open/load-settings.ts";
+import { openSecrets } from "../open/secrets.ts";
+import { ownConfig } from "../open/user-folders.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, CONTINUE, MODEL, PROFILE, PROVIDER, RESUME, TRUST } from "../terminal/shared-options.ts";
 
@@ -80,15 +84,9 @@ export const chat = defineCommand({
 /** Lets the person choose a provider if nobody has yet. */
 async function setUpFirst(project: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return;
-  const [{ firstRun, isFirstRun }, { openSecrets }, { loadSettings }, { settingsPath }] = await Promise.all([
-    import("../open/first-run.ts"),
-    import("../open/secrets.ts"),
-    import("../open/load-settings.ts"),
-    import("../open/config-files.ts"),
-  ]);
   if (!isFirstRun(await loadSettings({ project }))) return;
   const isSetUp = await firstRun({
-    file: settingsPath(homedir()),
+    file: ownConfig(),
     secrets: openSecrets(),
     input: process.stdin,
     output: process.stdout,

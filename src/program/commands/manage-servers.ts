@@ -1,6 +1,5 @@
 import { openUrl } from "../../agent/chat/chat-servers.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import type { PlainObject } from "../../base/util/plain-object.ts";
 import { readServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
 import { openConfig } from "../open/open-config.ts";
@@ -36,7 +35,7 @@ export const add = defineCommand({
       ...(header.length > 0 && { headers: pairs(header, ":") }),
     };
     readServerConfig(name, config);
-    if (Object.hasOwn(await ownServers(), name))
+    if (Object.hasOwn((await ownServers()).all, name))
       throw invalid("add", `the server ${name} exists; keyhole remove ${name} removes it`);
     await saveSetting(`mcpServers.${name}`, config, { file: ownConfig() });
     console.log(`Added ${name}.`);
@@ -51,20 +50,20 @@ export const remove = defineCommand({
   words: "NAME",
   about: "Removes a server from Keyhole's own config. Gateways that run notice it.",
   run: async ({ words: [name = ""] }) => {
-    const servers = await ownServers();
-    if (!Object.hasOwn(servers, name))
-      throw notFound("remove", ["server", name], Object.keys(servers), "keyhole list shows all");
-    const read = await readSettingsFile(ownConfig());
-    const isOther = read.state === "read" && Object.hasOwn(read.written.servers ?? {}, name);
+    const { all, other } = await ownServers();
+    if (!Object.hasOwn(all, name))
+      throw notFound("remove", ["server", name], Object.keys(all), "keyhole list shows all");
+    const isOther = Object.hasOwn(other, name);
     await saveSetting(`${isOther ? "servers" : "mcpServers"}.${name}`, undefined, { file: ownConfig() });
     console.log(`Removed ${name}.`);
   },
 });
 
-/** The servers of Keyhole's own config. */
-async function ownServers(): Promise<PlainObject> {
+/** The servers of Keyhole's own config, and those among them that stand under its other name. */
+async function ownServers() {
   const read = await readSettingsFile(ownConfig());
-  return (read.state === "read" && read.value.mcpServers) || {};
+  if (read.state !== "read") return { all: {}, other: {} };
+  return { all: read.value.mcpServers ?? {}, other: read.written.servers ?? {} };
 }
 
 function pairs(texts: readonly string[], mark: string): Record<string, string> {

@@ -27,13 +27,10 @@ const SHARED = {
   trust: TRUST,
   "allow-write": { help: "run tools that write without asking" },
   json: { help: "print the whole answer as JSON" },
-} as const satisfies Readonly<Record<string, CommandOption>>;
+} as const;
 
 type OperationFlags = CommandInput<typeof SHARED>;
-type CommandOperation = Pick<
-  Operation<z.ZodType, unknown, z.ZodType>,
-  "name" | "title" | "input" | "command"
->;
+type CommandOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "title" | "input" | "command">;
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
 export function operationCommand(name: OperationName): Command {

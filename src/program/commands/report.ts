@@ -19,19 +19,18 @@ export const report = defineCommand({
     const { gateway, close } = openGateway({ options: { learning: { log: learningFile() } } });
     try {
       const report = { unmet: gateway.unmet(), repeated: gateway.repeated() };
-      console.log(json ? JSON.stringify(report, null, 2) : lines(report).map(toVisibleLine).join("\n"));
+      console.log(
+        json
+          ? JSON.stringify(report, null, 2)
+          : lines(report.unmet, report.repeated).map(toVisibleLine).join("\n"),
+      );
     } finally {
       await close();
     }
   },
 });
 
-interface UseReport {
-  readonly unmet: ReturnType<Gateway["unmet"]>;
-  readonly repeated: ReturnType<Gateway["repeated"]>;
-}
-
-function lines({ unmet, repeated }: UseReport): string[] {
+function lines(unmet: ReturnType<Gateway["unmet"]>, repeated: ReturnType<Gateway["repeated"]>): string[] {
   if (unmet.length + repeated.length === 0)
     return ["Nothing to report yet: agents have to use Keyhole first."];
   return [

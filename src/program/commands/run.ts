@@ -1,7 +1,8 @@
 import { fstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { OUTPUT_FORMATS } from "../../agent/chat/print-events.ts";
+import { OUTPUT_FORMATS, printEvents } from "../../agent/chat/print-events.ts";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
+import { readRules } from "../../agent/permissions/permission.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -64,13 +65,16 @@ export const run = defineCommand({
         : await readSchemaFile(file).catch((error: unknown) =>
             fail(`--json-schema ${file}: ${reasonOf(error)}`),
           );
-    await checkRules(input.allow).catch((error: unknown) => fail(`--allow: ${reasonOf(error)}`));
+    try {
+      readRules("user", { allow: [...input.allow] });
+    } catch (error) {
+      fail(`--allow: ${reasonOf(error)}`);
+    }
     await provideCarriedPackages();
     await loadPackage("ai", "keyhole run", () => import("ai"));
-    const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
+    const [{ openAgent }, { run: runAgent }] = await Promise.all([
       import("../open/open-agent.ts"),
       import("../../agent/loop/run.ts"),
-      import("../../agent/chat/print-events.ts"),
     ]);
     const { agent, loaded, observe, close } = await openAgent({ ...input, folder: process.cwd() });
     for (const { message } of loaded.problems) console.error(message);
@@ -98,11 +102,6 @@ export const run = defineCommand({
     process.exit(code);
   },
 });
-
-async function checkRules(allow: readonly string[]): Promise<void> {
-  const { readRules } = await import("../../agent/permissions/permission.ts");
-  readRules("user", { allow });
-}
 
 async function readSchemaFile(path: string): Promise<JsonSchema> {
   const { compileSchema } = await import("../../base/json-schema/compile-schema.ts");
@@ -132,9 +131,8 @@ async function readInput(): Promise<string> {
   let text = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     text += chunk;
-    if (text.length > MAX_INPUT_CHARS) {
+    if (text.length > MAX_INPUT_CHARS)
       throw problem("LIMIT_EXCEEDED", { what: "The input", actual: "longer", limit: MAX_INPUT_CHARS });
-    }
   }
   return text;
 }

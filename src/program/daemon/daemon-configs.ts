@@ -89,13 +89,10 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   }
 
   async function openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
-    const { config, profile: profileName, trust, env, cwd } = first.request;
+    const { env, cwd } = first.request;
     const { profile, watch, ...opened } = await openConfig({
-      config,
-      profile: profileName,
-      trust,
+      ...first.request,
       folder: cwd,
-      env,
       servers: { environment: env, shared, limits: { idleMs } },
     });
     const { options } = opened;

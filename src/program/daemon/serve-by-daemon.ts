@@ -75,16 +75,11 @@ async function relayTo(request: RelayRequest): Promise<void> {
     return socket;
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(0));
-  const first = await reach();
-  let next: ReturnType<typeof reach> | undefined = Promise.resolve(first);
+  const reached = [await reach()];
   await relay({
     input: process.stdin,
     output: process.stdout,
-    reach: () => {
-      const reached = next ?? reach();
-      next = undefined;
-      return reached;
-    },
+    reach: async () => reached.pop() ?? reach(),
   }).catch(async (error: unknown) => {
     // The client has begun a session, so no other process can take it over.
     await printError(error);

@@ -3,7 +3,7 @@ import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { waits } from "../../core/access/pins.ts";
 import type { EntryStatus } from "../../core/nouns/entry.ts";
-import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
+import { createMcpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
@@ -45,7 +45,9 @@ async function serveHere(input: ServeInput): Promise<void> {
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface, shortcuts });
   const telemetry = openTelemetry(settings);
-  const face = http ? await openHttpFace(gateway, server, input, opened) : server.connect();
+  const face = http
+    ? await (await import("../open/open-http.ts")).openHttp(gateway, server, input, opened)
+    : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
   if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);
 
@@ -77,11 +79,6 @@ async function tell(gateway: Gateway, { servers }: OpenedConfig, url: string | u
     return { label, entries, status, waiting };
   });
   console.error(servingLines(states, url).join("\n"));
-}
-
-async function openHttpFace(gateway: Gateway, server: McpServer, args: ServeInput, opened: OpenedConfig) {
-  const { openHttp } = await import("../open/open-http.ts");
-  return openHttp(gateway, server, args, opened);
 }
 
 export interface ServingState {

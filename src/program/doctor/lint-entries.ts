@@ -32,64 +32,48 @@ const EMPTY_WORDS = new Set(
 /** Checks the definitions of tools. Deterministic. */
 export async function lintEntries(tools: readonly Tool[]): Promise<LintFinding[]> {
   const countTokens = await loadTokenCounter();
-  const known = tools.map((tool) => ({ tool, words: meaningOf(tool.description) }));
-  return known.flatMap(({ tool, words }, index) => {
-    const twin = known
+  const read = tools.map((tool) => ({ tool, words: meaningOf(tool.description) }));
+  return read.flatMap(({ tool, words }, index) => {
+    const twin = read
       .slice(0, index)
       .find((other) => words.size > 2 && likeness(words, other.words) >= ALIKE);
     const tokens = countTokens(JSON.stringify([tool.name, tool.description, tool.inputSchema]));
-    return [
-      ...descriptionOf(tool, words),
-      ...(twin ? [collision(tool, twin.tool)] : []),
-      ...argumentsOf(tool),
-      ...sizeOf(tool, tokens),
-    ];
+    return [...lintTool(tool, words, twin?.tool, tokens)];
   });
 }
 
-function descriptionOf(tool: Tool, words: ReadonlySet<string>): LintFinding[] {
-  const { op, description, name } = tool;
+function* lintTool(
+  tool: Tool,
+  words: ReadonlySet<string>,
+  twin: Tool | undefined,
+  tokens: number,
+): Generator<LintFinding> {
+  const { op, name, domain, description, inputSchema } = tool;
+  const better = wordingOf(tool);
+  const nameWords = new Set([...splitWords(name), ...splitWords(domain)].map(stem));
+  const isEmpty = [...words].every((word) => nameWords.has(word));
   if (description.trim() === "" || description === name)
-    return [{ op, rule: "missing", finding: "it has no description", better: wordingOf(tool) }];
-  const own = new Set([...splitWords(name), ...splitWords(tool.domain)].map(stem));
-  const said = [...words].filter((word) => !own.has(word));
-  if (said.length > 0 && words.size >= FEW_WORDS) return [];
-  const finding =
-    said.length === 0 ? "its description says no more than its name" : "its description is vague";
-  return [
-    { op, rule: "vague", finding: `${finding}: ${JSON.stringify(description)}`, better: wordingOf(tool) },
-  ];
-}
-
-function collision(tool: Tool, twin: Tool): LintFinding {
-  const finding = `its description says the same as that of ${twin.op}`;
-  return {
-    op: tool.op,
-    rule: "collides",
-    finding,
-    better: `${wordingOf(tool)} Unlike ${twin.op}: say when to use which.`,
-  };
-}
-
-function argumentsOf({ op, inputSchema }: Tool): LintFinding[] {
+    yield { op, rule: "missing", finding: "it has no description", better };
+  else if (isEmpty || words.size < FEW_WORDS) {
+    const finding = isEmpty ? "its description says no more than its name" : "its description is vague";
+    yield { op, rule: "vague", finding: `${finding}: ${JSON.stringify(description)}`, better };
+  }
+  if (twin) {
+    const finding = `its description says the same as that of ${twin.op}`;
+    yield { op, rule: "collides", finding, better: `${better} Unlike ${twin.op}: say when to use which.` };
+  }
   const properties = Object.entries(fieldsOf(fieldsOf(inputSchema).properties));
   const silent = properties.filter(
     ([, schema]) => !isPlainObject(schema) || !(schema.description || schema.enum || schema.title),
   );
-  if (silent.length < 2 || silent.length < properties.length / 2) return [];
-  const names = silent.map(([name]) => name).join(", ");
-  return [{ op, rule: "arguments", finding: `arguments without a description: ${names}` }];
-}
-
-function sizeOf({ op }: Tool, tokens: number): LintFinding[] {
-  if (tokens <= MANY_TOKENS) return [];
-  return [
-    {
-      op,
-      rule: "long",
-      finding: `its definition takes ${tokens} tokens in every request of a client that lists it`,
-    },
-  ];
+  if (silent.length >= 2 && silent.length >= properties.length / 2) {
+    const names = silent.map(([argument]) => argument).join(", ");
+    yield { op, rule: "arguments", finding: `arguments without a description: ${names}` };
+  }
+  if (tokens > MANY_TOKENS) {
+    const finding = `its definition takes ${tokens} tokens in every request of a client that lists it`;
+    yield { op, rule: "long", finding };
+  }
 }
 
 /** A description made of what is known: the name, the server and the required arguments. */

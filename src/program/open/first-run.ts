@@ -32,7 +32,7 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
-export interface FirstRunOptions extends Terminal {
+interface FirstRunOptions extends Terminal {
   readonly file: string;
   readonly secrets: Pick<Secrets, "set">;
   readonly env?: NodeJS.ProcessEnv;

@@ -6,7 +6,7 @@ import type { AgentEvent } from "../../agent/loop/agent-event.ts";
 import type { ChatAgent, ChatRunOptions } from "../../agent/tui/chat-agent.ts";
 import { isTrusted } from "./folder-trust.ts";
 import { type OpenAgentOptions, type OpenedAgent, openAgent } from "./open-agent.ts";
-import { giveTrust, showContents, type TrustRequest, trustRequest } from "./trust-folder.ts";
+import { giveTrust, holdsNothing, showContents, trustRequest } from "./trust-folder.ts";
 
 /**
  * Opens the agent of a chat. Trust that a person gives inside the chat opens it again with the folder's files; the
@@ -37,7 +37,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string) {
   async function* trust({ signal }: ChatRunOptions): AsyncGenerator<AgentEvent> {
     const request = await trustRequest(options.folder);
     if (await isTrusted(options.folder)) return yield noticeOf("The folder is trusted already.");
-    if (isEmpty(request)) return yield noticeOf("The folder holds nothing that needs trust.");
+    if (holdsNothing(request)) return yield noticeOf("The folder holds nothing that needs trust.");
     const text = showContents(request).join("\n");
     if (!(yield* questions.ask("folder", text, signal)))
       return yield noticeOf("Not trusted: none of these files is used. /trust asks again.");
@@ -56,7 +56,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string) {
     modelName: () => current.opened.modelName(),
     problems: current.opened.loaded.problems,
     /** Whether the folder has files that count only once a person trusts it. */
-    asksTrust: !current.opened.trusted && !isEmpty(await trustRequest(options.folder)),
+    asksTrust: !current.opened.trusted && !holdsNothing(await trustRequest(options.folder)),
     close: async () => {
       await current.close();
       await current.opened.close();
@@ -78,8 +78,4 @@ async function open(
     await opened.close();
     throw error;
   }
-}
-
-function isEmpty({ contents }: TrustRequest): boolean {
-  return contents.files.length + contents.texts.length === 0;
 }

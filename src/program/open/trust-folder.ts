@@ -98,6 +98,10 @@ export function showContents({ contents, servers }: TrustRequest): string[] {
   ];
 }
 
+export function holdsNothing({ contents: { files, texts } }: TrustRequest): boolean {
+  return files.length + texts.length === 0;
+}
+
 /** Records the trust in a folder, together with the consent to start the servers that were shown. */
 export async function giveTrust({ contents, servers }: Omit<TrustRequest, "hash">): Promise<void> {
   await openConsents().give(servers);
@@ -122,7 +126,7 @@ export async function askForTrust(folder: string, wantsConfig = true): Promise<b
   if (await isTrusted(folder)) return true;
   const request = await trustRequest(folder);
   const { contents } = request;
-  if (contents.files.length + contents.texts.length === 0) return false;
+  if (holdsNothing(request)) return false;
   const config = contents.files.find(({ why }) => why === "config");
   if (!hasTerminal()) {
     if (config && wantsConfig)
