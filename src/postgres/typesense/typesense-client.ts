@@ -1,7 +1,12 @@
 import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { askServer, type EngineAnswer, type EngineServer, unavailable } from "../../search/port/engine-request.ts";
+import {
+  askServer,
+  type EngineAnswer,
+  type EngineServer,
+  unavailable,
+} from "../../search/port/engine-request.ts";
 
 /** Names a Typesense server and how to log in to it. */
 export interface TypesenseOptions {

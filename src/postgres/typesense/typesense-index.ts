@@ -1,10 +1,10 @@
 import { problem } from "../../base/problems/problem.ts";
 import { fromStoredText } from "../../core/storage/postgres-client.ts";
-import type { EngineAnswer } from "../../search/port/engine-request.ts";
 import { facetTest } from "../../search/lexical/live-segment.ts";
 import { nameKey } from "../../search/lexical/names.ts";
 import type { Facet } from "../../search/lexical/segment.ts";
 import { inBatches, limitOf, newestOf } from "../../search/port/engine-input.ts";
+import type { EngineAnswer } from "../../search/port/engine-request.ts";
 import type {
   SearchDocument,
   SearchFilter,
