@@ -62,7 +62,7 @@ const TYPED = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"];
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   [
     "problem",
-    /src\/base\/problems\/(?:problems?|format-message)\.ts$|src\/base\/util\/program-version\.ts$|src\/program\/(?:open\/user-folders|terminal\/define-command|definitions\/[\w-]+|program)\.ts$/,
+    /src\/base\/problems\/(?:problems?|format-message)\.ts$|src\/base\/util\/program-version\.ts$|src\/program\/(?:open\/user-folders|program)\.ts$/,
   ],
   ["relay", /src\/program\/daemon\/serve-by-daemon\.ts$/],
   ["core", /src\/(?:index|gateway\/create-gateway)\.ts$/],

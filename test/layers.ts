@@ -19,18 +19,18 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "search",
-    lines: 8600,
+    lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 14800, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 14100, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 14000,
+    lines: 13000,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
     name: "gateway",
-    lines: 2550,
+    lines: 2500,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -41,24 +41,24 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 7300,
+    lines: 6950,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 13400,
+    lines: 12150,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 10000,
+    lines: 9250,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
   {
     name: "testing",
-    lines: 1800,
+    lines: 1700,
     holds: "published kits: index behaviours, chaos upstream, scripted models",
   },
   { name: "index.ts", lines: 100, holds: "the public door of `keyhole`" },
@@ -78,7 +78,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 620;
+export const MOST_FILES = 600;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
