@@ -24,7 +24,7 @@ export interface OpenSession extends OpenedUpstream {
   listing: Listing;
 }
 
-interface ConnectionState {
+export interface ConnectionState {
   session?: OpenSession | undefined;
   /** The last listing, also while no session is open. */
   listing?: Listing | undefined;
