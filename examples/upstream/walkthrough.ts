@@ -43,10 +43,14 @@ assert.match(read.text, /Water the plants/);
 console.log(read.text);
 await first.gateway.close();
 
-// The next start knows the server without starting it.
+// The next start knows the server without starting it. A search that finds its tools starts it, for the call that follows.
 const second = start();
-await second.gateway.ask({ query: "what is to do" });
+await second.gateway.ready();
 assert.equal(second.server.diagnostics().starts, 0);
+assert.equal(
+  (await second.gateway.ask({ query: "write down something to do" })).hits[0]?.op,
+  "tasks.add_task",
+);
 assert.ok((await second.gateway.exec({ op: "tasks.list_tasks" })).ok);
 assert.equal(second.server.diagnostics().starts, 1);
 await second.gateway.close();
