@@ -111,6 +111,9 @@ test("answers and instructions say what a person has to type for servers that wa
   );
   expect(text).toContain(" and 2 more.");
 
+  const help = await waiting.callTool({ name: "help", arguments: { path: "five" } });
+  expect(JSON.stringify(help.content)).toContain(command);
+
   const { out } = await program.keyhole("servers", "allow", "five", "--config", config);
   await program.keyhole("servers", "allow", "five", "--config", config, "--yes", listedHash(out));
   await eventually(async () =>

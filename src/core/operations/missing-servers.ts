@@ -2,7 +2,6 @@ import { cutText } from "../../base/util/cut-text.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import type { View } from "../access/view.ts";
 import { type Entry, type EntryStatus, knownStatus } from "../nouns/entry.ts";
-import { entriesByDomain } from "./describe-directory.ts";
 
 /** A server of which a caller cannot use everything, and why. */
 interface MissingServer {
@@ -43,7 +42,8 @@ function withReason({ domain, status: { state, reason }, part = "" }: MissingSer
 }
 
 const missingFrom = memoizeByObject((shown: readonly Entry[]): readonly MissingServer[] => {
-  const servers = [...entriesByDomain({ shown })].flatMap(([domain, entries]) => toMissing(domain, entries));
+  const domains = Map.groupBy(shown, ({ domain }) => domain);
+  const servers = [...domains].flatMap(([domain, entries]) => toMissing(domain, entries));
   const rank = ({ status }: MissingServer) => Number(!WAITS_FOR_PERSON.includes(status.state));
   return servers.sort((one, other) => rank(one) - rank(other));
 });
