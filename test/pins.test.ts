@@ -71,7 +71,7 @@ verifies(
       );
       expect(await exec({ op: "bad.add", args: {} })).toMatchObject({ error: { code: "UNAVAILABLE" } });
       const { text } = await ask({ query: "bad.add" });
-      expect(text).toContain("quarantined: its definition has changed since it was approved");
+      expect(text).toContain("quarantined: its definition has changed since a person approved it");
       expect(text).not.toContain("password");
       expect(pins.diff("bad://tools/add")).toEqual([
         {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect, connectHttp, ERAS, type Era } from "./mcp/connect.ts";
 import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
-import { type ChaosOptions, chaos, gatewayOf } from "./upstream-kit.ts";
+import { type ChaosOptions, chaos, gatewayOf, PATIENT } from "./upstream-kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
@@ -96,6 +96,20 @@ test("an ask names what is still starting, and says of no tool that it is not th
 test("a principal that may not see a server does not hear that it is starting", async () => {
   const gateway = openHung({ scopes: ["office"] });
   expect((await gateway.ask({ query: "files" })).text).not.toContain("files is");
+});
+
+test("T12: a principal that may not see a server does not learn that it has failed", async () => {
+  const gateway = openHung({ words: ["exit"], scopes: ["office"], limits: PATIENT });
+  await gateway.ready();
+  const stranger = { id: "stranger", scopes: [], allowWrite: false };
+  const boss = { id: "boss", scopes: ["office"], allowWrite: false };
+  const query = "zebra";
+  expect((await gateway.ask({ query }, { principal: boss })).text).toContain(
+    "Not available: files [server_down: it exited with code 3; it said: no config found].",
+  );
+  const { text } = await gateway.ask({ query }, { principal: stranger });
+  expect(text).toContain("Nothing here matches");
+  expect(text).not.toMatch(/files|Not available/);
 });
 
 test("a call waits for the server that it names", async () => {

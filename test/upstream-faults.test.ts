@@ -202,7 +202,7 @@ verifies(["upstream:faults", "flapping"], "a thousand change notifications cause
 });
 
 const STARTS: [string, ChaosOptions, string][] = [
-  ["exits at its start", { words: ["exit"] }, "it exited with code 3; it last said: no config found"],
+  ["exits at its start", { words: ["exit"] }, "it exited with code 3; it said: no config found"],
   ["never answers", { words: ["silent"], limits: { connectMs: 400 } }, "did not answer in time"],
 ];
 for (const [what, options, reason] of STARTS) {

@@ -96,8 +96,8 @@ async function allowed(): Promise<Program & { config: string }> {
   return { ...program, config };
 }
 
-test("T9: a model is told that a person has to approve, and no command to do so", async () => {
-  const { serve, config } = await allowed();
+test("T9: a model is told the command that its user has to type, and the command alone approves nothing", async () => {
+  const { serve, keyhole, config } = await allowed();
   const call = await serve("--allow-write", "--config", config);
   for (const [tool, args] of [
     ["ask", { query: "bad.add" }],
@@ -108,9 +108,13 @@ test("T9: a model is told that a person has to approve, and no command to do so"
     await eventually(async () => {
       const text = await call(tool, args);
       expect(text).toContain("waits for a person's approval");
-      expect(text).not.toMatch(/keyhole|pins|approve /);
+      expect(text).toContain("the user has to type: keyhole approve bad");
+      expect(text).not.toMatch(/--yes|hash/i);
     });
   }
+  const approved = await keyhole("approve", "bad", "--config", config);
+  expect(approved).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
+  expect(await call("exec", { op: "bad.add", args: {} })).toContain("waits for a person's approval");
 });
 
 test("T9: without a terminal, approving needs the hash of exactly what was listed", async () => {

@@ -67,7 +67,10 @@ describe("a definition that nobody has approved", () => {
       extraction: null,
       origin: expect.anything(),
       call: expect.any(Function),
-      status: { state: "quarantined", reason: "its definition waits for a person's approval" },
+      status: {
+        state: "quarantined",
+        reason: "its definition waits for a person's approval; the user has to type: keyhole approve calc",
+      },
     });
     expect(states(pins)).toEqual(["calc://tools/math/add pending"]);
   });
@@ -107,7 +110,7 @@ describe("an approved definition", () => {
     await pins.approve("all");
     const [shown] = pins.judge([draftOf("add", "Adds and mails.")]);
     expect(shown?.status?.reason).toBe(
-      "its definition has changed since it was approved; a person has to approve it again",
+      "its definition has changed since a person approved it; the user has to type: keyhole approve calc",
     );
     expect(states(pins)).toEqual(["calc://tools/add changed"]);
     expect(pins.diff("calc://tools/add")).toEqual([
@@ -168,7 +171,7 @@ describe("a trusted source", () => {
     const pins = createPins();
     const draft = draftOf("add", POISON, trusted);
     expect(pins.judge([draft])[0]?.status?.reason).toBe(
-      "its definition reads like instructions to a model; a person has to approve it",
+      "its definition reads like instructions to a model; the user has to type: keyhole approve calc",
     );
     expect(pins.list()).toMatchObject([{ state: "flagged", poison: ["credentials"] }]);
     expect(await pins.approve("all")).toBe(1);

@@ -3,7 +3,7 @@ import { findPoisonIn, type InjectionKind } from "../../base/safety/detect-injec
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
-import type { Draft, EntryDraft, EntryStatus, Origin } from "../nouns/entry.ts";
+import { type Draft, domainOf, type EntryDraft, type EntryStatus, type Origin } from "../nouns/entry.ts";
 import { checkAfter } from "./check-after.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
 import { createRecordStore, type RecordStore } from "./record-store.ts";
@@ -185,7 +185,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     const state = stateOf({ route, origin }, isAnyApproved);
     if (state === "trusted" || state === "approved") return draft;
     const known = masked.get(draft);
-    const reason = REASONS[state];
+    const reason = `${REASONS[state]}; the user has to type: keyhole approve ${domainOf(route)}`;
     if (known?.status?.reason === reason) return known;
     const made = mask("read" in draft ? draft.read() : draft, route, { state: "quarantined", reason });
     masked.set(draft, made);
@@ -248,11 +248,10 @@ function toJudged(drafts: readonly Draft[]): Map<string, Judged> {
   return judged;
 }
 
-/** Names no command: a model with a shell would run it for its person. */
 const REASONS = {
   pending: "its definition waits for a person's approval",
-  changed: "its definition has changed since it was approved; a person has to approve it again",
-  flagged: "its definition reads like instructions to a model; a person has to approve it",
+  changed: "its definition has changed since a person approved it",
+  flagged: "its definition reads like instructions to a model",
 } as const;
 
 /** Bound to the program, so that another one under the same label has no approvals. */

@@ -27,6 +27,7 @@ import {
   nearNames,
 } from "./fit-ask.ts";
 import { resultTypeOf } from "./help.ts";
+import { missingLines } from "./missing-servers.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import { countWanted, type RankedEntries, rank, withRelated } from "./rank.ts";
 
@@ -116,6 +117,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
       ...stillEmbedding(rankings),
       ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
     ],
+    missing: missingLines(view, input.domain),
     alike: alikeHits(relevant),
     asides: [...keptListings(hits, view), ...leftOut(input, view)],
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
@@ -258,8 +260,9 @@ function nothingFound(
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
   const other = rankings.find((ranking) => ranking.other)?.other;
   const example = exampleNeed(view);
+  const isWhole = view.starting.size === 0 && missingLines(view).length === 0;
   const sentences = [
-    view.starting.size === 0 ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
+    isWhole ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
     ...(other ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."] : []),
     ...(example ? ['Try the action and the thing ("{example}").'] : []),
     "The whole map is in {help}.",

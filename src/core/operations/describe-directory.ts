@@ -7,6 +7,7 @@ import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
 import { type Entry, knownStatus } from "../nouns/entry.ts";
 import type { AnswerLimits } from "./answer-parts.ts";
+import { missingLines } from "./missing-servers.ts";
 
 const SUMMARY_CHARS = 100;
 const CLOSING_TOKENS = 120;
@@ -81,8 +82,9 @@ function toDirectory(
     const summary = description && { summary: toSummary(description, SUMMARY_CHARS) };
     groups.push({ path: group, ...summary, count: deeper.length, names: [...new Set(names)] });
   }
-  const summary =
-    base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description || "";
+  const about = base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description;
+  const [missing] = missingLines(view, base[0]);
+  const summary = [about, missing].filter(Boolean).join(". ");
   return { ...EMPTY_DIRECTORY, path: path.join("."), summary, version: view.version, groups, ops };
 }
 
@@ -113,7 +115,7 @@ export function showDirectory(directory: Directory, room: AnswerLimits): Directo
     })),
     ...bare.ops.map((op) => ({ forms: [opLine(op), ""], prices: [2] })),
   ];
-  const forms = fitPieces(pieces, resultTokens - CLOSING_TOKENS, countTokens);
+  const forms = fitPieces(pieces, resultTokens - CLOSING_TOKENS - countTokens(shown.summary), countTokens);
   const groups = bare.groups.flatMap((group, index) =>
     forms[index] === 0 ? [group] : forms[index] === 1 ? [{ ...group, names: [] }] : [],
   );

@@ -73,6 +73,8 @@ export interface FoundEntries {
   readonly rules: readonly Rule[];
   readonly suggestions: readonly string[];
   readonly notes: readonly MessageTemplate[];
+  /** One line about the servers whose entries cannot be found, the fullest form first. */
+  readonly missing: readonly string[];
   /** Further lines, shown if there is room. */
   readonly asides: readonly string[];
   readonly explanations?: Readonly<Record<string, unknown>> | false | undefined;
@@ -89,6 +91,7 @@ const PRICE = {
   signatureOnly: 30,
   domainDescription: 35,
   suggestions: 38,
+  missingReasons: 38,
   bareHit: 40,
   hit: 50,
   entryPoint: 60,
@@ -211,6 +214,7 @@ function toParts(found: FoundEntries, { words }: AnswerLimits): AskPart[] {
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
     ...found.notes.map((note) => notePart(formatMessage(note, words), PRICE.note)),
+    ...(found.missing.length === 0 ? [] : [missingPart(found.missing)]),
     ...found.asides.map((aside) => notePart(aside, PRICE.aside)),
     ...found.alike.map((difference) => notePart(difference, PRICE.shorterHit)),
     ...[...matched, ...lonely].flatMap((name) => [
@@ -286,4 +290,14 @@ function linePart(line: string, price: number, missed: boolean, put: AskPart["pu
 
 function notePart(note: string, price: number): AskPart {
   return linePart(note, price, false, (draft) => draft.notes.push(note));
+}
+
+/** The line loses its reasons before it is left out. */
+function missingPart(lines: readonly string[]): AskPart {
+  return {
+    forms: [...lines, ""],
+    prices: [PRICE.missingReasons, PRICE.note],
+    missed: false,
+    put: (draft, form) => draft.notes.push(lines[form]!),
+  };
 }

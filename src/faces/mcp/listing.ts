@@ -6,6 +6,7 @@ import type { View } from "../../core/access/view.ts";
 import type { ReadableEntry } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { domainLine, domainsBySize, listNames } from "../../core/operations/describe-directory.ts";
+import { waitingLine } from "../../core/operations/missing-servers.ts";
 import { OPERATIONS } from "../../core/operations/operations.ts";
 import type { MenuOptions } from "../../core/surfaces/menu.ts";
 import type { MenuTool } from "../../core/surfaces/native-tools.ts";
@@ -135,7 +136,10 @@ function ownInstructions(view: View, surface: SurfaceOptions): string {
     `Tools and documents of ${listNames(names, NAMES_CHARS) || "no domain yet"}.`,
     ...(uses.length > 0 ? [`${uses.join(", ")}.`] : []),
     "Look here before you say that something cannot be done.",
-  ].join(" ");
+    waitingLine(view) ?? [],
+  ]
+    .flat()
+    .join(" ");
   const lines = names.map((name) => {
     const line = domainLine(name, view, SUMMARY_CHARS);
     return `- ${name}${line === "" ? "" : `: ${line}`}`;

@@ -93,15 +93,19 @@ export function chooseSurface(named: Surface | undefined, profile: Profile): Sur
  * Lists sources again, all at once, with progress in a terminal. Returns why some could not be listed, by id.
  *
  * @param wanted Chooses the sources by the age of their content. Default: those that are not fresh.
+ * @param signal Ends the wait for sources that are not listed by then: they fail with CANCELLED.
  */
 export async function listSources(
   gateway: Gateway,
   wanted: (status: SourceStatus) => boolean = ({ isFresh }) => !isFresh,
+  signal?: AbortSignal,
 ): Promise<Map<string, unknown>> {
   const failures = new Map<string, unknown>();
   const open = new Set((await gateway.sources.status()).filter(wanted).map(({ id }) => id));
   const refresh = async (id: string) => {
-    await gateway.sources.refresh(id).catch((error: unknown) => failures.set(id, error));
+    await gateway.sources
+      .refresh(id, { ...(signal && { signal }) })
+      .catch((error: unknown) => failures.set(id, error));
     open.delete(id);
   };
   await withProgress(

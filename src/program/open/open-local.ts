@@ -1,13 +1,15 @@
 import type { ToolNames } from "../../base/problems/format-message.ts";
+import { isProblem } from "../../base/problems/problem.ts";
 import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Approval } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { OperationName } from "../../core/operations/operations.ts";
+import type { SourceStatus } from "../../gateway/start/source-manager.ts";
 import { callOperation, type ToolAnswer } from "../../gateway/toolbox.ts";
 import { askYesOrNo } from "../terminal/confirm.ts";
 import { type ConfigOptions, openFilledConfig } from "./open-config.ts";
-import { listSources, openGateway } from "./open-gateway.ts";
+import { listSources, openGateway, serverName } from "./open-gateway.ts";
 import { localUser } from "./stores.ts";
 
 /** Gives an input to the gateway that the command line names. */
@@ -21,6 +23,9 @@ export interface LocalOptions extends Pick<ConfigOptions, "config" | "profile" |
   readonly allowWrite: boolean;
   readonly isAsked: boolean;
 }
+
+/** A server that never answers must not hold up a command that runs once. */
+const LISTING_MS = 2_000;
 
 const WORDS: ToolNames = {
   ask: "keyhole ask",
@@ -39,8 +44,13 @@ export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions)
   // A person who can be asked may write: every call that writes asks first.
   const { gateway, close } = openGateway({ ...opened, allowWrite: allowWrite || isAsked });
   // A command that runs once would otherwise answer before a new server has said what it offers.
-  const failures = await listSources(gateway, ({ newest, isFresh }) => newest === undefined && !isFresh);
-  for (const error of failures.values()) console.error(toVisibleText(reasonOf(error)));
+  const signal = AbortSignal.timeout(LISTING_MS);
+  const isNew = ({ newest, isFresh }: SourceStatus) => newest === undefined && !isFresh;
+  for (const [id, error] of await listSources(gateway, isNew, signal)) {
+    const isLate = isProblem(error) && error.code === "CANCELLED";
+    const late = `${serverName(id)} has not answered yet: this goes on without it.`;
+    console.error(toVisibleText(isLate ? late : reasonOf(error)));
+  }
   return {
     call: (operation, input) =>
       callOperation(

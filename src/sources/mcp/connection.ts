@@ -3,7 +3,7 @@ import { isProblem, type Problem, problem } from "../../base/problems/problem.ts
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import type { EntryStatus, LogLevel } from "../../core/nouns/entry.ts";
 import { backoffMs, sleep } from "../backoff.ts";
-import { forgotSession, isLost, lastComplaint, statusOf } from "./failure.ts";
+import { complaintOf, forgotSession, isLost, statusOf } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import type { OpenedUpstream, OpenTransport } from "./open-client.ts";
 import type { SharedServers } from "./shared-servers.ts";
@@ -38,16 +38,16 @@ export interface ConnectionState {
 
 /** How often a consent is looked for. */
 const CONSENT_MS = 500;
-const NO_CONSENT: EntryStatus = {
-  state: "quarantined",
-  reason: "a person has to consent to what it runs before it starts",
-};
 
 /** The connection to one server: opened when needed, opened again after a failure. */
 export function createConnection(options: ConnectionOptions) {
   const { label, config, limits, clock, login, onChange } = options;
+  const noConsent: EntryStatus = {
+    state: "quarantined",
+    reason: `a person has to consent to what it runs; the user has to type: keyhole servers allow ${label}`,
+  };
   const restarts = createRestartPolicy(limits, clock.monotonic);
-  const state: ConnectionState = { status: options.mayStart() === true ? undefined : NO_CONSENT };
+  const state: ConnectionState = { status: options.mayStart() === true ? undefined : noConsent };
   const stopping = new AbortController();
   const transports = new Set<OpenTransport>();
   const endings = new WeakMap<OpenTransport, Promise<void>>();
@@ -65,8 +65,8 @@ export function createConnection(options: ConnectionOptions) {
   }
 
   async function enter(mayStart: boolean | Promise<boolean>): Promise<OpenSession> {
-    if (!(await mayStart)) throw markUnavailable(NO_CONSENT, CONSENT_MS);
-    if (state.status === NO_CONSENT) state.status = undefined;
+    if (!(await mayStart)) throw markUnavailable(noConsent, CONSENT_MS);
+    if (state.status === noConsent) state.status = undefined;
     if (state.session) return state.session;
     connecting ??= open().finally(() => {
       connecting = undefined;
@@ -154,7 +154,7 @@ export function createConnection(options: ConnectionOptions) {
     if (!last?.process) return { ...status, reason: last?.ending ?? status.reason };
     const isEnding = last.ending !== undefined && (isLost(error) || !isProblem(error));
     const reason = isEnding ? last.ending : status.reason;
-    return { ...status, reason: `${reason}${lastComplaint(last.process.stderrText())}` };
+    return { ...status, reason: `${reason}${complaintOf(last.process.stderrText())}` };
   }
 
   /** Says how to log in, as the end of a sentence. */
@@ -177,8 +177,9 @@ export function createConnection(options: ConnectionOptions) {
 
   function tooManyStarts(): string {
     const minutes = Math.round(limits.restartWindowMs / 60_000);
-    const why = state.last?.ending;
-    return `it had to be started more than ${limits.restarts} times in ${minutes} minutes${why ? `; ${why}` : ""}`;
+    const { ending, process } = state.last ?? {};
+    const why = ending ? `; ${ending}${complaintOf(process?.stderrText() ?? "")}` : "";
+    return `it had to be started more than ${limits.restarts} times in ${minutes} minutes${why}`;
   }
 
   function setListing(listing: Listing): void {

@@ -93,10 +93,19 @@ export function refusesPost(error: unknown): boolean {
   return [400, 404, 405].includes(httpStatus(error) ?? 0);
 }
 
-/** Returns the last line of stderr, as the end of a sentence. */
-export function lastComplaint(stderr: string): string {
-  const line = hideSecrets(stderr).trimEnd().split("\n").at(-1)?.trim() ?? "";
-  return line === "" ? "" : `; it last said: ${toVisibleText(line, TAIL_CHARS)}`;
+/** A line such as "Error: …", "TypeError [CODE]: …", "panic: …" or "12:00 ERROR: …". */
+const NAMES_ERROR = /^(?:\S+ ){0,3}?\[?[\w.]{0,80}(?:error|exception|fatal|panic)\]?(?: \[\w+\])?: *\S/i;
+/** Frames and ends of stacks, marks below source text, and the version that Node prints last. */
+const NOISE = /^\s*(?:at |File "|goroutine |Node\.js v|[\^~]+\s*$|[{}()[\]]*\s*$)/;
+
+/** Returns the line of stderr that says what went wrong, otherwise the last line, as the end of a sentence. */
+export function complaintOf(stderr: string): string {
+  const lines = hideSecrets(stderr)
+    .split("\n")
+    .map((line) => line.trimEnd());
+  const isSaid = (line: string) => !NOISE.test(line);
+  const line = lines.findLast((text) => NAMES_ERROR.test(text)) ?? lines.findLast(isSaid) ?? "";
+  return line === "" ? "" : `; it said: ${toVisibleText(line.trim(), TAIL_CHARS)}`;
 }
 
 function httpStatus(error: unknown): number | undefined {

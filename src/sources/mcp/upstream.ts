@@ -8,11 +8,11 @@ import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { CallingClient, LogLevel } from "../../core/nouns/entry.ts";
 import { type ConnectionOptions, createConnection, type OpenSession } from "./connection.ts";
 import {
+  complaintOf,
   failureReason,
   forgotSession,
   isLost,
   isOutOfReach,
-  lastComplaint,
   scopeWanted,
   wantsLogin,
   wasCut,
@@ -86,7 +86,7 @@ export function createUpstream(options: Omit<ConnectionOptions, "onLog">) {
     if (isProblem(error) && !wasCut(error)) return error;
     if (isLost(error) || (ending !== undefined && !process)) {
       const why = ending ?? failureReason(error);
-      const reason = `${why}${lastComplaint(process?.stderrText() ?? "")}`;
+      const reason = `${why}${complaintOf(process?.stderrText() ?? "")}`;
       return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
     }
     if (wantsLogin(error)) return connection.markUnavailable(connection.toStatus(error));
