@@ -183,13 +183,12 @@ export function holdLock(path: string): (() => void) | undefined {
     return () => file.close();
   } catch (error) {
     file.close();
-    if ((error as { errcode?: unknown }).errcode === BUSY) return undefined;
+    if ((error as { errcode?: unknown }).errcode === SQLITE_BUSY) return undefined;
     throw error;
   }
 }
 
-/** SQLITE_BUSY. */
-const BUSY = 5;
+const SQLITE_BUSY = 5;
 
 interface OpenFile {
   readonly fd: number;

@@ -123,7 +123,6 @@ export function showDirectory(directory: Directory, room: AnswerLimits): Directo
   return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
 }
 
-/** Writes a directory for a model. */
 export function directoryText({ path, summary, groups, ops, rest }: Directory): string {
   const heading = `# ${path || "root"}${summary && `: ${summary}`}`;
   return [heading, ...groups.map(groupLine), ...ops.map(opLine), ...(rest ? [`[${rest}]`] : [])].join("\n");

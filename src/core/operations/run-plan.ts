@@ -31,7 +31,6 @@ export interface RunRequest {
 export interface RunResult {
   /** Absent if a person has to approve the plan before anything runs. */
   readonly performance?: Performance;
-  /** The script that ran. */
   readonly script?: PlanScript;
   /** The plan for what is left to do. */
   readonly plan?: Plan;

@@ -26,7 +26,6 @@ import { readInput } from "./read-input.ts";
 /** Why effects run dry from some point of a script on. */
 export type DryReason = "requested" | "destructive" | "approval" | "differs";
 
-/** An effect and its outcome. */
 export interface PerformedEffect extends Effect {
   readonly number: number;
   /** `unknown`: it was begun by a run that ended before it was finished. */
@@ -61,7 +60,6 @@ export class ScriptCalls {
   /** Why effects run dry by now. */
   dry: DryReason | undefined;
   requests = 0;
-  /** By the number of the request. */
   readonly #effects: Map<number, PerformedEffect> = new Map();
   readonly #plan: Plan;
   readonly #dryRun: boolean | undefined;
