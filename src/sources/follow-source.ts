@@ -50,7 +50,7 @@ export interface FollowOptions {
 
 interface Following {
   readonly signal: AbortSignal;
-  readonly outlet: Outlet<SourceContent>;
+  readonly outlet: ReturnType<typeof createOutlet>;
   onFailed(error: unknown): void;
   shown?: SourceContent;
   cancelTimer?: () => void;
@@ -217,28 +217,23 @@ export function followSource(options: FollowOptions) {
   };
 }
 
-/** Passes values from a producer to one reader. */
-interface Outlet<T> {
-  /** Replaces a value that was not read yet. Resolves when the reader is done with the new value. */
-  put(value: T): Promise<void>;
-  /** Reads values until the signal aborts. */
-  values(signal: AbortSignal): AsyncIterable<T>;
-}
-
-function createOutlet<T>(): Outlet<T> {
-  let next: { readonly value: T; readonly done: PromiseWithResolvers<void> } | undefined;
+/** Passes contents to one reader. */
+function createOutlet() {
+  let next: { readonly value: SourceContent; readonly done: PromiseWithResolvers<void> } | undefined;
   let bell = Promise.withResolvers<void>();
   let closed = false;
 
   return {
-    put: (value) => {
+    /** Replaces a value that was not read yet. Resolves when the reader is done with the new value. */
+    put: (value: SourceContent): Promise<void> => {
       if (closed) return Promise.resolve();
       const done = next?.done ?? Promise.withResolvers<void>();
       next = { value, done };
       bell.resolve();
       return done.promise;
     },
-    values: async function* (signal) {
+    /** Reads values until the signal aborts. */
+    values: async function* (signal: AbortSignal): AsyncGenerator<SourceContent, void> {
       const ring = () => bell.resolve();
       signal.addEventListener("abort", ring, { once: true });
       try {
