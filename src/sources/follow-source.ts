@@ -1,7 +1,7 @@
 import type { Clock } from "../base/util/clock.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
 import { singleFlight } from "../base/util/single-flight.ts";
-import { countDrafts, type Freshness, type Source, type SourceContent } from "../core/nouns/source.ts";
+import { countDrafts, type Freshness, type SourceContent } from "../core/nouns/source.ts";
 import { backoffMs } from "./backoff.ts";
 
 /** Everything that an origin held at one time. */
@@ -48,15 +48,9 @@ export interface FollowOptions {
   retryAfterMs?(): number | undefined;
 }
 
-/** The parts of a {@link Source} that {@link followSource} provides. */
-export interface FollowedSource extends Pick<Source, "contents"> {
-  refresh(signal?: AbortSignal, force?: boolean): Promise<void>;
-  freshness(): Freshness;
-}
-
 interface Following {
   readonly signal: AbortSignal;
-  readonly outlet: Outlet<SourceContent>;
+  readonly outlet: ReturnType<typeof createOutlet>;
   onFailed(error: unknown): void;
   shown?: SourceContent;
   cancelTimer?: () => void;
@@ -71,7 +65,7 @@ const LONGEST_RETRY_MS = 4 * 60 * 60_000;
  * Follows an origin: reads it at the start, when it changes, when its reading becomes stale, and on request.
  * One read runs at a time. A read that fails leaves the earlier reading in use and is repeated later.
  */
-export function followSource(options: FollowOptions): FollowedSource {
+export function followSource(options: FollowOptions) {
   const { clock, ttlMs, isLocal = false, random = Math.random } = options;
   let current: Required<Reading> | undefined;
   let following: Following | undefined;
@@ -184,7 +178,10 @@ export function followSource(options: FollowOptions): FollowedSource {
   }
 
   return {
-    contents: async function* (signal, onFailed) {
+    contents: async function* (
+      signal: AbortSignal,
+      onFailed?: (error: unknown) => void,
+    ): AsyncGenerator<SourceContent, void> {
       const failed = new AbortController();
       const own: Following = {
         signal,
@@ -211,7 +208,7 @@ export function followSource(options: FollowOptions): FollowedSource {
       }
     },
     // Does not join a scheduled read: it may have begun before the change that the caller wants to see.
-    refresh: async (signal, force = false) => {
+    refresh: async (signal?: AbortSignal, force = false): Promise<void> => {
       wantsAll ||= force;
       await readOnRequest(signal);
       if (wantsAll) await readOnRequest(signal);
@@ -220,28 +217,23 @@ export function followSource(options: FollowOptions): FollowedSource {
   };
 }
 
-/** Passes values from a producer to one reader. */
-interface Outlet<T> {
-  /** Replaces a value that was not read yet. Resolves when the reader is done with the new value. */
-  put(value: T): Promise<void>;
-  /** Reads values until the signal aborts. */
-  values(signal: AbortSignal): AsyncIterable<T>;
-}
-
-function createOutlet<T>(): Outlet<T> {
-  let next: { readonly value: T; readonly done: PromiseWithResolvers<void> } | undefined;
+/** Passes contents to one reader. */
+function createOutlet() {
+  let next: { readonly value: SourceContent; readonly done: PromiseWithResolvers<void> } | undefined;
   let bell = Promise.withResolvers<void>();
   let closed = false;
 
   return {
-    put: (value) => {
+    /** Replaces a value that was not read yet. Resolves when the reader is done with the new value. */
+    put: (value: SourceContent): Promise<void> => {
       if (closed) return Promise.resolve();
       const done = next?.done ?? Promise.withResolvers<void>();
       next = { value, done };
       bell.resolve();
       return done.promise;
     },
-    values: async function* (signal) {
+    /** Reads values until the signal aborts. */
+    values: async function* (signal: AbortSignal): AsyncGenerator<SourceContent, void> {
       const ring = () => bell.resolve();
       signal.addEventListener("abort", ring, { once: true });
       try {

@@ -30,7 +30,7 @@ function viewsOf(entries: readonly Entry[], domains = ["shop"]) {
     domains: new Map(domains.map((name) => [name, domainOf(name)])),
     entries,
     find: (address, allowed) =>
-      entries.find((entry) => [entry.route, entry.op].includes(address) && allowed(entry)),
+      entries.find((entry) => [entry.route, entry.op].includes(address) && allowed!(entry)),
     versionOf: (seen, ofDomains) => {
       made += 1;
       return [...seen, ...ofDomains].map(({ name }) => name).join(" ");

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { nameTableOf } from "../../search/lexical/names.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import { type Domain, type Entry, knownStatus } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 
@@ -26,20 +27,12 @@ export interface View {
   byName(name: string): readonly Entry[];
 }
 
-interface ViewSnapshot {
-  readonly version: string;
-  readonly domains: ReadonlyMap<string, Domain>;
-  readonly entries: readonly Entry[];
-  find(address: string, allowed: (entry: Entry) => boolean): Entry | undefined;
-  versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
-}
-
 const ADDRESS_MARKS = /[.:/?#]/;
 
 type ViewFields = Omit<View, "principal">;
 
 /** Creates views of one catalog. Principals with the same scopes share the work. */
-export function createViews(catalog: ViewSnapshot): (principal: Principal) => View {
+export function createViews(catalog: Catalog): (principal: Principal) => View {
   const sights = new LRUCache<string, ViewFields>({ max: 64 });
   /** A call looks at its view several times. A view counts only while the scopes are the same. */
   const views = new WeakMap<Principal, { readonly scopes: readonly string[]; readonly view: View }>();
@@ -67,7 +60,7 @@ function areEqual(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((scope, index) => scope === other[index]);
 }
 
-function createSight(catalog: ViewSnapshot, principal: Principal, scopeKey: string): ViewFields {
+function createSight(catalog: Catalog, principal: Principal, scopeKey: string): ViewFields {
   const isSeen = (entry: Entry) => missingScopes(principal, entry).length === 0;
   const entries = catalog.entries.filter(isSeen);
   const shown = entries.filter((entry) => entry.visibility !== "hidden");

@@ -21,7 +21,6 @@ export interface Lifted {
   readonly blocks: ReadonlyMap<Json, Block>;
 }
 
-/** A JSON object. */
 export type JsonRecord = { readonly [key: string]: Json };
 
 const MOST_BLOCKS = 16;

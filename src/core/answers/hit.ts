@@ -76,7 +76,6 @@ export function ruleId({ domain, category }: Omit<AnyRule, "text">): string {
   return `${domain}/${category ?? ""}`;
 }
 
-/** A rule as a model reads it. */
 export function ruleText({ domain, category, text }: AnyRule): string {
   return `Rules for ${category ?? domain}: ${text}`;
 }

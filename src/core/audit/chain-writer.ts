@@ -41,15 +41,7 @@ export interface TimedEvent {
 }
 
 /** Writes one chain of a folder. No other process writes it meanwhile. */
-export interface ChainWriter {
-  /** Writes events as the next records. After a failure, none of them counts as written and the writer is unusable. */
-  write(events: readonly TimedEvent[]): void;
-  /** Whether the file was deleted or replaced, so that records would go nowhere. */
-  isGone(): boolean;
-  /** Flushes the file to the disk. */
-  sync(): Promise<void>;
-  close(): void;
-}
+export type ChainWriter = ReturnType<typeof openChain>;
 
 const MAX_CHAINS = 64;
 const datasync = promisify(fdatasync);
@@ -62,7 +54,7 @@ export function openChain(
   folder: string,
   limits: { readonly maxFileBytes: number; readonly maxFiles: number },
   dropped: number,
-): ChainWriter {
+) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
   const { chain, release } = lockChain(folder);
@@ -106,7 +98,8 @@ export function openChain(
     }
 
     return {
-      write: (events) => {
+      /** Writes events as the next records. After a failure, none counts as written and the writer is unusable. */
+      write: (events: readonly TimedEvent[]): void => {
         const outdated = !file || file.size >= limits.maxFileBytes ? rotate() : [];
         const { fd, size } = file!;
         const first = { kind: "log-opened", pid: process.pid, keptFrom, ...opening } as AuditEvent;
@@ -130,8 +123,10 @@ export function openChain(
         opening = undefined;
         for (const { name } of outdated) rmSync(join(folder, name), { force: true });
       },
+      /** Whether the file was deleted or replaced, so that records would go nowhere. */
       isGone: () => file !== undefined && fstatSync(file.fd).nlink === 0,
-      sync: async () => {
+      /** Flushes the file to the disk. */
+      sync: async (): Promise<void> => {
         const fd = file?.fd;
         if (fd === undefined) return;
         try {
@@ -188,13 +183,12 @@ export function holdLock(path: string): (() => void) | undefined {
     return () => file.close();
   } catch (error) {
     file.close();
-    if ((error as { errcode?: unknown }).errcode === BUSY) return undefined;
+    if ((error as { errcode?: unknown }).errcode === SQLITE_BUSY) return undefined;
     throw error;
   }
 }
 
-/** SQLITE_BUSY. */
-const BUSY = 5;
+const SQLITE_BUSY = 5;
 
 interface OpenFile {
   readonly fd: number;

@@ -50,17 +50,14 @@ export function guidanceSteps(
   return [...steps.values()];
 }
 
-/** A result apart from its guidance. */
-interface GuidedResult {
-  readonly content: unknown;
-  readonly guidance: readonly unknown[];
-}
-
 /**
- * Reads `{ content, guidance }`, and `{ content }` around a text alone unless the tool declares to return an object.
- * Any other value is the content itself.
+ * Reads a result apart from its guidance: `{ content, guidance }`, and `{ content }` around a text alone unless the
+ * tool declares to return an object. Any other value is the content itself.
  */
-export function toGuidedResult(value: unknown, declaresObject: boolean): GuidedResult {
+export function toGuidedResult(
+  value: unknown,
+  declaresObject: boolean,
+): { readonly content: unknown; readonly guidance: readonly unknown[] } {
   if (typeof value !== "object" || value === null || !("content" in value))
     return { content: value, guidance: [] };
   if ("guidance" in value && Array.isArray(value.guidance))

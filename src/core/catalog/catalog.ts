@@ -26,7 +26,6 @@ export interface Catalog {
   versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
 }
 
-/** Everything in a catalog. */
 type CatalogContent = Pick<SourceContent, "domains" | "errors"> & { readonly drafts: readonly Draft[] };
 
 const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;

@@ -6,7 +6,6 @@ interface LazyEntryOptions {
   readonly draft: LazyDraft;
   readonly op: string;
   readonly scopes: readonly string[];
-  /** Makes the whole entry of a draft. */
   readonly complete: (draft: EntryDraft) => ToolEntry;
 }
 

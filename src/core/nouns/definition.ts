@@ -167,7 +167,6 @@ export function definitionSchemas() {
     })
     .refine(hasOneVisibility, TWICE);
 
-  /** Checks a resource definition at run time. */
   const resource = z
     .object({
       ...entryFields,

@@ -1,23 +1,18 @@
 import type { z } from "zod";
 import type { PlainObject } from "../../base/util/plain-object.ts";
 
-/** The fields of an input that its schema has, and the names of those that it lacks. */
-export interface InputFields {
-  readonly fields: Record<string, unknown>;
-  readonly unknown: readonly string[];
-}
-
 const MOST_REASONS = 5;
 
 /**
  * Reads fields as clients and models send them: `null` counts as absent, and so does an empty text where the schema
  * refuses it. A field that is missing is taken from its other spellings, the first of `aliases` before the next.
+ * `unknown` names the fields that the schema lacks.
  */
 export function readFields(
   given: PlainObject,
   shape: Readonly<Record<string, z.ZodType>>,
   aliases: Readonly<Record<string, string>> = {},
-): InputFields {
+) {
   const fields: Record<string, unknown> = {};
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(shape, name) && !isAbsent(given[name], shape[name]!)) fields[name] = given[name];

@@ -37,7 +37,6 @@ export const recipeParams = z.record(
 );
 export type RecipeParams = z.output<typeof recipeParams>;
 
-/** The JSON Schema of a recipe's params. */
 export function toParamsSchema(params: RecipeParams): JsonSchema {
   const entries = Object.entries(params).map(([name, given]) => {
     if (typeof given === "string")

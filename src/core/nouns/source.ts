@@ -14,7 +14,6 @@ export interface SourceContent {
   readonly isStarting?: boolean;
 }
 
-/** The number of entries in a content. */
 export function countDrafts({ drafts, kept = [] }: SourceContent): number {
   return drafts.length + kept.length;
 }

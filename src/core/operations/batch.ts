@@ -114,8 +114,7 @@ async function runOne(
   const path = exec?.op ?? exec?.route ?? help?.path ?? "";
   try {
     if (help) return { help: describe(help, context) };
-    if (!exec) throw problem("INVALID_INPUT", { operation: "batch", reason: "a request is empty" });
-    const args = (await resolveReferences(exec.args ?? {}, earlier)) as Record<string, unknown>;
+    const args = (await resolveReferences(exec!.args ?? {}, earlier)) as Record<string, unknown>;
     return { exec: await execute({ ...exec, args }, context) };
   } catch (error) {
     const failed = toOperationProblem(error, path);

@@ -125,7 +125,6 @@ export function showDirectory(directory: Directory, room: AnswerLimits): Directo
   return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
 }
 
-/** Writes a directory for a model. */
 export function directoryText({ path, summary, groups, ops, rest }: Directory): string {
   const heading = `# ${path || "root"}${summary && `: ${summary}`}`;
   return [heading, ...groups.map(groupLine), ...ops.map(opLine), ...(rest ? [`[${rest}]`] : [])].join("\n");
@@ -142,31 +141,33 @@ function opLine({ op, summary, lane }: Directory["ops"][number]): string {
 /** More names fit into no line. */
 const MOST_NAMED = 500;
 
-const byDomain = memoizeByObject((shown: readonly Entry[]) => Map.groupBy(shown, ({ domain }) => domain));
-
 /** One line about a domain: its description; without one, the names of its tools, or what its only tool does. */
 export function domainLine(name: string, view: View, maxChars: number): string {
   const description = view.domains.get(name)?.description ?? "";
   if (description !== "") return toSummary(description, maxChars);
-  const usable = (entriesByDomain(view).get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
+  const usable = (entriesByDomain(view.shown).get(name) ?? []).filter(
+    (entry) => knownStatus(entry) === undefined,
+  );
   const [only] = usable;
   if (only && usable.length === 1) return toSummary(only.description, maxChars);
-  const ordered = usable.toSorted((one, other) => Number(isTool(other)) - Number(isTool(one)));
+  const ordered = usable.toSorted(
+    (one, other) => Number(other.kind === "tool") - Number(one.kind === "tool"),
+  );
   const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));
   return listNames([...new Set(names)], maxChars, Math.max(0, ordered.length - MOST_NAMED));
 }
 
 /** The names of all domains, the largest first: the order does not depend on which server was the first to answer. */
 export function domainsBySize(view: View): string[] {
-  const groups = entriesByDomain(view);
+  const groups = entriesByDomain(view.shown);
   const size = (name: string) => groups.get(name)?.length ?? 0;
   return [...view.domains.keys()].sort((one, other) => size(other) - size(one) || (one < other ? -1 : 1));
 }
 
 /** The listed entries of each domain. */
-export function entriesByDomain({ shown }: Pick<View, "shown">): ReadonlyMap<string, readonly Entry[]> {
-  return byDomain(shown);
-}
+export const entriesByDomain = memoizeByObject((shown: readonly Entry[]) =>
+  Map.groupBy(shown, ({ domain }) => domain),
+);
 
 /** As many names as fit, and how many more there are. */
 export function listNames(names: readonly string[], maxChars: number, further = 0): string {
@@ -179,8 +180,4 @@ export function listNames(names: readonly string[], maxChars: number, further = 
   }
   const left = names.length - kept.length + further;
   return left === 0 ? kept.join(", ") : [kept.join(", "), `${left} more`].filter(Boolean).join(" and ");
-}
-
-function isTool({ kind }: Entry): boolean {
-  return kind === "tool";
 }

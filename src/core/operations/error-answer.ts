@@ -71,7 +71,6 @@ export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): Err
   };
 }
 
-/** Writes an error for a model. */
 export function errorText({ code, message, next, details, help_path, outside }: ErrorAnswer): string {
   const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
   const step = next === "" ? "" : ` ${next}`;

@@ -118,7 +118,6 @@ export function planQuestion(
   return { op, args: { effects }, hash, principal, why, ...(handle && { resume: handle }) };
 }
 
-/** An event of one request of a script. */
 export type RequestEvent = Extract<PlanEvent, { readonly at: "began" | "ended" }>;
 
 /**

@@ -82,15 +82,8 @@ export async function rank(
   };
 }
 
-interface Searched {
-  /** Best first, by search, quality, phrases and past use. */
-  readonly hits: readonly SearchHit[];
-  /** How the search was made; empty if the index does not say. */
-  readonly how: Partial<Omit<SearchNote, "waiting">>;
-  readonly waiting?: number | undefined;
-}
-
-async function searchFor(asked: string, input: AskInput, context: OperationContext): Promise<Searched> {
+/** The hits, best first, by search, quality, phrases and past use. `how` is empty if the index does not say. */
+async function searchFor(asked: string, input: AskInput, context: OperationContext) {
   const { view, search, services } = context;
   let note: SearchNote | undefined;
   const found = await search.search({

@@ -17,7 +17,7 @@ import {
   readPlan,
   toPlan,
 } from "./plan.ts";
-import { ScriptCalls } from "./script-calls.ts";
+import { ScriptCalls, takeOut } from "./script-calls.ts";
 
 export interface RunRequest {
   readonly code?: string | undefined;
@@ -31,7 +31,6 @@ export interface RunRequest {
 export interface RunResult {
   /** Absent if a person has to approve the plan before anything runs. */
   readonly performance?: Performance;
-  /** The script that ran. */
   readonly script?: PlanScript;
   /** The plan for what is left to do. */
   readonly plan?: Plan;
@@ -119,11 +118,7 @@ function whyAsk(
 /** Planned effects without those that were made. */
 function leftOf({ planned = [], begun }: Plan, made: readonly Effect[]): readonly Effect[] {
   const hashes = made.map(({ hash }) => hash);
-  return planned.slice(made.length > 0 ? 0 : begun).filter(({ hash }) => {
-    const at = hashes.indexOf(hash);
-    if (at >= 0) hashes.splice(at, 1);
-    return at < 0;
-  });
+  return planned.slice(made.length > 0 ? 0 : begun).filter(({ hash }) => !takeOut(hashes, hash));
 }
 
 async function savePlan(plan: Plan, calls: ScriptCalls, context: OperationContext): Promise<Plan> {

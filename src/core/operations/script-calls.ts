@@ -26,7 +26,6 @@ import { readInput } from "./read-input.ts";
 /** Why effects run dry from some point of a script on. */
 export type DryReason = "requested" | "destructive" | "approval" | "differs";
 
-/** An effect and its outcome. */
 export interface PerformedEffect extends Effect {
   readonly number: number;
   /** `unknown`: it was begun by a run that ended before it was finished. */
@@ -36,7 +35,7 @@ export interface PerformedEffect extends Effect {
 }
 
 /** An answer to the script, with the server that produced it (untrusted text). */
-type CallAnswer = ScriptAnswer & { readonly source?: string };
+type CallAnswer = ScriptAnswer & Pick<Ended, "value" | "source">;
 
 /** A call of the script that changes something. */
 interface EffectCall {
@@ -61,7 +60,6 @@ export class ScriptCalls {
   /** Why effects run dry by now. */
   dry: DryReason | undefined;
   requests = 0;
-  /** By the number of the request. */
   readonly #effects: Map<number, PerformedEffect> = new Map();
   readonly #plan: Plan;
   readonly #dryRun: boolean | undefined;
@@ -142,7 +140,7 @@ export class ScriptCalls {
     const needs = addressed ? needsEntry(addressed.entry) : needsAll(this.#context.view.principal, []);
     // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
     const { number, key } = call;
-    if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...toRecorded(made) });
+    if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...made });
     return made;
   }
 
@@ -171,7 +169,7 @@ export class ScriptCalls {
     if (made) return made;
     const dryRun = { args: effect.args, dryRun: true };
     const shown = this.#toAnswer(await callAddress(entry.op, dryRun, this.#context));
-    if (shown.ok) this.#note(effect, number, "planned", shown.value as Json);
+    if (shown.ok) this.#note(effect, number, "planned", shown.value);
     return shown;
   }
 
@@ -179,17 +177,9 @@ export class ScriptCalls {
   async #leaveUnknown({ entry, effect, number, key }: EffectCall): Promise<CallAnswer> {
     const failure = { problem: problem("EFFECT_UNKNOWN", { name: entry.op }), helpPath: entry.op };
     const unknown = this.#fail(failure);
-    const needs = needsEntry(entry);
-    await this.recording.add({
-      at: "ended",
-      number,
-      key,
-      needs,
-      effect,
-      ...toRecorded(unknown),
-      unknown: true,
-    });
-    this.#note(effect, number, "unknown", unknown.value as Json);
+    const ended = { number, key, needs: needsEntry(entry), effect, ...unknown };
+    await this.recording.add({ at: "ended", ...ended, unknown: true });
+    this.#note(effect, number, "unknown", unknown.value);
     this.#doubtful.push(effect.hash);
     return unknown;
   }
@@ -216,9 +206,9 @@ export class ScriptCalls {
       return undefined;
     }
     const answer = this.#toAnswer(made);
-    const ended = { number, key, needs: needsEntry(entry), effect, ...toRecorded(answer) };
+    const ended = { number, key, needs: needsEntry(entry), effect, ...answer };
     await this.recording.add({ at: "ended", ...ended, ...(again && { again }) });
-    this.#note(effect, number, made.ok ? "done" : "failed", answer.value as Json);
+    this.#note(effect, number, made.ok ? "done" : "failed", answer.value);
     return answer;
   }
 
@@ -239,7 +229,7 @@ export class ScriptCalls {
 
   #fail(failure: FailedOperation): CallAnswer {
     const { code, message, next, details } = failure.problem;
-    const value = { code, message, next, details };
+    const value = { code, message, next, details } as Json;
     this.failures.set(JSON.stringify(value), failure);
     return { ok: false, value };
   }
@@ -249,20 +239,11 @@ export class ScriptCalls {
   }
 }
 
-/** Removes one of several equal items. */
-function takeOut(items: string[], item: string): boolean {
+/** Removes one of several equal items. Returns whether there was one. */
+export function takeOut(items: string[], item: string): boolean {
   const at = items.indexOf(item);
   if (at >= 0) items.splice(at, 1);
   return at >= 0;
-}
-
-function toRecorded({
-  ok,
-  value,
-  label,
-  source,
-}: CallAnswer): Pick<Ended, "ok" | "value" | "label" | "source"> {
-  return { ok, value: value as Json, ...(label !== undefined && { label }), ...(source && { source }) };
 }
 
 /** Whether a call is listed and approved as one that changes something. */

@@ -164,7 +164,6 @@ function fullness(content: Json, stored: StoredResult | undefined, room: AnswerL
   return Math.max(bytes, countTokens(text) / resultTokens);
 }
 
-/** The params that read the rest of a part. */
 function paramsOf(left: PageRest, value: Json, reading: ResultReading | undefined): Record<string, unknown> {
   const { path, unit, offset } = left;
   const from = { ...(offset > 0 && { offset }), ...(unit === "chars" && { unit }) };

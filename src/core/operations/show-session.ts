@@ -119,7 +119,11 @@ function linesOf(heading: string, pieces: readonly Piece[], counted = ""): LineG
 }
 
 /** All pieces in one line. */
-function listOf(heading: string, pieces: readonly Piece[], join = joinItems): LineGroup {
+function listOf(
+  heading: string,
+  pieces: readonly Piece[],
+  join = (items: readonly string[]) => items.join(", "),
+): LineGroup {
   return {
     pieces,
     toText: (items, left) => {
@@ -127,10 +131,6 @@ function listOf(heading: string, pieces: readonly Piece[], join = joinItems): Li
       return `${heading}: ${join(items)}${left === 0 ? "" : ` and ${left} more`}`;
     },
   };
-}
-
-function joinItems(items: readonly string[]): string {
-  return items.join(", ");
 }
 
 /** Lines that belong together, and how the ones that are shown become text. */
@@ -251,7 +251,7 @@ function nameGroup(names: readonly string[]): LineGroup {
   const pieces = names
     .toReversed()
     .map((name, age) => wholePiece(quoted(name), age < RECENT ? MEMORY_PRICE.tool : MEMORY_PRICE.oldTool));
-  return listOf("discoveredTools", pieces, (items) => `[${joinItems(items.toReversed())}]`);
+  return listOf("discoveredTools", pieces, (items) => `[${items.toReversed().join(", ")}]`);
 }
 
 function usedGroup(used: readonly ToolUse[]): LineGroup {

@@ -36,7 +36,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Bounds of one script. */
 export interface ScriptLimits {
   /** Milliseconds from start to end, waiting included. */
   readonly timeMs: number;

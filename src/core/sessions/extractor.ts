@@ -4,15 +4,10 @@ import type { Entity, ExtractionSchema, ToolEntry } from "../nouns/entry.ts";
 
 const MOST_REPORTED = 1_000;
 
-/** Finds entities in results. Must not throw: extraction never fails a call. */
-export interface Extractor {
-  extract(tool: ToolEntry, result: unknown, now: Date): Entity[];
-  /** Set if results came and none was processed. */
-  readonly warning: string | undefined;
-}
+export type Extractor = ReturnType<typeof createExtractor>;
 
-/** `onFailed` is called once for each tool whose extraction fails. */
-export function createExtractor(onFailed: (detail: string) => void): Extractor {
+/** Finds entities in results. `onFailed` is called once for each tool whose extraction fails. */
+export function createExtractor(onFailed: (detail: string) => void) {
   const reported = new Set<string>();
   let results = 0;
   let processed = 0;
@@ -24,7 +19,8 @@ export function createExtractor(onFailed: (detail: string) => void): Extractor {
   }
 
   return {
-    extract: (tool, result, now) => {
+    /** Must not throw: extraction never fails a call. */
+    extract: (tool: ToolEntry, result: unknown, now: Date): Entity[] => {
       if (!tool.extraction && !tool.extractEntities) return [];
       results += 1;
       try {
@@ -36,6 +32,7 @@ export function createExtractor(onFailed: (detail: string) => void): Extractor {
         return [];
       }
     },
+    /** Set if results came and none was processed. */
     get warning() {
       return results > 0 && processed === 0
         ? `${results} tool results received but 0 processed. Entity extraction may be broken.`

@@ -13,15 +13,7 @@ import { definitionHash } from "../nouns/definition-hash.ts";
 import type { Entry } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 
-/** Remembers what kind of value each tool returns: names of fields and types, never values. */
-export interface ObservedShapes {
-  /** Adds a result. Only the same caller with the same scopes may read it: names of fields can be values. */
-  note(caller: ShapeOwner, entry: Entry, value: unknown): void;
-  /** The shape of the caller's results so far, as a JSON Schema. */
-  of(caller: ShapeOwner, entry: Entry): JsonSchema | undefined;
-  /** Writes what is not in the file yet. */
-  save(): Promise<void>;
-}
+export type ObservedShapes = ReturnType<typeof createObservedShapes>;
 
 /** The view of a caller, as far as shapes need it. */
 interface ShapeOwner {
@@ -39,8 +31,11 @@ const MOST_ITEMS = 20;
 const MOST_FIELDS = 40;
 const NAME = /^[A-Za-z_$][\w$-]{0,39}$/;
 
-/** With a path, a file keeps the shapes, so that a restart knows them. */
-export function createObservedShapes(path?: string): ObservedShapes {
+/**
+ * Remembers what kind of value each tool returns: names of fields and types, never values. With a path, a file keeps
+ * the shapes, so that a restart knows them.
+ */
+export function createObservedShapes(path?: string) {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   // The first use reads the file: a start does not need it.
@@ -50,6 +45,7 @@ export function createObservedShapes(path?: string): ObservedShapes {
     return cache;
   });
 
+  /** Writes what is not in the file yet. */
   async function save(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -64,7 +60,8 @@ export function createObservedShapes(path?: string): ObservedShapes {
 
   return {
     save,
-    note: (caller, entry, value) => {
+    /** Adds a result. Only the same caller with the same scopes may read it: names of fields can be values. */
+    note: (caller: ShapeOwner, entry: Entry, value: unknown): void => {
       if (entry.kind !== "tool" || entry.presentation?.outputSchema) return;
       const key = keyOf(caller, entry);
       const before = known().get(key);
@@ -75,7 +72,9 @@ export function createObservedShapes(path?: string): ObservedShapes {
       changed.add(key);
       timer ??= setTimeout(() => void save(), SAVE_MS).unref();
     },
-    of: (caller, entry) => known().get(keyOf(caller, entry))?.shape,
+    /** The shape of the caller's results so far, as a JSON Schema. */
+    of: (caller: ShapeOwner, entry: Entry): JsonSchema | undefined =>
+      known().get(keyOf(caller, entry))?.shape,
   };
 }
 

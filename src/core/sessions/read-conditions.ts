@@ -18,7 +18,6 @@ export interface ResultReader {
 
 export type NeededEntry = Pick<Entry, "route" | "scopes">;
 
-/** Conditions to read a result of one entry. */
 export function needsEntry({ scopes, route }: NeededEntry): ReadConditions {
   return { scopes, routes: [route] };
 }

@@ -127,7 +127,6 @@ export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMe
   return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
 }
 
-/** Cuts a memory to its bounds. */
 export function bounded(memory: WorkingMemory): WorkingMemory {
   const { discoveredTools, usedTools, entities, rules, unveiled, results, read, asked, summary } = memory;
   return {

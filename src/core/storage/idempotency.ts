@@ -15,7 +15,6 @@ import type { Bounds, OpenStorage } from "./storage.ts";
 
 /** A call with an idempotency key. */
 export interface KeyedCall {
-  /** The view of the caller. */
   readonly view: ResultReader;
   readonly entry: NeededEntry;
   readonly key: string;

@@ -39,7 +39,6 @@ const storedSchema = z.object({
   tokens: z.record(z.enum(CAUSES), z.number()).readonly(),
 });
 
-/** Writes a memory for a store. */
 export function toStored(memory: WorkingMemory): string {
   return JSON.stringify({ format: FORMAT, ...memory });
 }

@@ -16,26 +16,15 @@ import { mintResultHandle, type ResultStore } from "./result-store.ts";
 /** The origin of a value: one entry, all that its caller saw and called, or the view of this version as a listing. */
 export type ResultOrigin = NeededEntry | readonly Pick<NeededEntry, "route">[] | { readonly version: string };
 
+/** The one keeper of a store. */
+export const keeperOf = memoizeByObject(createKeeper);
+
 /**
  * Gives large values their handles at once and stores them meanwhile. A value is kept with what its reader has to
  * see: the entry that it came from, or everything that its caller saw. A reader who no longer does is refused as if
  * the handle were unknown.
  */
-interface ResultKeeper {
-  /** The same object of the same principal gets the same handle. It can be read when `stored` has resolved. */
-  keep(
-    value: Json,
-    principal: Principal,
-    origin?: ResultOrigin,
-  ): { readonly handle: string; readonly needs: ReadConditions; readonly stored: Promise<void> };
-  /** Reads a value. Keeping it again gives the same handle. */
-  read(handle: string, sight: ResultReader): Promise<Json>;
-}
-
-/** The one keeper of a store. */
-export const keeperOf: (results: ResultStore) => ResultKeeper = memoizeByObject(createKeeper);
-
-function createKeeper(results: ResultStore): ResultKeeper {
+function createKeeper(results: ResultStore) {
   const handles = new WeakMap<object, { readonly handle: string; readonly key: string }>();
 
   function handleOf(value: Json, key: string): string {
@@ -47,14 +36,16 @@ function createKeeper(results: ResultStore): ResultKeeper {
   }
 
   return {
-    keep: (value, principal, origin = []) => {
+    /** The same object of the same principal gets the same handle. It can be read when `stored` has resolved. */
+    keep: (value: Json, principal: Principal, origin: ResultOrigin = []) => {
       const { id } = principal;
       const needs = needsOf(principal, origin);
       const handle = handleOf(value, keyOf(id, needs));
       const kept = { needs: { ...needs, scopes: [...needs.scopes], routes: [...needs.routes] }, value };
       return { handle, needs, stored: results.put(handle, kept, id) };
     },
-    read: async (handle, sight) => {
+    /** Reads a value. Keeping it again gives the same handle. */
+    read: async (handle: string, sight: ResultReader): Promise<Json> => {
       const { id } = sight.principal;
       const kept = await results.get(handle, id);
       if (!isKept(kept) || !mayStillRead(sight, kept.needs)) throw problem("UNKNOWN_HANDLE", { handle });

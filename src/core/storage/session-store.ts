@@ -152,7 +152,6 @@ export interface CallSession {
   save(): Promise<void>;
 }
 
-/** Whether the principal has that session. */
 export function isKnown(store: SessionStore, handle: string, principalId: string): Promise<boolean> {
   return store.read(handle, principalId).then(
     () => true,

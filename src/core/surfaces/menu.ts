@@ -115,7 +115,7 @@ function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchem
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
 function toPieces(view: View): Piece[] {
   return namedDomains(view).map((name): Piece => {
-    const entries = entriesByDomain(view).get(name)!;
+    const entries = entriesByDomain(view.shown).get(name)!;
     const verbs = leadingVerbs(entries);
     const forms = [`${name} (${entries.length})`, name, ""];
     if (verbs.length === 0) return { forms, prices: [2, 3] };
@@ -137,7 +137,7 @@ function needsNoMap(view: View): boolean {
 
 /** The domains that list something. */
 function namedDomains(view: View): string[] {
-  return domainsBySize(view).filter((name) => entriesByDomain(view).has(name));
+  return domainsBySize(view).filter((name) => entriesByDomain(view.shown).has(name));
 }
 
 function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {

@@ -25,13 +25,7 @@ type DiscoverySearch = Pick<SearchEvent, "by" | "wordsMs" | "vectorsMs"> & {
   readonly routes: readonly string[];
 };
 
-/** Counts how well search works, and publishes each figure as an event. */
-export interface Discovery {
-  searched(search: DiscoverySearch): void;
-  /** Notes that a conversation used an entry. */
-  used(conversation: string, route: string): void;
-  figures(): DiscoveryFigures;
-}
+export type Discovery = ReturnType<typeof createDiscovery>;
 
 const MAX_CONVERSATIONS = 1_000;
 /** Searches of a conversation that a call may still belong to. */
@@ -42,7 +36,8 @@ interface OpenSearch {
   readonly at: number;
 }
 
-export function createDiscovery(): Discovery {
+/** Counts how well search works, and publishes each figure as an event. */
+export function createDiscovery() {
   const open = lazy(() => new LRUCache<string, readonly OpenSearch[]>({ max: MAX_CONVERSATIONS }));
   const by: Record<SearchedBy, number> = { words: 0, vectors: 0, both: 0 };
   const times = { words: { sum: 0, count: 0 }, vectors: { sum: 0, count: 0 } };
@@ -57,7 +52,7 @@ export function createDiscovery(): Discovery {
   }
 
   return {
-    searched: ({ conversation, routes, ...how }) => {
+    searched: ({ conversation, routes, ...how }: DiscoverySearch): void => {
       searches += 1;
       if (how.by) by[how.by] += 1;
       time("words", how.wordsMs);
@@ -68,7 +63,8 @@ export function createDiscovery(): Discovery {
       const search = { routes: new Set(routes), at: performance.now() };
       open().set(conversation, [...(open().get(conversation) ?? []), search].slice(-MOST_OPEN));
     },
-    used: (conversation, route) => {
+    /** Notes that a conversation used an entry. */
+    used: (conversation: string, route: string): void => {
       const waiting = open().get(conversation) ?? [];
       const met = waiting.filter(({ routes }) => routes.has(route));
       if (met.length === 0) return;
@@ -79,7 +75,7 @@ export function createDiscovery(): Discovery {
       ledToCall += met.length;
       for (const { at } of met) publish({ type: "search-used", afterMs: performance.now() - at });
     },
-    figures: () => ({
+    figures: (): DiscoveryFigures => ({
       searches,
       found,
       ledToCall,

@@ -3,7 +3,6 @@ import type { SpanContext } from "../nouns/span-context.ts";
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** A span that has ended. */
 export interface FinishedSpan {
   readonly context: SpanContext;
   readonly name: string;
@@ -27,7 +26,6 @@ const ERROR_STATUS = 2;
 const MAX_TEXT = 8_192;
 const MAX_NAME = 256;
 
-/** Writes a span as OTLP JSON. */
 export function toOtlpSpan(span: FinishedSpan): object {
   const { traceId, spanId, parentSpanId } = span.context;
   const attributes = { ...span.attributes, "error.type": span.error };

@@ -54,13 +54,9 @@ function recordSearch(recorder: Recorder, { found, by, wordsMs, vectorsMs }: Sea
     "keyhole.search.by": by,
     "keyhole.search.found": found > 0,
   });
-  for (const [part, ms] of [
-    ["words", wordsMs],
-    ["vectors", vectorsMs],
-  ] as const) {
+  for (const [part, ms] of Object.entries({ words: wordsMs, vectors: vectorsMs }))
     if (ms !== undefined)
       recorder.metric("keyhole.search.duration", ms / 1000, { "keyhole.search.part": part });
-  }
 }
 
 function recordRequest(recorder: Recorder, event: McpEvent): void {

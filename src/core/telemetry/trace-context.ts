@@ -10,7 +10,6 @@ const SAMPLED = 1;
 export interface Tracing {
   /** The call's own span. Absent without subscribers, or if the caller's trace is not recorded. */
   readonly span?: SpanContext;
-  /** The trace to pass on. */
   readonly trace?: CallTrace;
 }
 

@@ -171,7 +171,6 @@ function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
   };
 }
 
-/** Makes a resource's draft of its definition. */
 function resourceDraft(resource: ResourceDefinition, domain: DomainDefinition): EntryDraft {
   return {
     kind: "resource",

@@ -10,14 +10,10 @@ import { fieldPath } from "../../base/json-schema/field-path.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { formatHint, missingMessage, unknownMessage } from "../../base/json-schema/keyword-message.ts";
 import type { InputSchema } from "../../core/nouns/definition.ts";
-
-interface SchemaInput {
-  readonly inputSchema: JsonSchema;
-  readonly parse?: (params: unknown) => ParseOutcome;
-}
+import type { Entry } from "../../core/nouns/entry.ts";
 
 /** Reads a definition's input schema: as JSON Schema to show, with zod's own parser if it is a zod schema. */
-export function readInputSchema(schema: InputSchema | undefined): SchemaInput {
+export function readInputSchema(schema: InputSchema | undefined): Pick<Entry, "inputSchema" | "parse"> {
   if (schema === undefined) return { inputSchema: { type: "object", properties: {} } };
   if (!(schema instanceof z.ZodType)) return { inputSchema: schema };
 

@@ -6,14 +6,6 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import type { ContentSource, RawContent } from "../../core/nouns/pipeline.ts";
 
-/** Stores the documents of pipelines: in memory for the next catalog, in a folder for the next start. */
-export interface ContentStore {
-  /** Returns undefined if nothing is stored or the file is damaged. */
-  read(id: string, source: ContentSource): Promise<HeldContent | undefined>;
-  /** Rejects if the file cannot be written; memory is updated anyway. */
-  write(id: string, source: ContentSource, held: HeldContent): Promise<void>;
-}
-
 const FORMAT = 1;
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -40,16 +32,23 @@ const heldSchema = z.object({
 export type HeldContent = Readonly<z.infer<typeof heldSchema>>;
 export type HeldDocument = Readonly<z.infer<typeof documentSchema>>;
 
-/** Writes one file per pipeline, at most 64 MiB: a header line and the documents. */
-export function createContentStore(folder: string | undefined): ContentStore {
+export type ContentStore = ReturnType<typeof createContentStore>;
+
+/**
+ * Stores the documents of pipelines: in memory for the next catalog, in a folder for the next start. Writes one file
+ * per pipeline, at most 64 MiB: a header line and the documents.
+ */
+export function createContentStore(folder: string | undefined) {
   const memory = new Map<string, { readonly source: ContentSource; readonly held: HeldContent }>();
   return {
-    read: async (id, source) => {
+    /** Returns undefined if nothing is stored or the file is damaged. */
+    read: async (id: string, source: ContentSource): Promise<HeldContent | undefined> => {
       const stored = memory.get(id);
       if (stored?.source === source) return stored.held;
       return folder === undefined ? undefined : readHeld(fileOf(folder, id));
     },
-    write: async (id, source, held) => {
+    /** Rejects if the file cannot be written; memory is updated anyway. */
+    write: async (id: string, source: ContentSource, held: HeldContent): Promise<void> => {
       memory.set(id, { source, held });
       if (folder !== undefined) await writeHeld(folder, id, held);
     },

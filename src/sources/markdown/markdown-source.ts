@@ -178,10 +178,6 @@ async function openLibrary(directory: string, indexFolder: string) {
   const indexed = await readLibraryIndex(indexFolder);
   const files = indexed && "files" in indexed ? indexed.files : undefined;
   const library = await readLibrary(directory, files ? { ...EMPTY_LIBRARY, files } : EMPTY_LIBRARY);
-  const index: MarkdownDiagnostics["index"] = files
-    ? "used"
-    : indexed && "reason" in indexed
-      ? indexed
-      : "absent";
-  return { library, index };
+  const unusable = indexed && "reason" in indexed ? indexed : "absent";
+  return { library, index: files ? "used" : unusable } as const;
 }

@@ -17,35 +17,18 @@ import {
   uniqueRoutes,
 } from "./files/route-path.ts";
 
-export interface LibraryContent {
-  readonly domain: Domain;
-  readonly drafts: readonly EntryDraft[];
-  /** Fragments by route. */
-  readonly fragments: ReadonlyMap<string, FragmentFile>;
-  readonly warnings: readonly string[];
-}
-
-export interface DomainOptions {
-  readonly name: string;
-  readonly description: string;
-  readonly scopes: readonly string[];
-}
-
 const MIME_TYPE = "text/markdown";
 
 /**
  * Turns the files of a library into a domain and drafts. An unchanged file keeps its draft object, so that the
  * catalog need not complete it again.
  */
-export function createToContent(
-  options: DomainOptions,
-  scheme?: string,
-): (files: Iterable<LibraryFile>) => LibraryContent {
+export function createToContent(options: Pick<Domain, "name" | "description" | "scopes">, scheme?: string) {
   const { name: domain } = options;
   let drafted = new Map<string, { readonly key: string; readonly draft: EntryDraft }>();
   let lastDomain: Domain | undefined;
 
-  return (files) => {
+  return (files: Iterable<LibraryFile>) => {
     const all = [...files];
     const prompts = all.filter((file) => file.kind === "prompt");
     const fragments = all.filter((file) => file.kind === "fragment");
@@ -77,16 +60,14 @@ export function createToContent(
     });
     drafted = next;
     const drafts = [...promptDrafts, ...fragmentDrafts];
-    const { rules, orphans } = toRules(
-      all.filter((file) => file.kind === "rule"),
-      domain,
-      new Set(drafts.map(({ category }) => category)),
-    );
+    const ruleFiles = all.filter((file) => file.kind === "rule");
+    const { rules, orphans } = toRules(ruleFiles, domain, new Set(drafts.map(({ category }) => category)));
     const nextDomain = { ...options, rules };
     if (JSON.stringify(nextDomain) !== JSON.stringify(lastDomain)) lastDomain = nextDomain;
     return {
       domain: lastDomain!,
       drafts,
+      /** Fragments by route. */
       fragments: new Map(shown.map((file) => [routeOf(file.path), file])),
       warnings: [
         ...[...promptRoutes.doubled, ...fragmentRoutes.doubled].map(

@@ -2,14 +2,7 @@ import { type Dirent, type FSWatcher, readdirSync, watch } from "node:fs";
 import { sep } from "node:path";
 import type { Clock } from "../../base/util/clock.ts";
 
-/** Calls a listener after changes in folders. The listener finds out what changed. */
-export interface FolderWatch {
-  /** Watches exactly these folders. New folders count as a change, because earlier events may have been missed. */
-  follow(folders: readonly string[]): void;
-  /** Something may have changed. */
-  note(): void;
-  close(): void;
-}
+export type FolderWatch = ReturnType<typeof watchFolders>;
 
 /** Saving a file takes several steps. They are over after a quiet time, or when they take too long. */
 const QUIET_MS = 40;
@@ -17,8 +10,11 @@ const LONGEST_MS = 400;
 /** Interval of calls when the system has no watchers left. */
 const POLL_MS = 2_000;
 
-/** Uses one watcher for each folder, as operating systems offer it. How an editor saves does not matter. */
-export function watchFolders(onChange: () => void, clock: Clock): FolderWatch {
+/**
+ * Calls a listener after changes in folders. The listener finds out what changed. Uses one watcher for each folder, as
+ * operating systems offer it. How an editor saves does not matter.
+ */
+export function watchFolders(onChange: () => void, clock: Clock) {
   const watchers = new Map<string, FSWatcher>();
   let poll: NodeJS.Timeout | undefined;
   let latest: number | undefined;
@@ -55,14 +51,16 @@ export function watchFolders(onChange: () => void, clock: Clock): FolderWatch {
   }
 
   return {
-    follow: (folders) => {
+    /** Watches exactly these folders. New folders count as a change, because earlier events may have been missed. */
+    follow: (folders: readonly string[]): void => {
       const wanted = new Set(folders);
       for (const folder of [...watchers.keys()]) if (!wanted.has(folder)) close(folder);
       const opened = [...wanted].filter((folder) => !watchers.has(folder) && open(folder));
       if (opened.length > 0) note();
     },
+    /** Something may have changed. */
     note,
-    close: () => {
+    close: (): void => {
       cancel();
       clearInterval(poll);
       for (const folder of [...watchers.keys()]) close(folder);

@@ -32,7 +32,6 @@ export interface ConnectionState {
   status?: EntryStatus | undefined;
   /** The protocol that the server speaks. */
   era?: PriorDiscovery | undefined;
-  /** The transport that was opened last. */
   last?: OpenTransport | undefined;
 }
 

@@ -1,7 +1,9 @@
+import type { Transport } from "@modelcontextprotocol/client";
 import { isCut } from "../../base/net/status-problem.ts";
 import { isProblem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { fieldsOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { EntryStatus } from "../../core/nouns/entry.ts";
 
@@ -14,10 +16,9 @@ const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPST
 
 /** Explains why a server cannot be used, without secrets. */
 export function statusOf(error: unknown): EntryStatus {
+  const scope = scopeWanted(error);
+  if (scope !== undefined) return { state: "needs_login", reason: scope };
   const status = httpStatus(error);
-  if (nameOf(error) === "InsufficientScopeError") {
-    return { state: "needs_login", reason: missingScope(error) };
-  }
   if (status === 401 || status === 403 || nameOf(error) === "UnauthorizedError") {
     const code = status === undefined ? "" : ` (HTTP ${status})`;
     return { state: "needs_login", reason: `it wants a login${code}` };
@@ -48,10 +49,7 @@ export function wantsLogin(error: unknown): boolean {
 
 /** Names the scope that a call lacks; undefined for any other failure. */
 export function scopeWanted(error: unknown): string | undefined {
-  return nameOf(error) === "InsufficientScopeError" ? missingScope(error) : undefined;
-}
-
-function missingScope(error: unknown): string {
+  if (nameOf(error) !== "InsufficientScopeError") return undefined;
   const { requiredScope } = error as { requiredScope?: unknown };
   const scope = typeof requiredScope === "string" ? ` (${toVisibleText(requiredScope, 200)})` : "";
   return `it wants a login with more scopes${scope}`;
@@ -63,7 +61,7 @@ export function isLost(error: unknown): boolean {
 }
 
 function isBrokenOff(error: unknown): boolean {
-  return (error as { data?: unknown } | null)?.data === BROKEN_OFF.data;
+  return fieldsOf(error).data === BROKEN_OFF.data;
 }
 
 /** Whether the host closed the connection, for example because it was idle. The server may be fine. */
@@ -81,10 +79,7 @@ function networkFailure(error: unknown): unknown {
 }
 
 /** Whether a server of the older protocol has lost the session. It has not run the request. */
-export function forgotSession(
-  error: unknown,
-  { sessionId }: { readonly sessionId?: string | undefined },
-): boolean {
+export function forgotSession(error: unknown, { sessionId }: Transport): boolean {
   return sessionId !== undefined && httpStatus(error) === 404;
 }
 
@@ -131,7 +126,7 @@ function causes(error: unknown): object[] {
 }
 
 function codeOf(error: unknown): string | undefined {
-  const code = typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined;
+  const { code } = fieldsOf(error);
   return typeof code === "string" ? code : undefined;
 }
 

@@ -17,7 +17,6 @@ interface LazyServer {
   readonly options: DraftOptions;
   /** Identifies everything beside the definition that makes an entry. */
   readonly digest: string;
-  /** Makes the whole draft of a tool at a route. */
   readonly toDraft: (tool: Tool, route: string) => EntryDraft;
 }
 

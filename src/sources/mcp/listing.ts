@@ -41,10 +41,10 @@ interface Lister {
   readonly leftOut: string[];
 }
 
-interface ListingPage<T extends Listed> {
-  readonly items: readonly T[];
-  readonly nextCursor?: string | undefined;
-}
+type FetchPage<T extends Listed> = (
+  params: { cursor?: string },
+  options: RequestOptions,
+) => Promise<{ readonly items: readonly T[]; readonly nextCursor?: string | undefined }>;
 
 /**
  * Lists everything that a connected server offers. Throws only if the tools cannot be listed. Over HTTP
@@ -63,11 +63,8 @@ export async function fetchListing(
       warnings.push(`its ${what} cannot be listed: ${reasonOf(error)}`);
       return [];
     });
-  const list = <T extends Listed>(
-    what: string,
-    isOffered: unknown,
-    fetchPage: (params: { cursor?: string }, options: RequestOptions) => Promise<ListingPage<T>>,
-  ) => (isOffered ? tolerate(what, walk(what, lister, fetchPage)) : []);
+  const list = <T extends Listed>(what: string, isOffered: unknown, fetchPage: FetchPage<T>) =>
+    isOffered ? tolerate(what, walk(what, lister, fetchPage)) : [];
 
   const repeats = inHeaders && client.getProtocolEra() === "modern";
   const tools = !offered.tools
@@ -105,7 +102,7 @@ export async function fetchListing(
 async function walk<T extends Listed>(
   what: string,
   { warnings, leftOut, maxEntries, timeout }: Lister,
-  fetchPage: (params: { cursor?: string }, options: RequestOptions) => Promise<ListingPage<T>>,
+  fetchPage: FetchPage<T>,
 ): Promise<T[]> {
   const items: T[] = [];
   const seen = new Set<string>();

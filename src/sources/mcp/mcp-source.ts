@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
+import { uniqueName } from "../../base/util/unique-name.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
@@ -160,7 +161,7 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
       // The source itself reports errors in its config.
-      createMcpSource(freeLabel(name, taken), config as McpServerConfig, {
+      createMcpSource(uniqueName(toLabel(name), taken), config as McpServerConfig, {
         ...shared,
         ...readOverride(block.overrides, name),
       }),
@@ -172,14 +173,6 @@ export function toLabel(name: string): string {
   const words = name.match(/[A-Za-z0-9_]+/g) ?? [];
   const joined = words.join("-").slice(0, 48);
   return /^[a-z]/i.test(joined) ? joined : `server-${joined || "unnamed"}`;
-}
-
-function freeLabel(name: string, taken: Set<string>): string {
-  const plain = toLabel(name);
-  let label = plain;
-  for (let count = 2; taken.has(label); count += 1) label = `${plain}-${count}`;
-  taken.add(label);
-  return label;
 }
 
 function parse(text: string): unknown {

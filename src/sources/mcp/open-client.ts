@@ -38,7 +38,6 @@ export interface OpenOptions extends UpstreamTarget {
   onClosed(transport: OpenTransport): void;
 }
 
-/** A transport and its process. */
 export interface OpenTransport {
   readonly wire: Transport;
   readonly process: StdioTransport | undefined;

@@ -4,12 +4,7 @@ import { toLaunch } from "./config/to-launch.ts";
 import type { OpenedUpstream, OpenOptions, OpenTransport } from "./open-client.ts";
 
 /** Servers that several gateways use: one process for the same command, arguments, environment and folder. */
-export interface SharedServers {
-  /** Opens a server, or joins those who use it. Each user has a connection that it can end or give up. */
-  open(options: OpenOptions): Promise<OpenedUpstream>;
-  /** How many servers run. */
-  readonly size: number;
-}
+export type SharedServers = ReturnType<typeof createSharedServers>;
 
 interface Server {
   readonly users: Map<OpenOptions, OpenTransport>;
@@ -27,7 +22,7 @@ interface Server {
  * Sharing is safe because a call carries everything of its caller: progress, questions and roots belong to requests,
  * and each user asks for its own consent before it opens a server.
  */
-export function createSharedServers(): SharedServers {
+export function createSharedServers() {
   const servers = new Map<string, Server>();
 
   function start(key: string, options: OpenOptions): Server {
@@ -100,12 +95,14 @@ export function createSharedServers(): SharedServers {
   }
 
   return {
-    open: async (options) => {
+    /** Opens a server, or joins those who use it. Each user has a connection that it can end or give up. */
+    open: async (options: OpenOptions): Promise<OpenedUpstream> => {
       const { config, limits } = options;
       if (config.transport === "http") return (await import("./open-client.ts")).openClient(options);
       const key = contentHash([toLaunch(config, options), limits.maxLineBytes, limits.graceMs]);
       return join(servers.get(key) ?? start(key, options), options);
     },
+    /** How many servers run. */
     get size() {
       return servers.size;
     },

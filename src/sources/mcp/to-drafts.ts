@@ -10,6 +10,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import { uniqueName } from "../../base/util/unique-name.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
 import { callTask, needsTask } from "./call-task.ts";
@@ -171,7 +172,6 @@ function resourceDraft(
   };
 }
 
-/** The schema of arguments that are all texts. */
 function textSchema(args: NonNullable<Prompt["arguments"]>): JsonSchema {
   const properties = args.map(({ name, description }) => [
     name,
@@ -254,7 +254,6 @@ function assignPaths<T>(
   taken: Set<string>,
   prefix = "",
 ): Map<T, string> {
-  const paths = new Map<T, string>();
   const named = items.map((item) => {
     const name = nameOf(item);
     const segment = toSegment(name);
@@ -265,13 +264,9 @@ function assignPaths<T>(
     if (left.isExact !== right.isExact) return left.isExact ? -1 : 1;
     return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
   });
-  for (const { item, segment } of named) {
-    let path = segment;
-    for (let count = 2; taken.has(prefix + path); count += 1) path = `${segment}-${count}`;
-    taken.add(prefix + path);
-    paths.set(item, path);
-  }
-  return paths;
+  return new Map(
+    named.map(({ item, segment }) => [item, uniqueName(prefix + segment, taken).slice(prefix.length)]),
+  );
 }
 
 function toSegment(name: string): string {

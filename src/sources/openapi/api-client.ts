@@ -10,7 +10,6 @@ import { type ApiRequest, buildRequest, percentEncode } from "./build-request.ts
 import type { CredentialSource, Credentials } from "./credentials.ts";
 import type { ApiArgs, OperationPlan } from "./operation-plan.ts";
 
-/** Options of {@link createApiClient}. */
 export interface ApiClientOptions {
   readonly base: URL;
   readonly guardedFetch: GuardedFetch;

@@ -61,7 +61,6 @@ function toHeader(parameter: ParameterPlan, value: unknown, op: string): [string
 }
 
 type WrittenParameter = Pick<ParameterPlan, "name" | "style" | "explode" | "asJson">;
-/** A name and its value. */
 type Pair = readonly [name: string, value: string];
 
 /** Percent-encodes every character that has a meaning in a URL. */
@@ -72,7 +71,6 @@ export function percentEncode(text: string): string {
   );
 }
 
-/** Writes a path parameter, encoded. */
 export function writePath(parameter: WrittenParameter, value: unknown): string {
   if (parameter.asJson) return percentEncode(JSON.stringify(value) ?? "");
   const { style, explode } = parameter;

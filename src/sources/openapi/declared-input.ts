@@ -16,7 +16,6 @@ import {
   type Style,
 } from "./operation-plan.ts";
 
-/** A parameter as the document declares it. */
 export interface DeclaredParameter extends Omit<ParameterPlan, "argument"> {
   readonly required: boolean;
   readonly schema: unknown;

@@ -37,7 +37,6 @@ export interface ParameterPlan {
   readonly asJson: boolean;
 }
 
-/** A field of a request body. */
 export interface BodyField extends Pick<ParameterPlan, "argument" | "name" | "style" | "explode"> {
   /** Given as base64 and sent as bytes. */
   readonly isBinary: boolean;

@@ -1,5 +1,6 @@
 import { field, fieldsOf, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
+import { uniqueName } from "../../../base/util/unique-name.ts";
 import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import { toDocument } from "./markdown-format.ts";
 import {
@@ -11,7 +12,6 @@ import {
   resourcePath,
   slug,
   toNode,
-  uniqueName,
   wordsOf,
 } from "./to-node.ts";
 

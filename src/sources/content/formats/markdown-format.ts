@@ -1,9 +1,10 @@
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
 import { field, type PlainObject, textOf } from "../../../base/util/plain-object.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
+import { uniqueName } from "../../../base/util/unique-name.ts";
 import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import { parseFrontMatter } from "../../markdown/files/front-matter.ts";
-import { defineFormat, type FormatDocument, resourcePath, slug, toNode, uniqueName } from "./to-node.ts";
+import { defineFormat, type FormatDocument, resourcePath, slug, toNode } from "./to-node.ts";
 
 const MARKDOWN = /^(?:text\/(?:x-)?markdown|markdown|md)\b/i;
 

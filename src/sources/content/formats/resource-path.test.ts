@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resourcePath, slug, uniqueName } from "./to-node.ts";
+import { uniqueName } from "../../../base/util/unique-name.ts";
+import { resourcePath, slug } from "./to-node.ts";
 
 test("valid paths stay unchanged, and only blanks and dots are dropped silently", () => {
   expect(resourcePath("facts", "fact_orders", "columns", "order_id")).toBe(

@@ -1,4 +1,5 @@
 import { field, listOf } from "../../../base/util/plain-object.ts";
+import { uniqueName } from "../../../base/util/unique-name.ts";
 import type { ResourceNode } from "../../../core/nouns/pipeline.ts";
 import {
   defineFormat,
@@ -8,7 +9,6 @@ import {
   readJson,
   resourcePath,
   toNode,
-  uniqueName,
   wordsOf,
 } from "./to-node.ts";
 

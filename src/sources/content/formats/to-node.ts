@@ -205,14 +205,6 @@ export function slug(title: string): string {
   return wellFormed(words.filter(Boolean).join("-"), 60) || "part";
 }
 
-/** Returns the name, with a number if it is taken, and marks it as taken. */
-export function uniqueName(name: string, taken: Set<string>): string {
-  let unique = name;
-  for (let number = 2; taken.has(unique); number++) unique = `${name}-${number}`;
-  taken.add(unique);
-  return unique;
-}
-
 function toSegment(segment: string): string {
   const plain = segment.trim().replace(/[\s.]+/gu, "-");
   const legal = plain.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "-").toWellFormed();

@@ -41,7 +41,6 @@ export interface HttpClient {
   bytes(path: string, query?: HttpQuery, context?: FetchContext): Promise<Buffer>;
 }
 
-/** The API that a client reads. */
 interface HttpApi {
   /** Name for problems. */
   readonly name: string;

@@ -41,7 +41,6 @@ export function parseFrontMatter(text: string, file: string): FrontMatter {
   return { ...readYaml(split.yaml, file), body: split.body, bodyLine: split.bodyLine };
 }
 
-/** Creates the problem of a file at a place in it. */
 export function fileProblem(file: string, line: number, column: number, reason: string) {
   return problem("FILE_INVALID", { file, line, column, reason }, { file, line, column, reason });
 }

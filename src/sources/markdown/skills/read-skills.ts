@@ -63,7 +63,6 @@ export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsR
 }
 
 interface SkillCandidate {
-  /** Path as found. */
   readonly path: string;
   readonly directory: string;
   /** Real path. */

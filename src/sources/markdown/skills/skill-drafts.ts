@@ -54,7 +54,7 @@ export function skillDrafts(
 }
 
 /** Only bundled skills can disable themselves: a person wanted the installed ones. */
-export function isEnabled({ origin, defaultEnabled, name }: Skill, enabled: readonly string[] = []): boolean {
+export function isEnabled({ origin, defaultEnabled, name }: Skill, enabled: readonly string[]): boolean {
   return defaultEnabled || origin !== "bundled" || enabled.includes(name);
 }
 

@@ -79,7 +79,6 @@ export interface RefusedSkill {
 
 const FOLDERS = [".claude/skills", ".agents/skills", ".keyhole/skills"];
 
-/** Options of {@link skillPlaces}. */
 interface SkillPlacesOptions {
   /** Folders of skills that come with the program. */
   readonly bundled?: readonly string[];

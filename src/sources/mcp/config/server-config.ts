@@ -100,7 +100,6 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
   return { ...http, transport: "http", ...(type === "sse" && { sse: true }) };
 }
 
-/** Whether a config switches its server off. */
 export function isSwitchedOff(config: unknown): boolean {
   return isPlainObject(config) && (config.disabled === true || config.enabled === false);
 }

@@ -106,14 +106,6 @@ function memoizeForTick<Value>(look: (key: string) => Value): (key: string) => V
   };
 }
 
-/** A command line as Windows has to start it. */
-interface WindowsCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Whether the arguments are quoted already. */
-  readonly isVerbatim: boolean;
-}
-
 interface WindowsPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -126,7 +118,7 @@ const META = /([()\][%!^"`<>&|;, *?])/g;
 
 /**
  * Builds the command line for a program on Windows. Shims such as `npx.cmd` are scripts that only cmd.exe can run, and
- * cmd.exe reads its line by rules of its own, so their arguments are quoted for both.
+ * cmd.exe reads its line by rules of its own, so their arguments are quoted for both (`isVerbatim`).
  *
  * @throws UPSTREAM_LOST for an argument with a line break, which cmd.exe cannot be given.
  */
@@ -135,7 +127,7 @@ export function toWindowsCommand(
   command: string,
   args: readonly string[],
   place: WindowsPlace,
-): WindowsCommand {
+) {
   const path = findWindowsProgram(command, place);
   if (path === undefined || !/\.(?:cmd|bat)$/i.test(path))
     return { command: path ?? command, args, isVerbatim: false };

@@ -30,23 +30,12 @@ export interface LaunchOptions {
   readonly cwd: string | undefined;
 }
 
-/** Everything that decides which process a server is. */
-export interface Launch {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string | undefined;
-}
-
 /**
- * Fills in the variables of a server's config.
+ * Fills in the variables of a server's config: everything that decides which process it is.
  *
  * @throws SERVER_CONFIG_INVALID if a variable or the `envFile` is missing.
  */
-export function toLaunch(
-  config: StdioConfig,
-  { label, variables, environment, cwd: folder }: LaunchOptions,
-): Launch {
+export function toLaunch(config: StdioConfig, { label, variables, environment, cwd: folder }: LaunchOptions) {
   const expand = (text: string) => expandVariables(label, text, variables);
   const { envFile } = config;
   const place = config.cwd ?? folder;
@@ -90,9 +79,8 @@ export function expandVariables(label: string, text: string, variables: LaunchVa
     if (secret !== undefined) {
       const value = variables[`secret:${secret}`];
       if (value !== undefined) return value;
-      throw invalid(label, `the secret ${secret} is not set; keyhole secrets set ${secret} sets it`, {
-        secret,
-      });
+      const reason = `the secret ${secret} is not set; keyhole secrets set ${secret} sets it`;
+      throw invalid(label, reason, { secret });
     }
     const [, name, fallback] = NAME.exec(inner) ?? [];
     if (name === undefined) throw invalid(label, `${whole} is not a variable that can be filled in`);
