@@ -129,9 +129,9 @@ const MAX_CHARS = 4_096;
 export function matchTemplate(template: string, uri: string): Map<string, string> | undefined {
   if (template.length > MAX_CHARS || uri.length > MAX_CHARS) return undefined;
   const { path, query } = splitQuery(template);
-  const end = query.length > 0 && uri.includes("?") ? uri.indexOf("?") : uri.length;
+  const pathEnd = query.length > 0 && uri.includes("?") ? uri.indexOf("?") : uri.length;
   const found = new Map<string, string>();
-  let rest = uri.slice(0, end);
+  let rest = uri.slice(0, pathEnd);
   const parts = toParts(path);
   for (const [index, part] of parts.entries()) {
     if ("literal" in part) {
@@ -148,7 +148,7 @@ export function matchTemplate(template: string, uri: string): Map<string, string
     rest = rest.slice(end);
   }
   if (rest !== "") return undefined;
-  for (const [name, value] of new URLSearchParams(uri.slice(end + 1))) {
+  for (const [name, value] of new URLSearchParams(uri.slice(pathEnd + 1))) {
     if (query.includes(name)) found.set(name, value);
   }
   return found;
