@@ -3,18 +3,14 @@ import { dirname } from "node:path";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 
-/** Lines that a person sent, kept across starts. */
-export interface ChatHistory {
-  /** Those of this folder, oldest first. */
-  readonly lines: readonly string[];
-  add(line: string): void;
-}
-
 const MOST_LINES = 1_000;
 const MOST_KEPT = 5_000;
 
-/** Keeps lines in a file that only its owner can read. A file that cannot be written is no reason to stop. */
-export async function openChatHistory(path: string, folder: string): Promise<ChatHistory> {
+/**
+ * Keeps the lines that a person sent in a file that only its owner can read. A file that cannot be written is no
+ * reason to stop.
+ */
+export async function openChatHistory(path: string, folder: string) {
   const redact = createRedact([], { kinds: true });
   const text = await readFile(path, "utf8").catch(() => "");
   const records = text.split("\n").flatMap(readLine);
@@ -25,8 +21,9 @@ export async function openChatHistory(path: string, folder: string): Promise<Cha
   const lines = records.filter((record) => record.folder === folder).map(({ line }) => line);
   let writing = Promise.resolve();
   return {
+    /** Those of this folder, oldest first. */
     lines: lines.slice(-MOST_LINES),
-    add: (line) => {
+    add: (line: string) => {
       const record = redact(hideSecrets({ folder, line }));
       writing = writing
         .then(() => mkdir(dirname(path), { recursive: true, mode: 0o700 }))

@@ -11,21 +11,12 @@ import type { ChatRunOptions, Fact } from "../tui/chat-agent.ts";
 import type { ChatParts } from "./chat-parts.ts";
 import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
 
-export interface ChatServers {
-  /** Lists the servers; `login NAME` and `refresh NAME` act on one. */
-  command(words: readonly string[]): Promise<readonly Fact[]>;
-  /** Asks about a server: `approve NAME` its definitions, `allow NAME` its start. */
-  decide(words: readonly string[], options: ChatRunOptions): AsyncGenerator<AgentEvent>;
-  /** Sentences about servers that broke, or definitions that wait, since the last call. */
-  news(): string[];
-}
-
 const ACTIONS = ["login", "approve", "allow", "refresh"];
 
 export function createChatServers(
   { servers, gateway, consents }: Pick<ChatParts, "servers" | "gateway" | "consents">,
   questions: ChatQuestions,
-): ChatServers {
+) {
   const waiting = (label: string) =>
     gateway.pins.list().filter((pin) => waits(pin) && pin.route.startsWith(`${label}://`));
   let told = new Set<string>();
@@ -109,7 +100,8 @@ export function createChatServers(
   }
 
   return {
-    command: async ([action, label]) => {
+    /** Lists the servers; `login NAME` and `refresh NAME` act on one. */
+    command: async ([action, label]: readonly string[]): Promise<readonly Fact[]> => {
       if (action === undefined) return list();
       if (action === "login") return logIn(find(label));
       if (action !== "refresh") {
@@ -119,27 +111,24 @@ export function createChatServers(
       await find(label).refresh();
       return list();
     },
-    decide: async function* ([action, label], { signal }) {
+    /** Asks about a server: `approve NAME` its definitions, `allow NAME` its start. */
+    decide: async function* ([action, label]: readonly string[], { signal }: ChatRunOptions) {
       yield* action === "allow" ? allow(find(label), signal) : approve(find(label), signal);
     },
+    /** Sentences about servers that broke, or definitions that wait, since the last call. */
     news: () => {
-      const now = new Set(
-        servers.flatMap((server) => {
-          const { label } = server;
-          const { status } = server.diagnostics();
-          const pins = waiting(label).length;
-          return [
-            ...(status && status.state !== "starting"
-              ? [`Server ${label}: ${status.reason}. /mcp shows more.`]
-              : []),
-            ...(pins > 0
-              ? [
-                  `Server ${label}: definitions wait for approval (${pins}). /mcp approve ${label} shows them.`,
-                ]
-              : []),
-          ];
-        }),
-      );
+      const now = new Set<string>();
+      for (const server of servers) {
+        const { label } = server;
+        const { status } = server.diagnostics();
+        const pins = waiting(label).length;
+        if (status && status.state !== "starting")
+          now.add(`Server ${label}: ${status.reason}. /mcp shows more.`);
+        if (pins > 0)
+          now.add(
+            `Server ${label}: definitions wait for approval (${pins}). /mcp approve ${label} shows them.`,
+          );
+      }
       const fresh = [...now].filter((sentence) => !told.has(sentence));
       told = now;
       return fresh;

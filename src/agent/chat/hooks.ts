@@ -55,17 +55,7 @@ export function createHooks(hooks: readonly Hook[], folder: string): AgentHooks 
   };
 }
 
-interface HookEnd {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function runHook(
-  { command, timeoutMs = DEFAULT_MS }: Hook,
-  input: object,
-  cwd: string,
-): Promise<HookEnd> {
+async function runHook({ command, timeoutMs = DEFAULT_MS }: Hook, input: object, cwd: string) {
   try {
     const child = spawn("/bin/sh", ["-c", command], { cwd, timeout: timeoutMs, stdio: "pipe" });
     child.stdin.on("error", () => {});

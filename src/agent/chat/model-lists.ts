@@ -16,25 +16,15 @@ import {
 import type { Choice } from "../tui/chat-agent.ts";
 import type { ChatParts } from "./chat-parts.ts";
 
-/** The models of all providers that have a key, as the providers list them now. */
-export interface ModelLists {
-  /** The model in use, then the others, the best known first. */
-  choices(): Promise<Choice[]>;
-  /**
-   * Checks a name against the list of its provider, if the provider has told one.
-   * @throws MODEL_NOT_FOUND with the nearest name; PROVIDER_NOT_SUPPORTED
-   */
-  check(name: string): Promise<void>;
-}
-
 /** A person who opens the list does not wait longer for a provider. */
 const PATIENCE_MS = 4_000;
 
+/** The models of all providers that have a key, as the providers list them now. */
 export function createModelLists({
   providers,
   model,
   modelName,
-}: Pick<ChatParts, "providers" | "model" | "modelName">): ModelLists {
+}: Pick<ChatParts, "providers" | "model" | "modelName">) {
   const lists = new Map<string, Promise<readonly string[] | undefined>>();
 
   /** The provider's own list; undefined if it has none or does not answer. */
@@ -55,7 +45,8 @@ export function createModelLists({
   }
 
   return {
-    choices: async () => {
+    /** The model in use, then the others, the best known first. */
+    choices: async (): Promise<Choice[]> => {
       const settings = providers();
       const inUse = settings.default;
       const ready = [...new Set<string>([inUse, ...providersWithKeys(settings)])];
@@ -69,7 +60,11 @@ export function createModelLists({
       const current = { id: `${inUse}/${model() ?? ""}`, name: modelName(), text: "in use" };
       return [current, ...rows.filter(({ id }) => id !== current.id)];
     },
-    check: async (name) => {
+    /**
+     * Checks a name against the list of its provider, if the provider has told one.
+     * @throws MODEL_NOT_FOUND with the nearest name; PROVIDER_NOT_SUPPORTED
+     */
+    check: async (name: string): Promise<void> => {
       const [chosen, wanted] = chooseProvider(providers(), name);
       const listed = await listOf(chosen.default, chosen);
       if (!listed || isModelNamed(wanted, listed)) return;

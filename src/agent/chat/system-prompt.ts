@@ -33,21 +33,15 @@ export function promptPath(folder: string): string {
   return join(folder, ".keyhole", "prompt.md");
 }
 
-function factsOf(folder: string): PromptFacts {
+type PromptFacts = ReturnType<typeof factsOf>;
+
+function factsOf(folder: string) {
   const now = new Date();
   const day = now.toLocaleDateString("en", { weekday: "long" });
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) =>
     String(part).padStart(2, "0"),
   );
   return { folder, system: `${platform()} ${release()} (${arch()})`, date: `${day}, ${date.join("-")}` };
-}
-
-interface PromptFacts {
-  readonly folder: string;
-  /** The operating system, such as `linux 6.8 (x64)`. */
-  readonly system: string;
-  /** Such as `Monday, 2026-11-16`. */
-  readonly date: string;
 }
 
 /** The prompt that the terminal agent starts with, in about 300 tokens. It names no tool: the disclosure does. */

@@ -9,8 +9,7 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import { outputText } from "../../faces/ai-sdk/messages.ts";
 import { CONTEXT_CAUSES } from "../context/count-context.ts";
-import type { AgentSession, SessionState } from "../loop/agent.ts";
-import { rewind } from "../loop/agent.ts";
+import { type AgentSession, rewind, type SessionState } from "../loop/agent.ts";
 import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
 import { compactSession, contextOf } from "../loop/fit-context.ts";
 import { run } from "../loop/run.ts";
@@ -26,21 +25,14 @@ import { createChatServers } from "./chat-servers.ts";
 import type { CustomCommands } from "./custom-commands.ts";
 import { createModelLists } from "./model-lists.ts";
 
-export interface AdaptedChat {
-  /** Without trust, which needs another agent. */
-  readonly agent: Omit<ChatAgent, "trust">;
-  readonly past: readonly PastMessage[];
-  /** The id of the conversation, if it has messages. */
-  conversation(): string | undefined;
-  close(): Promise<void>;
-}
+export type AdaptedChat = Awaited<ReturnType<typeof toChatAgent>>;
 
 export async function toChatAgent(
   opened: ChatParts,
   commands: CustomCommands,
   questions: ChatQuestions,
   resume?: string,
-): Promise<AdaptedChat> {
+) {
   const { agent, gateway, loaded } = opened;
   let costs = new ChatCosts();
   const models = createModelLists(opened);
@@ -131,8 +123,10 @@ export async function toChatAgent(
 
   return {
     past: pastOf(session),
+    /** The id of the conversation, if it has messages. */
     conversation: () => (session.messages.length === 0 ? undefined : session.id),
     close: () => session.end(),
+    /** Without trust, which needs another agent. */
     agent: {
       status: () => ({
         mode: opened.mode(),
@@ -193,7 +187,7 @@ export async function toChatAgent(
       exportTo: (file) =>
         exportChat(session.messages, { folder: process.cwd(), name: file || `keyhole-${session.id}.md` }),
       clear: () => open(),
-    },
+    } satisfies Omit<ChatAgent, "trust">,
   };
 }
 

@@ -50,13 +50,6 @@ const REPEATED =
 
 const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
 
-interface Attempted {
-  readonly output: unknown;
-  readonly part: ToolResultPart;
-  /** The code of the failure. */
-  readonly error?: string | undefined;
-}
-
 /** Makes the calls of one step in parallel. Every call gets a result. */
 export function callTools(calls: readonly ModelToolCall[], context: CallsContext): Promise<ToolOutcome[]> {
   // Judge in the model's order, before any call runs.
@@ -75,13 +68,14 @@ async function callTool(
   const started = performance.now();
   emit({ type: "tool-start", callId, tool, args }, span);
 
-  const refuse = (error: string, text: string): Attempted => ({
-    output: text,
+  const refuse = (error: string, text: string) => ({
+    output: text as unknown,
     part: toResult(callId, tool, text, false),
-    error,
+    /** The code of the failure. */
+    error: error as string | undefined,
   });
 
-  async function attempt(): Promise<Attempted> {
+  async function attempt(): Promise<ReturnType<typeof refuse>> {
     const refusal = refusalOf(call, verdict, tools);
     if (refusal !== undefined) return refuse(...refusal);
     const hooked = await hooks?.beforeTool?.({ tool, args });

@@ -2,7 +2,7 @@ import type { LanguageModel } from "ai";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import { type Compacted, compact, foldResults } from "../context/compact.ts";
-import { type ContextCount, type ContextRequest, countContext, totalOf } from "../context/count-context.ts";
+import { type ContextRequest, countContext, totalOf } from "../context/count-context.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
 import type { Agent, SessionState } from "./agent.ts";
 import { toTokenUse } from "./agent-event.ts";
@@ -21,16 +21,7 @@ const KEEP_SHARE = 0.2;
 const DEFAULT_WINDOW = 128_000;
 
 /** The tokens of a conversation's next request, without its prompt. */
-export interface ContextState {
-  readonly counts: ContextCount;
-  readonly total: number;
-  readonly window: number;
-  /** Whether the window is only assumed, because nobody knows it for this model. */
-  readonly assumed: boolean;
-  readonly model: string;
-}
-
-export async function contextOf(agent: Agent, session: SessionState): Promise<ContextState> {
+export async function contextOf(agent: Agent, session: SessionState) {
   const disclosure = await disclose(agent, session);
   const skills = await skillsFor(agent.options, session, "");
   const instructions = await toInstructions(agent.options, disclosure.instructions, skills.text);
@@ -135,7 +126,8 @@ async function countMessages({ shown }: SessionState): Promise<number> {
   return totalOf(await countContext({ ...nothing, messages: [...shown] }, await loadTokenCounter()));
 }
 
-function windowFor({ options }: Agent, model: LanguageModel): { window: number; assumed: boolean } {
+/** The window is assumed if nobody knows it for this model. */
+function windowFor({ options }: Agent, model: LanguageModel) {
   const known = options.contextWindow ?? modelFacts(nameOf(model))?.window;
   return { window: known ?? DEFAULT_WINDOW, assumed: known === undefined };
 }

@@ -31,11 +31,9 @@ export function isSessionId(id: string): boolean {
 
 /** Reads the complete records of a file. Every call gets a result. */
 export async function readSession(path: string, id: string): Promise<StoredSession> {
-  const size = await stat(path).then(
-    (about) => about.size,
-    () => undefined,
-  );
-  if (size === undefined) throw problem("SESSION_UNKNOWN", { id });
+  const { size } = await stat(path).catch(() => {
+    throw problem("SESSION_UNKNOWN", { id });
+  });
   if (size > MAX_BYTES) throw problem("LIMIT_EXCEEDED", { what: path, actual: size, limit: MAX_BYTES });
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw problem("SESSION_UNKNOWN", { id: `${id} (${reasonOf(error)})` });

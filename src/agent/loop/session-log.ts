@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { ModelMessage } from "ai";
 import { problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
@@ -107,9 +107,7 @@ export function createSessionLogs({
 
   async function dated(): Promise<{ id: string; at: Date }[]> {
     const names = await readdir(path).catch(() => []);
-    const ids = names
-      .filter((name) => name.endsWith(".jsonl"))
-      .map((name) => name.slice(0, -".jsonl".length));
+    const ids = names.filter((name) => name.endsWith(".jsonl")).map((name) => basename(name, ".jsonl"));
     const found = await Promise.all(
       ids.filter(isSessionId).map(async (id) => {
         const about = await stat(fileOf(id)).catch(() => undefined);
@@ -142,20 +140,24 @@ export function createSessionLogs({
       return openLog(id, { type: "session", version: 1, id, ...(folder && { folder }) });
     },
     resume: async (id) => {
-      if (!isSessionId(id)) throw problem("SESSION_UNKNOWN", { id: JSON.stringify(id.slice(0, 80)) });
+      checkId(id);
       const stored = await readSession(fileOf(id), id);
       if (!lockSession(fileOf(id))) throw problem("SESSION_IN_USE", { id });
       return { ...stored, log: openLog(id) };
     },
     list,
     rename: async (id, title) => {
-      if (!isSessionId(id)) throw problem("SESSION_UNKNOWN", { id: JSON.stringify(id.slice(0, 80)) });
+      checkId(id);
       await mkdir(path, { recursive: true, mode: 0o700 });
       const kept = redact(hideSecrets(title.slice(0, MAX_TITLE_CHARS)));
       await writeFileAtomic(titleFile(id), kept, 0o600);
     },
     latest: async () => (await list()).find((one) => one.folder === folder)?.id,
   };
+}
+
+function checkId(id: string): void {
+  if (!isSessionId(id)) throw problem("SESSION_UNKNOWN", { id: JSON.stringify(id.slice(0, 80)) });
 }
 
 /** Opens the file with its first line: the header of a new conversation, or a note that it was resumed. */

@@ -7,20 +7,11 @@ import { discloseSkills } from "../../sources/markdown/skills/disclose-skills.ts
 import type { Skill } from "../../sources/markdown/skills/skill.ts";
 import type { AgentOptions, SessionState } from "./agent.ts";
 
-/** The part of the skills that one prompt gets. */
-export interface PromptSkills {
-  /** For the model's instructions. */
-  readonly text: string;
-  /** Names of the skills whose instructions are in the text. */
-  readonly used?: readonly string[];
-}
-
-/** Chooses the skills for a prompt. Those that the conversation used last come first among equals. */
-export async function skillsFor(
-  options: AgentOptions,
-  session: SessionState,
-  prompt: string,
-): Promise<PromptSkills> {
+/**
+ * Chooses the skills for a prompt. Those that the conversation used last come first among equals. Returns the text for
+ * the model's instructions, and the names of the skills that are in it in full.
+ */
+export async function skillsFor(options: AgentOptions, session: SessionState, prompt: string) {
   const { gateway, principal, skills = [], maxSkills, enabledSkills } = options;
   if (skills.length === 0) return { text: "" };
   const whose = principal ? { principal } : {};
@@ -29,29 +20,20 @@ export async function skillsFor(
   const { usedTools } = (await gateway.session(session.handle, whose)).memory;
   const read = usedTools.flatMap(({ name }) => routes.nameAt.get(name) ?? []).toReversed();
   const how = howToRead(skills, routes.ofName, options.mode);
-  const {
-    tier,
-    text,
-    skills: told,
-  } = discloseSkills(prompt, skills, {
+  const { tier, text, ...disclosed } = discloseSkills(prompt, skills, {
     ...(maxSkills !== undefined && { maxSkills }),
     ...(enabledSkills && { enabled: enabledSkills }),
     recent: [...new Set([...read, ...session.recentSkills])],
     ...(how !== undefined && { how }),
   });
   if (tier !== "full") return { text };
-  const used = told.map(({ name }) => name);
+  const used = disclosed.skills.map(({ name }) => name);
   session.recentSkills = [...new Set([...used, ...session.recentSkills])];
   return { text, used };
 }
 
-interface SkillRoutes {
-  readonly ofName: ReadonlyMap<string, string>;
-  readonly nameAt: ReadonlyMap<string, string>;
-}
-
 /** The skills that are entries of the gateway. */
-function routesOf({ shown }: View): SkillRoutes {
+function routesOf({ shown }: View) {
   const known = shown.filter(({ kind }) => kind === "skill").map(({ name, route }) => [name, route] as const);
   return { ofName: new Map(known), nameAt: new Map(known.map(([name, route]) => [route, name])) };
 }
@@ -68,13 +50,6 @@ function howToRead(
   return mode === "fixed" ? `read at ${domain}://skills/NAME` : "to be found by name";
 }
 
-interface SkillToolsets {
-  /** One domain for each skill, by its name. */
-  readonly domains: readonly DomainDefinition[];
-  /** One sentence for each toolset that could not be loaded. */
-  readonly refused: readonly string[];
-}
-
 interface Toolset {
   getTools(): readonly AnyTool[] | Promise<readonly AnyTool[]>;
 }
@@ -86,8 +61,10 @@ const ENDINGS = ["", ".ts", ".mts", ".js", ".mjs"];
  * Loads the tools of skills. A toolset is a module in the skill's folder and runs with the user's rights, so pass
  * only skills of folders that a person trusts, or that a person has enabled by name. A toolset that fails does not affect the others.
  */
-export async function loadSkillToolsets(skills: readonly Skill[]): Promise<SkillToolsets> {
+export async function loadSkillToolsets(skills: readonly Skill[]) {
+  /** One sentence for each toolset that could not be loaded. */
   const refused: string[] = [];
+  /** One domain for each skill, by its name. */
   const domains: DomainDefinition[] = [];
   for (const skill of skills) {
     const tools: AnyTool[] = [];

@@ -11,14 +11,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
 import type { Agent, SessionState } from "./agent.ts";
-import {
-  type AgentOutcome,
-  NO_TOKENS,
-  type PromptFile,
-  plus,
-  type SpanContext,
-  type TokenUse,
-} from "./agent-event.ts";
+import { type AgentOutcome, NO_TOKENS, type PromptFile, plus, type SpanContext } from "./agent-event.ts";
 import { callTools, createCallGuard, type ModelToolCall, type ToolOutcome } from "./call-tools.ts";
 import { compactSession, fitContext } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
@@ -37,16 +30,9 @@ import type { RunContext } from "./run-context.ts";
 import { toAgentError } from "./to-agent-error.ts";
 
 /** One prompt on its way to its answer. */
-export interface Turn {
-  /** The answer so far, and its cost. */
-  readonly state: { text: string; usage: TokenUse; steps: number; output: unknown };
-  /** Asks the model and makes its calls. Returns how the run ended, if it did. */
-  next(): Promise<AgentOutcome | undefined>;
-  /** Gives every call in the history a result, also after an interruption. */
-  leave(): void;
-}
+export type Turn = Awaited<ReturnType<typeof createTurn>>;
 
-export interface TurnOptions {
+interface TurnOptions {
   readonly root: SpanContext;
   /** The part of the skills that the prompt calls for. */
   readonly skills: string;
@@ -67,7 +53,7 @@ export async function createTurn(
   prompt: string,
   context: RunContext,
   { root, skills, output: wanted, files }: TurnOptions,
-): Promise<Turn> {
+) {
   const { ownTools = {}, maxRetries, effort, temperature, maxTokens } = agent.options;
   const told = {
     ...(temperature !== undefined && { temperature }),
@@ -84,7 +70,8 @@ export async function createTurn(
   const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
   const steps: FinishedStep[] = [];
-  const state: Turn["state"] = { text: "", usage: NO_TOKENS, steps: 0, output: undefined };
+  /** The answer so far, and its cost. */
+  const state = { text: "", usage: NO_TOKENS, steps: 0, output: undefined as unknown };
   let corrections = 0;
   let retried = false;
 
@@ -173,7 +160,8 @@ export async function createTurn(
   say({ role: "user", content: toContent(prompt, files, notes) });
   return {
     state,
-    next: async () => {
+    /** Asks the model and makes its calls. Returns how the run ended, if it did. */
+    next: async (): Promise<AgentOutcome | undefined> => {
       const { result, calls, messages, finish } = await askModel().catch(retryCompacted);
       say(...messages);
       state.steps = steps.push(result);
@@ -192,6 +180,7 @@ export async function createTurn(
       disclosure.onStepFinish({ content: outcomes.map(toToolResult) });
       return outcomes.some(({ isStuck }) => isStuck) ? "repeating" : undefined;
     },
+    /** Gives every call in the history a result, also after an interruption. */
     leave: () => {
       const closed = closeHistory(session.messages);
       const added = closed.filter((message) => !session.messages.includes(message));

@@ -243,10 +243,7 @@ export type StreamResult = AsyncIterable<StreamChunk>;
 /** Calls the model that a config names. No method throws. */
 export interface LLMClient {
   /** Returns the whole answer. With `output` the model answers with JSON of that shape. */
-  invoke<T = unknown>(
-    input: LLMInput,
-    options?: LLMCallOptions & { readonly output?: OutputSchema<T> },
-  ): Promise<ModelResponse<InvokeResult<T>>>;
+  invoke<T = unknown>(input: LLMInput, options?: InvokeOptions<T>): Promise<ModelResponse<InvokeResult<T>>>;
   /** Resolves when the first content arrives. Failures before that are retried. */
   stream(input: LLMInput, options?: LLMCallOptions): Promise<ModelResponse<StreamResult>>;
   /** The model for the AI SDK and the agent, with the same retries. */

@@ -214,11 +214,8 @@ function toQuestion(
   reason: string,
   { root }: PermissionPlace,
 ): Omit<PermissionQuestion, "always"> {
-  const common = {
-    scope: request.scope,
-    action: ACTIONS[request.scope],
-    reason: showExactly(reason),
-  };
+  const { scope } = request;
+  const common = { scope, action: ACTIONS[scope], reason: showExactly(reason) };
   if (request.scope === "shell-run")
     return { ...common, resource: showExactly(request.command), folder: showExactly(root) };
   const { path, given } = request;

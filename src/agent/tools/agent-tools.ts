@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { z } from "zod";
 import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { problem } from "../../base/problems/problem.ts";
-import type { DomainDefinition } from "../../core/nouns/definition.ts";
 import { defineDomain, defineTool } from "../../sources/code/define.ts";
 import { type Agent, createAgent } from "../loop/agent.ts";
 import { run } from "../loop/run.ts";
@@ -15,17 +14,10 @@ import { createFetchPage, fetchInput } from "./fetch-page.ts";
 /** The name of the domain, whose tools ask for permission themselves. */
 export const DESK = "desk";
 
-/** The tools of a terminal agent beside those of its folder. */
-export interface AgentTools {
-  readonly domain: DomainDefinition;
-  /** Names the agent that sub-agents are made like. */
-  use(agent: Agent): void;
-  close(): Promise<void>;
-}
-
 const WAIT_MS = 60 * 60_000;
 
-export function createAgentTools(permissions: Permissions): AgentTools {
+/** Creates the tools of a terminal agent beside those of its folder. */
+export function createAgentTools(permissions: Permissions) {
   const guarded = createGuardedFetch({ redirects: "same-origin" });
   const fetchPage = createFetchPage(guarded);
   const jobs = new BackgroundJobs(permissions.root);
@@ -102,8 +94,9 @@ export function createAgentTools(permissions: Permissions): AgentTools {
   });
   return {
     domain,
-    use: (given) => {
-      agent = given;
+    /** Names the agent that sub-agents are made like. */
+    use: (model: Agent) => {
+      agent = model;
     },
     close: async () => {
       await jobs.close();

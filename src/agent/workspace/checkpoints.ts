@@ -6,15 +6,7 @@ import { type FileContent, loadFile } from "./file-content.ts";
 import { FolderState } from "./folder-state.ts";
 
 /** Remembers files as they were before each turn, so that a turn can be undone. */
-export interface Checkpoints {
-  begin(): void;
-  /** Notes a file before a tool changes it, and its hash afterwards; undefined if it is gone. */
-  note(path: string, before: FileContent | undefined, after: string | undefined): void;
-  /** Notes the files of the folder that change while a command runs. A folder that cannot be read stops no command. */
-  during<T>(command: () => Promise<T>): Promise<T>;
-  /** Restores the files of the last turn that changed any. Returns a line for each. */
-  undo(): Promise<string[]>;
-}
+export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
 const MOST_TURNS = 50;
 const MOST_BYTES = 64 * 2 ** 20;
@@ -36,7 +28,7 @@ const NOTHING = "There is nothing to undo: no turn of this chat has changed a fi
 const BEYOND =
   "Commands ran in this turn: what they changed outside of the folder, in ignored files and beyond files stays.";
 
-export function createCheckpoints(root: string): Checkpoints {
+export function createCheckpoints(root: string) {
   const folder = new FolderState(root);
   let turns: CheckpointTurn[] = [];
   let commands = 0;
@@ -51,6 +43,7 @@ export function createCheckpoints(root: string): Checkpoints {
       turns.shift();
   }
 
+  /** Notes a file before a tool changes it, and its hash afterwards; undefined if it is gone. */
   function note(path: string, before: FileContent | undefined, after: string | undefined): void {
     const files = turns.at(-1)?.files;
     files?.set(path, { before: files.has(path) ? files.get(path)!.before : before, after });
@@ -90,7 +83,8 @@ export function createCheckpoints(root: string): Checkpoints {
       shrink();
     },
     note,
-    during: async (command) => {
+    /** Notes the files of the folder that change while a command runs. A folder that cannot be read stops no command. */
+    during: async <T>(command: () => Promise<T>): Promise<T> => {
       const turn = turns.at(-1);
       if (!turn) return command();
       turn.hasCommands = true;
@@ -103,7 +97,8 @@ export function createCheckpoints(root: string): Checkpoints {
         commands -= 1;
       }
     },
-    undo: async () => {
+    /** Restores the files of the last turn that changed any. Returns a line for each. */
+    undo: async (): Promise<string[]> => {
       while (turns.length > 0 && turns.at(-1)!.files.size === 0) turns.pop();
       const turn = turns.pop();
       if (!turn) return [NOTHING];

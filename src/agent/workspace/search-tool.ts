@@ -43,17 +43,13 @@ interface SearchMatch {
   readonly text: string;
 }
 
-interface SearchOutput {
-  readonly matches: readonly SearchMatch[];
-  readonly filesSearched: number;
-  /** How many files were left out: too large, or not readable without asking. */
-  readonly filesSkipped: number;
-  /** Whether a limit ended the search early. */
-  readonly more: boolean;
-}
-
 /** One line for each match: path, number, text. */
-function searchText({ matches, filesSearched, filesSkipped, more }: SearchOutput): string {
+function searchText({
+  matches,
+  filesSearched,
+  filesSkipped,
+  more,
+}: Awaited<ReturnType<typeof search>>): string {
   const skipped = filesSkipped > 0 ? `, ${countOf(filesSkipped, "file")} left out` : "";
   const end = more ? "; a limit ended the search early, so there may be more" : "";
   const lines = matches.map(({ path, line, text }) => `${path}:${line}: ${text}`);
@@ -63,18 +59,16 @@ function searchText({ matches, filesSearched, filesSkipped, more }: SearchOutput
   ].join("\n");
 }
 
-async function search(
-  input: z.output<typeof searchInput>,
-  context: WorkspaceContext,
-  signal?: AbortSignal,
-): Promise<SearchOutput> {
+async function search(input: z.output<typeof searchInput>, context: WorkspaceContext, signal?: AbortSignal) {
   const path = await permitted(context, "fs-read", input.path, signal);
   const test = toTest(input);
   const isWanted = input.files === undefined ? () => true : compileGlob(input.files);
   const matches: SearchMatch[] = [];
   let filesSearched = 0;
+  /** Too large, or not readable without asking. */
   let filesSkipped = 0;
   let bytes = 0;
+  /** Whether a limit ended the search early. */
   let more = false;
 
   for await (const file of filesIn(path, context.root, signal)) {
@@ -172,14 +166,8 @@ export const listTool = defineWorkspaceTool({
   toText: listText,
 });
 
-interface ListOutput {
-  readonly path: string;
-  readonly entries: readonly Walked[];
-  readonly more: boolean;
-}
-
 /** One line for each entry; folders end with a slash. */
-function listText({ path, entries, more }: ListOutput): string {
+function listText({ path, entries, more }: Awaited<ReturnType<typeof list>>): string {
   const end = more ? "; there are more: name a folder below, or raise limit" : "";
   const lines = entries.map((entry) => `${entry.path}${MARKS[entry.kind] ?? ""}`);
   return [`[${entries.length} entries of ${path}${end}]`, ...lines].join("\n");
@@ -191,7 +179,7 @@ async function list(
   { path: given, depth, ignored, limit }: z.output<typeof listInput>,
   context: WorkspaceContext,
   signal?: AbortSignal,
-): Promise<ListOutput> {
+) {
   const path = await permitted(context, "fs-read", given, signal);
   const top = isInside(path, context.root) ? context.root : path;
   const entries: Walked[] = [];

@@ -6,7 +6,6 @@ import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import type { View } from "../../core/access/view.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 import {
-  type MenuTool,
   type NativeNames,
   nativeTools,
   toNativeTool,
@@ -15,22 +14,8 @@ import {
 import type { SdkDefinition } from "./sdk-tool.ts";
 import { TOOL_SEARCH } from "./tool-search.ts";
 
-/** An entry that can be called by its own name. */
-interface NamedTool {
-  readonly entry: Entry;
-  readonly sdk: SdkDefinition;
-  /** The tool as a model sees it. The gateway checks the input, so the schema is compact. */
-  definition(): Pick<MenuTool, "name" | "title" | "description" | "inputSchema">;
-}
-
 /** The entries of a view that can be called by their own names. */
-export interface NamedTools {
-  readonly tools: ReadonlyMap<string, NamedTool>;
-  /** Names by route. */
-  readonly names: ReadonlyMap<string, string>;
-  /** Names of the tools that are there from the start. */
-  readonly hands: readonly string[];
-}
+export type NamedTools = ReturnType<typeof create>;
 
 export const GET = "get";
 /** Names of Keyhole's own tools, which no entry may take. */
@@ -61,7 +46,7 @@ export function nameTools(view: View, naming: Naming): NamedTools {
   return named;
 }
 
-function create(view: View, { names, taken, hands }: Naming): NamedTools {
+function create(view: View, { names, taken, hands }: Naming) {
   const isHand = ({ domain }: Entry) => hands.includes(domain);
   const isRefused = (name: string) => taken.has(name) || vendorsRefuse(name);
   const first = nativeTools(view.entries.filter(isHand), names, isRefused);
@@ -73,14 +58,17 @@ function create(view: View, { names, taken, hands }: Naming): NamedTools {
   const entries = [...first, ...others];
   return {
     tools: new Map(entries.map(([name, entry]) => [name, toNamedTool(name, entry)])),
+    /** Names by route. */
     names: new Map(entries.map(([name, { route }]) => [route, name])),
+    /** Names of the tools that are there from the start. */
     hands: [...first.keys()],
   };
 }
 
-function toNamedTool(name: string, entry: Entry): NamedTool {
+function toNamedTool(name: string, entry: Entry) {
   const { title, description, inputSchema } = toNativeTool(name, entry);
+  /** The tool as a model sees it. The gateway checks the input, so the schema is compact. */
   const definition = lazy(() => ({ name, title, description, inputSchema: compactSchema(inputSchema) }));
-  const sdk = { title, description, inputSchema: jsonSchema(() => definition().inputSchema) };
+  const sdk: SdkDefinition = { title, description, inputSchema: jsonSchema(() => definition().inputSchema) };
   return { entry, sdk, definition };
 }

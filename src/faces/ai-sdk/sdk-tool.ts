@@ -118,12 +118,7 @@ interface SdkCall {
 }
 
 /** Approvals through the AI SDK's own mechanism. */
-interface SdkApprovals {
-  /** Whether the application has to approve a call before it runs. Decided once in a turn. */
-  needsApproval(call: ToolCall, sdkCall: SdkCall): Promise<boolean>;
-  /** Answers the gateway's question when the call runs. */
-  approveFor(sdkCall: SdkCall): Approve;
-}
+type SdkApprovals = ReturnType<typeof createSdkApprovals>;
 
 /**
  * Binds the application's approval to the exact call. The AI SDK runs a call only after its approval, mostly in a
@@ -134,12 +129,13 @@ export function createSdkApprovals(
   gateway: Gateway,
   options: FaceOptions,
   openSession: () => Promise<Session>,
-): SdkApprovals {
+) {
   /** The questions that the calls of this turn raise. */
   const judged = new Map<string, readonly string[]>();
 
   return {
-    needsApproval: async ({ operation, input }, { toolCallId, messages }) => {
+    /** Whether the application has to approve a call before it runs. Decided once in a turn. */
+    needsApproval: async ({ operation, input }: ToolCall, { toolCallId, messages }: SdkCall) => {
       const judgedBefore = judged.get(toolCallId);
       if (judgedBefore) return judgedBefore.length > 0;
       const decisions = await faceApiOf(gateway).decide(operation, input, options);
@@ -154,8 +150,9 @@ export function createSdkApprovals(
       }
       return questions.length > 0;
     },
+    /** Answers the gateway's question when the call runs. */
     approveFor:
-      ({ toolCallId, messages }) =>
+      ({ toolCallId, messages }: SdkCall): Approve =>
       async ({ hash }) => {
         if (wasAsked(toolCallId, messages)) {
           const { memory } = await openSession();

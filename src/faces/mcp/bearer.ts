@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import {
   bearerAuthChallengeResponse,
   getOAuthProtectedResourceMetadataUrl,
@@ -17,6 +16,7 @@ import {
 import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { readBytes } from "../../base/net/read-response.ts";
 import { problem } from "../../base/problems/problem.ts";
+import { isSameSecret } from "../../base/safety/same-secret.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 
 const MAX_HEADER_CHARS = 16 * 1024;
@@ -40,10 +40,9 @@ interface BearerOptions {
  * stands for the gateway's own.
  */
 export function createBearerCheck({ token, principal, tokens, oauth }: BearerOptions) {
-  const expected = token === undefined ? undefined : Buffer.from(token);
   return async (header: string | undefined): Promise<{ principal: Principal | undefined } | Response> => {
     const given = readBearer(header);
-    if (given !== undefined && expected && isSame(Buffer.from(given), expected)) return { principal };
+    if (given !== undefined && token !== undefined && isSameSecret(given, token)) return { principal };
     const found = given === undefined ? undefined : await tokens?.find(given);
     if (found) return { principal: found };
     if (oauth) {
@@ -59,11 +58,6 @@ function readBearer(header: string | undefined): string | undefined {
   if (header === undefined || header.length > MAX_HEADER_CHARS) return undefined;
   const [scheme, token, ...more] = header.split(" ");
   return scheme?.toLowerCase() === "bearer" && token && more.length === 0 ? token : undefined;
-}
-
-/** Constant-time: timing reveals nothing but the length, which is no secret. */
-function isSame(given: Buffer, expected: Buffer): boolean {
-  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 /** Makes the server an OAuth resource server: it accepts the tokens of one issuer and issues none. */
@@ -89,12 +83,7 @@ export interface OAuthOptions {
 }
 
 /** Checks bearer tokens of one issuer. */
-export interface OAuthGuard {
-  /** Returns the principal of a token, or the refusal with the place to get a token. */
-  check(token: string | undefined): Promise<Principal | Response>;
-  /** The protected-resource metadata, by the paths where clients look for it. */
-  readonly metadata: ReadonlyMap<string, unknown>;
-}
+export type OAuthGuard = ReturnType<typeof createOAuthGuard>;
 
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 const WRITE_SCOPE = "keyhole:write";
@@ -107,7 +96,7 @@ const METADATA_PATH = "/.well-known/oauth-protected-resource";
  *
  * @throws `INVALID_INPUT` if there are neither keys nor a URL of them.
  */
-export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
+export function createOAuthGuard(options: OAuthOptions) {
   const { issuer, audience, requiredScopes = [], writeScope = WRITE_SCOPE } = options;
   const keys = keysOf(options);
   const metadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(audience));
@@ -131,11 +120,13 @@ export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
   };
 
   return {
+    /** The protected-resource metadata, by the paths where clients look for it. */
     metadata: new Map([
       [METADATA_PATH, document],
       [new URL(metadataUrl).pathname, document],
     ]),
-    check: async (token) => {
+    /** Returns the principal of a token, or the refusal with the place to get a token. */
+    check: async (token: string | undefined): Promise<Principal | Response> => {
       if (token === undefined) return challenge(OAuthErrorCode.InvalidToken, "A bearer token is needed");
       const claims = await jwtVerify(token, keys, verification).then(
         ({ payload }) => payload,

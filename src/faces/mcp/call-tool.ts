@@ -7,6 +7,7 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import { isRepeatable, type ToolAnswer } from "../../gateway/toolbox.ts";
 import { createApproval } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
+import { readsBytes } from "./client-limits.ts";
 import type { Listings, ToolListing } from "./listing.ts";
 import { refusedState, refusedTask, unknownName } from "./protocol-errors.ts";
 import { answerRequest, type ClientRequest, type KnownClient, type RequestContext } from "./request.ts";
@@ -98,7 +99,7 @@ async function callTool(
     : toResult(
         await toolbox.call(name, args, options),
         parts.structured || context.structured,
-        context.readsBytes,
+        readsBytes(context.client),
       );
   if (approval?.isRefused()) throw refusedState();
   return approval?.question() ?? answer;
@@ -107,10 +108,10 @@ async function callTool(
 function toResult(
   { ok, text, data }: ToolAnswer,
   isStructured: boolean,
-  readsBytes: boolean,
+  isTextOnly: boolean,
 ): CallToolResult {
   // The text notes the type and size of every block, and repeats every link.
-  const blocks = readsBytes ? [] : blocksOf(data);
+  const blocks = isTextOnly ? [] : blocksOf(data);
   return {
     content: [{ type: "text", text }, ...blocks],
     ...(isStructured && { structuredContent: data as Record<string, unknown> }),

@@ -21,12 +21,7 @@ interface ChangeFollower {
 }
 
 /** Everything that one client can see. */
-interface ClientSnapshot {
-  readonly listing: ToolListing;
-  readonly entries: readonly Entry[];
-  /** Whether a server had not been listed yet. */
-  readonly isStarting: boolean;
-}
+type ClientSnapshot = Awaited<ReturnType<Listings["for"]>>;
 
 export type ChangeNotices = ReturnType<typeof followChanges>;
 
@@ -37,11 +32,6 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Change
   let timer: NodeJS.Timeout | undefined;
   /** The snapshot that a subscriber was told of last; undefined if it could not be taken. */
   const subscribers = new Map<Subscriber, Promise<ClientSnapshot | undefined>>();
-
-  async function takeSnapshot(subscriber: Subscriber): Promise<ClientSnapshot> {
-    const { listing, view } = await listings.for(subscriber.principal());
-    return { listing, entries: view.entries, isStarting: view.starting.size > 0 };
-  }
 
   function remember(subscriber: Subscriber, snapshot: Promise<ClientSnapshot>): void {
     subscribers.set(
@@ -55,7 +45,7 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Change
     before: Promise<ClientSnapshot | undefined>,
     compare: typeof toEvents,
   ): Promise<void> {
-    const now = takeSnapshot(subscriber);
+    const now = listings.for(subscriber.principal());
     if (subscribers.has(subscriber)) remember(subscriber, now);
     const [old, next] = await Promise.all([before, now]);
     if (!old || old.listing.version === next.listing.version || !subscribers.has(subscriber)) return;
@@ -75,7 +65,7 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Change
   return {
     /** Returns unsubscribe. */
     add: (subscriber: Subscriber): (() => void) => {
-      remember(subscriber, takeSnapshot(subscriber));
+      remember(subscriber, listings.for(subscriber.principal()));
       return () => void subscribers.delete(subscriber);
     },
     close: () => {
@@ -101,12 +91,14 @@ function comparingOnce(): typeof toEvents {
 function toEvents(before: ClientSnapshot, now: ClientSnapshot): ServerEvent[] {
   const whenDiffers = (kind: ListKind, part: (listing: ToolListing) => unknown): ServerEvent[] =>
     JSON.stringify(part(before.listing)) === JSON.stringify(part(now.listing)) ? [] : [{ kind }];
-  const old = new Map(before.entries.filter(isDocument).map((entry) => [uriOf(entry), entry]));
-  const updated = now.entries.filter(isDocument).filter((entry) => differs(old.get(uriOf(entry)), entry));
+  const old = new Map(before.view.entries.filter(isDocument).map((entry) => [uriOf(entry), entry]));
+  const updated = now.view.entries
+    .filter(isDocument)
+    .filter((entry) => differs(old.get(uriOf(entry)), entry));
   return [
     // The first fill changes descriptions, which is not worth a prompt cache.
     ...whenDiffers("tools_list_changed", ({ tools }) =>
-      before.isStarting ? tools.map(({ name }) => name) : tools,
+      before.view.starting.size > 0 ? tools.map(({ name }) => name) : tools,
     ),
     ...whenDiffers("prompts_list_changed", ({ prompts }) => prompts),
     ...whenDiffers("resources_list_changed", ({ resources, templates, skills }) => [

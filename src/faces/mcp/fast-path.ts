@@ -107,10 +107,7 @@ export function createFastPath(parts: CallParts, serverInfo: ServerInfo) {
 }
 
 /** The fast path of one connection. */
-function connect(
-  wire: Transport,
-  serverInfo: ServerInfo,
-): { readonly transport: Transport; readonly followSdk: FollowSdk } {
+function connect(wire: Transport, serverInfo: ServerInfo) {
   const running = new Map<string | number, AbortController>();
   const envelopes = createEnvelopes();
   let opened: (SdkConnection & { readonly answer: AnswerCall }) | undefined;
@@ -182,14 +179,12 @@ function connect(
     }
   }
 
-  return {
-    transport,
-    followSdk: (answer, sdk) =>
-      following(answer, ({ envelope }) => {
-        opened = { ...sdk, answer };
-        envelopes.accept(envelope);
-      }),
-  };
+  const followSdk: FollowSdk = (answer, sdk) =>
+    following(answer, ({ envelope }) => {
+      opened = { ...sdk, answer };
+      envelopes.accept(envelope);
+    });
+  return { transport, followSdk };
 }
 
 function toRequest(
@@ -202,8 +197,7 @@ function toRequest(
     id,
     method: "tools/call",
     _meta: meta,
-    envelope: revision === "modern" ? (meta as ClientRequest["envelope"]) : undefined,
-    inputResponses: undefined,
+    envelope: revision === "modern" ? meta : undefined,
     requestState: (() => undefined) as ClientRequest["requestState"],
   };
 }

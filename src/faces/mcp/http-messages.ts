@@ -88,10 +88,8 @@ export async function readBody(
   if (!isJsonContentType(request.headers.get("content-type"))) {
     return jsonRpcError(415, -32000, "Unsupported Media Type: Content-Type must be application/json");
   }
-  const read =
-    known === undefined
-      ? await readRequestBody(request, maxBytes)
-      : { tooLarge: false as const, text: known };
+  if (known !== undefined) return parseBody(known);
+  const read = await readRequestBody(request, maxBytes);
   return read.tooLarge ? tooLarge(maxBytes) : parseBody(read.text);
 }
 

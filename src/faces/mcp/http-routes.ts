@@ -1,7 +1,8 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { LRUCache } from "lru-cache";
 import { problem } from "../../base/problems/problem.ts";
+import { isSameSecret } from "../../base/safety/same-secret.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { OAuthGuard } from "./bearer.ts";
 import { toWebRequest } from "./http-messages.ts";
@@ -183,11 +184,8 @@ function createWebhookRoutes(
   });
 }
 
-/** Compares digests, which have one length, in constant time: timing reveals nothing. */
 function isSigned(body: Buffer, secret: string, signature: string): boolean {
-  const right = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(right), digest(signature));
+  return isSameSecret(signature, `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`);
 }
 
 function plain(status: number, text: string): Response {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import {
   type JSONRPCMessage,
@@ -62,16 +63,12 @@ export function createLineTransport(input: Readable, output: Writable): Transpor
     close();
   }
 
-  function drained(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void) => {
-        output.off("drain", done).off("error", broken).off("close", done);
-        end();
-      };
-      const done = () => settle(resolve);
-      const broken = (error: Error) => settle(() => reject(error));
-      output.once("drain", done).once("error", broken).once("close", done);
-    });
+  /** Rejects if the output fails. */
+  async function drained(): Promise<void> {
+    const settled = new AbortController();
+    const { signal } = settled;
+    const ends = [once(output, "drain", { signal }), once(output, "close", { signal })];
+    await Promise.race(ends).finally(() => settled.abort());
   }
 
   function close(): void {

@@ -1,9 +1,6 @@
-import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
-import type { Skill } from "@modelcontextprotocol/server/ext/skills";
+import type { Tool } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
-import { cutText } from "../../base/util/cut-text.ts";
 import type { View } from "../../core/access/view.ts";
-import type { ReadableEntry } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { domainLine, domainsBySize, listNames } from "../../core/operations/describe-directory.ts";
 import { waitingLine } from "../../core/operations/missing-servers.ts";
@@ -13,52 +10,28 @@ import type { MenuTool } from "../../core/surfaces/native-tools.ts";
 import { type SurfaceOptions, surfaceTools } from "../../core/surfaces/surface.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { createFaceToolbox, type FaceToolbox } from "../../gateway/toolbox.ts";
+import { createFaceToolbox } from "../../gateway/toolbox.ts";
 import { LARGEST_RESULT } from "./client-limits.ts";
 import { listPrompts, listSkills } from "./prompts.ts";
 import { listResources } from "./resources.ts";
 
 /** The lists for clients with the same view, made once for each catalog. */
-export interface ToolListing {
-  readonly version: string;
-  readonly tools: readonly Tool[];
-  readonly toolbox: FaceToolbox;
-  readonly prompts: readonly Prompt[];
-  readonly promptEntries: ReadonlyMap<string, ReadableEntry>;
-  readonly resources: readonly Resource[];
-  readonly resourceEntries: ReadonlyMap<string, ReadableEntry>;
-  readonly templates: readonly ResourceTemplateType[];
-  readonly templateEntries: ReadonlyMap<string, ReadableEntry>;
-  readonly skills: readonly Skill[];
-  readonly instructions: string;
-}
+export type ToolListing = Awaited<ReturnType<typeof createListing>>;
 
-/** A client's lists, with the view that they were made from. */
-interface ClientListing {
-  readonly listing: ToolListing;
-  readonly view: View;
-  readonly principal: Principal;
-}
+export type Listings = ReturnType<typeof createListings>;
 
-export interface Listings {
-  /** Waits for no server that is starting. */
-  for(principal: Principal | undefined): Promise<ClientListing>;
-}
-
-export interface ListingOptions extends MenuOptions {
-  readonly instructions?: InstructionsOption;
+interface ListingOptions extends MenuOptions {
+  readonly instructions?: InstructionsOption | undefined;
 }
 
 const MAX_LISTINGS = 64;
 
-export function createListings(gateway: Gateway, options: ListingOptions): Listings {
-  const listings = new LRUCache<string, { readonly version: string; readonly listing: Promise<ToolListing> }>(
-    {
-      max: MAX_LISTINGS,
-    },
-  );
+export function createListings(gateway: Gateway, options: ListingOptions) {
+  const listings = new LRUCache<string, { version: string; listing: Promise<ToolListing> }>({
+    max: MAX_LISTINGS,
+  });
 
-  async function listingFor(given: Principal | undefined): Promise<ClientListing> {
+  async function listingFor(given: Principal | undefined) {
     const view = await faceApiOf(gateway).shown(given);
     const { principal } = view;
     const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
@@ -70,14 +43,17 @@ export function createListings(gateway: Gateway, options: ListingOptions): Listi
     return { listing: await listing, view, principal };
   }
 
-  return { for: listingFor };
+  return {
+    /** A client's lists, with the view that they were made from. Waits for no server that is starting. */
+    for: listingFor,
+  };
 }
 
-async function createListing(gateway: Gateway, view: View, options: ListingOptions): Promise<ToolListing> {
+async function createListing(gateway: Gateway, view: View, options: ListingOptions) {
   const toolbox = await createFaceToolbox(gateway, { ...options, view });
   return {
     version: view.version,
-    tools: toolbox.entries.size > 0 ? (toolbox.tools as readonly Tool[]) : toolbox.tools.map(alwaysLoaded),
+    tools: (toolbox.entries.size > 0 ? toolbox.tools : toolbox.tools.map(alwaysLoaded)) as readonly Tool[],
     toolbox,
     ...listPrompts(view),
     ...listResources(view),
@@ -90,9 +66,9 @@ async function createListing(gateway: Gateway, view: View, options: ListingOptio
  * Keeps the few tools out of the tool search that some clients put in front of every server, and their answers out
  * of files.
  */
-function alwaysLoaded(tool: MenuTool): Tool {
+function alwaysLoaded(tool: MenuTool): MenuTool {
   const meta = { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": LARGEST_RESULT };
-  return { ...(tool as Tool), _meta: { ...tool._meta, ...meta } };
+  return { ...tool, _meta: { ...tool._meta, ...meta } };
 }
 
 /** The facts that instructions are made of, as far as the caller may see them. */
@@ -112,10 +88,7 @@ const MAX_CHARS = 2_000;
 const SUMMARY_CHARS = 100;
 const NAMES_CHARS = 120;
 
-function toInstructions(
-  view: View,
-  { instructions, ...surface }: SurfaceOptions & { readonly instructions?: InstructionsOption },
-): string {
+function toInstructions(view: View, { instructions, ...surface }: ListingOptions): string {
   if (typeof instructions === "string") return instructions;
   const resourceCount = view.shown.filter((entry) => entry.kind === "resource").length;
   const context: InstructionContext = {
@@ -152,8 +125,5 @@ function ownInstructions(view: View, surface: SurfaceOptions): string {
     shown.push(line);
   }
   const hidden = lines.length - shown.length;
-  return cutText(
-    [head, ...shown, ...(hidden > 0 ? [`and ${hidden} more domains`] : [])].join("\n"),
-    MAX_CHARS,
-  );
+  return [head, ...shown, ...(hidden > 0 ? [`and ${hidden} more domains`] : [])].join("\n");
 }

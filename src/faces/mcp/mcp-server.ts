@@ -8,6 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { NativeNames } from "../../core/surfaces/native-tools.ts";
@@ -104,7 +105,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
   const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
-  const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
+  const listings = createListings(gateway, { ...menu, instructions });
   const tasks = surface === "native" ? createTasks<ToolResult>(faceApiOf(gateway).clock) : undefined;
   const parts: ServerParts = {
     gateway,
@@ -115,7 +116,6 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     name: options.name ?? "keyhole",
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
-    listsEntries: surface === "native",
     followSdk: (answer) => fastPath.followSdk(answer),
     tasks,
   };
@@ -188,9 +188,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
 
 /** A request that names its revision is never of the older protocol, so the SDK need not look twice. */
 function claimsRevision(body: unknown): boolean {
-  const params = (body as { params?: { _meta?: unknown } } | undefined)?.params;
-  const meta = params?._meta;
-  return typeof meta === "object" && meta !== null && Object.hasOwn(meta, PROTOCOL_VERSION_META_KEY);
+  return Object.hasOwn(fieldsOf(field(field(body, "params"), "_meta")), PROTOCOL_VERSION_META_KEY);
 }
 
 /** Tells open `subscriptions/listen` streams of the changes that their principals can see. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { toArgs } from "../../base/json-schema/args.ts";
 import { hidesText, toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Json } from "../../base/util/json.ts";
+import { field } from "../../base/util/plain-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../../core/access/view.ts";
 import type { Entry, ReadableEntry } from "../../core/nouns/entry.ts";
@@ -12,13 +13,8 @@ import { visiblePrompt } from "./call-native.ts";
 
 const SUMMARY_CHARS = 300;
 
-interface PromptLists {
-  readonly prompts: readonly Prompt[];
-  readonly promptEntries: ReadonlyMap<string, ReadableEntry>;
-}
-
 /** Lists prompts by their name. Prompts that share a name are listed by their op. */
-export function listPrompts(view: View): PromptLists {
+export function listPrompts(view: View) {
   const entries = view.shown.filter((entry): entry is ReadableEntry => entry.kind === "prompt");
   const sharing = Map.groupBy(entries, (entry) => entry.name);
   const promptEntries = new Map<string, ReadableEntry>();
@@ -47,9 +43,7 @@ function toPrompt(name: string, entry: ReadableEntry): Prompt {
 
 /** Turns a loaded prompt into messages. A list of messages keeps its shape. */
 export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
-  if (value !== null && typeof value === "object" && !Array.isArray(value) && Array.isArray(value.messages)) {
-    return visiblePrompt(value as unknown as GetPromptResult);
-  }
+  if (Array.isArray(field(value, "messages"))) return visiblePrompt(value as unknown as GetPromptResult);
   return {
     description: toSummary(entry.description, SUMMARY_CHARS),
     messages: [{ role: "user", content: { type: "text", text: toVisibleText(toPlainText(value)) } }],

@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
-import { isProblem } from "../../base/problems/problem.ts";
+import { isProblem, type Problem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { RpcError } from "../../core/nouns/entry.ts";
@@ -35,16 +35,13 @@ export function refusedCursor(): ProtocolError {
   );
 }
 
-interface ProtocolFailure {
-  readonly code: string;
-  readonly message: string;
-  readonly next: string;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
 /** Turns a failure into a protocol error, for results that cannot carry one. */
-export function failedRequest(failure: ProtocolFailure): ProtocolError {
-  const { code, message, next, details } = failure;
+export function failedRequest({
+  code,
+  message,
+  next,
+  details,
+}: Pick<Problem, "message" | "next" | "details"> & { readonly code: string }): ProtocolError {
   const fault = code === "INTERNAL" || code === "RESULT_INVALID" || code === "TIMEOUT";
   const protocolCode = fault ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
   return new ProtocolError(protocolCode, `${message} ${next}`, { code, next, details });

@@ -1,5 +1,6 @@
 import { type CompleteResult, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { Json } from "../../base/util/json.ts";
+import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import { readTextParams } from "../../core/calls/resolve-address.ts";
 import type { Entry, ReadableEntry } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
@@ -23,8 +24,6 @@ export interface ServerParts extends CallParts {
   readonly name: string;
   readonly version: string;
   readonly listTtlMs: number;
-  /** Whether the list of tools has those of the servers. */
-  readonly listsEntries: boolean;
   /** Follows the calls of endpoints without a connection. */
   readonly followSdk: FollowSdk;
 }
@@ -117,9 +116,10 @@ export async function createProtocolServer(
   };
   const followSdk = connection ? connection.followSdk : parts.followSdk;
   const answerCall = createAnswerCall(parts, { callerOf, knownClient });
-  const answer =
-    followSdk?.(answerCall, { revision: connection?.revision ?? "modern", log: logging(server) }) ??
-    answerCall;
+  /** Sends log messages above the level that the client has set. */
+  const log: ClientRequest["log"] = (level, data, logger) =>
+    server.sendLoggingMessage({ level, data, logger });
+  const answer = followSdk?.(answerCall, { revision: connection?.revision ?? "modern", log }) ?? answerCall;
   /** Loads an entry for a request. */
   const loaded = async <T extends object>(
     context: ServerContext,
@@ -152,7 +152,8 @@ export async function createProtocolServer(
   };
 
   server.setRequestHandler("tools/list", async ({ params }, context) => {
-    const { listing, principal } = await (parts.listsEntries ? wholeOf : callerOf)(principalOf(context));
+    // Only the native surface has tasks, and lists the tools of the servers.
+    const { listing, principal } = await (tasks ? wholeOf : callerOf)(principalOf(context));
     const { tools, version } = listing;
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
@@ -235,11 +236,6 @@ function principalOf({ http }: ServerContext): Principal | undefined {
   return fromAuthInfo(http?.authInfo);
 }
 
-/** Sends log messages above the level that the client has set. */
-function logging(server: Server): ClientRequest["log"] {
-  return (level, data, logger) => server.sendLoggingMessage({ level, data, logger });
-}
-
 const MAX_VALUES = 100;
 
 type Argument = { readonly name: string; readonly value: string };
@@ -270,18 +266,13 @@ function toResult(values: readonly string[]): CompleteResult {
 }
 
 function inSchema(entry: ReadableEntry | undefined, argument: Argument): string[] {
-  const properties = (entry?.inputSchema.properties ?? {}) as Readonly<Record<string, unknown>>;
-  const schema = Object.hasOwn(properties, argument.name) ? properties[argument.name] : undefined;
+  const schema = fieldsOf(field(entry?.inputSchema.properties, argument.name));
+  const ofType = schema.type === "boolean" ? [true, false] : [];
+  const values = [...listOf(schema.enum), ...listOf(schema.examples), schema.default, ...ofType]
+    .filter((value) => ["string", "number", "boolean"].includes(typeof value))
+    .map(String);
   const typed = argument.value.toLowerCase();
-  return [...new Set(valuesOf(schema))].filter((value) => value.toLowerCase().startsWith(typed));
-}
-
-function valuesOf(schema: unknown): string[] {
-  if (schema === null || typeof schema !== "object") return [];
-  const { enum: choices, examples, type, default: preset } = schema as Readonly<Record<string, unknown>>;
-  const named = [choices, examples, preset === undefined ? [] : [preset]].filter(Array.isArray).flat();
-  if (type === "boolean") named.push(true, false);
-  return named.filter((value) => ["string", "number", "boolean"].includes(typeof value)).map(String);
+  return [...new Set(values)].filter((value) => value.toLowerCase().startsWith(typed));
 }
 
 const PAGE = 1_000;

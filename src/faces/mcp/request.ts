@@ -15,7 +15,7 @@ import { publish } from "../../core/telemetry/events.ts";
 import { beginSpan, traceOf } from "../../core/telemetry/trace-context.ts";
 import type { FaceOptions } from "../../gateway/face-api.ts";
 import { takesForms } from "../../sources/mcp/pass-through.ts";
-import { limitsOf, readsBytes } from "./client-limits.ts";
+import { limitsOf } from "./client-limits.ts";
 import { asProtocolError } from "./protocol-errors.ts";
 import type { SealedState } from "./sealed-state.ts";
 
@@ -26,29 +26,17 @@ type SdkRequest = ServerContext["mcpReq"];
 
 /** A request as Keyhole reads it, through the SDK or past it. */
 export interface ClientRequest
-  extends Pick<SdkRequest, "id" | "method" | "_meta" | "envelope" | "inputResponses" | "requestState"> {
-  readonly signal: AbortSignal;
+  extends Pick<SdkRequest, "id" | "method" | "_meta" | "inputResponses" | "requestState" | "signal" | "log"> {
+  /** The metadata that every request of the newer protocol repeats. */
+  readonly envelope?: PlainObject | undefined;
   readonly overHttp: boolean;
   /** Sends a notification that belongs to the request. */
   notify(notification: { method: string; params: Record<string, unknown> }): Promise<void>;
-  log: SdkRequest["log"];
 }
 
 /** A request that the SDK has read. */
 export function fromContext({ mcpReq, http }: ServerContext): ClientRequest {
-  const { id, method, _meta, envelope, inputResponses, requestState, signal, notify, log } = mcpReq;
-  return {
-    id,
-    method,
-    _meta,
-    envelope,
-    inputResponses,
-    requestState,
-    signal,
-    overHttp: http !== undefined,
-    notify,
-    log,
-  };
+  return { ...mcpReq, overHttp: http !== undefined };
 }
 
 /**
@@ -65,8 +53,6 @@ export interface RequestContext {
   readonly client: string | undefined;
   /** The request asks for structured content. */
   readonly structured: boolean;
-  /** The client would show a model the bytes of pictures as text. */
-  readonly readsBytes: boolean;
   readonly options: FaceOptions;
 }
 
@@ -118,7 +104,7 @@ function toContext(
   trace?: CallTrace,
 ): RequestContext {
   const state = request.requestState<SealedState>();
-  const envelope = request.envelope as PlainObject | undefined;
+  const { envelope } = request;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as PlainObject | undefined;
   const capabilities = declared ?? connection.capabilities ?? {};
   const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
@@ -130,7 +116,6 @@ function toContext(
     ...(state && { state }),
     canAsk: takesForms(capabilities),
     structured: request._meta?.[STRUCTURED_META_KEY] === true,
-    readsBytes: readsBytes(client),
     options: {
       principal,
       signal: request.signal,
@@ -144,21 +129,20 @@ function toContext(
 }
 
 function toClient(
-  request: ClientRequest,
+  { envelope, inputResponses, log }: ClientRequest,
   capabilities: PlainObject,
   state: SealedState | undefined,
   progress: CallingClient["progress"],
 ): CallingClient {
-  const envelope = request.envelope as PlainObject | undefined;
   return {
     capabilities,
-    responses: request.inputResponses ?? {},
+    responses: inputResponses ?? {},
     ...(state?.kind === "tool" && { state: state.state }),
     progress,
     // A client of the older protocol listens to everything until it sets a level, which only the SDK knows.
     logLevel: envelope ? (envelope[LOG_LEVEL_META_KEY] as CallingClient["logLevel"]) : "debug",
     // It only informs: a client that has gone away must not fail the call.
-    log: (level, data, logger) => void request.log(level, data, logger).catch(() => {}),
+    log: (level, data, logger) => void log(level, data, logger).catch(() => {}),
   };
 }
 
@@ -209,7 +193,7 @@ async function traced<T extends object>(
   if (!span) return work(trace);
   const startedAt = Date.now();
   const started = performance.now();
-  const version = (request.envelope as PlainObject | undefined)?.[PROTOCOL_VERSION_META_KEY];
+  const version = request.envelope?.[PROTOCOL_VERSION_META_KEY];
   const report = (ending: { target?: string; error?: string; status?: string }) =>
     publish({
       type: "mcp",

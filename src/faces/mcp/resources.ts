@@ -1,6 +1,7 @@
-import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
+import type { ReadResourceResult, Resource } from "@modelcontextprotocol/server";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Json } from "../../base/util/json.ts";
+import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../../core/access/view.ts";
 import { resolveAddress } from "../../core/calls/resolve-address.ts";
@@ -11,19 +12,12 @@ import { findAddress } from "./prompts.ts";
 
 const SUMMARY_CHARS = 300;
 
-interface ResourceLists {
-  readonly resources: readonly Resource[];
-  readonly resourceEntries: ReadonlyMap<string, ReadableEntry>;
-  readonly templates: readonly ResourceTemplateType[];
-  readonly templateEntries: ReadonlyMap<string, ReadableEntry>;
-}
-
 /**
  * Lists documents and skills as resources, and those with params as templates. The address is the `uri` or
  * `uriTemplate` that the source put into the metadata. Without one, or if two entries claim it, the route is the
  * address.
  */
-export function listResources(view: View): ResourceLists {
+export function listResources(view: View) {
   const entries = view.shown.filter(isDocument).filter(({ status }) => status?.state !== "starting");
   const claims = Map.groupBy(entries, ownAddress);
   const resourceEntries = new Map<string, ReadableEntry>();
@@ -47,7 +41,10 @@ export function listResources(view: View): ResourceLists {
 /** Finds the entry behind a URI, with the params in the URI. Routes find unlisted entries too. */
 export function findResource(
   uri: string,
-  { resourceEntries, templateEntries }: Pick<ResourceLists, "resourceEntries" | "templateEntries">,
+  {
+    resourceEntries,
+    templateEntries,
+  }: Pick<ReturnType<typeof listResources>, "resourceEntries" | "templateEntries">,
   find: View["find"],
 ): { entry: ReadableEntry; params: Record<string, unknown> } | undefined {
   const listed = resourceEntries.get(uri);
@@ -115,12 +112,8 @@ function mimeTypeOf({ metadata }: ReadableEntry): string | undefined {
 }
 
 function isContents(value: Json): boolean {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-  const { contents } = value;
-  return (
-    Array.isArray(contents) &&
-    contents.every((part) => part !== null && typeof part === "object" && "uri" in part)
-  );
+  const contents = field(value, "contents");
+  return Array.isArray(contents) && contents.every((part) => isPlainObject(part) && "uri" in part);
 }
 
 /** A part of a template: literal text or a variable. */
@@ -136,9 +129,9 @@ const MAX_CHARS = 4_096;
 export function matchTemplate(template: string, uri: string): Map<string, string> | undefined {
   if (template.length > MAX_CHARS || uri.length > MAX_CHARS) return undefined;
   const { path, query } = splitQuery(template);
-  const [uriPath = "", uriQuery] = query.length > 0 ? cut(uri, "?") : [uri];
+  const pathEnd = query.length > 0 && uri.includes("?") ? uri.indexOf("?") : uri.length;
   const found = new Map<string, string>();
-  let rest = uriPath;
+  let rest = uri.slice(0, pathEnd);
   const parts = toParts(path);
   for (const [index, part] of parts.entries()) {
     if ("literal" in part) {
@@ -155,7 +148,7 @@ export function matchTemplate(template: string, uri: string): Map<string, string
     rest = rest.slice(end);
   }
   if (rest !== "") return undefined;
-  for (const [name, value] of new URLSearchParams(uriQuery ?? "")) {
+  for (const [name, value] of new URLSearchParams(uri.slice(pathEnd + 1))) {
     if (query.includes(name)) found.set(name, value);
   }
   return found;
@@ -186,11 +179,6 @@ function toParts(path: string): TemplatePart[] {
 function endOf(text: string, literal: string, last: boolean): number {
   if (!last) return text.indexOf(literal, 1);
   return text.endsWith(literal) ? text.length - literal.length : -1;
-}
-
-function cut(text: string, mark: string): [string, string?] {
-  const at = text.indexOf(mark);
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 function decode(text: string): string {

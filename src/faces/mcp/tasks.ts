@@ -38,12 +38,6 @@ const MIB = 1024 * 1024;
 /** The work of a task. `report` takes the messages of the tool. */
 type Work<T> = (signal: AbortSignal, report: (message: string) => void) => Promise<T>;
 
-/** The caller of a task, and the tool that it calls. */
-interface Started {
-  readonly principal: Principal;
-  readonly entry: Pick<NeededEntry, "route">;
-}
-
 interface StoredTask<T> {
   readonly task: Task<T>;
   readonly principalId: string;
@@ -85,7 +79,11 @@ export function createTasks<T>(clock: Clock) {
 
   return {
     /** Starts a task. `ttlMs` is how long it is kept; absent or too long, the store decides. */
-    start: ({ principal, entry }: Started, ttlMs: number | undefined, work: Work<T>): Task<T> => {
+    start: (
+      { principal, entry }: { readonly principal: Principal; readonly entry: Pick<NeededEntry, "route"> },
+      ttlMs: number | undefined,
+      work: Work<T>,
+    ): Task<T> => {
       const running = tasksOf(principal.id);
       if (running.length >= MAX_TASKS) {
         const done = running.find(({ task }) => task.status !== "working");

@@ -114,14 +114,12 @@ export const CLIENTS: readonly Client[] = [
   {
     name: "zed",
     title: "Zed",
-    places: ({ home, env, platform, project }) => {
-      const own =
-        platform === "win32" ? join(roaming(home, env), "Zed") : join(configFolder(home, env), "zed");
-      return [
-        user(join(own, "settings.json"), ["context_servers"]),
-        inProject(join(project, ".zed", "settings.json"), ["context_servers"]),
-      ];
-    },
+    places: (machine) => [
+      user(join(configFolder(machine), onWindows(machine, "Zed", "zed"), "settings.json"), [
+        "context_servers",
+      ]),
+      inProject(join(machine.project, ".zed", "settings.json"), ["context_servers"]),
+    ],
     dialect: ZED,
     entry: (program) => ({ ...plain(program), env: {} }),
   },
@@ -150,12 +148,9 @@ export const CLIENTS: readonly Client[] = [
   {
     name: "goose",
     title: "Goose",
-    places: ({ home, env, platform }) => {
-      const own =
-        platform === "win32"
-          ? join(roaming(home, env), "Block", "goose", "config")
-          : join(configFolder(home, env), "goose");
-      return [user(join(own, "config.yaml"), ["extensions"], "yaml")];
+    places: (machine) => {
+      const own = onWindows(machine, join("Block", "goose", "config"), "goose");
+      return [user(join(configFolder(machine), own, "config.yaml"), ["extensions"], "yaml")];
     },
     dialect: GOOSE,
     entry: ({ command, args }) => ({
@@ -188,15 +183,17 @@ function inProject(path: string, at: readonly string[], format: FormatName = "js
 }
 
 /** The folder in which desktop applications keep their settings. */
-function appFolder({ home, env, platform }: ClientMachine): string {
-  if (platform === "darwin") return join(home, "Library", "Application Support");
-  return platform === "win32" ? roaming(home, env) : configFolder(home, env);
+function appFolder(machine: ClientMachine): string {
+  const isMac = machine.platform === "darwin";
+  return isMac ? join(machine.home, "Library", "Application Support") : configFolder(machine);
 }
 
-function configFolder(home: string, env: ClientMachine["env"]): string {
-  return env.XDG_CONFIG_HOME || join(home, ".config");
+function configFolder(machine: ClientMachine): string {
+  const { home, env } = machine;
+  const roaming = env.APPDATA || join(home, "AppData", "Roaming");
+  return onWindows(machine, roaming, env.XDG_CONFIG_HOME || join(home, ".config"));
 }
 
-function roaming(home: string, env: ClientMachine["env"]): string {
-  return env.APPDATA || join(home, "AppData", "Roaming");
+function onWindows({ platform }: ClientMachine, path: string, otherwise: string): string {
+  return platform === "win32" ? path : otherwise;
 }

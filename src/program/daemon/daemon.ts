@@ -1,10 +1,11 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { isProblem, problem } from "../../base/problems/problem.ts";
+import { isSameSecret } from "../../base/safety/same-secret.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { createLineTransport } from "../../faces/mcp/line-transport.ts";
 import { makeOwnFolder } from "../../sources/mcp/own-folder.ts";
@@ -175,9 +176,7 @@ export async function startDaemon(options: DaemonOptions) {
 function readHello(line: string, token: string): Hello | undefined {
   try {
     const hello = JSON.parse(line) as Hello;
-    const [sent, expected] = [Buffer.from(String(hello.token)), Buffer.from(token)];
-    const isAllowed = sent.length === expected.length && timingSafeEqual(sent, expected);
-    return isAllowed && hello.wire === WIRE ? hello : undefined;
+    return isSameSecret(String(hello.token), token) && hello.wire === WIRE ? hello : undefined;
   } catch {
     return undefined;
   }

@@ -28,7 +28,7 @@ const trustSchema = z.object({
 export async function isTrusted(given: string, home = homedir()): Promise<boolean> {
   const trusted = openTrust(home);
   if (trusted.keys().length === 0) return false;
-  const folder = await realpath(given).catch(() => resolve(given));
+  const folder = await realFolder(given);
   for (const each of await projectFolders(folder)) {
     const record = trusted.get(each);
     const contents = await folderContents(each);
@@ -44,11 +44,16 @@ export async function recordTrust({ folder, hash }: FolderContents, home = homed
 }
 
 /** Forgets the trust in a folder. Resolves to false if there was none. */
-export async function endTrust({ folder }: FolderContents, home = homedir()): Promise<boolean> {
-  const trusted = openTrust(home);
+export async function endTrust({ folder }: FolderContents): Promise<boolean> {
+  const trusted = openTrust(homedir());
   if (trusted.get(folder) === undefined) return false;
   await trusted.change(new Map([[folder, undefined]]));
   return true;
+}
+
+/** The real path of a folder, also if it is missing. */
+export async function realFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(() => resolve(folder));
 }
 
 function openTrust(home: string) {
@@ -79,17 +84,14 @@ const PACKAGES = ["package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.l
 
 /** Finds what a folder would run. Reads files and runs nothing. */
 export async function folderContents(given: string): Promise<FolderContents> {
-  const folder = await realpath(given).catch(() => resolve(given));
+  const folder = await realFolder(given);
   const skills = await skillFiles(folder);
   // In the home folder, settings and prompt are the person's own, and no project's.
-  const isHome = folder === (await realpath(homedir()).catch(() => homedir()));
+  const isHome = folder === (await realFolder(homedir()));
   const named = [
     ...(await configFiles(folder)),
-    ...(await existing(folder, isHome ? [] : [settingsPath(folder)])).map((path) => ({
-      path,
-      why: "settings" as const,
-    })),
-    ...skills.filter(isProgram).map((path) => ({ path, why: "skill" as const })),
+    ...because("settings", await existing(folder, isHome ? [] : [settingsPath(folder)])),
+    ...because("skill", skills.filter(isProgram)),
   ];
   const files: FolderFile[] = [];
   for (const { path, why } of named) files.push({ path, why, hash: await hashFile(path) });
@@ -109,14 +111,18 @@ export async function folderContents(given: string): Promise<FolderContents> {
   };
 }
 
-async function configFiles(folder: string): Promise<Pick<FolderFile, "path" | "why">[]> {
+function because(why: FolderFile["why"], paths: readonly string[]) {
+  return paths.map((path) => ({ path, why }));
+}
+
+async function configFiles(folder: string) {
   const [config] = await existing(folder, DEFAULT_CONFIGS);
   if (config === undefined) return [];
   const reached = (await codeFiles(config)).filter((path) => path !== config);
   return [
-    { path: config, why: "config" },
-    ...reached.map((path) => ({ path, why: "code" as const })),
-    ...(await existing(folder, PACKAGES)).map((path) => ({ path, why: "packages" as const })),
+    ...because("config", [config]),
+    ...because("code", reached),
+    ...because("packages", await existing(folder, PACKAGES)),
   ];
 }
 

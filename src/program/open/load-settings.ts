@@ -1,11 +1,10 @@
-import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { settingsPath } from "./config-files.ts";
 import { type EnvVariables, envSettings } from "./env-settings.ts";
-import { isTrusted } from "./folder-trust.ts";
+import { isTrusted, realFolder } from "./folder-trust.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { type ReadSettings, readSettingsFile } from "./read-settings-file.ts";
 import {
@@ -127,10 +126,6 @@ function toSource(
   return { from, path, state: "kept", value: before.value };
 }
 
-async function realFolder(folder: string): Promise<string> {
-  return realpath(folder).catch(() => resolve(folder));
-}
-
 /** Settings that an untrusted project may set; `*` is any key. */
 const HARMLESS = [
   "$schema",
@@ -150,18 +145,13 @@ const LIMITS = [
   "retry.maxRetries",
 ];
 
-interface Restricted {
-  readonly value: SettingsFile;
-  /** Paths of the settings that were left out. */
-  readonly refused: readonly (readonly string[])[];
-}
-
 /**
  * Removes settings from an untrusted project that could run commands, grant permissions, send requests and
  * their keys elsewhere, or raise a limit. The list names what may stay, so a new setting is refused until it is
  * known to be harmless.
  */
-function restrictProject(project: SettingsFile, below: object, trusted: boolean): Restricted {
+function restrictProject(project: SettingsFile, below: object, trusted: boolean) {
+  /** Paths of the settings that were left out. */
   const refused: string[][] = [];
   const keep = (path: readonly string[], value: unknown, lower: unknown): boolean => {
     if (trusted || HARMLESS.some((pattern) => matches(pattern.split("."), path))) return true;

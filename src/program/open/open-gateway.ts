@@ -14,7 +14,7 @@ import type { Settings } from "./settings-schema.ts";
 import { closeAudit, openAudit, openIndex, openLearning } from "./stores.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
-export interface GatewayRequest {
+interface GatewayRequest {
   /** The domains, sources and other options of the config. Its options win over those that the program sets. */
   readonly options: Partial<GatewayOptions>;
   /**
@@ -34,14 +34,8 @@ export interface GatewayRequest {
   readonly isForMany?: boolean;
 }
 
-export interface OpenedGateway {
-  readonly gateway: Gateway;
-  /** Closes the gateway and writes the rest of the audit log. */
-  close(): Promise<void>;
-}
-
 /** Makes a gateway: the one place that decides what a gateway of the program keeps and what its caller may do. */
-export function openGateway(request: GatewayRequest): OpenedGateway {
+export function openGateway(request: GatewayRequest) {
   const { options, settings, config, profileName, isAgent = false, isForMany = false } = request;
   const audit = settings && openAudit(settings.audit);
   const gateway = createGateway({
@@ -60,6 +54,7 @@ export function openGateway(request: GatewayRequest): OpenedGateway {
   });
   return {
     gateway,
+    /** Closes the gateway and writes the rest of the audit log. */
     close: async () => {
       await gateway.close();
       await closeAudit(audit);

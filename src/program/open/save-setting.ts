@@ -10,11 +10,6 @@ import { withValue } from "./merge-settings.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
 import { settingsFileSchema } from "./settings-schema.ts";
 
-export interface Saving {
-  /** The settings file; it is created if it is missing. */
-  readonly file: string;
-}
-
 /** Readable by the owner only, because settings may contain keys. */
 const MODE = 0o600;
 
@@ -22,11 +17,15 @@ let turn: Promise<unknown> = Promise.resolve();
 
 /**
  * Sets one setting in a file, at a path such as `providers.default`. Without a value, removes it. Comments
- * and other settings stay as they are. Saves run one after the other.
+ * and other settings stay as they are. A missing file is created. Saves run one after the other.
  *
  * @throws FILE_INVALID if the file is wrong, or would be with the new value; the file is not touched then.
  */
-export function saveSetting(path: string, value: Json | undefined, { file }: Saving): Promise<void> {
+export function saveSetting(
+  path: string,
+  value: Json | undefined,
+  { file }: { readonly file: string },
+): Promise<void> {
   const saved = turn.then(() => save(path.split("."), value, file));
   turn = saved.catch(() => {});
   return saved;

@@ -5,7 +5,7 @@ import {
   providerNameSchema,
   retryConfigSchema,
 } from "../../agent/models/models-config.ts";
-import { DEFAULT_IDLE_MS } from "../../agent/models/providers/define-provider.ts";
+import { DEFAULT_IDLE_MS, url } from "../../agent/models/providers/define-provider.ts";
 import { secretsIn, secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { LOG_LEVELS } from "../../core/telemetry/log-line.ts";
@@ -15,10 +15,6 @@ import { serverConfigSchema } from "../../sources/mcp/config/server-config.ts";
 const text = z.string().max(4096);
 const count = z.int().min(0);
 const name = z.string().min(1).max(256);
-
-const address = z
-  .union([z.literal(""), z.url({ protocol: /^https?$/, error: "must be an http or https address" })])
-  .refine((value) => !/^[^/]*\/\/[^/]*@/.test(value), "must not carry a user name or password");
 
 const rules = z
   .array(z.string().min(1).max(12_000))
@@ -85,7 +81,7 @@ export const settingsFileSchema = z
     permissions: section({ allow: rules, ask: rules, deny: rules }),
     telemetry: section({
       enabled: z.boolean(),
-      endpoint: address.describe("Address of an OTLP collector over HTTP, without /v1/traces"),
+      endpoint: url.unwrap().describe("Address of an OTLP collector over HTTP, without /v1/traces"),
       headers: z.record(name, text),
       arguments: z.boolean().describe("Also sends prompts, arguments and answers"),
     }),

@@ -48,7 +48,9 @@ export const trust = defineCommand({
     const request = await trustRequest(resolve(folder));
     const name = toVisibleLine(request.contents.folder);
     if (end) {
-      const wasTrusted = await takeTrust(request);
+      const { contents } = request;
+      const wasTrusted = await endTrust(contents);
+      if (wasTrusted) await recordDecision("revoked", contents);
       return console.log(wasTrusted ? `${name} is no longer trusted.` : `${name} was not trusted.`);
     }
     console.log(showRequest(request).join("\n"));
@@ -80,8 +82,8 @@ function showRequest(request: TrustRequest): string[] {
 }
 
 /** Shows what trusting a folder means, in whole lines. */
-export function showContents({ contents, servers }: TrustRequest): string[] {
-  const { folder, files, texts } = contents;
+export function showContents(request: TrustRequest): string[] {
+  const { folder, files, texts } = request.contents;
   const near = (path: string) => {
     const way = relative(folder, path);
     return toVisibleLine(way.startsWith("..") ? path : way);
@@ -90,11 +92,11 @@ export function showContents({ contents, servers }: TrustRequest): string[] {
     `If you trust ${toVisibleLine(folder)}, Keyhole uses there:`,
     ...files.map(({ path, why }) => `  ${near(path)}: ${WHY[why]}`),
     ...texts.map((path) => `  ${near(path)}: is read to the model`),
-    ...servers.flatMap((program) => [
+    ...request.servers.flatMap((program) => [
       `  the server ${toVisibleLine(program.label)}:`,
       ...showProgram(program).map((line) => `    ${line}`),
     ]),
-    ...(files.length + texts.length === 0 ? ["  nothing"] : []),
+    ...(holdsNothing(request) ? ["  nothing"] : []),
   ];
 }
 
@@ -106,14 +108,11 @@ export function holdsNothing({ contents: { files, texts } }: TrustRequest): bool
 export async function giveTrust({ contents, servers }: Omit<TrustRequest, "hash">): Promise<void> {
   await openConsents().give(servers);
   await recordTrust(contents);
-  await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
+  await recordDecision("allowed", contents);
 }
 
-/** Ends the trust in a folder. Resolves to false if there was none. */
-async function takeTrust({ contents }: TrustRequest): Promise<boolean> {
-  const had = await endTrust(contents);
-  if (had) await recordDecisions("revoked", "folder", [{ name: contents.folder, digest: contents.hash }]);
-  return had;
+function recordDecision(kind: "allowed" | "revoked", { folder, hash }: FolderContents): Promise<void> {
+  return recordDecisions(kind, "folder", [{ name: folder, digest: hash }]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { problem } from "../../../base/problems/problem.ts";
-import { isPlainObject } from "../../../base/util/plain-object.ts";
+import { field, isPlainObject, listOf } from "../../../base/util/plain-object.ts";
 import { untilAborted } from "../../../base/util/until-aborted.ts";
 import type { ProviderContext } from "./define-provider.ts";
 
@@ -109,10 +109,8 @@ export async function createCompatibleModel(
 /** The names in an answer: the texts that its rows have in a field. */
 export function namesIn(body: unknown, rowsField = "data", nameField = "id"): string[] {
   const rows = isPlainObject(body) ? body[rowsField] : body;
-  return (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
-    const name = isPlainObject(row) ? row[nameField] : undefined;
-    return typeof name === "string" ? [name] : [];
-  });
+  const names = listOf(rows).map((row) => field(row, nameField));
+  return names.filter((name) => typeof name === "string");
 }
 
 export function bearer(key: string | undefined): Record<string, string> {

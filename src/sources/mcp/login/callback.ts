@@ -1,7 +1,7 @@
-import { timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isSameSecret } from "../../../base/safety/same-secret.ts";
 
 const PATH = "/callback";
 const HEADERS = {
@@ -23,7 +23,7 @@ export async function openCallback(state: string, port: number) {
       request.method === "GET" &&
       request.headers.host === host &&
       url?.pathname === PATH &&
-      isSame(url.searchParams.get("state") ?? "", state);
+      isSameSecret(url.searchParams.get("state") ?? "", state);
     if (!isAnswer || used) return void response.writeHead(400, HEADERS).end("This is not a login.\n");
     used = true;
     response.writeHead(200, HEADERS).end("Keyhole has got the answer. You may close this page.\n");
@@ -44,9 +44,4 @@ export async function openCallback(state: string, port: number) {
       await closed;
     },
   };
-}
-
-function isSame(given: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
