@@ -13,6 +13,8 @@ import { localUser } from "./stores.ts";
 /** Gives an input to the gateway that the command line names. */
 export interface Operator {
   call(name: OperationName, input: object): Promise<ToolAnswer>;
+  /** Whether the gateway runs elsewhere and speaks to models. */
+  readonly isRemote: boolean;
   close(): Promise<void>;
 }
 
@@ -22,15 +24,25 @@ export interface LocalOptions extends Pick<ConfigOptions, "config" | "profile" |
   readonly isAsked: boolean;
 }
 
+/** The words of the terminal. The reader is the owner, who allows a call by a flag. */
 const WORDS: ToolNames = {
   ask: "keyhole ask",
   help: "keyhole help",
   get: "keyhole get",
   exec: "keyhole exec",
   batch: "keyhole batch",
+  run: "keyhole script",
   params: "name=value",
   dry_run: "--dry-run",
+  apply: "--apply",
+  allow_write: "Add --allow-write to allow it; a tool that destroys also needs --apply.",
+  // The plan ends with the command, so the script runs again.
+  perform_plan: "To perform these effects, call {run} again with --apply.",
+  perform_approved:
+    "To perform these effects, call {run} again with --apply in a terminal, where you are asked.",
 };
+const IN_TERMINAL = "Run it in a terminal, where you are asked.";
+const OR_UNASKED = "With --allow-write only tools that insist on a confirmation ask.";
 
 /** A gateway for one command, over the config. */
 export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions): Promise<Operator> {
@@ -42,12 +54,13 @@ export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions)
   const failures = await listSources(gateway, ({ newest, isFresh }) => newest === undefined && !isFresh);
   for (const error of failures.values()) console.error(toVisibleText(reasonOf(error)));
   return {
+    isRemote: false,
     call: (operation, input) =>
       callOperation(
         gateway,
         { operation, input },
         {
-          words: WORDS,
+          words: { ...WORDS, find_approver: allowWrite ? IN_TERMINAL : `${IN_TERMINAL} ${OR_UNASKED}` },
           approve: isAsked ? askPerson : () => false,
           policy: { asks: allowWrite ? "confirmed" : "writes" },
         },
