@@ -94,7 +94,8 @@ const APPLIES: readonly OperationName[] = ["exec", "batch", "run"];
 
 /** The input with `dry_run: false` wherever it does not say otherwise. */
 function applied(name: OperationName, input: object): object {
-  if (fieldsOf(input).dry_run === true) throw invalid(name, "give either --dry-run or --apply");
+  if (fieldsOf(input).dry_run === true)
+    throw invalid(name === "run" ? "script" : name, "give either --dry-run or --apply");
   const requests = listOf(fieldsOf(input).requests).map((request) => {
     const { exec } = fieldsOf(request);
     return isPlainObject(exec) ? { ...fieldsOf(request), exec: { dry_run: false, ...exec } } : request;
