@@ -4,7 +4,7 @@ import { fieldPath } from "../../../base/json-schema/field-path.ts";
 import { formatHint } from "../../../base/json-schema/keyword-message.ts";
 import { nearest } from "../../../base/util/nearest.ts";
 
-type Issue = z.core.$ZodIssue;
+type ConfigIssue = z.core.$ZodIssue;
 
 /** The types of zod in the words of people who write a config. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Says which key of a config is wrong and what is allowed there, never the value. */
-export function configMistakes(schema: unknown, issue: Issue): string {
+export function configMistakes(schema: unknown, issue: ConfigIssue): string {
   if (issue.code !== "unrecognized_keys")
     return `${issue.path.length === 0 ? "it" : fieldPath(issue.path)} ${issueReason(issue)}`;
   const keys = keysAt(schema, issue.path);
@@ -32,7 +32,7 @@ export function unknownKey(key: string, keys: readonly string[]): string {
 }
 
 /** The mistake in words that can follow the name of a key. */
-export function issueReason(issue: Issue): string {
+export function issueReason(issue: ConfigIssue): string {
   switch (issue.code) {
     case "invalid_type":
       return `must be ${typeName(issue.expected)}`;
