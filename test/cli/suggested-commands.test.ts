@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { chaos, openProgram } from "../threats/program.ts";
 import { keyhole, type Outcome } from "./kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
@@ -118,4 +119,17 @@ test("a mistake in a config is said in words of the config, with the nearest key
     'the server "tools": its override: tools.read.lan is not known; the nearest key is lane.',
   );
   expect(errors).not.toMatch(/Invalid|expected|Unrecognized|received/);
+});
+
+test("in a terminal, approve asks whether the named server may start", async () => {
+  const program = openProgram();
+  const config = program.write("mcp.json", { mcpServers: { every: chaos() } });
+  const terminal = program.terminal("approve", "every", "--config", config);
+  await terminal.sees("Let it start? [y/N]");
+  terminal.type("y");
+  terminal.press("Enter");
+  await terminal.sees("of every? [y/N]");
+  terminal.press("Enter");
+  await terminal.ends();
+  expect((await program.keyhole("servers", config)).out).toContain("every  allowed");
 });
