@@ -1,6 +1,7 @@
 // npm run docs: writes the reference pages that come from code. With --check, fails if they are outdated.
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
+import { withSteps } from "../src/base/problems/format-message.ts";
 import { PROBLEMS } from "../src/base/problems/problems.ts";
 import { settingsFileSchema } from "../src/program/open/settings-schema.ts";
 import { GROUPS } from "../src/program/program.ts";
@@ -33,10 +34,13 @@ if (check && stale.length > 0) {
 function problemsPage(): string {
   const rows = Object.entries(PROBLEMS).map(
     ([code, { sentence, next, when }]) =>
-      `## ${code}\n\n${when}\n\n> ${sentence.replaceAll("\n", "\n> ")}\n\nNext: ${[next].flat().join(" ")}\n`,
+      `## ${code}\n\n${when}\n\n> ${sentence.replaceAll("\n", "\n> ")}\n\nNext: ${[next]
+        .flat()
+        .map((text) => withSteps(text))
+        .join(" ")}\n`,
   );
   const intro =
-    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in; `{exec}`, `{get}`, `{ask}`, `{help}` and `{dry_run}` become the names that the surface has for them, and a step that a surface has no tool for is left out.\nMade from `src/base/problems/problems.ts` by `npm run docs`.\n";
+    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in; `{exec}`, `{get}`, `{ask}`, `{help}` and `{dry_run}` become the words that the surface has for them, and a step that a surface has no tool for is left out.\nMade from `src/base/problems/problems.ts` by `npm run docs`.\n";
   return ["# Problems\n", intro, ...rows].join("\n");
 }
 

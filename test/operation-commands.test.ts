@@ -59,17 +59,37 @@ test("get passes values on, and control characters of a result become visible", 
 test("without a person to ask, writing needs --allow-write", async () => {
   const refused = await local("exec", "notes.note.create", "text=milk");
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("PERMISSION_DENIED")]);
+  expect(refused.stdout).toContain("Add --allow-write to allow it");
+  expect(refused.stdout).not.toContain("owner of the gateway");
   const made = await local("exec", "notes.note.create", "text=milk", "--allow-write", "--json");
   expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, result: { text: "milk" } });
 });
 
 test("a destructive tool runs dry until told otherwise", async () => {
   const dry = await local("exec", "notes.note.delete", "--allow-write");
-  expect(dry.stdout).toContain("Nothing was changed.");
-  for (const option of ["--no-dry-run", "--dry-run=false"]) {
+  expect(dry.stdout).toContain("Nothing was changed. To apply it, call keyhole exec again with --apply.");
+  expect(dry.code).toBe(3);
+  expect((await local("exec", "notes.note.delete", "--allow-write", "--dry-run")).code).toBe(0);
+  for (const option of ["--apply", "--no-dry-run", "--dry-run=false"]) {
     const gone = await local("exec", "notes.note.delete", "--allow-write", option);
     expect(gone.stdout).toBe("notes.note.delete: gone\n");
   }
+});
+
+test("a script and a batch say --apply too, and take it", async () => {
+  const requests = JSON.stringify([{ exec: { op: "notes.note.delete" } }]);
+  for (const command of [
+    ["script", "return tools.notes.note.delete({})"],
+    ["batch", "--requests", requests],
+  ]) {
+    const dry = await local(...command, "--allow-write");
+    expect([dry.code, dry.stdout]).toEqual([3, expect.stringContaining("again with --apply.")]);
+    expect(dry.stdout).not.toMatch(/dry_run|plan:/);
+    const gone = await local(...command, "--allow-write", "--apply");
+    expect([gone.code, gone.stdout]).toEqual([0, expect.stringContaining("gone")]);
+  }
+  const both = await local("exec", "notes.note.delete", "--apply", "--dry-run");
+  expect([both.code, both.stderr]).toEqual([1, expect.stringContaining("give either --dry-run or --apply")]);
 });
 
 test("batch reads its requests as JSON", async () => {

@@ -299,7 +299,9 @@ test("a wrong command names its own help, and a server that was never listed dra
   );
   expect((await keyhole(home, ["list", "--config", config])).out).not.toContain("before");
   const { errors: told } = await keyhole(home, ["approve", "--config", config]);
-  expect(told).toBe("tasks waits for your consent to start: keyhole servers allow tasks\n");
+  expect(told).toBe(
+    `tasks waits for your consent to start: keyhole servers allow tasks --config ${config}\n`,
+  );
 });
 
 test("servers and pins list as JSON, without the values of variables", async () => {

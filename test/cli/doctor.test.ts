@@ -95,7 +95,7 @@ verifies("doctor:names-cause", "faults of servers are found without starting any
       /Type the value again/,
     ],
     twin1: [node(CHAOS, "twin"), /waits|^/, /./],
-    twin2: [node(CHAOS, "twin"), /exactly what twin1 runs/, /^keyhole remove twin2$/],
+    twin2: [node(CHAOS, "twin"), /exactly what twin1 runs/, /^Remove one of them from /],
   };
   const report = await doctor(home, [
     "--config",
@@ -125,7 +125,7 @@ verifies(
       refused: [{ url: "http://127.0.0.1:1/mcp" }, /ECONNREFUSED/, /Start the server/],
       nohost: [{ url: "http://localhost.invalid/mcp" }, /ENOTFOUND|EAI_AGAIN/, /host of its url/],
       path: [at("404"), /HTTP 404/, /ends with \/mcp/],
-      login: [at("401"), /wants a login/, /^keyhole login login$/],
+      login: [at("401"), /wants a login/, /^keyhole login login --config \S+$/],
       down: [at("503"), /HTTP 503/, /server itself fails/],
       module: [
         node("-e", "require('no-such-module')"),
@@ -133,7 +133,7 @@ verifies(
         /Install what it needs/,
       ],
       key: [node("-e", "console.error('Missing API key'); process.exit(1)"), /API key/, /\$\{secret:NAME\}/],
-      good: [node(CHAOS), /definitions wait for your approval/, /^keyhole approve good$/],
+      good: [node(CHAOS), /definitions wait for your approval/, /^keyhole approve good --config \S+$/],
     };
     const config = configOf(home, faults);
     const { out } = await keyhole(home, ["servers", "allow", "--all", "--config", config]);
@@ -147,7 +147,9 @@ verifies(
 
 test("a server that waits for consent is not started", async () => {
   const home = temporaryFolder();
-  const faults: Faults = { mine: [node(CHAOS), /waits for your consent/, /^keyhole servers allow mine$/] };
+  const faults: Faults = {
+    mine: [node(CHAOS), /waits for your consent/, /^keyhole servers allow mine --config \S+$/],
+  };
   const report = await doctor(home, ["--config", configOf(home, faults)]);
   expectFaults(report, faults);
   expect(report.code).toBe(0);

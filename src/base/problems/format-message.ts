@@ -1,9 +1,19 @@
 /**
- * The tools of a surface by the role they play in a sentence. `params` is the field that carries arguments,
- * `dry_run` the field that asks for a dry run. A surface leaves out the roles it has nothing for.
+ * The tools of a surface by the role they play in a sentence. `params` is the field that carries arguments; `dry_run`
+ * and `apply` ask for a dry run and for a call that takes effect. A surface leaves out the roles it has nothing for.
  */
-export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run"] as const;
-export type Role = (typeof ROLES)[number];
+export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run", "apply"] as const;
+
+/** Sentences that a terminal replaces by words of its own: its reader is the owner, and types flags. */
+export const STEPS = {
+  allow_write: "Only the owner of the gateway can allow writing.",
+  find_approver:
+    "Tell the person that this call needs a client that can ask them, or an approver at the gateway.",
+  perform_plan: 'To perform exactly these effects, call {run} with plan: "{handle}".',
+  perform_approved: 'If a person approves these effects, {run} performs them with plan: "{handle}".',
+} as const;
+
+export type Role = (typeof ROLES)[number] | keyof typeof STEPS;
 export type ToolNames = Readonly<Partial<Record<Role, string>>>;
 
 /** A text or number in a sentence. */
@@ -22,9 +32,17 @@ const WORD = /\{(\w+)\}/g;
 export function formatMessage({ sentences, fills = {} }: MessageTemplate, words: ToolNames): string {
   return [sentences]
     .flat()
+    .map((sentence) => withSteps(sentence, words))
     .filter((sentence) => rolesIn(sentence).every((role) => words[role] !== undefined))
     .map((sentence) => sentence.replace(WORD, (whole, word: string) => wordFor(word, fills, words) ?? whole))
     .join(" ");
+}
+
+/** Replaces the steps that a sentence names by their sentences. */
+export function withSteps(sentence: string, words: ToolNames = {}): string {
+  return sentence.replace(WORD, (whole, word: string) =>
+    Object.hasOwn(STEPS, word) ? (words[word as Role] ?? STEPS[word as keyof typeof STEPS]) : whole,
+  );
 }
 
 /** The roles that a sentence names. */

@@ -33,18 +33,12 @@ export const PROBLEMS = {
   },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
-    next: [
-      "See what it would do: call {exec} with {dry_run}: true.",
-      "Only the owner of the gateway can allow writing.",
-    ],
+    next: ["See what it would do: call {exec} with {dry_run}.", "{allow_write}"],
     when: "A write or destructive tool was called by a principal without allowWrite.",
   },
   APPROVAL_REQUIRED: {
     sentence: "{name} runs only after a person has approved this exact call, and nobody could be asked.",
-    next: [
-      "See what it would do: call {exec} with {dry_run}: true.",
-      "Tell the person that this call needs a client that can ask them, or an approver at the gateway.",
-    ],
+    next: ["See what it would do: call {exec} with {dry_run}.", "{find_approver}"],
     when: "A call needs approval, and there is nobody to give it.",
   },
   APPROVAL_DECLINED: {

@@ -37,8 +37,5 @@ export const SCRIPT_PROBLEMS = {
 /** The sentences of APPROVAL_REQUIRED for a plan: the dry run of a plan is one of {run}. */
 export const UNAPPROVED_PLAN = {
   sentence: "The {name} runs only after a person has approved its effects, and nobody could be asked.",
-  next: [
-    "See what it would do: call {run} with dry_run: true.",
-    "Tell the person that this plan needs a client that can ask them, or an approver at the gateway.",
-  ],
+  next: ["See what it would do: call {run} with {dry_run}.", "{find_approver}"],
 } as const;

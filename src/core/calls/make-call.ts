@@ -134,9 +134,9 @@ function dryRunWarning(
     sentences: [
       ...(why === "destructive" ? ["{name} is {lane}, so it ran dry."] : []),
       "Nothing was changed.",
-      allowWrite || entry.lane === "read"
-        ? "To apply it, call {exec} again with {dry_run}: false."
-        : "This caller may not write: only the owner of the gateway can allow it.",
+      ...(allowWrite || entry.lane === "read"
+        ? ["To apply it, call {exec} again with {apply}."]
+        : ["This caller may not write.", "{allow_write}"]),
     ],
     fills: { name: addressOf(entry), lane: entry.lane },
   };

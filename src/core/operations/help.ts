@@ -106,7 +106,7 @@ function notesOf(entry: Entry): (string | MessageTemplate)[] {
   const notes: (string | MessageTemplate)[] = [...entry.notes];
   if (entry.lane !== "read")
     notes.push({ sentences: ["Runs by {exec} only.", "The caller must be allowed to write."] });
-  if (entry.lane === "destructive") notes.push({ sentences: "Runs dry unless {dry_run} is false." });
+  if (entry.lane === "destructive") notes.push({ sentences: "Runs dry without {apply}." });
   if (entry.kind === "tool" && entry.requiresConfirmation)
     notes.push("A person must approve the exact call.");
   return notes;

@@ -73,15 +73,9 @@ export interface Ran extends Omit<RunResult, "problem"> {
 
 const LOG_TOKENS_SHARE = 4;
 const MOST_WARNINGS = 3;
-const PERFORM: MessageTemplate = {
-  sentences: 'To perform exactly these effects, call {run} with plan: "{handle}".',
-};
-const IF_APPROVED: MessageTemplate = {
-  sentences: 'If a person approves these effects, {run} performs them with plan: "{handle}".',
-};
-const MAY_NOT: MessageTemplate = {
-  sentences: "This caller may not write: only the owner of the gateway can allow it.",
-};
+const PERFORM: MessageTemplate = { sentences: "{perform_plan}" };
+const IF_APPROVED: MessageTemplate = { sentences: "{perform_approved}" };
+const MAY_NOT: MessageTemplate = { sentences: ["This caller may not write.", "{allow_write}"] };
 /** For surfaces that read stored results only in scripts. */
 const READ_INSIDE: MessageTemplate = {
   sentences: "read on in {run} by get(handle, { path, offset, limit, grep, select, sort, group or count })",

@@ -26,23 +26,25 @@ export interface SurfaceOptions {
 interface SurfaceRow {
   /** The tool for each role that this surface has no separate tool for. */
   readonly instead: Readonly<Partial<Record<Role, OperationName>>>;
-  /** The field that carries arguments, and the one that asks for a dry run. */
-  readonly fields: Pick<ToolNames, "params" | "dry_run">;
+  /** The field that carries arguments, and those that ask for a dry run and for none. */
+  readonly fields: Pick<ToolNames, "params" | "dry_run" | "apply">;
   readonly changes?: Readonly<Partial<Record<OperationName, Omit<SurfaceTool, "name" | "operation">>>>;
   /** Operations that are shown only with the option of that name. */
   readonly optional?: Readonly<Partial<Record<OperationName, "toolSearch" | "run">>>;
 }
 
+const DRY_RUN = { dry_run: "dry_run: true", apply: "dry_run: false" };
+
 /** The differences between surfaces, apart from tool names. `native` lists the entries themselves. */
 const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   lanes: {
     instead: {},
-    fields: { params: "params", dry_run: "dry_run" },
+    fields: { params: "params", ...DRY_RUN },
     optional: { run: "run" },
   },
   routes: {
     instead: { help: "ask", exec: "get" },
-    fields: { params: "params", dry_run: "dry_run" },
+    fields: { params: "params", ...DRY_RUN },
     changes: {
       get: {
         mayWrite: true,
@@ -54,7 +56,7 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   },
   commands: {
     instead: { ask: "help", get: "exec" },
-    fields: { params: "args", dry_run: "dry_run" },
+    fields: { params: "args", ...DRY_RUN },
     optional: { ask: "toolSearch" },
     changes: {
       exec: {
@@ -65,7 +67,7 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   },
   code: {
     instead: { help: "ask", exec: "run" },
-    fields: { params: "params", dry_run: "dry_run" },
+    fields: { params: "params", ...DRY_RUN },
   },
   native: { instead: {}, fields: {} },
 };

@@ -12,6 +12,7 @@ import { openConsents } from "../open/stores.ts";
 import { confirm, hasTerminal, shortHash } from "../terminal/confirm.ts";
 import { checkNames, defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, REFRESH } from "../terminal/shared-options.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 import { allowServers } from "./servers.ts";
 import { changeLines, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 
@@ -37,8 +38,9 @@ export const approve = defineCommand({
       const unnamed = survey.unreached.filter(({ label }) => !waiting.includes(label ?? ""));
       for (const { sentence } of unnamed) console.error(toVisibleLine(sentence));
       if (survey.unreached.length > 0) process.exitCode = 1;
-      const groups = groupsOf(survey, words, waiting);
-      if (groups.length === 0) return console.log("Nothing waits for approval.");
+      const groups = groupsOf(survey, words, waiting, config);
+      const isWaiting = waiting.some((label) => words.length === 0 || words.includes(label));
+      if (groups.length === 0) return isWaiting ? undefined : console.log("Nothing waits for approval.");
       const countTokens = await loadTokenCounter();
       if (hasTerminal() && yes === undefined) await askEach(survey, groups, countTokens);
       else await approveAll(survey, groups, countTokens, yes);
@@ -91,8 +93,9 @@ async function askToStart(config: string | undefined, wanted: readonly string[])
     servers.map((server) => server.program()).filter((program) => !consents.isGiven(program));
   const asked = waiting().filter(({ label }) => wanted.length === 0 || wanted.includes(label));
   if (asked.length > 0 && hasTerminal()) await allowServers(asked, consents);
+  const allowing = (label: string) => suggestCommand(["servers", "allow", label], config);
   for (const { label } of waiting())
-    console.error(toVisibleLine(`${label} waits for your consent to start: keyhole servers allow ${label}`));
+    console.error(toVisibleLine(`${label} waits for your consent to start: ${allowing(label)}`));
   return waiting().map(({ label }) => label);
 }
 
@@ -101,9 +104,11 @@ function groupsOf(
   { pins, programs }: Survey,
   wanted: readonly string[],
   notStarted: readonly string[],
+  config: string | undefined,
 ): Group[] {
   const sources = new Set([...pins.list().map(({ source }) => source), ...programs.keys(), ...notStarted]);
-  checkNames("approve", "server", wanted, [...sources], "keyhole list shows all");
+  const all = `${suggestCommand(["list"], config)} shows all`;
+  checkNames("approve", "server", wanted, [...sources], all);
   return [...Map.groupBy(pins.list().filter(waits), ({ source }) => source)].filter(
     ([source]) => wanted.length === 0 || wanted.includes(source),
   );

@@ -5,6 +5,7 @@ import { type Pin, type PinSelection, type PinState, type Pins, waits } from "..
 import { confirm, shortHash } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { ALL, CONFIG, JSON_OUTPUT, REFRESH } from "../terminal/shared-options.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 import { changeLines, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 
 type Action = (survey: Survey, target: string, yes: string | undefined) => Promise<void> | void;
@@ -77,9 +78,9 @@ function list({ pins }: Survey, json: boolean): void {
   );
 }
 
-function showDiff({ pins }: Survey, route: string): void {
+function showDiff({ pins, config }: Survey, route: string): void {
   const pin = pins.list().find((one) => one.route === route);
-  if (!pin) throw missing(route, pins.list());
+  if (!pin) throw missing(route, pins.list(), config);
   showChanges(pins, pin);
   if (pins.diff(route).length === 0) console.log("It has not changed since it was approved.");
 }
@@ -91,8 +92,8 @@ function showChanges(pins: Pins, { route, state, poison }: Pin): void {
   for (const line of changeLines(pins, route)) console.log(line);
 }
 
-async function approve({ pins }: Survey, target: string, yes: string | undefined): Promise<void> {
-  const chosen = choose(pins.list(), target).filter(waits);
+async function approve({ pins, config }: Survey, target: string, yes: string | undefined): Promise<void> {
+  const chosen = choose(pins.list(), target, config).filter(waits);
   if (chosen.length === 0) return console.log("Nothing waits for approval.");
   for (const pin of chosen) showChanges(pins, pin);
   const hash = hashOfPins(chosen);
@@ -109,8 +110,8 @@ async function approve({ pins }: Survey, target: string, yes: string | undefined
   if (agreed) console.log(`Approved: ${await pins.approve({ pins: chosen })}.`);
 }
 
-async function revoke({ pins }: Survey, target: string): Promise<void> {
-  const chosen = choose(pins.list(), target).filter(
+async function revoke({ pins, config }: Survey, target: string): Promise<void> {
+  const chosen = choose(pins.list(), target, config).filter(
     ({ state }) => state === "approved" || state === "changed",
   );
   const count = await pins.revoke(selectionOf(target));
@@ -118,10 +119,10 @@ async function revoke({ pins }: Survey, target: string): Promise<void> {
   console.log(`Revoked: ${count}.`);
 }
 
-function choose(pins: readonly Pin[], target: string): readonly Pin[] {
+function choose(pins: readonly Pin[], target: string, config: string | undefined): readonly Pin[] {
   const chosen = pins.filter(({ route, source }) => [EVERYTHING, route, source].includes(target));
   if (chosen.length > 0 || target === EVERYTHING) return chosen;
-  throw missing(target, pins);
+  throw missing(target, pins, config);
 }
 
 function selectionOf(target: string): PinSelection {
@@ -129,7 +130,7 @@ function selectionOf(target: string): PinSelection {
   return target.includes("://") ? { route: target } : { source: target };
 }
 
-function missing(target: string, pins: readonly Pin[]) {
+function missing(target: string, pins: readonly Pin[], config: string | undefined) {
   const names = pins.flatMap(({ route, source }) => [route, source]);
-  return notFound("pins", ["definition", target], names, "keyhole pins lists all");
+  return notFound("pins", ["definition", target], names, `${suggestCommand(["pins"], config)} lists all`);
 }

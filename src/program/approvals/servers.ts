@@ -8,6 +8,7 @@ import { openConsents } from "../open/stores.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
 import { checkNames, defineCommand, invalid } from "../terminal/define-command.ts";
 import { ALL, CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 
 export const servers = defineCommand({
   name: "servers",
@@ -31,7 +32,10 @@ export const servers = defineCommand({
     const programs = servers.map((server) => server.program());
     const consents = openConsents();
     if (!action) return list(programs, consents, json);
-    const chosen = all ? programs : choose(programs, word ?? "");
+    const labels = programs.map(({ label }) => label);
+    const lists = `${suggestCommand(["servers"], config)} lists all`;
+    if (word !== undefined) checkNames("servers", "server", [word], labels, lists);
+    const chosen = programs.filter(({ label }) => all || label === word);
     if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);
     await allowServers(chosen, consents, yes);
   },
@@ -78,10 +82,4 @@ export async function allowServers(
   if (!agreed) return;
   await consents.give(waiting);
   console.log(`Allowed: ${waiting.length}.`);
-}
-
-function choose(programs: readonly ServerProgram[], target: string): readonly ServerProgram[] {
-  const labels = programs.map(({ label }) => label);
-  checkNames("servers", "server", [target], labels, "keyhole servers lists all");
-  return programs.filter(({ label }) => label === target);
 }

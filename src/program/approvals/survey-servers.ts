@@ -34,6 +34,7 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions) 
     return { label: serverName(id), sentence: `${id} could not be listed: ${reasonOf(error)}${age}` };
   });
   return {
+    config,
     pins: gateway.pins,
     /** Entries of all surveyed servers, also those that wait. */
     entries: (await gateway.view()).entries,

@@ -31,7 +31,7 @@ export const doctor = defineCommand({
 });
 
 async function examine(config: string | undefined, mayStart: boolean) {
-  const state = await Array.fromAsync(checkState(homedir()));
+  const state = await Array.fromAsync(checkState(homedir(), config));
   const clients = await Array.fromAsync(checkClients(thisMachine()));
   const broken: Finding[] = [];
   const report = (sentence: string) =>
@@ -61,13 +61,13 @@ async function* checkServers(opened: OpenedConfig, mayStart: boolean): AsyncGene
   for (const [index, { label, runs }] of programs.entries()) {
     const duplicate = programs.slice(0, index).find((other) => isDeepStrictEqual(other.runs, runs));
     if (!duplicate) continue;
-    yield warningOf(
-      `server ${label}`,
-      `it runs exactly what ${duplicate.label} runs`,
-      `keyhole remove ${label}`,
-    );
+    const cause = `it runs exactly what ${duplicate.label} runs`;
+    const { config } = opened;
+    const fix = config === undefined ? `keyhole remove ${label}` : `Remove one of them from ${config}.`;
+    yield warningOf(`server ${label}`, cause, fix);
   }
-  if (mayStart) yield* checkAnswers(opened.servers.filter(({ label }) => !cannotStart.has(label)));
+  const startable = opened.servers.filter(({ label }) => !cannotStart.has(label));
+  if (mayStart) yield* checkAnswers(startable, opened.config);
 }
 
 function lines({ level, about, cause, fix }: Finding): string[] {

@@ -1,4 +1,5 @@
 import { openUrl } from "../../agent/chat/chat-servers.ts";
+import { customProblem, isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { readServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
@@ -9,6 +10,7 @@ import { ownConfig } from "../open/user-folders.ts";
 import { hasTerminal } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { CONFIG, COUNT_MOST } from "../terminal/shared-options.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 
 export const add = defineCommand({
   name: "add",
@@ -89,13 +91,19 @@ export const login = defineCommand({
   },
   run: async ({ words: [label = ""], config, open, timeout }) => {
     const server = await findServer("login", label, config);
-    const isNeeded = await server.logIn({
-      ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
-      onUrl: async (url) => {
-        console.log(`Open this address to log in:\n\n  ${toVisibleText(url.href)}\n`);
-        if (open && !(await openUrl(url))) console.log("The browser could not be opened.");
-      },
-    });
+    const isNeeded = await server
+      .logIn({
+        ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
+        onUrl: async (url) => {
+          console.log(`Open this address to log in:\n\n  ${toVisibleText(url.href)}\n`);
+          if (open && !(await openUrl(url))) console.log("The browser could not be opened.");
+        },
+      })
+      .catch((error: unknown) => {
+        if (!isProblem(error) || error.code !== "LOGIN_FAILED") throw error;
+        const again = suggestCommand(["login", label], config);
+        throw customProblem(error.code, error.message, `Correct the cause, then log in again: ${again}`);
+      });
     const { status } = server.diagnostics();
     if (isNeeded) console.log(`Logged in to ${label}.`);
     else if (status) console.log(`Not logged in to ${label}: ${status.reason}.`);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { fieldsOf, isPlainObject, listOf } from "../../base/util/plain-object.ts";
 import type { AskOutput } from "../../core/operations/fit-ask.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 import { OPERATIONS, type OperationName } from "../../core/operations/operations.ts";
@@ -12,6 +13,7 @@ import {
   type CommandInput,
   type CommandOption,
   defineCommand,
+  invalid,
   toCamelCase,
 } from "../terminal/define-command.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
@@ -29,32 +31,48 @@ const SHARED = {
   json: { help: "print the whole answer as JSON" },
 } as const;
 
-type OperationFlags = CommandInput<typeof SHARED>;
+type OperationFlags = CommandInput<typeof SHARED> & { readonly apply?: boolean };
 type CommandOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "title" | "input" | "command">;
+
+/** A tool ran dry, and nobody had asked for that. */
+const RAN_DRY = 3;
+const APPLY = { help: "let destructive tools take effect, instead of a dry run" } as const;
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
 export function operationCommand(name: OperationName): Command {
   const operation = OPERATIONS[name] as unknown as CommandOperation;
   const { title, command } = operation;
-  const fields = fieldsOf(operation);
+  const fields = optionsOf(operation);
   const defined = defineCommand({
     name: command.name ?? name,
     words: "[WORD]...",
     forms: [command.usage],
     about: `${title}. Values are read as JSON where they are JSON, otherwise as text.`,
-    options: { ...Object.fromEntries(fields.map((field) => [field.option, field.about])), ...SHARED },
-    notes: "Exits with 1 if the answer is an error.",
+    options: {
+      ...Object.fromEntries(fields.map((field) => [field.option, field.about])),
+      ...(APPLIES.includes(name) && { apply: APPLY }),
+      ...SHARED,
+    },
+    notes: APPLIES.includes(name)
+      ? `Exits with 1 if the answer is an error, and with ${RAN_DRY} if a tool ran dry although --dry-run was not given.`
+      : "Exits with 1 if the answer is an error.",
     run: (input) => operate(name, toInput(operation, fields, input as never), input as never),
   });
   return { ...defined, start: (args) => defined.start(args.map(spellOut)) };
 }
 
-async function operate(name: OperationName, input: object, options: OperationFlags): Promise<void> {
+async function operate(name: OperationName, fields: object, options: OperationFlags): Promise<void> {
+  const input = options.apply ? applied(name, fields) : fields;
   const operator = await open(options);
   try {
     const answer = await operator.call(name, input);
     console.log(options.json ? JSON.stringify(answer.data, null, 2) : shown(name, answer));
     if (!answer.ok) process.exitCode = 1;
+    else if (ranDryUnasked(input, answer.data)) {
+      process.exitCode = RAN_DRY;
+      // A gateway elsewhere speaks of its own fields.
+      if (operator.isRemote) console.error("On the command line, --apply is dry_run: false.");
+    }
   } finally {
     await operator.close();
   }
@@ -71,6 +89,31 @@ async function open(options: OperationFlags): Promise<Operator> {
   return openLocal({ ...options, isAsked: hasTerminal() });
 }
 
+/** The operations that run writing tools. */
+const APPLIES: readonly OperationName[] = ["exec", "batch", "run"];
+
+/** The input with `dry_run: false` wherever it does not say otherwise. */
+function applied(name: OperationName, input: object): object {
+  if (fieldsOf(input).dry_run === true)
+    throw invalid(name === "run" ? "script" : name, "give either --dry-run or --apply");
+  const requests = listOf(fieldsOf(input).requests).map((request) => {
+    const { exec } = fieldsOf(request);
+    return isPlainObject(exec) ? { ...fieldsOf(request), exec: { dry_run: false, ...exec } } : request;
+  });
+  return name === "batch" ? { ...input, requests } : { ...input, dry_run: false };
+}
+
+/** Whether a call of the answer ran dry although the input does not ask for a dry run. */
+function ranDryUnasked(input: object, data: unknown): boolean {
+  const { dry_run: isAsked, requests } = fieldsOf(input);
+  const { meta, dry_run: isDry, results } = fieldsOf(data);
+  if ((isDry === true || fieldsOf(meta).dry_run === true) && isAsked !== true) return true;
+  return listOf(results).some((result, index) => {
+    const request = fieldsOf(fieldsOf(listOf(requests)[index]).exec);
+    return ranDryUnasked(request, fieldsOf(fieldsOf(result).exec));
+  });
+}
+
 function shown(name: OperationName, { ok, text, data }: ToolAnswer): string {
   const readable = name === "ask" && ok ? showAsk(data as AskOutput) : text;
   return toVisibleText(readable);
@@ -84,7 +127,7 @@ interface OperationField {
   read(value: string | boolean): unknown;
 }
 
-function fieldsOf({ input }: CommandOperation): OperationField[] {
+function optionsOf({ input }: CommandOperation): OperationField[] {
   const shape = input instanceof z.ZodObject ? (input.shape as Record<string, z.ZodType>) : {};
   return Object.entries(shape).map(([name, schema]) => {
     const isFlag = schema.safeParse(true).success && !schema.safeParse("text").success;

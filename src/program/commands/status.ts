@@ -10,6 +10,7 @@ import { openConsents, openTokens } from "../open/stores.ts";
 import { thisMachine } from "../open/user-folders.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 import { daemonStatus } from "./daemon.ts";
 
 export const list = defineCommand({
@@ -76,12 +77,14 @@ async function readServerStates(config: string | undefined) {
   const programs = servers.map((server) => server.program());
   const allowed = new Set(programs.filter(consents.isGiven).map(({ label }) => label));
   const measured = await measureServers(servers, options.pins);
-  const states = measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) }));
+  const states = measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed, config) }));
   return { ...measured, servers: states };
 }
 
-function stateOf({ label, failure, waiting }: ServerCost, allowed: ReadonlySet<string>): string {
-  if (!allowed.has(label)) return `waits for consent: keyhole servers allow ${label}`;
+function stateOf(cost: ServerCost, allowed: ReadonlySet<string>, config?: string): string {
+  const { label, failure, waiting } = cost;
+  if (!allowed.has(label)) return `waits for consent: ${suggestCommand(["servers", "allow", label], config)}`;
   if (failure !== undefined) return `down: ${failure}`;
-  return waiting > 0 ? `${waiting} of them wait for approval: keyhole approve ${label}` : "ready";
+  if (waiting === 0) return "ready";
+  return `${waiting} of them wait for approval: ${suggestCommand(["approve", label], config)}`;
 }

@@ -10,6 +10,7 @@ import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import { openLog, openTelemetry } from "../open/open-telemetry.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
@@ -71,14 +72,14 @@ async function serveHere(input: ServeInput): Promise<void> {
 }
 
 /** Clients read the protocol; only a person in a terminal gets this. */
-async function tell(gateway: Gateway, { servers }: OpenedConfig, url: string | undefined): Promise<void> {
+async function tell(gateway: Gateway, opened: OpenedConfig, url?: string): Promise<void> {
   await gateway.ready();
-  const states = servers.map(({ diagnostics }) => {
+  const states = opened.servers.map(({ diagnostics }) => {
     const { label, entries, status } = diagnostics();
     const waiting = gateway.pins.list().filter((pin) => pin.source === label && waits(pin)).length;
     return { label, entries, status, waiting };
   });
-  console.error(servingLines(states, url).join("\n"));
+  console.error(servingLines(states, url, opened.config).join("\n"));
 }
 
 export interface ServingState {
@@ -90,26 +91,28 @@ export interface ServingState {
 }
 
 /** Tells a person in a terminal what is served: the servers that are up, failed and wait, and where clients go. */
-export function servingLines(servers: readonly ServingState[], url: string | undefined): string[] {
+export function servingLines(servers: readonly ServingState[], url?: string, config?: string): string[] {
   const up = servers.filter(({ status }) => status === undefined);
   const others = servers.filter(({ status }) => status !== undefined);
   return [
     ...(servers.length > 0 ? [`${up.length} of ${servers.length} servers are up.`] : []),
     ...up.map(({ label, entries, waiting }) =>
       toVisibleLine(
-        `  ✓ ${label}  ${entries} entries${waiting > 0 ? `, ${waiting} wait for approval: keyhole approve ${label}` : ""}`,
+        `  ✓ ${label}  ${entries} entries${waiting > 0 ? `, ${waiting} wait for approval: ${suggestCommand(["approve", label], config)}` : ""}`,
       ),
     ),
-    ...others.map(({ label, status }) => toVisibleLine(`  ${failed(label, status!)}`)),
+    ...others.map(({ label, status }) => toVisibleLine(`  ${failed(label, status!, config)}`)),
     url === undefined
       ? "This is an MCP server on stdio, which clients start by themselves: keyhole connect CLIENT writes the entry, and --http serves an address instead."
       : `Point a client at ${url} with the header Authorization: Bearer TOKEN. Stop with Ctrl-C.`,
   ];
 }
 
-function failed(label: string, { state, reason }: EntryStatus): string {
-  if (state === "quarantined") return `! ${label}  waits for your consent: keyhole servers allow ${label}`;
-  if (state === "needs_login") return `! ${label}  ${reason}: keyhole login ${label}`;
+function failed(label: string, { state, reason }: EntryStatus, config: string | undefined): string {
+  const suggest = (...words: string[]) => suggestCommand(words, config);
+  if (state === "quarantined")
+    return `! ${label}  waits for your consent: ${suggest("servers", "allow", label)}`;
+  if (state === "needs_login") return `! ${label}  ${reason}: ${suggest("login", label)}`;
   if (state === "starting") return `… ${label}  is starting`;
-  return `✗ ${label}  ${reason}: keyhole doctor says how to fix it`;
+  return `✗ ${label}  ${reason}: ${suggest("doctor")} says how to fix it`;
 }

@@ -4,6 +4,7 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { openConsents, openPins } from "../open/stores.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 import { type Finding, problemWith, warningOf } from "./check-state.ts";
 
 /**
@@ -35,7 +36,7 @@ const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
 ];
 
 /** Starts the servers that may start, and finds out why some do not answer, and what waits for a person. */
-export async function* checkAnswers(servers: readonly McpSource[]): AsyncGenerator<Finding> {
+export async function* checkAnswers(servers: readonly McpSource[], config?: string): AsyncGenerator<Finding> {
   const consents = openConsents();
   const { allowed = [], waiting = [] } = Object.groupBy(servers, (server) =>
     consents.isGiven(server.program()) ? "allowed" : "waiting",
@@ -44,14 +45,14 @@ export async function* checkAnswers(servers: readonly McpSource[]): AsyncGenerat
     yield warningOf(
       `server ${label}`,
       "it waits for your consent to start",
-      `keyhole servers allow ${label}`,
+      suggestCommand(["servers", "allow", label], config),
     );
   const { gateway, close } = openGateway({ options: { sources: allowed, pins: openPins() } });
   try {
     const failures = await listSources(gateway, () => true);
-    for (const server of allowed) yield* checkAnswer(server, failures.get(server.id), gateway);
+    for (const server of allowed) yield* checkAnswer(server, failures.get(server.id), gateway, config);
   } catch (error) {
-    yield problemWith("servers", reasonOf(error), "keyhole list");
+    yield problemWith("servers", reasonOf(error), suggestCommand(["list"], config));
   } finally {
     await close();
   }
@@ -61,30 +62,35 @@ function* checkAnswer(
   { label, diagnostics }: McpSource,
   failure: unknown,
   { pins }: Gateway,
+  config: string | undefined,
 ): Generator<Finding> {
   const about = `server ${label}`;
   const { status, stderr, warnings } = diagnostics();
   if (failure !== undefined) {
     const reason = status?.reason ?? reasonOf(failure);
-    const fix = status?.state === "needs_login" ? `keyhole login ${label}` : fixOf(reason, stderr);
+    const fix =
+      status?.state === "needs_login"
+        ? suggestCommand(["login", label], config)
+        : fixOf(reason, stderr, suggestCommand(["servers"], config));
     return yield problemWith(about, reason, fix);
   }
+  const approving = suggestCommand(["approve", label], config);
   const open = pins.list().filter((pin) => pin.source === label && waits(pin));
   const steering = open.filter(({ poison }) => poison.length > 0).map(({ route }) => route);
   if (steering.length > 0) {
     const cause = `definitions try to steer a model: ${steering.join(", ")}`;
-    yield warningOf(about, cause, `keyhole approve ${label} shows them`);
+    yield warningOf(about, cause, `${approving} shows them`);
   }
   if (open.length > 0) {
     const wait = open.length === 1 ? "1 definition waits" : `${open.length} definitions wait`;
-    yield warningOf(about, `${wait} for your approval`, `keyhole approve ${label}`);
+    yield warningOf(about, `${wait} for your approval`, approving);
   }
   for (const warning of warnings) yield warningOf(about, warning, "Ask those who make the server.");
 }
 
 /** The server's status says more than its output, so it counts first. */
-function fixOf(reason: string, stderr: string): string {
+function fixOf(reason: string, stderr: string, listing: string): string {
   const [, fix] =
     FIXES.find(([cause]) => cause.test(reason)) ?? FIXES.find(([cause]) => cause.test(stderr)) ?? [];
-  return fix ?? "Run its command by hand and read what it says; keyhole servers shows it whole.";
+  return fix ?? `Run its command by hand and read what it says; ${listing} shows it whole.`;
 }

@@ -10,22 +10,23 @@ import { readConfig } from "../clients/edit-config.ts";
 import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
 import { auditFolder } from "../open/stores.ts";
 import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 
-/** Files of the state folder, and what counts no longer if one is damaged. */
-const FILES: Readonly<Record<string, string>> = {
-  "pins.json": "approve the definitions again: keyhole approve",
-  "consents.json": "let the servers start again: keyhole servers allow --all",
+/** Files of the state folder, and the way to make anew what a damaged one held. */
+const filesOf = (config: string | undefined): Readonly<Record<string, string>> => ({
+  "pins.json": `approve the definitions again: ${suggestCommand(["approve"], config)}`,
+  "consents.json": `let the servers start again: ${suggestCommand(["servers", "allow", "--all"], config)}`,
   "tokens.json": "make the tokens again: keyhole token add NAME",
   "secrets.json": "set the secrets again: keyhole secrets set NAME",
-};
+});
 const OTHERS = 0o077;
 
 /** Checks the folders in which Keyhole keeps state, and the files in them. */
-export async function* checkState(home: string): AsyncGenerator<Finding> {
+export async function* checkState(home: string, config: string | undefined): AsyncGenerator<Finding> {
   const state = setStateFolder();
   yield* checkFolder(state, "XDG_STATE_HOME");
   yield* checkFolder(cacheFolder(), "XDG_CACHE_HOME");
-  for (const [name, fix] of Object.entries(FILES)) {
+  for (const [name, fix] of Object.entries(filesOf(config))) {
     const path = join(state, name);
     const damaged = `${path}.damaged`;
     if (existsSync(damaged))

@@ -7,9 +7,9 @@ import {
 } from "../../agent/models/providers/providers.ts";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
+import { issueReason } from "../../sources/mcp/config/config-mistakes.ts";
 import { UNCOMPILED } from "../../sources/mcp/config/server-config.ts";
 import { mergeSettings, withValue } from "./merge-settings.ts";
-import { issueReason } from "./read-settings-file.ts";
 import { type Settings, type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
 
 export type EnvVariables = Readonly<Record<string, string | undefined>>;
@@ -68,7 +68,8 @@ export function envSettings(env: EnvVariables, below: Pick<Settings, "providers"
       return;
     }
     const [issue] = checked.error.issues;
-    problems.push(problem("VARIABLE_INVALID", { name, reason: issue ? issueReason(issue) : "wrong value" }));
+    const reason = issue ? `it ${issueReason(issue)}` : "wrong value";
+    problems.push(problem("VARIABLE_INVALID", { name, reason }));
   };
   for (const [name, variable] of Object.entries(VARIABLES)) set(name, variable);
   const given = mergeSettings(below.providers, value.providers ?? {});

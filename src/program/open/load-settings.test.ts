@@ -83,7 +83,7 @@ verifies(
     expect(problems.map(({ code }) => code)).toEqual(["FILE_INVALID", "FILE_INVALID"]);
     const said = problems.map(({ message }) => message).join("\n");
     expect(said).toContain(`${file}:3:17: providers.openai.apiKeey is not known; the nearest key is apiKey`);
-    expect(said).toContain(`${file}:5:14: retry.maxRetries: invalid input: expected`);
+    expect(said).toContain(`${file}:5:14: retry.maxRetries must be`);
     expect(said).not.toContain("sk-canary");
   },
 );
@@ -96,7 +96,7 @@ test("invalid JSON is reported with its position", async () => {
 test("a mistake inside a list is reported with its position", async () => {
   const given = folders({ user: '{ "skills": {\n "places": [\n"a",\n  7] } }' });
   const { problems } = await loadSettings(given);
-  expect(problems[0]?.message).toContain(":4:3: skills.places[1]: ");
+  expect(problems[0]?.message).toContain(":4:3: skills.places[1] must be a text");
 });
 
 verifies("settings:last-good", "a wrong file keeps its previous values", async () => {

@@ -13,6 +13,7 @@ import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
+import { suggestCommand } from "../terminal/suggest-command.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
 import { isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
@@ -160,6 +161,7 @@ function serverReader({
       ...(profile !== undefined && { profile }),
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
+      loginCommand: (label) => suggestCommand(["login", label], json),
       variables: withSecrets(servers.environment ?? process.env),
       mayStart: (program) => {
         if (isNaming) named.add(program.hash);

@@ -15,6 +15,8 @@ import { localUser } from "./stores.ts";
 /** Gives an input to the gateway that the command line names. */
 export interface Operator {
   call(name: OperationName, input: object): Promise<ToolAnswer>;
+  /** Whether the gateway runs elsewhere and speaks to models. */
+  readonly isRemote: boolean;
   close(): Promise<void>;
 }
 
@@ -27,15 +29,25 @@ export interface LocalOptions extends Pick<ConfigOptions, "config" | "profile" |
 /** A server that never answers must not hold up a command that runs once. */
 const LISTING_MS = 2_000;
 
+/** The words of the terminal. The reader is the owner, who allows a call by a flag. */
 const WORDS: ToolNames = {
   ask: "keyhole ask",
   help: "keyhole help",
   get: "keyhole get",
   exec: "keyhole exec",
   batch: "keyhole batch",
+  run: "keyhole script",
   params: "name=value",
   dry_run: "--dry-run",
+  apply: "--apply",
+  allow_write: "Add --allow-write to allow it; a tool that destroys also needs --apply.",
+  // The plan ends with the command, so the script runs again.
+  perform_plan: "To perform these effects, call {run} again with --apply.",
+  perform_approved:
+    "To perform these effects, call {run} again with --apply in a terminal, where you are asked.",
 };
+const IN_TERMINAL = "Run it in a terminal, where you are asked.";
+const OR_UNASKED = "With --allow-write only tools that insist on a confirmation ask.";
 
 /** A gateway for one command, over the config. */
 export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions): Promise<Operator> {
@@ -52,12 +64,13 @@ export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions)
     console.error(toVisibleText(isLate ? late : reasonOf(error)));
   }
   return {
+    isRemote: false,
     call: (operation, input) =>
       callOperation(
         gateway,
         { operation, input },
         {
-          words: WORDS,
+          words: { ...WORDS, find_approver: allowWrite ? IN_TERMINAL : `${IN_TERMINAL} ${OR_UNASKED}` },
           approve: isAsked ? askPerson : () => false,
           policy: { asks: allowWrite ? "confirmed" : "writes" },
         },

@@ -43,6 +43,7 @@ export async function openRemote(url: string, token: string | undefined): Promis
     throw unreachable(url, reasonOf(error));
   }
   return {
+    isRemote: true,
     call: async (name, input): Promise<ToolAnswer> => {
       const { content, structuredContent, isError } = await client.callTool({
         name,

@@ -23,7 +23,7 @@ test("a broken server is set aside and the others are used", async () => {
   });
   expect(sources.map(({ id }) => id)).toEqual(["mcp:good"]);
   expect(told).toEqual([
-    expect.stringContaining(`${path}:6:5 cannot be used: the server "old": type: Invalid option`),
+    expect.stringContaining(`${path}:6:5 cannot be used: the server "old": type must be one of`),
     expect.stringContaining("Keyhole cannot fill in ${command:key}"),
   ]);
 });

@@ -5,6 +5,7 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { issueReason, keysAt, unknownKey } from "../../sources/mcp/config/config-mistakes.ts";
 import { UNCOMPILED } from "../../sources/mcp/config/server-config.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../clients/formats/parse-jsonc.ts";
 import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
@@ -64,11 +65,6 @@ function withServers({ servers, ...value }: SettingsFile): SettingsFile {
   return servers === undefined ? value : { ...value, mcpServers: { ...servers, ...value.mcpServers } };
 }
 
-/** The mistake in words that can follow the name of a setting. */
-export function issueReason(issue: z.core.$ZodIssue): string {
-  return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
-}
-
 async function toProblems(
   file: string,
   { positionOf }: Extract<ParsedJsonc, { ok: true }>,
@@ -77,14 +73,12 @@ async function toProblems(
   const path = issue.path.map(String);
   if (issue.code !== "unrecognized_keys") {
     const where = path.length === 0 ? "the file" : fieldPath(issue.path);
-    return [wrongAt(file, await positionOf(path), `${where}: ${issueReason(issue)}`)];
+    return [wrongAt(file, await positionOf(path), `${where} ${issueReason(issue)}`)];
   }
-  const known = keysAt(path);
+  const keys = keysAt(settingsFileSchema, path);
   const problems = issue.keys.slice(0, MAX_ISSUES).map(async (key) => {
-    const slip = findSlip([key], known);
-    const hint = slip ? `; the nearest key is ${slip.meant}` : `; known keys: ${known.join(", ")}`;
     const position = await positionOf([...path, key]);
-    return wrongAt(file, position, `${fieldPath([...path, key])} is not known${hint}`);
+    return wrongAt(file, position, `${fieldPath([...path, key])} ${unknownKey(key, keys)}`);
   });
   return Promise.all(problems);
 }
@@ -92,23 +86,12 @@ async function toProblems(
 /** The sections of another program's file that are also Keyhole's. A misspelt one stays, so that it is reported. */
 function ownSections(value: unknown): unknown {
   if (!isPlainObject(value)) return value;
-  const known = keysAt([]);
+  const known = keysAt(settingsFileSchema, []);
   return Object.fromEntries(
     Object.entries(value).filter(
       ([key, part]) => known.includes(key) || (isPlainObject(part) && findSlip([key], known) !== undefined),
     ),
   );
-}
-
-function keysAt(path: readonly string[]): string[] {
-  let schema: unknown = settingsFileSchema;
-  for (const name of path) schema = shapeOf(schema)?.[name];
-  return Object.keys(shapeOf(schema) ?? {}).filter((key) => key !== "$schema");
-}
-
-function shapeOf(schema: unknown): Readonly<Record<string, unknown>> | undefined {
-  const plain = (schema as { unwrap?(): unknown } | undefined)?.unwrap?.() ?? schema;
-  return (plain as { shape?: Record<string, unknown> } | undefined)?.shape;
 }
 
 function wrongAt(file: string, { line, column }: Position, reason: string): Problem {

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
+import { configMistakes } from "../../sources/mcp/config/config-mistakes.ts";
 import { editJsonc } from "../clients/formats/json-format.ts";
 import { parseJsonc } from "../clients/formats/parse-jsonc.ts";
 import { withValue } from "./merge-settings.ts";
@@ -38,8 +39,8 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
     withValue(read.state === "read" ? read.written : {}, path, value),
   );
   if (!checked.success) {
-    const reason = checked.error.issues.map(({ message }) => message).join("; ");
-    throw problem("FILE_INVALID", { file, line: 1, column: 1, reason: `${path.join(".")}: ${reason}` });
+    const reason = checked.error.issues.map((issue) => configMistakes(settingsFileSchema, issue)).join("; ");
+    throw problem("FILE_INVALID", { file, line: 1, column: 1, reason });
   }
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const current = read.state === "read" ? await readFile(file, "utf8") : "";

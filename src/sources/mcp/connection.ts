@@ -161,7 +161,8 @@ export function createConnection(options: ConnectionOptions) {
     if (config.transport !== "http") return "";
     const why = login?.complaint;
     const failure = why ? `; its token could not be renewed: ${hideSecrets(why)}` : "";
-    return config.oauth?.grant === "client_credentials" ? failure : `${failure}; run: keyhole login ${label}`;
+    const command = options.loginCommand?.(label) ?? `keyhole login ${label}`;
+    return config.oauth?.grant === "client_credentials" ? failure : `${failure}; run: ${command}`;
   }
 
   /** Marks the server as down, for at least this time, and returns the problem. */

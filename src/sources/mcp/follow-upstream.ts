@@ -64,6 +64,8 @@ export interface McpSourceOptions {
    */
   readonly mayStart?: (program: ServerProgram) => boolean | Promise<boolean>;
   readonly limits?: Partial<UpstreamLimits>;
+  /** The command that a person types to log in to the server of this label. Default: `keyhole login LABEL`. */
+  readonly loginCommand?: (label: string) => string;
   /** For tests. Default: the system clock. */
   readonly clock?: Clock;
   /**

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Problem, problem } from "../../../base/problems/problem.ts";
 import { fieldsOf, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
+import { configMistakes } from "./config-mistakes.ts";
 import { invalid } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
@@ -67,8 +68,7 @@ function read<T extends z.ZodType>(
 ): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw wrong([...(issue?.path ?? []), issue?.message].join(" "));
+  throw wrong(parsed.error.issues.map((issue) => configMistakes(schema, issue)).join("; "));
 }
 
 function wrongProfile(reason: string) {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { isPlainObject } from "../../../base/util/plain-object.ts";
+import { configMistakes } from "./config-mistakes.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
@@ -114,10 +115,7 @@ function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string,
 function parse<T extends z.ZodType>(label: string, schema: T, value: unknown): z.output<T> {
   const parsed = schema.safeParse(value, UNCOMPILED);
   if (parsed.success) return parsed.data;
-  throw invalid(
-    label,
-    parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "),
-  );
+  throw invalid(label, parsed.error.issues.map((issue) => configMistakes(schema, issue)).join("; "));
 }
 
 export function invalid(label: string, reason: string, details: Record<string, unknown> = {}) {
