@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createGateway, loadTokenCounter } from "keyhole";
@@ -38,6 +39,23 @@ async function start(...args: string[]): Promise<Started> {
   };
   return { child, printed, env };
 }
+
+test("a port in use is told in a sentence, with the option that chooses another", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const child = spawn(process.execPath, [SCRIPT, "--port", `${port}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  const [code] = await once(child, "close");
+  taken.close();
+  expect(code).toBe(1);
+  expect(errors.trimEnd()).toMatch(/^[^\n]*another program uses the port[^\n]*--port NUMBER[^\n]*$/);
+});
 
 /** Runs a command from the README. Undefined if it does not end in time. */
 async function shell(command: string, env: Started["env"], ms: number, cwd = process.cwd()) {

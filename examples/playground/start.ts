@@ -2,7 +2,7 @@
 import { Console } from "node:console";
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { createGateway, type Gateway, loadTokenCounter } from "keyhole";
+import { createGateway, type Gateway, isProblem, loadTokenCounter } from "keyhole";
 import { serveConsole } from "keyhole/http";
 import { createMcpServer, type McpServer, type McpServerOptions } from "keyhole/mcp";
 import { heading } from "../print.ts";
@@ -83,6 +83,10 @@ async function openHttp(of: McpServer, port: number) {
     authenticate: authenticateBy(tokens),
     principals: () => [...tokens.values()],
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${link}`),
+  }).catch((error: unknown) => {
+    if (!isProblem(error) || error.code !== "ADDRESS_UNAVAILABLE") throw error;
+    console.error(`${error.message} Choose another port with --port NUMBER, or leave it out for a free one.`);
+    process.exit(1);
   });
   const [playground, guest] = tokens.keys();
   heading("In a browser, see what agents find, call and cost (the link works once)");

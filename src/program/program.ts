@@ -22,6 +22,7 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
       "Move the servers of an MCP client behind Keyhole, and back.",
       () => import("./commands/connect.ts"),
     ),
+    row("disconnect", "Give an MCP client its servers back.", () => import("./commands/connect.ts")),
     row("status", "Show clients, servers and their cost at a glance.", () => import("./commands/status.ts")),
     row("doctor", "Find what is wrong, with the fix.", () => import("./commands/doctor.ts")),
     row("list", "List servers with their state, tools and tokens.", () => import("./commands/status.ts")),
@@ -104,7 +105,7 @@ export function loadCommands() {
 export async function runProgram(words: readonly string[]): Promise<void> {
   const [name = "", ...args] = words;
   if (name.startsWith("-") && isHelpAsked(words)) return console.log(usage());
-  if (["--version", "-v"].includes(name)) return console.log(PROGRAM_VERSION);
+  if (["--version", "-v", "version"].includes(name)) return console.log(PROGRAM_VERSION);
   if (name === "" || name.startsWith("--")) return start(FIRST_LOOK, words);
   const command = COMMANDS.find((one) => one.name === name);
   if (command) return start(command, args);

@@ -121,7 +121,19 @@ test("the help groups the commands by what a person wants, on one screen", async
   expect(
     groups.map((group) => [...group.matchAll(/^(\w[^\n]*):$|^ {2}(\w+) {2}/gm)].map(([, a, b]) => a ?? b)),
   ).toEqual([
-    ["Set up", "connect", "status", "doctor", "list", "add", "remove", "login", "logout", "completion"],
+    [
+      "Set up",
+      "connect",
+      "disconnect",
+      "status",
+      "doctor",
+      "list",
+      "add",
+      "remove",
+      "login",
+      "logout",
+      "completion",
+    ],
     ["Use the tools", "chat", "run", "ask", "help", "get", "exec", "batch", "script"],
     ["Decide what may run", "approve", "servers", "pins", "trust", "secrets", "token"],
     ["Serve MCP clients", "serve", "daemon", "logs"],
@@ -131,14 +143,31 @@ test("the help groups the commands by what a person wants, on one screen", async
 
 test("a piped chat without a provider fails and says how to set one", () => {
   const home = temporaryFolder();
-  const { status, stdout } = spawnSync(process.execPath, [resolve("src/program/main.ts"), "chat"], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [resolve("src/program/main.ts"), "chat"], {
     cwd: home,
     env: programEnv(home),
     input: "hi\n",
     encoding: "utf8",
   });
   expect(stdout).toContain("is not configured: set providers.openai.apiKey or OPENAI_API_KEY");
+  expect(stderr).toContain(
+    "choosing one needs a terminal. Without one, set KEYHOLE_PROVIDER and the provider's key",
+  );
   expect(status).toBe(1);
+});
+
+test("version prints the version, and disconnect undoes a connection", async () => {
+  const home = temporaryFolder();
+  expect(await keyhole(home, ["version"])).toEqual(await keyhole(home, ["--version"]));
+  expect((await keyhole(home, ["version"])).out).toMatch(/^\d+\.\d+\.\d+/);
+  const file = join(home, ".cursor", "mcp.json");
+  mkdirSync(dirname(file), { recursive: true });
+  const before = JSON.stringify({ mcpServers: { shop: { command: "true" } } });
+  writeFileSync(file, before);
+  expect((await keyhole(home, ["connect", "cursor", "--yes"])).code).toBe(0);
+  expect(readFileSync(file, "utf8")).not.toBe(before);
+  expect((await keyhole(home, ["disconnect", "cursor"])).out).toContain("is as it was before.");
+  expect(readFileSync(file, "utf8")).toBe(before);
 });
 
 test("a mistyped option is named with the nearest one and the way to the help", async () => {

@@ -182,6 +182,16 @@ verifies("doctor:names-cause", "damaged, exposed and unwritable state is found",
   });
 });
 
+verifies(
+  "doctor:names-cause",
+  "a folder of the system is repaired by a variable, never by changing that folder",
+  async () => {
+    const { findings } = await doctor(temporaryFolder(), [], { XDG_CACHE_HOME: "/sys/nowhere" });
+    const fixes = findings.filter(({ about }) => about === "/sys/nowhere/keyhole").map(({ fix }) => fix);
+    expect(fixes).toEqual(["Set XDG_CACHE_HOME to a folder that you can write."]);
+  },
+);
+
 verifies("doctor:names-cause", "mistakes in files and variables are found with their place", async () => {
   const home = temporaryFolder();
   const settings = write(home, ".keyhole/settings.json", '{\n  "mcpServers": {},\n  "audits": {}\n}');

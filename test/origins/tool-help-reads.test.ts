@@ -17,7 +17,7 @@ describe("read before write", () => {
   }
 
   test('"Do research now" in a new session is warned about, with the search that would have been first', async () => {
-    const gateway = open();
+    const gateway = open(createDomains({ readBeforeWrite: "warn" }));
     const session = await gateway.openSession();
     const args = { title: "Do research now" };
     const [warning = "", ...others] = await warningsOf(gateway, session, "onto.task.create", args);
@@ -31,14 +31,14 @@ describe("read before write", () => {
     ["onto.task.list", { project_id: "p" }],
     ["onto.search", { search: "supplier" }],
   ])("a create after %s runs without a warning", async (op, args) => {
-    const gateway = open();
+    const gateway = open(createDomains({ readBeforeWrite: "warn" }));
     const session = await gateway.openSession();
     await gateway.exec({ op, args, session });
     expect(await warningsOf(gateway, session, "onto.task.create", { title: "New" })).toEqual([]);
   });
 
   test("a search for other things is not a search for the same thing", async () => {
-    const gateway = open();
+    const gateway = open(createDomains({ readBeforeWrite: "warn" }));
     const session = await gateway.openSession();
     await gateway.exec({ op: "onto.document.search", args: { search: "supplier" }, session });
     expect(await warningsOf(gateway, session, "onto.task.create", { title: "New" })).toHaveLength(1);
@@ -124,7 +124,8 @@ describe("read before write", () => {
       tool("create_issue", { repo: text, title: text }),
       tool("update_issue", { repo: text, issue_number: { type: "integer" }, title: text }),
     ];
-    const gateway = open([defineDomain({ name: "hub", description: "Issues.", tools })]);
+    const hub = { name: "hub", description: "Issues.", readBeforeWrite: "warn", tools } as const;
+    const gateway = open([defineDomain(hub)]);
     const session = await gateway.openSession();
     await gateway.exec({ op: "hub.list_repos", args: {}, session });
     const created = await warningsOf(gateway, session, "hub.create_issue", { repo: "a", title: "Crash" });
@@ -134,6 +135,31 @@ describe("read before write", () => {
     expect(updated).toContain('hub.get_issue {"issue_number":17}');
     await gateway.exec({ op: "hub.list_issues", args: { repo: "a" }, session });
     expect(await warningsOf(gateway, session, "hub.update_issue", change)).toEqual([]);
+  });
+
+  test("by default, tools that create something new or only search are not judged", async () => {
+    const gateway = open();
+    const create = { title: "New" };
+    expect(await warningsOf(gateway, await gateway.openSession(), "onto.task.create", create)).toEqual([]);
+    const hub = open([hubOf(["get_page", {}], ["search_pages", {}, { destructiveHint: true }])]);
+    expect(await warningsOf(hub, await hub.openSession(), "hub.search_pages", { id: "a" })).toEqual([]);
+  });
+
+  test("a read whose arguments are not all there is never suggested", async () => {
+    const text = { type: "string" };
+    const needsRepo = { id: text, repo: { ...text, required: true } };
+    const write = { id: "a" };
+    const alone = open([hubOf(["get_page", needsRepo], ["update_page", { id: text }])]);
+    expect(await warningsOf(alone, await alone.openSession(), "hub.update_page", write)).toEqual([]);
+    const other = open([hubOf(["get_page", needsRepo], ["list_pages", {}], ["update_page", { id: text }])]);
+    const [warning] = await warningsOf(other, await other.openSession(), "hub.update_page", write);
+    expect(warning).toContain("Check what it changed: hub.list_pages {}");
+    const strict = open([
+      { ...hubOf(["get_page", needsRepo], ["update_page", { id: text }]), readBeforeWrite: "refuse" },
+    ]);
+    const session = await strict.openSession();
+    const refused = await strict.exec({ op: "hub.update_page", args: write, session });
+    expect(refused.text).toContain("Read first: hub.get_page, which needs repo.");
   });
 
   test("a batch that reads first is not warned", async () => {
@@ -149,6 +175,28 @@ describe("read before write", () => {
     expect(results[1]).toMatchObject({ exec: { ok: true, meta: { warnings: [] } } });
   });
 });
+
+type HubTool = readonly [name: string, properties: Record<string, object>, annotations?: object];
+
+/** A domain whose tools have plain names. A property that is `required` has to be there. */
+function hubOf(...tools: readonly HubTool[]) {
+  return defineDomain({
+    name: "hub",
+    description: "Pages.",
+    tools: tools.map(([name, properties, annotations]) => ({
+      name,
+      route: `hub://tools/${name}`,
+      description: `${name}.`,
+      inputSchema: {
+        type: "object",
+        properties: Object.fromEntries(Object.keys(properties).map((key) => [key, { type: "string" }])),
+        required: Object.keys(properties).filter((key) => "required" in properties[key]!),
+      },
+      ...(annotations && { lane: "destructive" as const }),
+      execute: () => "Done",
+    })),
+  });
+}
 
 test("the owner of an API can insist on it too", async () => {
   const operation = (operationId: string) => ({ operationId, description: `${operationId}.`, responses: {} });

@@ -10,7 +10,7 @@ import {
 } from "keyhole";
 import { afterEach, expect, test } from "vitest";
 import { printEvents } from "../../src/agent/chat/print-events.ts";
-import { toLogLine } from "../../src/core/telemetry/log-line.ts";
+import { createLogLines } from "../../src/core/telemetry/log-line.ts";
 import { createMcpServer } from "../../src/faces/mcp/mcp-server.ts";
 import { connect, ERAS } from "../mcp/connect.ts";
 import { gatewaySaying, textResult, toolOf } from "./says.ts";
@@ -209,7 +209,7 @@ test("T8: keyhole run prints no character that a terminal obeys, in any format",
 test("T8: a line of the log shows no raw character and stays one line", () => {
   fc.assert(
     fc.property(anything, (detail) => {
-      const line = toLogLine({ type: "notice", notice: "content-failed", detail }, "info");
+      const line = createLogLines("info")({ type: "notice", notice: "content-failed", detail });
       expect(line).not.toMatch(RAW);
       expect(line).not.toContain("\n");
     }),

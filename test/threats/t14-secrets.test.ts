@@ -6,7 +6,7 @@ import { createScriptedModel } from "keyhole/testing";
 import { afterEach, expect, test } from "vitest";
 import { hideSecrets, knowSecrets } from "../../src/base/safety/known-secrets.ts";
 import type { KeyholeEvent } from "../../src/core/telemetry/events.ts";
-import { toLogLine } from "../../src/core/telemetry/log-line.ts";
+import { createLogLines } from "../../src/core/telemetry/log-line.ts";
 import { startTelemetry } from "../../src/core/telemetry/start-telemetry.ts";
 import { createMcpServer } from "../../src/faces/mcp/mcp-server.ts";
 import { secretsOf } from "../../src/program/open/settings-schema.ts";
@@ -98,7 +98,7 @@ test("T14: no planted secret reaches a model, a client, a log, a trace, a sessio
     if (event.type === "tool-end") shown.push(event);
   await telemetry?.flush();
 
-  const lines = events.map((event) => toLogLine(event, "debug")).join("\n");
+  const lines = events.map(createLogLines("debug")).join("\n");
   const traces = api.seen.map(({ body }) => body.toString()).join("\n");
   const written = filesIn(folder);
   expect(shown.length).toBeGreaterThan(TOOLS.length);

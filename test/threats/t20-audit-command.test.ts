@@ -59,7 +59,7 @@ test("T20: keyhole audit verify names the first bad record and its file", async 
   writeFileSync(file, readFileSync(file, "utf8").replace("string(1)", "string(9)"));
   expect(await audit(folder, "verify")).toMatchObject({
     code: 1,
-    out: "chain 1: 1-000000000001.jsonl:2: record 2 is not what was written. 1 records before it are intact.\n",
+    out: "chain 1: 1-000000000001.jsonl:2: record 2 is not what was written. 1 record before it is intact.\n",
   });
   expect(await audit(folder, "export")).toMatchObject({
     code: 1,

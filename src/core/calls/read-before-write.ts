@@ -8,6 +8,7 @@ import { splitWords } from "../../base/util/split-words.ts";
 import {
   CHANGING_VERBS,
   CREATING_VERBS,
+  effectOfVerb,
   SEARCHING_VERBS,
   SHOWING_VERBS,
 } from "../../search/analysis/tool-verbs.ts";
@@ -26,6 +27,8 @@ interface ReadCall {
 /** The read that a call lacks, and whether its domain insists on it. */
 export interface MissingRead {
   readonly read: ReadCall;
+  /** Arguments that the read needs and that the call does not have. Empty unless the domain insists on the read. */
+  readonly lacks: readonly string[];
   readonly refuses: boolean;
 }
 
@@ -37,25 +40,40 @@ const TITLE_CHARS = 120;
 const MARK_CHARS = 24;
 
 /**
- * The read that should have come before a call: a search for the same kind of thing before it is created, the thing
- * itself before it is changed or deleted. Undefined if it was made in this session, or no such read exists.
+ * The read that should have come before a call: the thing itself before it is changed or deleted and, in domains that
+ * ask for it, a search for the same kind of thing before it is created. Undefined if it was made in this session, or
+ * no such read exists whose arguments are all there.
  */
 export function missingRead(
   entry: Entry,
   args: CallArgs,
   { view, session }: Pick<CallScope, "view" | "session">,
 ): MissingRead | undefined {
-  const { readBeforeWrite = "warn" } = view.domains.get(entry.domain) ?? {};
+  const { readBeforeWrite } = view.domains.get(entry.domain) ?? {};
   if (!session || entry.kind !== "tool" || entry.lane === "read" || readBeforeWrite === "off")
     return undefined;
   const verb = verbOf(entry);
-  const isChange = entry.lane === "destructive" || CHANGING_VERBS.includes(verb);
-  if (!isChange && !CREATING_VERBS.includes(verb)) return undefined;
+  const isCreate = CREATING_VERBS.includes(verb);
+  const isChange = !isCreate && (entry.lane === "destructive" || CHANGING_VERBS.includes(verb));
+  // A new thing has nothing to read, unless the domain wants no duplicates.
+  if (isCreate ? readBeforeWrite === undefined : !isChange || onlyReads(entry)) return undefined;
   const reads = readsNear(entry, view);
   const subject = isChange ? subjectOf(entry, args) : undefined;
   if (reads.length === 0 || wasRead(subject, reads, session.memory)) return undefined;
-  const read = (subject && readOf(reads, subject.key, args)) ?? searchOf(reads, args);
-  return { read, refuses: readBeforeWrite === "refuse" };
+  const calls = [
+    ...(subject ? readsOf(reads, subject.key, args) : []),
+    ...byVerb(reads, SEARCHING_VERBS).map((read) => searchOf(read, args)),
+  ];
+  const refuses = readBeforeWrite === "refuse";
+  const missing = calls.find(({ lacks }) => lacks.length === 0) ?? (refuses ? calls[0] : undefined);
+  return missing && { ...missing, refuses };
+}
+
+/** Whether the name has only words of a search, whatever the lane that its server's hints imply. */
+function onlyReads(entry: Entry): boolean {
+  const words = splitWords(pathOf(entry).split(".").at(-1) ?? "");
+  const isReading = [...SEARCHING_VERBS, ...SHOWING_VERBS].includes(words[0] ?? "");
+  return isReading && words.every((word) => (effectOfVerb(word) ?? "read") === "read");
 }
 
 function wasRead(subject: Subject | undefined, reads: readonly Entry[], memory: WorkingMemory): boolean {
@@ -91,8 +109,11 @@ export function readWarning(entry: Entry, { read }: MissingRead, hasRun: boolean
 }
 
 /** Refuses a call of a domain that insists on the read. */
-export function readRefusal(entry: Entry, { read }: MissingRead): Problem {
-  const call = `${read.op} ${JSON.stringify(read.args)}`;
+export function readRefusal(entry: Entry, { read, lacks }: MissingRead): Problem {
+  const call =
+    lacks.length > 0
+      ? `${read.op}, which needs ${lacks.join(", ")}`
+      : `${read.op} ${JSON.stringify(read.args)}`;
   const reason = `${entry.op} did not run, because this session has not read the same thing. Read first: ${call}.`;
   return problem("CONFLICT", { reason }, { read });
 }
@@ -142,32 +163,44 @@ function subjectOf(entry: Entry, args: CallArgs): Subject | undefined {
   return named ?? ids.find(({ key }) => key === "id") ?? ids[0];
 }
 
-function readOf(reads: readonly Entry[], key: string, args: CallArgs): ReadCall | undefined {
-  const takes = (read: Entry) => Object.hasOwn(propertiesOf(read), key);
-  const read = byVerb(reads.filter(takes), SHOWING_VERBS) ?? reads.find(takes);
-  return read && { op: read.op, args: { [key]: args[key] } };
+type PossibleRead = Pick<MissingRead, "read" | "lacks">;
+
+/** The reads that take the id of the subject, those that show one thing first. */
+function readsOf(reads: readonly Entry[], key: string, args: CallArgs): PossibleRead[] {
+  const takers = reads.filter((read) => Object.hasOwn(propertiesOf(read), key));
+  return byVerb(takers, SHOWING_VERBS).map((read) => toRead(read, { [key]: args[key] }, args));
 }
 
-function searchOf(reads: readonly Entry[], args: CallArgs): ReadCall {
-  const read = byVerb(reads, SEARCHING_VERBS) ?? reads[0]!;
+function searchOf(read: Entry, args: CallArgs): PossibleRead {
   const properties = propertiesOf(read);
   const field = SEARCH_FIELDS.find((name) => Object.hasOwn(properties, name));
   const title = TITLE_FIELDS.map((name) => args[name]).find((value) => typeof value === "string");
-  const searched = field && title ? { [field]: String(title).slice(0, TITLE_CHARS) } : {};
+  return toRead(read, field && title ? { [field]: String(title).slice(0, TITLE_CHARS) } : {}, args);
+}
+
+/** Fills the required arguments of a read from those of the write. */
+function toRead(read: Entry, fills: CallArgs, args: CallArgs): PossibleRead {
   const { required = [] } = read.inputSchema as { readonly required?: readonly string[] };
-  const shared = required.filter((name) => name !== field && Object.hasOwn(args, name));
+  const missing = required.filter((name) => !Object.hasOwn(fills, name));
+  const shared = missing.filter((name) => Object.hasOwn(args, name));
   return {
-    op: read.op,
-    args: { ...searched, ...Object.fromEntries(shared.map((name) => [name, args[name]])) },
+    read: {
+      op: read.op,
+      args: { ...fills, ...Object.fromEntries(shared.map((name) => [name, args[name]])) },
+    },
+    lacks: missing.filter((name) => !shared.includes(name)),
   };
 }
 
-/** The first entry whose verb is earliest in the list, within the nearest group that has one. */
-function byVerb(reads: readonly Entry[], verbs: readonly string[]): Entry | undefined {
-  const placeOf = (entry: Entry) => verbs.indexOf(verbOf(entry));
-  const worded = reads.filter((entry) => placeOf(entry) >= 0);
-  const near = worded.filter((entry) => groupOf(entry) === groupOf(worded[0]!));
-  return near.sort((one, other) => placeOf(one) - placeOf(other))[0];
+/** Entries with one of these verbs first: by nearness of the group, then by the order of the verbs. */
+function byVerb(reads: readonly Entry[], verbs: readonly string[]): Entry[] {
+  const positionOf = (entry: Entry) => verbs.indexOf(verbOf(entry));
+  const worded = reads
+    .filter((entry) => positionOf(entry) >= 0)
+    .sort(
+      (left, right) => groupOf(right).length - groupOf(left).length || positionOf(left) - positionOf(right),
+    );
+  return [...worded, ...reads.filter((entry) => positionOf(entry) < 0)];
 }
 
 function propertiesOf({ inputSchema }: Entry): PlainObject {

@@ -97,7 +97,10 @@ export interface DomainDefinition {
   readonly requiredScopes?: readonly string[];
   /** Text for the whole domain, or one text for each category. */
   readonly rules?: string | Readonly<Record<string, string>>;
-  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
+  /**
+   * Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn
+   * about changes, but not about tools that create something.
+   */
   readonly readBeforeWrite?: ReadBeforeWrite;
   /** By tool name or op: functions that find entities in results which no extraction schema can describe. */
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;

@@ -11,11 +11,30 @@ const LINE_CHARS = 2_000;
 /** Known secrets are already hidden in events; text of servers may hold unknown ones. */
 const redact = createRedact([], { kinds: true });
 
-/** An event as a line of the log; undefined below the level. It never has arguments or results. */
-export function toLogLine(event: KeyholeEvent, level: LogLineLevel): string | undefined {
-  const own = levelOf(event);
-  if (LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)) return undefined;
-  return `keyhole ${own}: ${toVisibleText(redact(toText(event)), LINE_CHARS).replace(/\s+/g, " ")}`;
+/**
+ * Makes a line of the log of each event; undefined below the level. Lines never have arguments or results. A source
+ * that fails again for the same cause makes no line until it is back.
+ */
+export function createLogLines(level: LogLineLevel, now: () => Date = () => new Date()) {
+  const failures = new Map<string, string>();
+
+  function isRepeated(event: KeyholeEvent): boolean {
+    if (event.type !== "source" || event.state === "loading") return false;
+    const { source, state, detail = "" } = event;
+    const isSame = state === "failed" && failures.get(source) === detail;
+    if (state === "failed") failures.set(source, detail);
+    else failures.delete(source);
+    return isSame;
+  }
+
+  return (event: KeyholeEvent): string | undefined => {
+    const own = levelOf(event);
+    // The event of the source says the same.
+    if (event.type === "notice" && event.notice === "source-refused") return undefined;
+    if (isRepeated(event) || LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)) return undefined;
+    const text = toVisibleText(redact(toText(event)), LINE_CHARS).replace(/\s+/g, " ");
+    return `${now().toISOString().slice(0, 19)}Z keyhole ${own}: ${text}`;
+  };
 }
 
 function levelOf(event: KeyholeEvent): LogLineLevel {
@@ -30,6 +49,8 @@ function toText(event: KeyholeEvent): string {
   if (event.type === "notice") return `${event.notice}: ${event.detail}`;
   if (event.type === "source") {
     const { source, state, entries, detail } = event;
+    // The sentence of a server's problem names the server.
+    if (detail?.startsWith(`The server ${source.replace(/^mcp:/, "")} `)) return detail;
     return `${source} ${state}${entries === undefined ? "" : `, ${countOf(entries, "entry", "entries")}`}${detail ? `: ${detail}` : ""}`;
   }
   if (event.type === "search") return `search by ${event.by ?? "the engine"}: ${event.found} found`;

@@ -130,6 +130,9 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
       following.entries = countDrafts(content);
       following.takenAt = Date.now();
       delete following.error;
+      // Entries of a server that is down are shown with the reason; the failure tells it.
+      if (content.drafts.length > 0 && content.drafts.every(({ status }) => status?.state === "server_down"))
+        return;
       publish({ type: "source", source: id, state: "loaded", entries: following.entries });
     } catch (error) {
       fail(following, error);

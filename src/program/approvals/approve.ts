@@ -123,7 +123,7 @@ function block(survey: Survey, [source, pins]: Group, countTokens: TokenCounter)
   const total = rows.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
   return [
     toVisibleLine(
-      `${source}: ${countOf(pins.length, "definition")} wait, ${total} tokens if a client listed them`,
+      `${source}: ${countOf(pins.length, "definition waits", "definitions wait")}, ${total} tokens if a client listed them`,
     ),
     ...(program ? showProgram(program).map((line) => `  ${line}`) : []),
     ...rows.flatMap(({ pin, entry, tokens }) => definitionLines(survey, pin, entry, tokens)),

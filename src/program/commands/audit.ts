@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toVisibleJson, toVisibleLine } from "../../base/safety/visible-text.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { readAuditFolder } from "../../core/audit/audit-folder.ts";
 import type { AuditRecord } from "../../core/audit/audit-store.ts";
 import { mergeChains, type ReadLine, verifyChain } from "../../core/audit/verify-chain.ts";
@@ -62,10 +63,14 @@ async function verify(folder: string, { contains }: AuditInput): Promise<void> {
     if (bad) {
       isIntact = false;
       const what = bad.seq === undefined ? name : `record ${bad.seq}`;
-      console.log(`${name}: ${bad.place}: ${what} ${bad.reason}. ${records} records before it are intact.`);
+      console.log(
+        `${name}: ${bad.place}: ${what} ${bad.reason}. ${countOf(records, "record before it is", "records before it are")} intact.`,
+      );
     } else if (first && last) {
       const span = `${first.at} to ${last.at}`;
-      console.log(`${name}: ${records} records are intact, ${span}. Head: ${last.seq} ${last.hash}`);
+      console.log(
+        `${name}: ${countOf(records, "record is", "records are")} intact, ${span}. Head: ${last.seq} ${last.hash}`,
+      );
     }
     for (const note of notes) console.log(`${name}: ${note}.`);
   }
@@ -153,8 +158,8 @@ function factsOf(record: AuditRecord): string[] {
   return [
     `by process ${pid}`,
     keptFrom > 1 ? `kept from record ${keptFrom}` : "",
-    torn ? `${torn} bytes of an unfinished record cut off` : "",
-    dropped ? `${dropped} events missing` : "",
+    torn ? `${countOf(torn, "byte")} of an unfinished record cut off` : "",
+    dropped ? `${countOf(dropped, "event")} missing` : "",
     headless ? "the head was missing" : "",
   ];
 }

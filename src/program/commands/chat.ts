@@ -7,6 +7,7 @@ import { firstRun, isFirstRun } from "../open/first-run.ts";
 import { loadSettings } from "../open/load-settings.ts";
 import { openSecrets } from "../open/secrets.ts";
 import { ownConfig } from "../open/user-folders.ts";
+import { hasTerminal } from "../terminal/confirm.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, CONTINUE, MODEL, PROFILE, PROVIDER, RESUME, TRUST } from "../terminal/shared-options.ts";
 
@@ -83,8 +84,11 @@ export const chat = defineCommand({
 
 /** Lets the person choose a provider if nobody has yet. */
 async function setUpFirst(project: string): Promise<void> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return;
   if (!isFirstRun(await loadSettings({ project }))) return;
+  if (!hasTerminal())
+    return console.error(
+      "No model provider is set up yet, and choosing one needs a terminal. Without one, set KEYHOLE_PROVIDER and the provider's key, such as OPENAI_API_KEY.",
+    );
   const isSetUp = await firstRun({
     file: ownConfig(),
     secrets: openSecrets(),

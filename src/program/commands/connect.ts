@@ -7,6 +7,7 @@ import { customProblem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { createMcpSource } from "../../sources/mcp/mcp-source.ts";
@@ -45,6 +46,16 @@ export const connect = defineCommand({
     const client = CLIENTS.find(({ name }) => name === words[0])!;
     await (isUndo ? undo(client, options.dryRun) : connectClient(client, options));
   },
+});
+
+export const disconnect = defineCommand({
+  name: "disconnect",
+  page: "clients.md",
+  words: "CLIENT",
+  choices: CLIENTS.map(({ name }) => name),
+  about: "Gives a client its servers back, as keyhole connect CLIENT --undo does.",
+  options: { "dry-run": OPTIONS["dry-run"] },
+  run: async ({ words, dryRun }) => undo(CLIENTS.find(({ name }) => name === words[0])!, dryRun),
 });
 
 type ConnectOptions = Partial<CommandInput<typeof OPTIONS>>;
@@ -163,7 +174,7 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
     ...staying.map(({ name, stays }) => toVisibleLine(`  ${name} stays with ${client.title}: ${stays}.`)),
     ...projects.map(({ place, servers }) =>
       toVisibleLine(
-        `  ${place.path} has ${servers.length} servers of a project; --projects moves them, too.`,
+        `  ${place.path} has ${countOf(servers.length, "server")} of a project: --projects also moves what is there.`,
       ),
     ),
     "",

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { isSwitchedOff, type McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../../sources/mcp/mcp-source.ts";
@@ -32,7 +33,7 @@ export const firstLook = defineCommand({
       servers.size > 0 &&
       !dryRun &&
       (yes ||
-        (isAsked && (await askYesOrNo(`\nStart these ${servers.size} servers to count their tokens?`))));
+        (isAsked && (await askYesOrNo(`\nStart ${countOf(servers.size, "server")} to count the tokens?`))));
     const measured = isMeasured ? await measure(servers, machine.home) : undefined;
     if (json) return console.log(JSON.stringify(toJson(configs, measured), null, 2));
     if (measured) console.log(["", ...costLines(measured.servers), "", ...savingLines(measured)].join("\n"));

@@ -44,7 +44,10 @@ function lines(unmet: ReturnType<Gateway["unmet"]>, repeated: ReturnType<Gateway
     `${countOf(repeated.length, "repeated sequence")} of calls.`,
     ...repeated
       .slice(0, SHOWN)
-      .map(({ routes, conversations }) => `  in ${conversations} conversations: ${routes.join(" → ")}`),
+      .map(
+        ({ routes, conversations }) =>
+          `  in ${countOf(conversations, "conversation")}: ${routes.join(" → ")}`,
+      ),
     ...(repeated.length > 0
       ? ["To keep one as a recipe, start from its script: keyhole report --json."]
       : []),

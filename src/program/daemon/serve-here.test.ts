@@ -15,19 +15,24 @@ test("a person sees what is up, failed and waits, each with the way on", () => {
         waiting: 0,
       },
     ],
-    "http://127.0.0.1:7000/mcp",
+    true,
   );
   expect(lines).toEqual([
-    "2 of 5 servers are up.",
+    "2 of 5 servers up:",
     "  ✓ files  12 entries",
-    "  ✓ notes  3 entries, 3 wait for approval: keyhole approve notes",
+    "  ✓ notes  3 entries, 3 waiting for approval: keyhole approve notes",
     "  ! mail  it wants a login: keyhole login mail",
     "  ! new  waits for your consent: keyhole servers allow new",
     expect.stringMatching(/^ {2}✗ bad {2}it exited with code 1\P{Cc}*: keyhole doctor says how to fix it$/u),
-    "Point a client at http://127.0.0.1:7000/mcp with the header Authorization: Bearer TOKEN. Stop with Ctrl-C.",
+    "Clients send the header Authorization: Bearer TOKEN. Stop with Ctrl-C.",
   ]);
 });
 
 test("without servers and an address, the person learns how clients start it", () => {
-  expect(servingLines([], undefined)).toEqual([expect.stringContaining("keyhole connect CLIENT")]);
+  expect(servingLines([], false)).toEqual([expect.stringContaining("keyhole connect CLIENT")]);
+});
+
+test("one server with one entry is told in the singular", () => {
+  const [head, server] = servingLines([{ label: "files", entries: 1, status: undefined, waiting: 0 }], true);
+  expect([head, server]).toEqual(["1 of 1 server up:", "  ✓ files  1 entry"]);
 });

@@ -1,12 +1,15 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { waits } from "../../core/access/pins.ts";
 import type { EntryStatus } from "../../core/nouns/entry.ts";
 import { createMcpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
+import type { OpenedHttp } from "../open/open-http.ts";
 import { openLog, openTelemetry } from "../open/open-telemetry.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
@@ -14,6 +17,8 @@ import { suggestCommand } from "../terminal/suggest-command.ts";
 import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
+/** Servers that take longer to start are not waited for before the address is told. */
+const START_MS = 3_000;
 
 export const serve = defineCommand({
   name: "serve",
@@ -46,11 +51,11 @@ async function serveHere(input: ServeInput): Promise<void> {
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface, shortcuts });
   const telemetry = openTelemetry(settings);
-  const face = http
+  const face: Pick<OpenedHttp, "close"> & Partial<OpenedHttp> = http
     ? await (await import("../open/open-http.ts")).openHttp(gateway, server, input, opened)
     : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
-  if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);
+  void tell(gateway, opened, face.address);
 
   // The first call of a tool needs it, the first list of tools does not.
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
@@ -71,15 +76,31 @@ async function serveHere(input: ServeInput): Promise<void> {
   if (!http) process.stdin.once("close", () => void stop());
 }
 
-/** Clients read the protocol; only a person in a terminal gets this. */
-async function tell(gateway: Gateway, opened: OpenedConfig, url?: string): Promise<void> {
-  await gateway.ready();
-  const states = opened.servers.map(({ diagnostics }) => {
+/** Tells a person in a terminal what is served, and at the end of the start where clients and the person go. */
+async function tell(
+  gateway: Gateway,
+  { servers, config }: OpenedConfig,
+  address: readonly string[] | undefined,
+): Promise<void> {
+  if (!process.stderr.isTTY && !address) return;
+  await Promise.race([gateway.ready().catch(() => {}), ...(address ? [sleep(START_MS)] : [])]);
+  // The log writes its lines of the start first.
+  await nextTurn();
+  if (process.stderr.isTTY) tellServers(gateway, { servers, config }, address !== undefined);
+  if (address) console.error(["", ...address].join("\n"));
+}
+
+function tellServers(
+  gateway: Gateway,
+  { servers, config }: Pick<OpenedConfig, "servers" | "config">,
+  isHttp: boolean,
+): void {
+  const states = servers.map(({ diagnostics }) => {
     const { label, entries, status } = diagnostics();
     const waiting = gateway.pins.list().filter((pin) => pin.source === label && waits(pin)).length;
     return { label, entries, status, waiting };
   });
-  console.error(servingLines(states, url, opened.config).join("\n"));
+  console.error(servingLines(states, isHttp, config).join("\n"));
 }
 
 export interface ServingState {
@@ -90,21 +111,21 @@ export interface ServingState {
   readonly waiting: number;
 }
 
-/** Tells a person in a terminal what is served: the servers that are up, failed and wait, and where clients go. */
-export function servingLines(servers: readonly ServingState[], url?: string, config?: string): string[] {
+/** Tells a person in a terminal what is served: the servers that are up, failed and wait, and how clients come. */
+export function servingLines(servers: readonly ServingState[], isHttp: boolean, config?: string): string[] {
   const up = servers.filter(({ status }) => status === undefined);
   const others = servers.filter(({ status }) => status !== undefined);
   return [
-    ...(servers.length > 0 ? [`${up.length} of ${servers.length} servers are up.`] : []),
+    ...(servers.length > 0 ? [`${up.length} of ${countOf(servers.length, "server")} up:`] : []),
     ...up.map(({ label, entries, waiting }) =>
       toVisibleLine(
-        `  ✓ ${label}  ${entries} entries${waiting > 0 ? `, ${waiting} wait for approval: ${suggestCommand(["approve", label], config)}` : ""}`,
+        `  ✓ ${label}  ${countOf(entries, "entry", "entries")}${waiting > 0 ? `, ${waiting} waiting for approval: ${suggestCommand(["approve", label], config)}` : ""}`,
       ),
     ),
     ...others.map(({ label, status }) => toVisibleLine(`  ${failed(label, status!, config)}`)),
-    url === undefined
+    !isHttp
       ? "This is an MCP server on stdio, which clients start by themselves: keyhole connect CLIENT writes the entry, and --http serves an address instead."
-      : `Point a client at ${url} with the header Authorization: Bearer TOKEN. Stop with Ctrl-C.`,
+      : "Clients send the header Authorization: Bearer TOKEN. Stop with Ctrl-C.",
   ];
 }
 

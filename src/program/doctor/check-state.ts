@@ -24,7 +24,7 @@ const OTHERS = 0o077;
 /** Checks the folders in which Keyhole keeps state, and the files in them. */
 export async function* checkState(home: string, config: string | undefined): AsyncGenerator<Finding> {
   const state = setStateFolder();
-  yield* checkFolder(state, "XDG_STATE_HOME");
+  yield* checkFolder(state, "KEYHOLE_STATE");
   yield* checkFolder(cacheFolder(), "XDG_CACHE_HOME");
   for (const [name, fix] of Object.entries(filesOf(config))) {
     const path = join(state, name);
@@ -53,7 +53,10 @@ function* checkFolder(folder: string, variable: string): Generator<Finding> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? reasonOf(error);
-    const fix = `Make it writable: chmod u+rwx ${at}, or set ${variable} to a folder that is.`;
+    const isRepairable = code === "EACCES" && dirname(at) !== at && statSync(at).uid === process.getuid?.();
+    const fix = isRepairable
+      ? `Make it writable: chmod u+rwx ${at}, or set ${variable} to a folder that is.`
+      : `Set ${variable} to a folder that you can write.`;
     yield problemWith(folder, `it cannot be written (${code})`, fix);
   }
 }

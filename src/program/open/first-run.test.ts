@@ -43,6 +43,17 @@ test("models come from the provider's list; a refused key and a misspelt model a
   });
 });
 
+test("a word that is no provider is asked again, with what is possible", async () => {
+  const { shown, answer, options } = open({});
+  const done = firstRun(options);
+  await answer("Provider: ", "opnai");
+  await answer("opnai is no provider. Did you mean openai? Type a name or a number up to ", "99");
+  await answer("99 is no provider. Type a name or a number up to ", "openai");
+  await answer("Key (not shown", "");
+  expect(await done).toBe(false);
+  expect(shown().match(/Provider: /g)!.length).toBeGreaterThanOrEqual(3);
+});
+
 test("an empty answer leaves and saves nothing", async () => {
   const { answer, file, options } = open({});
   const done = firstRun(options);

@@ -48,6 +48,19 @@ export async function firstRun(options: FirstRunOptions): Promise<boolean> {
   const { file, secrets, env = process.env } = options;
   const { ask, say, close } = openDialogue(options);
 
+  /** Undefined if the person leaves. A word that is no provider is asked again. */
+  async function askProvider(names: readonly ProviderName[]): Promise<ProviderName | undefined> {
+    while (true) {
+      const said = await ask("Provider: ");
+      const provider = said && choose(names, said);
+      if (!said || provider) return provider || undefined;
+      const [near] = nearest(said.toLowerCase(), names, 1);
+      say(
+        `${toVisibleLine(said)} is no provider.${near ? ` Did you mean ${near}?` : ""} Type a name or a number up to ${names.length}.`,
+      );
+    }
+  }
+
   /** The key and the provider's list; undefined if the person leaves. A key that the provider refuses is asked again. */
   async function askKey(provider: ProviderName): Promise<Keyed | undefined> {
     const [variable] = (PROVIDERS[provider].env as { readonly apiKey?: readonly string[] }).apiKey ?? [];
@@ -87,7 +100,7 @@ export async function firstRun(options: FirstRunOptions): Promise<boolean> {
     say("No model provider is set up yet. Choose one; an empty line leaves.");
     const names = getSupportedProviders();
     for (const [index, name] of names.entries()) say(`  ${index + 1}  ${name}`);
-    const provider = choose(names, await ask("Provider: "));
+    const provider = await askProvider(names);
     if (!provider) return false;
     const keyed = await askKey(provider);
     if (!keyed) return false;

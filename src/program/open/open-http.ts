@@ -22,8 +22,13 @@ export interface HttpArgs {
 /** Addresses that stand for all networks of the machine; clients address none of them. */
 const WILDCARDS = ["0.0.0.0", "::", "[::]"];
 
+/** A listening server, and the lines that tell its address, its token and the link of the console. */
+export interface OpenedHttp extends Pick<ConsoleServer, "close"> {
+  readonly address: readonly string[];
+}
+
 /**
- * Serves over HTTP, with the console, and tells where and with which token.
+ * Serves over HTTP, with the console.
  *
  * @throws INVALID_INPUT, ADDRESS_UNAVAILABLE
  */
@@ -32,7 +37,7 @@ export async function openHttp(
   server: McpServer,
   { host, port, allowHost: allowHosts }: HttpArgs,
   { webhooks, loaded }: Pick<OpenedConfig, "webhooks" | "loaded">,
-): Promise<ConsoleServer> {
+): Promise<OpenedHttp> {
   const token = process.env.KEYHOLE_TOKEN;
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
@@ -51,14 +56,18 @@ export async function openHttp(
     settings: async () => shownSettings(loaded),
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   });
-  console.log(`Keyhole listens at ${shown(http.url)}`);
-  if (http.token) console.log(`Token, shown once: ${http.token}`);
-  console.log(`Console, opens once: ${shown(http.consoleLink)}`);
   if (isOpen && allowHosts.length === 0)
     console.log(
       "Only this machine can use it yet: --allow-host NAME names the host that clients call it by.",
     );
-  return http;
+  return {
+    close: () => http.close(),
+    address: [
+      `Keyhole listens at ${shown(http.url)}`,
+      ...(http.token ? [`Token, shown once: ${http.token}`] : []),
+      `Console, opens once: ${shown(http.consoleLink)}`,
+    ],
+  };
 }
 
 /** The host names that requests may be addressed to: those of this machine, the address itself, and the named ones. */

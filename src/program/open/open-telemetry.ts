@@ -1,7 +1,7 @@
 import { secretVariables } from "../../base/safety/secret-values.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type KeyholeEvent, onEvent, onNotice } from "../../core/telemetry/events.ts";
-import { toLogLine } from "../../core/telemetry/log-line.ts";
+import { createLogLines } from "../../core/telemetry/log-line.ts";
 import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
 
@@ -20,9 +20,10 @@ export async function openTelemetry(settings: Settings): Promise<Telemetry | und
 
 /** Tells events on stderr. Events wait for the work at hand: a start with many servers has many. */
 export function openLog({ logging: { level } }: Settings): void {
+  const toLine = createLogLines(level);
   let waiting: KeyholeEvent[] = [];
   const flush = () => {
-    const lines = waiting.flatMap((event) => toLogLine(event, level) ?? []);
+    const lines = waiting.flatMap((event) => toLine(event) ?? []);
     waiting = [];
     if (lines.length > 0) console.error(lines.join("\n"));
   };

@@ -48,7 +48,10 @@ export interface McpSourceOptions {
   readonly description?: string;
   /** Scopes that a principal needs to see the entries. */
   readonly scopes?: readonly string[];
-  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
+  /**
+   * Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn
+   * about changes, but not about tools that create something.
+   */
   readonly readBeforeWrite?: ReadBeforeWrite;
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: LaunchVariables;

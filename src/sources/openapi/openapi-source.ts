@@ -33,7 +33,10 @@ export interface OpenApiOptions {
   readonly timeoutMs?: number;
   /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
+  /**
+   * Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn
+   * about changes, but not about tools that create something.
+   */
   readonly readBeforeWrite?: ReadBeforeWrite;
 }
 
