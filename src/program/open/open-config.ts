@@ -77,7 +77,7 @@ export async function openConfig(given: ConfigOptions = {}) {
     ...own,
     ...found.filter(({ id }) => !own.some((one) => one.id === id)),
   ];
-  const options: GatewayOptions & Required<Pick<GatewayOptions, "sources" | "pins">> = {
+  const options: GatewayOptions & Required<Pick<GatewayOptions, "domains" | "sources" | "pins">> = {
     domains: [],
     pins: openPins(),
     ...module?.options,
