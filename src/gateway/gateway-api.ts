@@ -49,22 +49,6 @@ export interface GatewayOptions {
    * Which calls need a person's approval of exactly that call: `confirmed` (those of tools with `requiresConfirmation`),
    * `destructive` (also those of every destructive tool) or `writes` (also those of every tool that writes). The `ask` of
    * a domain or source counts if it is stricter. Dry runs need no approval. Default: `confirmed`.
-   *
-   * @example
-   * ```ts
-   * import { createGateway, defineDomain, defineTool } from "keyhole";
-   *
-   * const add = defineTool({ name: "add_note", description: "Add a note.", execute: () => "added" });
-   * const notes = defineDomain({ name: "notes", description: "Notes.", tools: [add] });
-   * const gateway = createGateway({
-   *   domains: [notes],
-   *   principal: { id: "me", scopes: [], allowWrite: true },
-   *   ask: "writes",
-   *   approve: ({ op }) => op === "notes.add",
-   * });
-   * console.assert((await gateway.exec({ op: "notes.add" })).ok);
-   * await gateway.close();
-   * ```
    */
   readonly ask?: AskBefore;
   readonly limits?: Partial<Limits>;
