@@ -11,6 +11,7 @@ export type { View } from "./core/access/view.ts";
 export type { AuditStore } from "./core/audit/audit-store.ts";
 export type { FileAuditStoreOptions } from "./core/audit/file-audit-store.ts";
 export { createFileAuditStore } from "./core/audit/file-audit-store.ts";
+export type { AuditOptions } from "./core/calls/auditor.ts";
 export type { Approve } from "./core/calls/call-environment.ts";
 export type { ApprovalRequest } from "./core/calls/decide-call.ts";
 export type { Registry } from "./core/catalog/registry.ts";
@@ -24,6 +25,7 @@ export type {
   ToolDefinition,
 } from "./core/nouns/definition.ts";
 export type {
+  AskBefore,
   CallContext,
   Domain,
   Entity,
@@ -31,6 +33,7 @@ export type {
   EntryDraft,
   Guidance,
   Lane,
+  ReadBeforeWrite,
   Rule,
 } from "./core/nouns/entry.ts";
 export type {
@@ -46,14 +49,20 @@ export type { Principal } from "./core/nouns/principal.ts";
 export type { Source, SourceContent } from "./core/nouns/source.ts";
 export type { CallTrace } from "./core/nouns/span-context.ts";
 export type { ErrorAnswer } from "./core/operations/error-answer.ts";
+export type { Limits } from "./core/operations/operation.ts";
+export type { OperationName, OperationSpelling, SpeltOperation } from "./core/operations/operations.ts";
 export { renderWorkingMemory } from "./core/operations/show-session.ts";
 export type { WorkingMemory } from "./core/sessions/working-memory.ts";
 export type { DiskResultStore, DiskResultStoreOptions } from "./core/storage/disk-result-store.ts";
 export { createDiskResultStore } from "./core/storage/disk-result-store.ts";
+export type { Idempotency } from "./core/storage/idempotency.ts";
 export type { ResultStore } from "./core/storage/result-store.ts";
 export type { Session, SessionStore, SessionStoreOptions } from "./core/storage/session-store.ts";
 export { createSqliteSessionStore } from "./core/storage/session-store.ts";
+export type { SpentApprovals } from "./core/storage/spent-approvals.ts";
+export type { MenuOptions } from "./core/surfaces/menu.ts";
 export type { MenuTool } from "./core/surfaces/native-tools.ts";
+export type { DiscoveryFigures } from "./core/telemetry/discovery.ts";
 export type { KeyholeEvent, McpEvent } from "./core/telemetry/events.ts";
 export { onEvent } from "./core/telemetry/events.ts";
 export type {
@@ -69,7 +78,20 @@ export {
   toOpenAITools,
 } from "./faces/plain-tools/plain-tools.ts";
 export { createGateway } from "./gateway/create-gateway.ts";
-export type { Answer, CallOptions, Gateway, GatewayOptions } from "./gateway/gateway-api.ts";
+export type {
+  Answer,
+  CallOptions,
+  Gateway,
+  GatewayOptions,
+  GatewaySources,
+  LifecycleOptions,
+  OperationAnswer,
+  OperationInput,
+  OperationMethods,
+  RepeatedSequence,
+} from "./gateway/gateway-api.ts";
+export type { LedgerReport } from "./gateway/ledger.ts";
+export type { LifecycleResult, SourceStatus } from "./gateway/start/source-manager.ts";
 export type { Toolbox, ToolboxOptions } from "./gateway/toolbox.ts";
 export { createToolbox } from "./gateway/toolbox.ts";
 export type { LearningOptions } from "./search/learning/learning.ts";

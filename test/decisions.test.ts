@@ -8,7 +8,9 @@ import {
   createToolbox,
   defineDomain,
   defineTool,
+  type Gateway,
   type Principal,
+  toOpenAITools,
 } from "keyhole";
 import { createAgent, run } from "keyhole/agent";
 import { createDisclosure } from "keyhole/ai-sdk";
@@ -16,33 +18,42 @@ import { createMcpServer } from "keyhole/mcp";
 import { createScriptedModel } from "keyhole/testing";
 import { afterAll, expect, test } from "vitest";
 import { type CallDecision, type CallPolicy, decideCall } from "../src/core/calls/decide-call.ts";
-import type { Entry } from "../src/core/nouns/entry.ts";
+import { ASKS, type AskBefore, type Entry, type ToolEntry } from "../src/core/nouns/entry.ts";
 
 const RUNS = 5_000;
 const LANES = ["read", "write", "destructive"] as const;
 const ran: string[] = [];
 
-const shop = defineDomain({
-  name: "shop",
-  description: "A shop.",
-  tools: LANES.flatMap((lane) =>
-    [false, true].map((requiresConfirmation) =>
-      defineTool({
-        name: `${lane}_${requiresConfirmation ? "confirmed" : "plain"}`,
-        op: `shop.${lane}.${requiresConfirmation ? "confirmed" : "plain"}`,
-        description: `A tool of the ${lane} lane.`,
-        lane,
-        requiresConfirmation,
-        execute: () => ran.push("run"),
-        dryRun: () => ran.push("dry-run"),
-      }),
+/** A shop whose domain asks about these calls. */
+function shopOf(ask?: AskBefore) {
+  const name = ask === undefined ? "shop" : `shop_${ask}`;
+  return defineDomain({
+    name,
+    description: "A shop.",
+    ...(ask && { ask }),
+    tools: LANES.flatMap((lane) =>
+      [false, true].map((requiresConfirmation) =>
+        defineTool({
+          name: `${name}_${lane}_${requiresConfirmation ? "confirmed" : "plain"}`,
+          op: `${name}.${lane}.${requiresConfirmation ? "confirmed" : "plain"}`,
+          description: `A tool of the ${lane} lane.`,
+          lane,
+          requiresConfirmation,
+          execute: () => ran.push("run"),
+          dryRun: () => ran.push("dry-run"),
+        }),
+      ),
     ),
-  ),
-});
+  });
+}
+
+const domains = [undefined, ...ASKS].map(shopOf);
 const writer: Principal = { id: "writer", scopes: [], allowWrite: true };
 const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
-const gateway = createGateway({ domains: [shop] });
-afterAll(() => gateway.close());
+const gateways = new Map(
+  [undefined, ...ASKS].map((ask) => [ask, createGateway({ domains, ...(ask && { ask }) })]),
+);
+afterAll(() => Promise.all([...gateways.values()].map((gateway) => gateway.close())));
 
 /** The outcome of a call: run, dry run or refusal with a code, and whether a person was asked first. */
 interface Effect {
@@ -51,6 +62,7 @@ interface Effect {
 }
 
 interface Case {
+  readonly gateway: Gateway;
   readonly entry: Entry;
   readonly principal: Principal;
   readonly dryRun: boolean | undefined;
@@ -66,19 +78,19 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   exec: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ entry, principal, dryRun }, approve) =>
+    call: async ({ gateway, entry, principal, dryRun }, approve) =>
       codeOf(await gateway.exec({ op: entry.op, ...dry(dryRun) }, { principal, approve })),
   },
   get: {
     policy: onlyReads,
     dryRuns: false,
-    call: async ({ entry, principal }, approve) =>
+    call: async ({ gateway, entry, principal }, approve) =>
       codeOf(await gateway.get({ routes: [{ route: entry.route }] }, { principal, approve })),
   },
   batch: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ entry, principal, dryRun }, approve) =>
+    call: async ({ gateway, entry, principal, dryRun }, approve) =>
       codeOf(
         await gateway.batch(
           { requests: [{ exec: { op: entry.op, ...dry(dryRun) } }] },
@@ -89,7 +101,7 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   routes: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ entry, principal, dryRun }, approve) => {
+    call: async ({ gateway, entry, principal, dryRun }, approve) => {
       const toolbox = await createToolbox(gateway, { surface: "routes", principal, approve });
       return codeOf((await toolbox.call("get", { routes: [entry.route], ...dry(dryRun) })).data);
     },
@@ -97,7 +109,7 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   commands: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ entry, principal, dryRun }, approve) => {
+    call: async ({ gateway, entry, principal, dryRun }, approve) => {
       const toolbox = await createToolbox(gateway, { surface: "commands", principal, approve });
       return codeOf((await toolbox.call("tool_exec", { op: entry.op, ...dry(dryRun) })).data);
     },
@@ -105,9 +117,29 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   native: {
     policy: anyCall,
     dryRuns: false,
-    call: async ({ entry, principal }, approve) => {
+    call: async ({ gateway, entry, principal }, approve) => {
       const toolbox = await createToolbox(gateway, { surface: "native", principal, approve });
       return codeOf((await toolbox.call(entry.op.replaceAll(".", "_"), {})).data);
+    },
+  },
+  shortcuts: {
+    policy: anyCall,
+    dryRuns: false,
+    call: async ({ gateway, entry, principal }, approve) => {
+      const toolbox = await createToolbox(gateway, { shortcuts: [entry.op], principal, approve });
+      const shortcut = entry.op.replaceAll(".", "_");
+      // A caller who may not write has no shortcut to a tool that writes.
+      if (!toolbox.tools.some(({ name }) => name === shortcut)) return { code: "PERMISSION_DENIED" };
+      return codeOf((await toolbox.call(shortcut, {})).data);
+    },
+  },
+  "plain tools": {
+    policy: anyCall,
+    dryRuns: true,
+    call: async ({ gateway, entry, principal, dryRun }, approve) => {
+      const { call } = await toOpenAITools(gateway, { principal, approve });
+      const args = JSON.stringify({ op: entry.op, ...dry(dryRun) });
+      return codeIn((await call({ id: "1", function: { name: "exec", arguments: args } })).content);
     },
   },
   "ai-sdk fixed": {
@@ -134,7 +166,7 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   mcp: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ entry, principal, dryRun }, approve) => {
+    call: async ({ gateway, entry, principal, dryRun }, approve) => {
       const server = createMcpServer(gateway, { principal, structured: true });
       const client = new Client(
         { name: "test", version: "1" },
@@ -170,17 +202,25 @@ test.each(Object.keys(FACES))(
   "%s decides as decideCall does",
   async (name) => {
     const { policy, dryRuns, call } = FACES[name]!;
-    const entries = (await gateway.view()).shown;
+    const ops = (await gateways.get(undefined)!.view()).shown.map(({ op }) => op);
     const caseOf = fc.record({
-      entry: fc.constantFrom(...entries),
+      op: fc.constantFrom(...ops),
+      ask: fc.constantFrom(undefined, ...ASKS),
       principal: fc.constantFrom(writer, reader),
       dryRun: fc.constantFrom(undefined, true, false),
       approve: fc.boolean(),
     });
-    const check = fc.asyncProperty(caseOf, async (given) => {
+    const check = fc.asyncProperty(caseOf, async ({ op, ask, ...drawn }) => {
+      const gateway = gateways.get(ask)!;
+      const entry = (await gateway.view()).find(op)!;
+      const given = { ...drawn, gateway, entry };
       // A tool called by its own name has no dry run, and neither does get on the reading surface.
       const dryRun = dryRuns ? given.dryRun : name === "get" ? undefined : false;
-      const expected = decideCall(given.entry, given.principal, { args: {}, dryRun }, policy);
+      // The strictest of the face, the gateway and the domain counts.
+      const declared = domains.find((domain) => domain.name === entry.domain)!.ask;
+      const asks = ASKS.findLast((each) => [policy.asks, ask, declared].includes(each))!;
+      const { ask: _, ...plain } = entry as ToolEntry;
+      const expected = decideCall(plain, given.principal, { args: {}, dryRun }, { ...policy, asks });
       expect(await effectOf(call, { ...given, dryRun })).toEqual(effectFrom(expected, given.approve));
     });
     const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 10 / 8));
@@ -209,7 +249,7 @@ async function callSdk(
   mode: "fixed" | "discover",
   name: string,
   input: unknown,
-  { principal }: Case,
+  { gateway, principal }: Case,
   approve: (request: ApprovalRequest) => boolean,
 ): Promise<{ code?: string }> {
   const { tools } = await createDisclosure(gateway, { mode, principal });
@@ -225,7 +265,7 @@ async function callSdk(
 /** Has a scripted model make the call in a conversation with the agent. */
 async function callAgent(
   writes: "ask" | "allow",
-  { entry, principal, dryRun }: Case,
+  { gateway, entry, principal, dryRun }: Case,
   approve: (request: ApprovalRequest) => boolean,
 ): Promise<{ code?: string }> {
   const wanted = { name: "exec", args: { op: entry.op, args: {}, ...dry(dryRun) } };
@@ -234,10 +274,15 @@ async function callAgent(
   const agent = createAgent({ gateway, model, mode: "fixed", principal, writes, ask });
   for await (const event of run(agent, "go")) {
     if (event.type !== "tool-end") continue;
-    const code = /^([A-Z_]+): /.exec(event.text)?.[1];
-    return code ? { code } : {};
+    return codeIn(event.text);
   }
   return { code: "nothing" };
+}
+
+/** The code at the beginning of an answer's text. */
+function codeIn(text: string): { code?: string } {
+  const code = /^([A-Z_]+): /.exec(text)?.[1];
+  return code ? { code } : {};
 }
 
 function codeOf(answer: unknown): { code?: string } {

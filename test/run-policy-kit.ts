@@ -4,33 +4,36 @@ import { createGateway, defineDomain, defineTool, type Gateway, type Principal }
 import { createEmbeddedIndex } from "keyhole/search";
 import { expect } from "vitest";
 import { z } from "zod";
-import { type CallPolicy, decideCall } from "../src/core/calls/decide-call.ts";
-import { LANES } from "../src/core/nouns/entry.ts";
+import { decideCall } from "../src/core/calls/decide-call.ts";
+import { ASKS, type AskBefore, LANES, type ToolEntry } from "../src/core/nouns/entry.ts";
 import type { Sandbox } from "../src/core/sandbox/sandbox.ts";
 import { faceApiOf } from "../src/gateway/face-api.ts";
 
 const ran = new Map<string, string[]>();
 
-const shop = defineDomain({
-  name: "shop",
-  description: "A shop.",
-  tools: LANES.flatMap((lane) =>
-    [false, true].map((requiresConfirmation) =>
-      defineTool({
-        name: `${lane}_${requiresConfirmation}`,
-        op: `shop.${lane}.${requiresConfirmation ? "confirmed" : "plain"}`,
-        description: `A tool of the ${lane} lane.`,
-        lane,
-        requiresConfirmation,
-        inputSchema: z.object({ script: z.string(), step: z.number() }),
-        execute: ({ script, step }) => {
-          ran.get(script)!.push(`${lane}.${requiresConfirmation ? "confirmed" : "plain"} ${step}`);
-          return step;
-        },
-      }),
+/** A shop whose domain asks about these calls. */
+const shopOf = (ask: AskBefore) =>
+  defineDomain({
+    name: `shop_${ask}`,
+    description: "A shop.",
+    ask,
+    tools: LANES.flatMap((lane) =>
+      [false, true].map((requiresConfirmation) =>
+        defineTool({
+          name: `${ask}_${lane}_${requiresConfirmation}`,
+          op: `shop_${ask}.${lane}.${requiresConfirmation ? "confirmed" : "plain"}`,
+          description: `A tool of the ${lane} lane.`,
+          lane,
+          requiresConfirmation,
+          inputSchema: z.object({ script: z.string(), step: z.number() }),
+          execute: ({ script, step }) => {
+            ran.get(script)!.push(`${lane}.${requiresConfirmation ? "confirmed" : "plain"} ${step}`);
+            return step;
+          },
+        }),
+      ),
     ),
-  ),
-});
+  });
 const arbitraryCase = fc.record({
   tools: fc.array(
     fc.record({
@@ -42,18 +45,24 @@ const arbitraryCase = fc.record({
   writes: fc.boolean(),
   dryRun: fc.constantFrom(undefined, true, false),
   answer: fc.constantFrom<(boolean | "declined")[]>(true, false, "declined"),
-  asks: fc.constantFrom<CallPolicy["asks"][]>("confirmed", "destructive", "writes"),
+  /** Of the face, the gateway and the domain. */
+  asks: fc.tuple(fc.constantFrom(...ASKS), fc.constantFrom(...ASKS), fc.constantFrom(...ASKS)),
   together: fc.boolean(),
 });
 type Case = typeof arbitraryCase extends fc.Arbitrary<infer T> ? T : never;
 
 /** The calls that may take place, by the rules as the documentation has them. */
-async function allowed(gateway: Gateway, { tools, writes, dryRun, answer, asks }: Case): Promise<string[]> {
+async function allowed(
+  gateway: Gateway,
+  { tools, writes, dryRun, answer, asks: all }: Case,
+): Promise<string[]> {
   const principal: Principal = { id: "p", scopes: [], allowWrite: writes };
   const view = await gateway.view({ principal });
+  const asks = ASKS.findLast((ask) => all.includes(ask))!;
   let dry = dryRun === true;
   return tools.flatMap(({ tool, way }, step) => {
-    const entry = view.find(`shop.${tool}`)!;
+    const { ask: domainAsk, ...entry } = view.find(`shop_${all[2]}.${tool}`) as ToolEntry;
+    expect(domainAsk).toBe(all[2]);
     if (way === "get" && entry.lane !== "read") return [];
     const isEffect = entry.lane !== "read" || tool.endsWith("confirmed");
     if (isEffect && entry.lane === "destructive" && dryRun !== false) dry = true;
@@ -67,15 +76,20 @@ async function allowed(gateway: Gateway, { tools, writes, dryRun, answer, asks }
 /** Runs random scripts, each by a caller, in a mode and with a person of its own. */
 export async function checkRandomScripts(numRuns: number, sandbox?: Sandbox): Promise<void> {
   // Test files share this module, so each check has a gateway of its own.
-  const gateway = createGateway({ domains: [shop], index: createEmbeddedIndex() });
+  const gateways = new Map(
+    ASKS.map((ask) => [ask, createGateway({ domains: ASKS.map(shopOf), ask, index: createEmbeddedIndex() })]),
+  );
   let number = 0;
   const checked = fc.assert(
     fc.asyncProperty(arbitraryCase, async (given) => {
       const script = `s${number++}`;
       ran.set(script, []);
-      const { tools, writes, dryRun, answer, asks, together } = given;
+      const { tools, writes, dryRun, answer, together } = given;
+      const [asks, gatewayAsk, domainAsk] = given.asks;
+      const gateway = gateways.get(gatewayAsk)!;
       const calls = tools.map(
-        ({ tool, way }, step) => `() => ${way}("shop.${tool}", { script: "${script}", step: ${step} })`,
+        ({ tool, way }, step) =>
+          `() => ${way}("shop_${domainAsk}.${tool}", { script: "${script}", step: ${step} })`,
       );
       const one = "(make) => make().catch((error) => error.code)";
       const code = together
@@ -97,5 +111,5 @@ export async function checkRandomScripts(numRuns: number, sandbox?: Sandbox): Pr
     }),
     { numRuns },
   );
-  await checked.finally(() => gateway.close());
+  await checked.finally(() => Promise.all([...gateways.values()].map((gateway) => gateway.close())));
 }

@@ -69,6 +69,7 @@ export function gatewayDefaults(options: GatewayOptions) {
   return {
     owner: options.principal ?? NOBODY,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    ask: options.ask ?? "confirmed",
     clock,
     index: options.index ?? createEmbeddedIndex({ embedder: createStaticEmbedder() }),
     pins: options.pins ?? createPins(),
@@ -114,7 +115,7 @@ const PROGRESS_MS = 100;
  * sources of the gateway itself, which always stay.
  */
 export function createDomainSources(
-  { domains, sources = [], cacheDirectory, clock = systemClock }: GatewayOptions,
+  { domains = [], sources = [], cacheDirectory, clock = systemClock }: GatewayOptions,
   fixed: readonly Source[],
 ) {
   const environment = {

@@ -6,6 +6,7 @@ import type { AuditOptions } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
 import type { Registry } from "../core/catalog/registry.ts";
 import type { DomainDefinition } from "../core/nouns/definition.ts";
+import type { AskBefore } from "../core/nouns/entry.ts";
 import type { Principal } from "../core/nouns/principal.ts";
 import type { Source } from "../core/nouns/source.ts";
 import type { CallTrace } from "../core/nouns/span-context.ts";
@@ -33,7 +34,8 @@ import type { LifecycleResult, SourceStatus } from "./start/source-manager.ts";
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions {
-  readonly domains: readonly DomainDefinition[];
+  /** Domains written in code. See {@link defineDomain}. Default: none. */
+  readonly domains?: readonly DomainDefinition[];
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
   readonly principal?: Principal;
   /**
@@ -41,8 +43,14 @@ export interface GatewayOptions {
    * exists. An event names the missing scope in either case. Default: `NOT_FOUND`.
    */
   readonly missingScope?: "NOT_FOUND" | "ACCESS_DENIED";
-  /** Called before a tool that requires confirmation runs. Without it, such tools only run dry. */
+  /** Called before a call that needs approval runs. Without it, such calls are refused unless they run dry. */
   readonly approve?: Approve;
+  /**
+   * Which calls need a person's approval of exactly that call: `confirmed` (those of tools with `requiresConfirmation`),
+   * `destructive` (also those of every destructive tool) or `writes` (also those of every tool that writes). The `ask` of
+   * a domain or source counts if it is stricter. Dry runs need no approval. Default: `confirmed`.
+   */
+  readonly ask?: AskBefore;
   readonly limits?: Partial<Limits>;
   /** Learning from use. Default: on, in memory. Options keep it in a log; `false` switches it off. */
   readonly learning?: LearningOptions | false;
@@ -103,7 +111,9 @@ export type Answer<Output> = Output & { readonly text: string } & (
 type InputOf<O> = O extends Operation<infer I, infer _Outcome, infer _O> ? z.input<I> : never;
 type OutputOf<O> = O extends Operation<infer _I, infer _Outcome, infer Out> ? z.input<Out> : never;
 
+/** The input of an operation. */
 export type OperationInput<N extends OperationName> = InputOf<(typeof OPERATIONS)[N]>;
+/** The {@link Answer} of an operation. */
 export type OperationAnswer<N extends OperationName> = Answer<OutputOf<(typeof OPERATIONS)[N]>>;
 
 /** One method for each operation: `ask`, `help`, `get`, `exec`, `batch`, `run`. */
@@ -135,7 +145,7 @@ export interface GatewaySources {
   rebuild(options?: LifecycleOptions): Promise<LifecycleResult>;
 }
 
-/** A {@link RepeatedCalls} with a script that makes them. */
+/** Calls that were often made one after the other, with a script that makes them. */
 export interface RepeatedSequence extends RepeatedCalls {
   readonly code: string;
 }

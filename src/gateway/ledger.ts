@@ -28,6 +28,7 @@ export interface LedgerEntry {
   readonly countTokens: TokenCounter;
 }
 
+/** The tokens that a gateway put into contexts. */
 export interface LedgerReport {
   /** Tokens put into the context of the session, or of all of them, by cause. */
   readonly tokens: Tokens;

@@ -9,7 +9,7 @@ import { missingScopes } from "../core/access/view.ts";
 import type { Approve, CallServices } from "../core/calls/call-environment.ts";
 import { type CallPolicy, decideCall } from "../core/calls/decide-call.ts";
 import { resolveAddress } from "../core/calls/resolve-address.ts";
-import type { Entry } from "../core/nouns/entry.ts";
+import { type AskBefore, type Entry, stricterAsk } from "../core/nouns/entry.ts";
 import type { Principal } from "../core/nouns/principal.ts";
 import type { AnswerLimits } from "../core/operations/answer-parts.ts";
 import {
@@ -156,7 +156,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       view: viewFor(principal),
       services: options.forPerson ? quiet : services,
       request: { signal, traceId, client, trace: record.traceIn(session) },
-      policy: policyOf(operation.name as OperationName, options),
+      policy: policyOf(operation.name as OperationName, options, parts.ask),
       approve,
       callMs: limits.callMs,
       notice,
@@ -204,7 +204,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       const planned = operation.calls(readInput(operation, given).input);
       const addresses = planned.map(({ address }) => address);
       const view = (await catalog.started(addresses, principal)).viewFor(principal);
-      const policy = policyOf(name, options);
+      const policy = policyOf(name, options, parts.ask);
       return planned.flatMap(({ address, args, dryRun }) => {
         const addressed = resolveAddress(address, view.find);
         if (!addressed) return [];
@@ -235,10 +235,15 @@ function scopeDenied(entry: Entry): Problem {
   return customProblem("ACCESS_DENIED", message, "Only the owner of the gateway can grant it.");
 }
 
-function policyOf(name: OperationName, { surface = LANES_SURFACE, policy }: FaceOptions): CallPolicy {
+/** A face asks about at least the calls that its gateway asks about. */
+function policyOf(
+  name: OperationName,
+  { surface = LANES_SURFACE, policy }: FaceOptions,
+  ask: AskBefore,
+): CallPolicy {
   const tool = surfaceTools(surface).find(({ operation }) => operation === name);
   const onlyReads = operationOf(name).readOnly && !tool?.mayWrite;
-  return { reach: onlyReads ? "read" : "any", asks: "confirmed", ...policy };
+  return { reach: onlyReads ? "read" : "any", ...policy, asks: stricterAsk(ask, policy?.asks) };
 }
 
 function ignoredText(ignored: readonly string[]): string {

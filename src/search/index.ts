@@ -1,6 +1,12 @@
 export type { EmbeddedIndex, EmbeddedIndexOptions } from "./embedded-index.ts";
 export { createEmbeddedIndex } from "./embedded-index.ts";
-export type { SearchDocument, SearchHit, SearchIndex, SearchRequest } from "./port/search-index.ts";
+export type {
+  SearchDocument,
+  SearchHit,
+  SearchIndex,
+  SearchRequest,
+  SearchStatus,
+} from "./port/search-index.ts";
 export type { CachedEmbedder, VectorCacheOptions } from "./vectors/cached-embedder.ts";
 export { createCachedEmbedder } from "./vectors/cached-embedder.ts";
 export type { Embedder } from "./vectors/embedder.ts";

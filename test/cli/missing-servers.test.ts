@@ -71,7 +71,7 @@ test("an ask over MCP names the servers that failed beside what it finds, within
     const text = await ask(client, { query: "add two numbers" });
     expect(text).toContain("good://tools/add");
     expect(text).toContain(
-      "Not available: locked [needs_login: it wants a login (HTTP 401); run: keyhole login locked]",
+      "Not available: locked [needs_login: it wants a login (HTTP 401); run: keyhole login locked --config ",
     );
     for (const cause of CAUSES) expect(text).toContain(cause);
   });

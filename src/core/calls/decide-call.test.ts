@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
-import { LANES, type ReadableEntry, type ToolEntry } from "../nouns/entry.ts";
+import { type AskBefore, LANES, type ReadableEntry, stricterAsk, type ToolEntry } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 import { type CallPolicy, callHash, decideCall } from "./decide-call.ts";
 
@@ -65,6 +65,37 @@ describe("a call that asks for no dry run", () => {
     const refused = lane === "read" ? "run" : "PERMISSION_DENIED";
     expect(decided(toolOf(lane), reader, request, policyOf(asks))).toBe(refused);
   });
+});
+
+test("the domain of a tool may ask about more calls than the policy, and never about fewer", () => {
+  const table = [
+    ["read", "writes", "confirmed", "run"],
+    ["write", "confirmed", "writes", "ask: writes"],
+    ["write", "destructive", "confirmed", "run"],
+    ["write", "writes", "confirmed", "ask: writes"],
+    ["destructive", "confirmed", "destructive", "ask: destroys"],
+    ["destructive", "destructive", "confirmed", "ask: destroys"],
+    ["destructive", "writes", "confirmed", "ask: destroys"],
+  ] as const;
+  for (const [lane, ask, asks, outcome] of table) {
+    const tool = toolOf(lane, { ask });
+    expect([lane, ask, asks, decided(tool, writer, { dryRun: false }, policyOf(asks))]).toEqual([
+      lane,
+      ask,
+      asks,
+      outcome,
+    ]);
+    expect(decided(tool, writer, { dryRun: true }, policyOf(asks))).toBe("dry-run: requested");
+  }
+});
+
+test("the stricter of two counts, and a misspelt word as the strictest", () => {
+  expect(stricterAsk()).toBe("confirmed");
+  expect(stricterAsk("destructive", "confirmed")).toBe("destructive");
+  expect(stricterAsk("destructive", "writes")).toBe("writes");
+  expect(stricterAsk("write" as AskBefore)).toBe("writes");
+  const tool = toolOf("write", { ask: "write" as AskBefore });
+  expect(decided(tool, writer, {}, policyOf("confirmed"))).toBe("ask: writes");
 });
 
 describe("a call that says nothing of a dry run", () => {
@@ -223,6 +254,14 @@ describe("a call of a recipe", () => {
           const outcome = decided(tool, writer, { dryRun: false }, within);
           expect(outcome === "run", JSON.stringify([recipe, call, asks])).toBe(isKept);
         }
+  });
+
+  test("asks if the domain of its tool does and nobody has approved the recipe", () => {
+    const tool = toolOf("write", { ask: "writes" });
+    for (const confirmation of [false, true]) {
+      const within = { ...policyOf("confirmed"), within: { lane: "write", confirmation } as const };
+      expect(decided(tool, writer, {}, within)).toBe(confirmation ? "run" : "ask: writes");
+    }
   });
 
   test("is refused beyond the calls that it was kept with, and writes only for whoever may write", () => {

@@ -2,7 +2,7 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
-import { type Entry, LANES, type ScriptBounds } from "../nouns/entry.ts";
+import { type AskBefore, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 
 /** A requested call, with its arguments before they are checked. */
@@ -16,8 +16,8 @@ export interface CallRequest {
 export interface CallPolicy {
   /** `read`: this tool of the surface runs nothing that writes. */
   readonly reach: "read" | "any";
-  /** The calls that a person must approve, in addition to tools that require confirmation. */
-  readonly asks: "confirmed" | "destructive" | "writes";
+  /** The calls that a person must approve. The domain of a tool may add calls. */
+  readonly asks: AskBefore;
   /** Domains whose tools ask for permission themselves, so that a person is not asked twice. */
   readonly selfAsking?: readonly string[];
   /** The bounds of the recipe that makes the call. The call of the recipe itself was decided by this policy. */
@@ -82,16 +82,23 @@ function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   return changes && calls !== undefined && !calls.includes(entry.op);
 }
 
-function whyAsk(
+/** Why a person must approve calls that do not run dry; undefined if nobody must. */
+export function whyAsk(
   entry: Entry,
-  { asks, selfAsking = [], within }: CallPolicy,
+  { asks, selfAsking = [], within }: Pick<CallPolicy, "asks" | "selfAsking" | "within">,
 ): ApprovalRequest["why"] | undefined {
   if (entry.kind !== "tool" || selfAsking.includes(entry.domain)) return undefined;
-  // A recipe is at least as strict as its calls: the person to ask has approved the recipe.
-  if (within && (within.confirmation || !entry.requiresConfirmation)) return undefined;
+  // The person to ask has approved the recipe.
+  if (within?.confirmation) return undefined;
   if (entry.requiresConfirmation) return "confirmation";
-  if (entry.lane === "destructive" && asks !== "confirmed") return "destroys";
-  return entry.lane === "write" && asks === "writes" ? "writes" : undefined;
+  // The call of the recipe itself was decided by the policy, but not by the domains of its calls.
+  return whyByLane(entry.lane, entry.ask) ?? (within ? undefined : whyByLane(entry.lane, asks));
+}
+
+function whyByLane(lane: Lane, asks: AskBefore = "confirmed"): ApprovalRequest["why"] | undefined {
+  if (lane === "read" || asks === "confirmed") return undefined;
+  if (lane === "destructive") return "destroys";
+  return asks === "destructive" ? undefined : "writes";
 }
 
 function refuse(refusal: Problem): CallDecision {

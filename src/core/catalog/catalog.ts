@@ -37,9 +37,11 @@ const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;
  */
 export function buildCatalog(content: CatalogContent): Catalog {
   const domains = new Map(content.domains.map((domain) => [domain.name, Object.freeze(domain)]));
-  const scopes = new Map(content.domains.map((domain) => [domain.name, JSON.stringify(domain.scopes)]));
+  const inherited = new Map(
+    content.domains.map(({ name, scopes, ask }) => [name, JSON.stringify([scopes, ask])]),
+  );
   const completed = content.drafts.map((draft) =>
-    toEntry(draft, domains.get(draft.domain), scopes.get(draft.domain) ?? ""),
+    toEntry(draft, domains.get(draft.domain), inherited.get(draft.domain) ?? ""),
   );
   const entries = completed.filter((entry) => typeof entry !== "string").sort(byRoute);
   const errors = [
@@ -80,14 +82,14 @@ export function buildCatalog(content: CatalogContent): Catalog {
   });
 }
 
-const known = new WeakMap<Draft, { readonly scopes: string; readonly entry: Entry | string }>();
+const known = new WeakMap<Draft, { readonly inherited: string; readonly entry: Entry | string }>();
 
 /** Entries of unchanged drafts are reused, because a change of one source leaves the drafts of all other sources alone. */
-function toEntry(draft: Draft, domain: Domain | undefined, scopes: string): Entry | string {
+function toEntry(draft: Draft, domain: Domain | undefined, inherited: string): Entry | string {
   const made = known.get(draft);
-  if (made && made.scopes === scopes) return made.entry;
+  if (made && made.inherited === inherited) return made.entry;
   const entry = "read" in draft ? toKeptEntry(draft, domain) : toWholeEntry(draft, domain);
-  known.set(draft, { scopes, entry });
+  known.set(draft, { inherited, entry });
   return entry;
 }
 
@@ -146,7 +148,7 @@ function toHashed(entry: Entry): object {
   return { ...rest, origin: origin.hash };
 }
 
-/** Gives a draft its address, lane and merged scopes. Returns a sentence if it cannot have an address. */
+/** Gives a draft its address, its lane, merged scopes and the domain's `ask`. Returns a sentence if it cannot have an address. */
 function completeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
   const address = toAddress(draft);
   if (typeof address === "string") return address;
@@ -154,7 +156,7 @@ function completeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | s
   if (draft.kind !== "tool") return { ...draft, ...address, scopes, lane: "read" };
   const { defaultLane, ...tool } = draft;
   const lane = deriveLane({ ...tool, name: tellingName(tool.name, address.op) }, defaultLane);
-  return { ...tool, ...address, scopes, lane };
+  return { ...tool, ...address, scopes, lane, ...(domain?.ask && { ask: domain.ask }) };
 }
 
 function toAddress(draft: EntryDraft): { route: string; op: string } | string {

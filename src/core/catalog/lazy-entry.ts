@@ -25,7 +25,7 @@ const BARE = ["tags", "aliases", "related", "guidance", "examples", "notes", "me
 /** Fields that are read with the whole entry. */
 const WHOLE = [
   ...(["description", "lane", "inputSchema", "outside", "presentation", "riskLevel"] as const),
-  ...(["requiresConfirmation", "extraction", "policy", "timeoutMs", "call"] as const),
+  ...(["requiresConfirmation", "ask", "extraction", "policy", "timeoutMs", "call"] as const),
 ];
 
 class LazyEntry implements Partial<ToolEntry> {

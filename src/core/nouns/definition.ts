@@ -1,17 +1,19 @@
 import { z } from "zod";
 import type { FromJsonSchema, JsonSchema } from "../../base/json-schema/json-schema.ts";
 import type { Visibility } from "../../search/port/search-index.ts";
-import type {
-  CallContext,
-  Entity,
-  Example,
-  ExtractionSchema,
-  Guidance,
-  Lane,
-  Policy,
-  ReadBeforeWrite,
-  RiskLevel,
-  UndoStep,
+import {
+  ASKS,
+  type AskBefore,
+  type CallContext,
+  type Entity,
+  type Example,
+  type ExtractionSchema,
+  type Guidance,
+  type Lane,
+  type Policy,
+  type ReadBeforeWrite,
+  type RiskLevel,
+  type UndoStep,
 } from "./entry.ts";
 import type { ContentPipeline } from "./pipeline.ts";
 import type { SearchConfig } from "./search-config.ts";
@@ -102,6 +104,8 @@ export interface DomainDefinition {
    * about changes, but not about tools that create something.
    */
   readonly readBeforeWrite?: ReadBeforeWrite;
+  /** The calls of its tools that need a person's approval, if the gateway's `ask` is less strict. */
+  readonly ask?: AskBefore;
   /** By tool name or op: functions that find entities in results which no extraction schema can describe. */
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;
 }
@@ -201,6 +205,7 @@ export function definitionSchemas() {
     rules: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
     extractors: z.array(pipelineSchema).optional(),
     readBeforeWrite: z.enum(["warn", "refuse", "off"]).optional(),
+    ask: z.enum(ASKS).optional(),
     searchConfig: z
       .object({
         queryBy: z.string().optional(),

@@ -10,6 +10,37 @@ export const LANES = ["read", "write", "destructive"] as const;
 /** The strongest thing that a tool may do: read, write or destroy. */
 export type Lane = (typeof LANES)[number];
 
+/** Which calls need a person's approval, the fewest first. */
+export const ASKS = ["confirmed", "destructive", "writes"] as const;
+/**
+ * Which calls need a person's approval of exactly that call. `confirmed`: those of tools with `requiresConfirmation`.
+ * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. Dry runs need none.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, defineDomain, defineTool } from "keyhole";
+ *
+ * const add = defineTool({ name: "add", op: "notes.add", description: "Add a note.", execute: () => "added" });
+ * const notes = defineDomain({ name: "notes", description: "Notes.", tools: [add] });
+ * const gateway = createGateway({
+ *   domains: [notes],
+ *   principal: { id: "me", scopes: [], allowWrite: true },
+ *   ask: "writes",
+ *   approve: ({ op }) => op === "notes.add",
+ * });
+ * console.assert((await gateway.exec({ op: "notes.add" })).ok);
+ * await gateway.close();
+ * ```
+ */
+export type AskBefore = (typeof ASKS)[number];
+
+/** The stricter of two. A misspelt word, which plain JavaScript may pass, counts as the strictest. */
+export function stricterAsk(one: AskBefore = "confirmed", other: AskBefore = "confirmed"): AskBefore {
+  const both = [one, other];
+  if (both.every((ask) => ask === "confirmed")) return "confirmed";
+  return both.every((ask) => ask === "confirmed" || ask === "destructive") ? "destructive" : "writes";
+}
+
 /** How risky an author says that a tool is. A {@link Lane} is never weaker. */
 export type RiskLevel = "safe" | "moderate" | "destructive";
 
@@ -219,6 +250,8 @@ export interface ToolEntry extends EntryBase {
   readonly kind: "tool";
   readonly riskLevel: RiskLevel;
   readonly requiresConfirmation: boolean;
+  /** The calls that need approval by the word of its domain. */
+  readonly ask?: AskBefore;
   readonly extraction: ExtractionSchema | null;
   readonly extractEntities?: (result: unknown) => Entity[];
   readonly policy?: Policy;
@@ -247,11 +280,11 @@ export interface ReadableEntry extends EntryBase {
 export type Entry = ToolEntry | ReadableEntry;
 
 /**
- * An entry as its source yields it. The catalog adds the domain's scopes, and address and lane where they are
- * not declared.
+ * An entry as its source yields it. The catalog adds the domain's scopes and `ask`, and address and lane where they
+ * are not declared.
  */
 export type EntryDraft =
-  | (Omit<ToolEntry, "route" | "op" | "lane"> & {
+  | (Omit<ToolEntry, "route" | "op" | "lane" | "ask"> & {
       readonly route?: string;
       readonly op?: string;
       readonly lane?: Lane;
@@ -309,6 +342,8 @@ export interface Domain {
   readonly rules: readonly Rule[];
   readonly searchConfig?: SearchConfig;
   readonly readBeforeWrite?: ReadBeforeWrite;
+  /** The calls of its tools that need approval. The gateway's own `ask` may be stricter. */
+  readonly ask?: AskBefore;
   /** When an earlier start listed its entries, in milliseconds since 1970. Undefined once this one has. */
   readonly keptSince?: () => number | undefined;
   /** Parts over the limits of a listing, such as "20 of its tools after the first 50000". */

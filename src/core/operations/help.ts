@@ -9,7 +9,7 @@ import { cutText } from "../../base/util/cut-text.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import { KINDS } from "../../search/port/search-index.ts";
-import type { View } from "../access/view.ts";
+import { type CallPolicy, whyAsk } from "../calls/decide-call.ts";
 import { type Entry, LANES, type Policy } from "../nouns/entry.ts";
 import { discover } from "../sessions/working-memory.ts";
 import { type AnswerLimits, sayWarnings } from "./answer-parts.ts";
@@ -69,7 +69,11 @@ type EntryDescription = Omit<EntryHelp, "notes"> & {
 };
 
 /** Everything a model needs to call one entry correctly. */
-function describeEntry(entry: Entry, wanted: HelpInput, view: View): EntryDescription {
+function describeEntry(
+  entry: Entry,
+  wanted: HelpInput,
+  { view, policy: calls }: OperationContext,
+): EntryDescription {
   const { kind, op, route, lane, inputSchema, status } = entry;
   const policy = entry.kind === "tool" && entry.policy ? policyIn(wanted.format, entry.policy) : undefined;
   const related = entry.related.filter((route) => (view.find(route)?.visibility ?? "hidden") !== "hidden");
@@ -81,7 +85,7 @@ function describeEntry(entry: Entry, wanted: HelpInput, view: View): EntryDescri
     usage: `${op}${toSignature(inputSchema, { maxChars: USAGE_CHARS })}`,
     lane,
     args: toArgs(inputSchema),
-    notes: notesOf(entry),
+    notes: notesOf(entry, calls),
     ...(wanted.include_examples && { examples: examplesOf(entry) }),
     ...(policy && { policy }),
     ...(wanted.format === "full" && {
@@ -102,13 +106,12 @@ function policyIn(format: HelpInput["format"], policy: Policy): Policy {
   return Object.fromEntries(parts) as Policy;
 }
 
-function notesOf(entry: Entry): (string | MessageTemplate)[] {
+function notesOf(entry: Entry, policy: CallPolicy): (string | MessageTemplate)[] {
   const notes: (string | MessageTemplate)[] = [...entry.notes];
   if (entry.lane !== "read")
     notes.push({ sentences: ["Runs by {exec} only.", "The caller must be allowed to write."] });
   if (entry.lane === "destructive") notes.push({ sentences: "Runs dry without {apply}." });
-  if (entry.kind === "tool" && entry.requiresConfirmation)
-    notes.push("A person must approve the exact call.");
+  if (whyAsk(entry, policy)) notes.push("A person must approve the exact call.");
   return notes;
 }
 
@@ -225,16 +228,16 @@ export function showHelp(described: Described, room: AnswerLimits): HelpOutput {
   return described.kind === "directory" ? showDirectory(described, room) : showEntryHelp(described, room);
 }
 
-/** Descriptions by input: they depend only on it and on the entries shown. */
+/** Descriptions by input: they depend only on it, on the entries shown and on the calls that a person must approve. */
 const descriptionsOf = memoizeByObject(
   (_shown: readonly Entry[]) => new LRUCache<string, Described>({ max: 1_000 }),
 );
 
 export function describe(input: HelpInput, context: OperationContext): Described {
   const { path, format, include_examples, include_schemas } = input;
-  const { view, session } = context;
+  const { view, session, policy } = context;
   const descriptions = descriptionsOf(view.shown);
-  const key = JSON.stringify([path, format, include_examples, include_schemas]);
+  const key = JSON.stringify([path, format, include_examples, include_schemas, policy]);
   const entry = view.find(path);
   const described = descriptions.get(key) ?? describePath(input, entry, context);
   descriptions.set(key, described);
@@ -252,7 +255,7 @@ function describePath(input: HelpInput, entry: Entry | undefined, context: Opera
   const directory = isAddress ? undefined : describeDirectory(toSegments(path), context.view);
   if (directory) return directory;
   if (!entry) throw notFound(path, context);
-  return describeEntry(entry, input, context.view);
+  return describeEntry(entry, input, context);
 }
 
 function toSegments(path: string): string[] {

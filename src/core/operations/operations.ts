@@ -10,6 +10,7 @@ import { run } from "./run.ts";
 /** Every operation, by name, in the order in which tools are listed. */
 export const OPERATIONS = { ask, help, get, exec, batch, run } as const;
 
+/** The name of an operation. */
 export type OperationName = keyof typeof OPERATIONS;
 export type AnyOperation = Operation<z.ZodType, unknown, z.ZodType>;
 
@@ -25,6 +26,7 @@ const OPERATION_ALIASES = {
   "tool.batch": "batch",
 } as const satisfies Record<string, OperationName>;
 
+/** The names that `gateway.run` accepts for an operation. */
 export type OperationSpelling = OperationName | keyof typeof OPERATION_ALIASES;
 /** The operation that a spelling means. */
 export type SpeltOperation<S extends OperationSpelling> = S extends keyof typeof OPERATION_ALIASES

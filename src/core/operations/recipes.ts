@@ -2,6 +2,7 @@ import { z } from "zod";
 import { customProblem, problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
+import { whyAsk } from "../calls/decide-call.ts";
 import { type BoundScript, LANES } from "../nouns/entry.ts";
 import {
   paramsOf,
@@ -104,7 +105,7 @@ export async function keepRecipe(
     description,
     params: types,
     lane,
-    confirmation: called.some((entry) => entry.kind === "tool" && entry.requiresConfirmation),
+    confirmation: called.some((entry) => whyAsk(entry, { asks: "confirmed" })),
     calls: called.map(({ op }) => op).sort(),
     scopes: [...new Set(called.flatMap(({ scopes }) => scopes))].sort(),
     code: script.code,

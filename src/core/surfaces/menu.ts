@@ -22,6 +22,7 @@ const WHOLE_LEAD_CHARS = 110;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
 
+/** The surface of a menu, its shortcuts and the names of its tools. */
 export interface MenuOptions extends ShortcutOptions {
   /** How `native` tools are named. */
   readonly nativeNames?: NativeNames;

@@ -30,8 +30,11 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions) 
   const status = await gateway.sources.status();
   const unreached = [...failures].map(([id, error]) => {
     const newest = status.find((one) => one.id === id)?.newest;
-    const age = newest === undefined ? "" : ` The list is ${toAge(Date.now() - newest)} old.`;
-    return { label: serverName(id), sentence: `${id} could not be listed: ${reasonOf(error)}${age}` };
+    const age = newest === undefined ? "" : `. The list is ${toAge(Date.now() - newest)} old.`;
+    return {
+      label: serverName(id),
+      sentence: `${id} could not be listed: ${reasonOf(error).replace(/\.$/, "")}${age}`,
+    };
   });
   return {
     config,

@@ -12,6 +12,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   principal: '{ id: "me", scopes: [] }',
   missingScope: '"ACCESS_DENIED"',
   approve: "() => true",
+  ask: '"writes"',
   limits: "{ sessionTokens: 9 }",
   learning: "false",
   index: '{ kind: "index" }',

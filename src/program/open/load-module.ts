@@ -13,6 +13,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   principal: true,
   missingScope: true,
   approve: true,
+  ask: true,
   limits: true,
   learning: true,
   index: true,

@@ -78,7 +78,7 @@ export async function openConfig(given: ConfigOptions = {}) {
     ...own,
     ...found.filter(({ id }) => !own.some((one) => one.id === id)),
   ];
-  const options: GatewayOptions & Required<Pick<GatewayOptions, "sources" | "pins">> = {
+  const options: GatewayOptions & Required<Pick<GatewayOptions, "domains" | "sources" | "pins">> = {
     domains: [],
     pins: openPins(),
     ...module?.options,
@@ -161,7 +161,7 @@ function serverReader({
       ...(profile !== undefined && { profile }),
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
-      loginCommand: (label) => suggestCommand(["login", label], json),
+      commandFor: (words) => suggestCommand(words, json),
       variables: withSecrets(servers.environment ?? process.env),
       mayStart: (program) => {
         if (isNaming) named.add(program.hash);

@@ -107,6 +107,7 @@ export interface TermScore {
   readonly fields: readonly SearchField[];
 }
 
+/** How an engine searches now, and how much of the catalog it finds. */
 export interface SearchStatus {
   /** The way of searching now: `lexical` also while vectors are being made. */
   readonly mode: "lexical" | "hybrid";

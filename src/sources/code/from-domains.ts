@@ -63,6 +63,7 @@ function toDomain(definition: DomainDefinition): Domain {
     rules: toRules(definition),
     ...(definition.searchConfig && { searchConfig: definition.searchConfig }),
     ...(definition.readBeforeWrite && { readBeforeWrite: definition.readBeforeWrite }),
+    ...(definition.ask && { ask: definition.ask }),
   };
 }
 

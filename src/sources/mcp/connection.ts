@@ -41,9 +41,10 @@ const CONSENT_MS = 500;
 /** The connection to one server: opened when needed, opened again after a failure. */
 export function createConnection(options: ConnectionOptions) {
   const { label, config, limits, clock, login, onChange } = options;
+  const { commandFor = (words) => `keyhole ${words.join(" ")}` } = options;
   const noConsent: EntryStatus = {
     state: "quarantined",
-    reason: `a person has to consent to what it runs; the user has to type: keyhole servers allow ${label}`,
+    reason: `a person has to consent to what it runs; the user has to type: ${commandFor(["servers", "allow", label])}`,
   };
   const restarts = createRestartPolicy(limits, clock.monotonic);
   const state: ConnectionState = { status: options.mayStart() === true ? undefined : noConsent };
@@ -161,7 +162,7 @@ export function createConnection(options: ConnectionOptions) {
     if (config.transport !== "http") return "";
     const why = login?.complaint;
     const failure = why ? `; its token could not be renewed: ${hideSecrets(why)}` : "";
-    const command = options.loginCommand?.(label) ?? `keyhole login ${label}`;
+    const command = commandFor(["login", label]);
     return config.oauth?.grant === "client_credentials" ? failure : `${failure}; run: ${command}`;
   }
 

@@ -7,7 +7,15 @@ import { lazy } from "../../base/util/lazy.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import type { Domain, EntryDraft, EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import {
+  type AskBefore,
+  type Domain,
+  type EntryDraft,
+  type EntryStatus,
+  type Lane,
+  type ReadBeforeWrite,
+  stricterAsk,
+} from "../../core/nouns/entry.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
@@ -27,7 +35,7 @@ import { type ListingDrafts, toDrafts } from "./to-drafts.ts";
 import { createUpstream, inFirstTurn, type UpstreamDiagnostics } from "./upstream.ts";
 import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
-/** Options of {@link fromMcpConfig}. */
+/** Options of {@link fromMcpConfig} and {@link createMcpSource}. */
 export interface McpSourceOptions {
   /** Only the servers of this profile of the config. */
   readonly profile?: string;
@@ -53,6 +61,8 @@ export interface McpSourceOptions {
    * about changes, but not about tools that create something.
    */
   readonly readBeforeWrite?: ReadBeforeWrite;
+  /** The tools whose calls need a person's approval. The `ask` of a server's config or of the gateway may be stricter. */
+  readonly ask?: AskBefore;
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: LaunchVariables;
   /** The environment that a server inherits a few variables of. Default: that of the process. */
@@ -67,8 +77,8 @@ export interface McpSourceOptions {
    */
   readonly mayStart?: (program: ServerProgram) => boolean | Promise<boolean>;
   readonly limits?: Partial<UpstreamLimits>;
-  /** The command that a person types to log in to the server of this label. Default: `keyhole login LABEL`. */
-  readonly loginCommand?: (label: string) => string;
+  /** Writes a command that a person has to type, such as `["login", "files"]`. Default: `keyhole login files`. */
+  readonly commandFor?: (words: readonly string[]) => string;
   /** For tests. Default: the system clock. */
   readonly clock?: Clock;
   /**
@@ -313,7 +323,7 @@ function offered(
 }
 
 function toDomain(
-  { label, description, scopes = [], readBeforeWrite }: FollowUpstreamOptions,
+  { label, description, scopes = [], readBeforeWrite, ...options }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
   // Instructions under a heading are a manual for the server and do not say what it is for.
@@ -321,7 +331,15 @@ function toDomain(
   const summary = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
   // A server without a description is described by the tools that the reader may see.
   const text = description ?? summary ?? "";
-  return { name: label, description: text, scopes, rules: [], ...(readBeforeWrite && { readBeforeWrite }) };
+  const ask = stricterAsk(options.ask, options.config.ask);
+  return {
+    name: label,
+    description: text,
+    scopes,
+    rules: [],
+    ...(readBeforeWrite && { readBeforeWrite }),
+    ...(ask !== "confirmed" && { ask }),
+  };
 }
 
 /** Stands for a server that was never listed, with the reason. */

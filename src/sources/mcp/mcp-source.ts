@@ -51,9 +51,16 @@ const SWEEP_MS = 500;
 
 /**
  * Creates a source for one MCP server. The label becomes the domain of its entries. The server is started when an
- * entry is called, or when no fresh listing is cached.
+ * entry is called, or when no fresh listing is cached. See {@link fromMcpConfig}.
  *
  * @throws SERVER_CONFIG_INVALID
+ * @example
+ * ```ts
+ * import { createMcpSource } from "keyhole/sources";
+ *
+ * const files = createMcpSource("files", { command: "npx", args: ["-y", "files-server"] }, { ask: "writes" });
+ * console.assert(files.id === "mcp:files");
+ * ```
  */
 export function createMcpSource(
   label: string,
@@ -63,12 +70,14 @@ export function createMcpSource(
   if (!LABEL.test(label))
     throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
   const server = readServerConfig(label, config);
+  // A server offers the same whichever calls need approval.
+  const { ask: _, ...listed } = server;
   const environment = options.environment ?? process.env;
   const settings: FollowUpstreamOptions = {
     ...options,
     label,
     config: server,
-    cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, server) : undefined,
+    cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, listed) : undefined,
     variables: options.variables ?? environment,
     environment,
     shared: server.stateful ? undefined : options.shared,

@@ -10,7 +10,7 @@ export interface UpstreamTarget extends LaunchOptions {
   readonly clock: Clock;
   /** Access to an HTTP server; undefined for a server that runs as a child process. */
   readonly login?: ServerLogin | undefined;
-  readonly loginCommand?: (label: string) => string;
+  readonly commandFor?: (words: readonly string[]) => string;
 }
 
 /** Limits for one upstream server. Times are in milliseconds. */

@@ -4,7 +4,7 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { systemClock } from "../../base/util/clock.ts";
 import { field, fieldsOf, listOf, textOf } from "../../base/util/plain-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
-import type { Domain, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { AskBefore, Domain, ReadBeforeWrite } from "../../core/nouns/entry.ts";
 import type { Source, SourceContent } from "../../core/nouns/source.ts";
 import { followSource } from "../follow-source.ts";
 import { createApiClient } from "./api-client.ts";
@@ -38,6 +38,8 @@ export interface OpenApiOptions {
    * about changes, but not about tools that create something.
    */
   readonly readBeforeWrite?: ReadBeforeWrite;
+  /** The operations that need a person's approval of each call, if the gateway's `ask` is less strict. */
+  readonly ask?: AskBefore;
 }
 
 const METHODS = ["get", "head", "options", "post", "put", "patch", "delete"];
@@ -108,7 +110,7 @@ function toContent(
   const credentials = createCredentials(auths, guardedFetch, label);
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const client = createApiClient({ base, guardedFetch, credentials, headers, timeoutMs });
-  const { readBeforeWrite } = options;
+  const { readBeforeWrite, ask } = options;
   const operations = findOperations(document);
   const drafted = operations.slice(0, MAX_OPERATIONS);
   const ops = assignOps(label, drafted);
@@ -126,6 +128,7 @@ function toContent(
       {
         ...toDomain(label, document, operations.length - drafted.length),
         ...(readBeforeWrite && { readBeforeWrite }),
+        ...(ask && { ask }),
       },
     ],
     drafts: drafted.map((operation, index) => toDraft(operation, ops[index]!, context)),

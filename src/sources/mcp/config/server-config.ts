@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { isPlainObject } from "../../../base/util/plain-object.ts";
+import { ASKS } from "../../../core/nouns/entry.ts";
 import { configMistakes } from "./config-mistakes.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
@@ -16,6 +17,8 @@ const common = {
   excludeTools: names.optional(),
   /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
   stateful: z.boolean().optional(),
+  /** The tools whose calls need a person's approval. */
+  ask: z.enum(ASKS).optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };
