@@ -34,7 +34,7 @@ function commandsIn(text: string, typed: readonly string[]): string[][] {
     const words: string[] = [];
     for (const [, quoted, plain = ""] of line.matchAll(/'([^']*)'|(\S+)/g)) {
       const word = quoted ?? plain.replace(/[.,:;\]]+$/, "");
-      if (SENTENCE.test(word)) break;
+      if (word === "" || SENTENCE.test(word)) break;
       words.push(word);
       if (quoted === undefined && word !== plain) break;
     }

@@ -9,10 +9,10 @@ import type { Entry } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../doctor/measure-servers.ts";
 import { openConfig } from "../open/open-config.ts";
 import { openConsents } from "../open/stores.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { confirm, hasTerminal, shortHash } from "../terminal/confirm.ts";
 import { checkNames, defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, REFRESH } from "../terminal/shared-options.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 import { allowServers } from "./servers.ts";
 import { changeLines, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 

@@ -2,10 +2,10 @@ import { INJECTION_KINDS } from "../../base/safety/detect-injection.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { type Pin, type PinSelection, type PinState, type Pins, waits } from "../../core/access/pins.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { ALL, CONFIG, JSON_OUTPUT, REFRESH } from "../terminal/shared-options.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 import { changeLines, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
 
 type Action = (survey: Survey, target: string, yes: string | undefined) => Promise<void> | void;

@@ -5,10 +5,10 @@ import { type Consents, showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { openConfig } from "../open/open-config.ts";
 import { openConsents } from "../open/stores.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
 import { checkNames, defineCommand, invalid } from "../terminal/define-command.ts";
 import { ALL, CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 
 export const servers = defineCommand({
   name: "servers",

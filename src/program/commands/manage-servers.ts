@@ -6,11 +6,11 @@ import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
 import { openConfig } from "../open/open-config.ts";
 import { readSettingsFile } from "../open/read-settings-file.ts";
 import { saveSetting } from "../open/save-setting.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { ownConfig } from "../open/user-folders.ts";
 import { hasTerminal } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { CONFIG, COUNT_MOST } from "../terminal/shared-options.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 
 export const add = defineCommand({
   name: "add",

@@ -7,10 +7,10 @@ import { findConfigs } from "../clients/find-configs.ts";
 import { costLines, measureServers, type ServerCost, savingLines } from "../doctor/measure-servers.ts";
 import { openConfig } from "../open/open-config.ts";
 import { openConsents, openTokens } from "../open/stores.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { thisMachine } from "../open/user-folders.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 import { daemonStatus } from "./daemon.ts";
 
 export const list = defineCommand({

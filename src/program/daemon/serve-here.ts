@@ -11,9 +11,9 @@ import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import type { OpenedHttp } from "../open/open-http.ts";
 import { openLog, openTelemetry } from "../open/open-telemetry.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;

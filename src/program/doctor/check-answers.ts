@@ -4,7 +4,7 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { openConsents, openPins } from "../open/stores.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { type Finding, problemWith, warningOf } from "./check-state.ts";
 
 /**

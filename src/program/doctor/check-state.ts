@@ -9,8 +9,8 @@ import { CLIENTS } from "../clients/clients.ts";
 import { readConfig } from "../clients/edit-config.ts";
 import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
 import { auditFolder } from "../open/stores.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 
 /** Files of the state folder, and the way to make anew what a damaged one held. */
 const filesOf = (config: string | undefined): Readonly<Record<string, string>> => ({

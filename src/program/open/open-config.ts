@@ -13,7 +13,6 @@ import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
-import { suggestCommand } from "../terminal/suggest-command.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
 import { isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
@@ -22,6 +21,7 @@ import { type ConfigReport, readJsonConfig, sortServers, workspaceOf } from "./r
 import { withSecrets } from "./secrets.ts";
 import type { Settings } from "./settings-schema.ts";
 import { openConsents, openPins } from "./stores.ts";
+import { suggestCommand } from "./suggest-command.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
 export interface ConfigOptions {

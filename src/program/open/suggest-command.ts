@@ -1,8 +1,14 @@
+import { ownConfig } from "./user-folders.ts";
+
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
 
-/** Writes a command for a person to type. It names the config that the person named, and works in their shell. */
+/**
+ * Writes a command for a person to type. It names the config that the person named, unless commands read that one
+ * anyway, and works in their shell.
+ */
 export function suggestCommand(words: readonly string[], config: string | undefined): string {
-  const line = ["keyhole", ...words, ...(config === undefined ? [] : ["--config", config])];
+  const isNamed = config !== undefined && config !== ownConfig();
+  const line = ["keyhole", ...words, ...(isNamed ? ["--config", config] : [])];
   return line.map(quoteWord).join(" ");
 }
 
