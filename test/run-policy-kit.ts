@@ -45,7 +45,7 @@ const arbitraryCase = fc.record({
   writes: fc.boolean(),
   dryRun: fc.constantFrom(undefined, true, false),
   answer: fc.constantFrom<(boolean | "declined")[]>(true, false, "declined"),
-  /** Of the face, the gateway and the domain. */
+  /** The choices of the face, the gateway and the domain. */
   asks: fc.tuple(fc.constantFrom(...ASKS), fc.constantFrom(...ASKS), fc.constantFrom(...ASKS)),
   together: fc.boolean(),
 });

@@ -101,7 +101,7 @@ test("answers and instructions say what a person has to type for servers that wa
   const program = openProgram();
   const names = ["one", "two", "three", "four", "five", "six", "seven"];
   const servers = Object.fromEntries(names.map((name) => [name, chaos()]));
-  const config = program.write("mcp.json", { mcpServers: servers });
+  const config = program.write(`${"my-servers-".repeat(6)}mcp.json`, { mcpServers: servers });
   const command = `the user has to type: keyhole servers allow five --config ${config}]`;
   const waiting = await connect(program, config);
   expect(waiting.getInstructions()).toContain(command);

@@ -12,8 +12,9 @@ interface MissingServer {
 }
 
 const MOST_NAMED = 5;
-/** Room for a command that helps. */
 const REASON_CHARS = 140;
+/** A reason that a person can act on ends with the command to type, which a cut would break. */
+const COMMAND_CHARS = 240;
 /** People can act on these states, so they are named first. */
 const WAITS_FOR_PERSON: readonly EntryStatus["state"][] = ["quarantined", "needs_login"];
 
@@ -38,7 +39,8 @@ function toLine(servers: readonly MissingServer[], toText: (server: MissingServe
 }
 
 function withReason({ domain, status: { state, reason }, part = "" }: MissingServer): string {
-  return `${domain} [${part}${state}: ${cutText(reason, REASON_CHARS)}]`;
+  const most = WAITS_FOR_PERSON.includes(state) ? COMMAND_CHARS : REASON_CHARS;
+  return `${domain} [${part}${state}: ${cutText(reason, most)}]`;
 }
 
 const missingFrom = memoizeByObject((shown: readonly Entry[]): readonly MissingServer[] => {

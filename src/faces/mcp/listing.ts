@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
+import { cutText } from "../../base/util/cut-text.ts";
 import type { View } from "../../core/access/view.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { domainLine, domainsBySize, listNames } from "../../core/operations/describe-directory.ts";
@@ -125,5 +126,6 @@ function ownInstructions(view: View, surface: SurfaceOptions): string {
     shown.push(line);
   }
   const hidden = lines.length - shown.length;
-  return [head, ...shown, ...(hidden > 0 ? [`and ${hidden} more domains`] : [])].join("\n");
+  const text = [head, ...shown, ...(hidden > 0 ? [`and ${hidden} more domains`] : [])].join("\n");
+  return cutText(text, MAX_CHARS);
 }

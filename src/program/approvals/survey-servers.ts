@@ -55,7 +55,7 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions) 
   };
 }
 
-/** Where a definition differs from the approved one. */
+/** Lists how a definition differs from the approved one. */
 export function changeLines(pins: Pins, route: string, mark = ""): string[] {
   return pins
     .diff(route)

@@ -182,7 +182,7 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
   ];
 }
 
-/** What a server runs or reaches, the tools that its config leaves out, and what the person should know. */
+/** Describes a server: what it runs or reaches, the tools that its config leaves out, and notes for the person. */
 export function serverLines(
   title: string,
   { config: { includeTools, excludeTools }, notes }: Pick<MovedServer, "config" | "notes">,

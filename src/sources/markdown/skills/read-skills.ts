@@ -108,7 +108,7 @@ async function findCandidates(
   return candidates;
 }
 
-/** What all skills together may still take. */
+/** The files and bytes that all skills together may still take. */
 interface SkillBudget {
   files: number;
   bytes: number;
