@@ -7,7 +7,6 @@ const PROGRAM = {
   command: "/usr/bin/node",
   args: ["/path/to/keyhole/main.js", "serve", "--config", "/home/me/.keyhole/settings.json", "--allow-write"],
 };
-const SHORT_PROGRAM = { command: "keyhole", args: ["serve", "--allow-write"] };
 const PLATFORMS = { linux: "Linux", darwin: "macOS", win32: "Windows" } as const;
 
 /** For each client: its files, and the entry that `keyhole connect` writes into an empty one. */
@@ -17,20 +16,6 @@ export async function clientSnippets(): Promise<string> {
     return `### ${client.title}\n\n\`keyhole connect ${client.name}\`\n\n${fileLines(client).join("\n")}\n\n\`\`\`${format}\n${text.trimEnd()}\n\`\`\``;
   });
   return `\n${(await Promise.all(sections)).join("\n\n")}\n`;
-}
-
-/** For each client: the command, and the entry in short, for a program that is on the PATH. */
-export async function shortSnippets(): Promise<string> {
-  const sections = CLIENTS.map(async (client) => {
-    const { text, format, path } = await entryOf(client, SHORT_PROGRAM);
-    const short = format === "json" ? toOneLine(text) : text.trimEnd();
-    return `<details><summary>${client.title}: <code>keyhole connect ${client.name}</code></summary>\n\nIn \`${path}\`:\n\n\`\`\`${format}\n${short}\n\`\`\`\n\n</details>`;
-  });
-  return (await Promise.all(sections)).join("\n");
-}
-
-function toOneLine(json: string): string {
-  return JSON.stringify(JSON.parse(json), null, 1).replaceAll(/\n\s*/g, " ");
 }
 
 async function entryOf(client: Client, program: typeof PROGRAM) {

@@ -5,9 +5,12 @@ import { withSteps } from "../src/base/problems/format-message.ts";
 import { PROBLEMS } from "../src/base/problems/problems.ts";
 import { settingsFileSchema } from "../src/program/open/settings-schema.ts";
 import { GROUPS } from "../src/program/program.ts";
+import { CLAIMS } from "../test/claims.ts";
+import { PAGES } from "../test/doc-blocks.ts";
 import { FOLDERS, ROOMS } from "../test/layers.ts";
 import { clientFacts } from "./client-facts.ts";
-import { clientSnippets, shortSnippets } from "./client-snippets.ts";
+import { clientSnippets } from "./client-snippets.ts";
+import { modelView } from "./model-view.ts";
 import { providersTable, providerVariablesTable } from "./provider-tables.ts";
 
 const pages: Record<string, string> = {
@@ -17,12 +20,14 @@ const pages: Record<string, string> = {
   "docs/models.md": withPart("docs/models.md", "providers", providersTable()),
   "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
   "docs/command-line.md": withPart("docs/command-line.md", "commands", await commandsTable()),
-  "README.md": withPart("README.md", "clients", await shortSnippets()),
+  "README.md": withPart("README.md", "view", await modelView()),
+  "docs/figures.md": withPart("docs/figures.md", "claims", claimsTable()),
   "docs/clients.md": withParts("docs/clients.md", {
     clients: await clientSnippets(),
     lab: await clientFacts(),
   }),
 };
+for (const path of PAGES) pages[path] = withExamples(pages[path] ?? read(path) ?? "");
 const check = process.argv.includes("--check");
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
 if (!check) for (const [path, text] of stale) writeFileSync(path, text);
@@ -40,7 +45,7 @@ function problemsPage(): string {
         .join(" ")}\n`,
   );
   const intro =
-    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in; `{exec}`, `{get}`, `{ask}`, `{help}` and `{dry_run}` become the words that the surface has for them, and a step that a surface has no tool for is left out.\nMade from `src/base/problems/problems.ts` by `npm run docs`.\n";
+    "For people and programs that met a problem. Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in; `{exec}`, `{get}`, `{ask}`, `{help}` and `{dry_run}` become the words that the surface has for them, and a step that a surface has no tool for is left out.\n\n";
   return ["# Problems\n", intro, ...rows].join("\n");
 }
 
@@ -69,6 +74,23 @@ async function commandsTable(): Promise<string> {
     }),
   );
   return ["| to | command | purpose | more |", "|---|---|---|---|", ...(await Promise.all(rows))].join("\n");
+}
+
+/** How many claims of each kind there are, with the first of them as an example. */
+function claimsTable(): string {
+  const rows = Object.entries(CLAIMS).map(([kind, claims]) => {
+    const sentences: readonly string[] = Object.values(claims);
+    return `| ${kind}s | ${sentences.length} | ${sentences[0]} |`;
+  });
+  return ["| claims | number | example |", "|---|---|---|", ...rows].join("\n");
+}
+
+/** Fills the blocks that repeat an example: `<!-- examples/programs/gateway.ts -->` above the block names it. */
+function withExamples(page: string): string {
+  return page.replace(
+    /(<!-- (examples\/\S+) -->\n```ts\n)[\s\S]*?(?=```)/g,
+    (_, begin, file) => `${begin}${read(file)}`,
+  );
 }
 
 /** The JSON Schema that editors use to complete and check settings files. */

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 
 const built = process.argv.includes("--built");
 const folder = built ? installedCopy() : process.cwd();
-const examples = globSync(["examples/quickstart.ts", "examples/*/walkthrough.ts"], {
+const examples = globSync(["examples/programs/*.ts", "examples/*/walkthrough.ts"], {
   cwd: folder,
 }).sort();
 let failed = 0;

@@ -1,4 +1,4 @@
-// Records the picture of the chat in README.md: node scripts/record-chat.ts. A script plays the model.
+// Records the picture of the chat in docs/chat.md: node scripts/record-chat.ts. A script plays the model.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

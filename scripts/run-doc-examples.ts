@@ -1,24 +1,30 @@
-// Type-checks every `@example` of the public API and runs it against the source, in an empty folder. Examples
-// marked `no-run` need a network, a test runner or an optional package; they are type-checked only.
+// Type-checks and runs, against the source and each in an empty folder, every `@example` of the public API, or with
+// the argument `pages` every TypeScript block of the pages. Examples marked `no-run`, and blocks marked
+// `not-run: REASON`, need a network, a test runner or an optional package; they are type-checked only.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { docBlocks } from "../test/doc-blocks.ts";
 import { publicNames } from "../test/public-api.ts";
 
+interface Example {
+  readonly name: string;
+  readonly code: string;
+  readonly isRun: boolean;
+}
+
 /** Beside the sources, so that `keyhole` and its packages resolve. */
-const FOLDER = ".doc-examples";
+const FOLDER = `.doc-examples/${process.pid}`;
 const FENCE = /```ts( no-run)?\n([\s\S]*?)```/g;
 
 const home = process.cwd();
-const examples = publicNames().flatMap(({ name, door, declaration }) => {
-  const [, text = ""] = declaration.doc.split("@example");
-  return [...text.matchAll(FENCE)].map(([, noRun, code = ""], index) => {
-    const file = resolve(FOLDER, `${door.replace("/", "-")}-${name}-${index + 1}.ts`);
-    return { name, file, code, isRun: noRun === undefined };
-  });
-});
+const isOfPages = process.argv[2] === "pages";
+const examples = (isOfPages ? pageExamples() : apiExamples()).map((example) => ({
+  ...example,
+  file: resolve(FOLDER, `${example.name.replaceAll("/", "-")}.ts`),
+}));
 assert.ok(examples.length > 0, "No examples found.");
 
 mkdirSync(FOLDER, { recursive: true });
@@ -26,12 +32,12 @@ const scratch = mkdtempSync(join(tmpdir(), "doc-examples-"));
 const failures: string[] = [];
 try {
   for (const { file, code } of examples) writeFileSync(file, `${code}\nexport {};\n`);
-  const compilerOptions = { noUnusedLocals: false, rootDir: ".." };
+  const compilerOptions = { noUnusedLocals: false, rootDir: "../.." };
   // Declarations of packages that the project does not install.
-  const files = [...examples.map(({ file }) => file), "../src/faces/plain-tools/langchain-core.d.ts"];
+  const files = [...examples.map(({ file }) => file), "../../src/faces/plain-tools/langchain-core.d.ts"];
   writeFileSync(
     join(FOLDER, "tsconfig.json"),
-    JSON.stringify({ extends: "../tsconfig.json", compilerOptions, files, include: [], exclude: [] }),
+    JSON.stringify({ extends: "../../tsconfig.json", compilerOptions, files, include: [], exclude: [] }),
   );
   const { status, stdout } = spawnSync("tsc", ["--noEmit", "-p", FOLDER], { encoding: "utf8" });
   if (status !== 0) failures.push(stdout);
@@ -42,7 +48,7 @@ try {
   for (const { name, file, isRun } of examples) {
     if (!isRun) continue;
     const folder = join(scratch, name);
-    mkdirSync(folder);
+    mkdirSync(folder, { recursive: true });
     process.chdir(folder);
     await import(file).catch((error: Error) => failures.push(`${name}: ${error.stack}`));
   }
@@ -57,3 +63,25 @@ process.stdout.write(
   `${examples.length} examples checked, ${run} of them run, ${failures.length} failures\n`,
 );
 process.exit(failures.length > 0 ? 1 : 0);
+
+function apiExamples(): Example[] {
+  return publicNames().flatMap(({ name, door, declaration }) => {
+    const [, text = ""] = declaration.doc.split("@example");
+    return [...text.matchAll(FENCE)].map(([, noRun, code = ""], index) => ({
+      name: `${door}-${name}-${index + 1}`,
+      code,
+      isRun: noRun === undefined,
+    }));
+  });
+}
+
+/** The blocks that do not repeat an example of `examples/`: those run there. */
+function pageExamples(): Example[] {
+  return docBlocks()
+    .filter(({ language, file }) => language === "ts" && file === undefined)
+    .map(({ page, line, setup, code, notRun }) => ({
+      name: `${page}-${line}`,
+      code: setup + code,
+      isRun: notRun === undefined,
+    }));
+}

@@ -182,7 +182,7 @@ export const CLAIMS = {
       "an index costs at most 120 tokens, a catalog shows 85 % more, texts keep to their budget",
     "library:prompts-and-skills": "prompts take arguments over MCP, skills are listed with their files",
     "playground:start":
-      "npm start serves four systems to two callers, prints what it saves, ends on a signal; the README's steps work",
+      "npm start serves four systems to two callers, prints what it saves, ends on a signal; the steps of its page work",
     "console:api": "the HTTP API has one endpoint for each operation, and answers like the gateway",
     "console:safe":
       "the console opens once by its link; other pages, ports and callers can neither read nor call anything",

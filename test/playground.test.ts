@@ -57,7 +57,7 @@ test("a port in use is told in a sentence, with the option that chooses another"
   expect(errors.trimEnd()).toMatch(/^[^\n]*another program uses the port[^\n]*--port NUMBER[^\n]*$/);
 });
 
-/** Runs a command from the README. Undefined if it does not end in time. */
+/** Runs a command of the page. Undefined if it does not end in time. */
 async function shell(command: string, env: Started["env"], ms: number, cwd = process.cwd()) {
   const child = spawn("sh", ["-c", command], {
     cwd,
@@ -117,10 +117,10 @@ describe("npm start", () => {
     expect(started.env.KEYHOLE_TOKEN).not.toBe(started.env.GUEST);
   });
 
-  verifies("playground:start", "the README has the commands that it prints", () => {
-    const readme = readFileSync("README.md", "utf8");
+  verifies("playground:start", "the page of examples has the commands that it prints", () => {
+    const page = readFileSync("examples/README.md", "utf8");
     for (const { command } of THINGS_TO_TRY) {
-      expect(readme).toContain(command);
+      expect(page).toContain(command);
       expect(started.printed).toContain(command);
     }
   });

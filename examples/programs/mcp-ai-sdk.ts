@@ -1,0 +1,39 @@
+// MCP servers behind the AI SDK: the model starts with one tool and finds those of the servers as it needs them.
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { generateText, isStepCount } from "ai";
+import { createGateway } from "keyhole";
+import { createDisclosure } from "keyhole/ai-sdk";
+import { createMcpSource } from "keyhole/sources";
+import { createScriptedModel } from "keyhole/testing";
+
+const tasks = createMcpSource(
+  "tasks",
+  {
+    command: process.execPath,
+    args: [fileURLToPath(new URL("../upstream/tasks-server.ts", import.meta.url))],
+  },
+  { trusted: true }, // else its tools wait for gateway.pins.approve
+);
+const principal = { id: "me", scopes: [], allowWrite: true };
+const gateway = createGateway({ sources: [tasks], principal });
+
+// A script plays the model. Put your own in its place: anthropic("claude-sonnet-4-5"), openai("gpt-5").
+const model = createScriptedModel([
+  { calls: [{ name: "tool_search", args: { query: "write down something to do" } }] },
+  { calls: [{ name: "add_task", args: { title: "Water the plants" } }] },
+  { text: "It is on the list." },
+]);
+const { session, ...disclosure } = await createDisclosure(gateway);
+const { text } = await generateText({
+  ...disclosure,
+  model,
+  prompt: "Remind me to water the plants.",
+  stopWhen: isStepCount(5),
+});
+
+assert.equal(text, "It is on the list.");
+assert.deepEqual(model.requests[0]?.tools, ["tool_search"]);
+assert.match((await gateway.exec({ op: "tasks.list_tasks", session })).text, /Water the plants/);
+console.log(model.requests.map(({ tools }) => tools.join(", ")).join("\n"));
+await gateway.close();
