@@ -17,6 +17,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.ts";
 import { manifestFiles } from "./manifests.ts";
+import { isShipped, SHIPPED_FILES, shippedPages } from "./shipped-pages.ts";
 import { zip } from "./zip.ts";
 
 rmSync("dist", { recursive: true, force: true });
@@ -174,8 +175,9 @@ copyFileSync(
   "node_modules/@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm",
   "dist/core/sandbox/engine.wasm",
 );
-cpSync("docs", "dist/docs", { recursive: true, filter: (path) => !path.includes("decisions") });
-for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
+cpSync("docs", "dist/docs", { recursive: true, filter: isShipped });
+for (const file of SHIPPED_FILES) copyFileSync(file, `dist/${file}`);
+for (const [page, text] of shippedPages(repository.url)) writeFileSync(`dist/${page}`, text);
 const { "mcpb/manifest.json": bundleManifest, ...manifests } = manifestFiles(root);
 // Before the manifests, which the bundle does not need.
 mkdirSync("build", { recursive: true });

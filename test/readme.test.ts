@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { SHIPPED_FILES, shippedPages } from "../scripts/shipped-pages.ts";
 import { docBlocks, PAGES } from "./doc-blocks.ts";
 import { publicDoors } from "./public-api.ts";
 
@@ -69,6 +70,23 @@ test("links have targets, also inside a page", () => {
     ),
   );
   expect(broken).toEqual([]);
+});
+
+test("the pages of the package link to files that it has, or to the repository", () => {
+  const { repository } = JSON.parse(read("package.json"));
+  const pages = shippedPages(repository.url);
+  expect([...pages.keys()]).toEqual(expect.arrayContaining(["README.md", ...DOCS]));
+  const broken = [...pages].flatMap(([page, text]) =>
+    [...text.matchAll(/\]\((?!https?:|#)([^)\s#]+)/g)]
+      .map(([, path = ""]) => join(dirname(page), path))
+      .filter(
+        (target) =>
+          !existsSync(target) || !(SHIPPED_FILES.includes(target) || /^docs\/(?!decisions)/.test(target)),
+      )
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+  expect(pages.get("README.md")).toContain("](https://github.com/");
 });
 
 test("every npm command in the docs is a script", () => {
