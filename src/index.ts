@@ -46,6 +46,7 @@ export type {
   ResourceNode,
 } from "./core/nouns/pipeline.ts";
 export type { Principal } from "./core/nouns/principal.ts";
+export type { SearchConfig, SearchSegment } from "./core/nouns/search-config.ts";
 export type { Source, SourceContent, SourceState } from "./core/nouns/source.ts";
 export type { CallTrace } from "./core/nouns/span-context.ts";
 export type { ErrorAnswer } from "./core/operations/error-answer.ts";
@@ -61,7 +62,8 @@ export type { Session, SessionStore, SessionStoreOptions } from "./core/storage/
 export { createSqliteSessionStore } from "./core/storage/session-store.ts";
 export type { SpentApprovals } from "./core/storage/spent-approvals.ts";
 export type { MenuOptions } from "./core/surfaces/menu.ts";
-export type { MenuTool } from "./core/surfaces/native-tools.ts";
+export type { MenuTool, NativeNames } from "./core/surfaces/native-tools.ts";
+export type { Surface } from "./core/surfaces/surface-names.ts";
 export type { DiscoveryFigures } from "./core/telemetry/discovery.ts";
 export type { KeyholeEvent, McpEvent } from "./core/telemetry/events.ts";
 export { onEvent } from "./core/telemetry/events.ts";
@@ -95,6 +97,7 @@ export type { SourceStatus } from "./gateway/start/followed-source.ts";
 export type { LifecycleResult } from "./gateway/start/source-manager.ts";
 export { createToolbox, type Toolbox, type ToolboxOptions } from "./gateway/toolbox.ts";
 export type { LearningOptions } from "./search/learning/learning.ts";
+export type { LearningLog } from "./search/learning/learning-log.ts";
 export type { UnmetQuery } from "./search/learning/learning-state.ts";
 export type { Visibility } from "./search/port/search-index.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";

@@ -61,7 +61,7 @@ export const ROOMS: readonly Room[] = [
     lines: 1700,
     holds: "published kits: index behaviours, chaos upstream, scripted models",
   },
-  { name: "index.ts", lines: 100, holds: "the public door of `keyhole`" },
+  { name: "index.ts", lines: 105, holds: "the public door of `keyhole`" },
 ];
 
 /** The folders inside two rooms, by row. Folders of one row do not import each other. */

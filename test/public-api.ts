@@ -83,6 +83,18 @@ export function namedTypes(declaration: Declaration): Declaration[] {
   return [...found, ...tableFunctions(declaration).flatMap(namedTypes)] as Declaration[];
 }
 
+/** The types of Keyhole in the fields of an interface or a type. The interfaces that it extends are left out. */
+export function fieldTypes({ file, node }: Declaration): Declaration[] {
+  const names = new Set<string>();
+  const own = new Set<string>();
+  collect(node.type === "TSInterfaceDeclaration" ? node.body : node, names, own);
+  if (node.type === "TSInterfaceDeclaration") collect(node.typeParameters, new Set(), own);
+  return [...names]
+    .filter((name) => !own.has(name))
+    .map((name) => declarationOf(file, name))
+    .filter((named) => named !== undefined && named.node !== node) as Declaration[];
+}
+
 /** The functions of a table such as `{ markdown: createMarkdownFormat }`. */
 function tableFunctions({ file, node }: Declaration): Declaration[] {
   let table = node.type === "VariableDeclarator" ? (node.init as Node | null) : null;

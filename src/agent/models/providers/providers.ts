@@ -20,6 +20,7 @@ export const PROVIDERS = {
   local,
 } satisfies Record<string, Provider>;
 
+/** A provider by its name in the config. */
 export type ProviderName = keyof typeof PROVIDERS;
 
 /** A provider's part of the config. */

@@ -126,7 +126,7 @@ function toDocument(file: unknown): RawDocument {
 }
 
 /** Fields of a service account's key file. */
-interface ServiceAccount {
+export interface ServiceAccount {
   readonly client_email: string;
   readonly private_key: Secret;
   readonly private_key_id?: string;

@@ -35,6 +35,7 @@ export const profileSchema = z.strictObject({
 });
 
 export type ServerOverride = z.infer<typeof serverOverrideSchema>;
+/** Your word about one tool of a server: another name, description or lane, or hidden. */
 export type ToolOverride = z.infer<typeof toolOverride>;
 export type Profile = z.infer<typeof profileSchema>;
 
