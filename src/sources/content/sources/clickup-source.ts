@@ -27,7 +27,7 @@ export interface ClickUpSourceOptions extends ContentHttpOptions {
   readonly name?: string;
 }
 
-/** Kinds of content that {@link createClickUpSource} reads. */
+/** Kinds of content that `contentSources.clickUp` reads. */
 export type ClickUpKind = "docs" | "tasks" | "lists";
 
 const DOCS_PER_PAGE = 100;

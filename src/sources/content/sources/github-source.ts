@@ -35,7 +35,7 @@ export interface GitHubSourceOptions extends ContentHttpOptions {
   readonly name?: string;
 }
 
-/** Kinds of content that {@link createGitHubSource} reads. */
+/** Kinds of content that `contentSources.github` reads. */
 export type GitHubKind = "prs" | "issues" | "commits" | "files";
 
 const PER_PAGE = 100;
