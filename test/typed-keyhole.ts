@@ -8,18 +8,22 @@ import { resolve } from "node:path";
 const RUNNING_MS = 1_500;
 const MAIN = resolve(import.meta.dirname, "../src/program/main.ts");
 
-const words = process.argv.slice(2);
-let answer: string[] = [];
-let ended = await run(words);
-// One command may ask twice: whether a server may start, then about its tools.
-while (ended.asked.includes("PERSON_NEEDED")) {
-  const hash = /\bHash: ([0-9a-f]{16})\b/.exec(ended.listed)?.[1];
-  const next = [ended.asked.includes("--hash") ? "--hash" : "--yes", ...(hash ? [hash] : [])];
-  if (next.join() === answer.join()) break;
-  answer = next;
-  ended = await run([...words, ...answer]);
+process.exit(await type(process.argv.slice(2)));
+
+/** Runs a command, answers its question, and returns the exit code. */
+async function type(words: readonly string[]): Promise<number> {
+  const first = await run(words);
+  // In a terminal the same command asks this question.
+  const consent = /waits for your consent to start: keyhole (.+)/.exec(first.listed + first.asked)?.[1];
+  if (consent) {
+    await type(consent.split(" "));
+    return type(words);
+  }
+  if (!first.asked.includes("PERSON_NEEDED")) return first.code;
+  const hash = /\bHash: ([0-9a-f]{16})\b/.exec(first.listed)?.[1];
+  const flag = first.asked.includes("--hash") ? "--hash" : "--yes";
+  return (await run([...words, flag, ...(hash ? [hash] : [])])).code;
 }
-process.exit(ended.code);
 
 interface Ended {
   readonly code: number;
