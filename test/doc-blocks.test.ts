@@ -16,6 +16,9 @@ const TEXT = ["text", "markdown"];
 /** Pages whose configs are those of other programs, generated from the code that writes them. */
 const OTHER_CONFIGS = "docs/clients.md";
 
+/** The longest page types twenty commands, which takes minutes on a machine that does much else. */
+const TYPING_MS = 300_000;
+
 const blocks = docBlocks();
 const placeOf = ({ page, line }: { page: string; line: number }) => `${page}:${line}`;
 
@@ -28,7 +31,7 @@ test("blocks that nothing runs say why", () => {
   const skipped = blocks.filter(({ notRun }) => notRun !== undefined);
   for (const block of skipped) console.info(`${placeOf(block)} is not run: ${block.notRun}`);
   expect(skipped.filter(({ language }) => !["ts", "sh"].includes(language)).map(placeOf)).toEqual([]);
-  const cited = skipped.flatMap(({ notRun = "" }) => notRun.match(/\b[\w/-]+\.ts\b/g) ?? []);
+  const cited = skipped.flatMap(({ notRun = "" }) => notRun.match(/\b[\w/.-]+\.ts\b/g) ?? []);
   expect(cited.filter((file) => !existsSync(file))).toEqual([]);
 });
 
@@ -62,7 +65,7 @@ describe.concurrent("every command of a page can be typed, in its order", () => 
     blocks.filter(({ language, notRun }) => language === "sh" && notRun === undefined),
     ({ page }) => page,
   );
-  test.each([...typed])("%s", async (page, commands) => {
+  test.each([...typed])("%s", { timeout: TYPING_MS }, async (page, commands) => {
     const { code, output } = await typeBlocks(commands);
     expect(code, output).toBe(0);
     for (const line of promisedLines(page)) expect(output).toContain(line);

@@ -1,4 +1,4 @@
-/** First things to try, also in the README. They reach the gateway of `npm start` by the variables that it prints. */
+/** First things to try, also in examples/README.md. They reach the gateway of `npm start` by the variables that it prints. */
 export const THINGS_TO_TRY: readonly { readonly title: string; readonly command: string }[] = [
   {
     title: "1. Ask: finds tools and knowledge in all four systems, here for two needs at once",
