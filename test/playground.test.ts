@@ -127,8 +127,8 @@ describe("npm start", () => {
 
   verifies("playground:start", "the first thing to try finds the tools for both needs", async () => {
     const { stdout } = await shell(ask, started.env, 30_000);
-    const routes = [...stdout.matchAll(/^\d+\. (\w+:[\w/]+)/gm)].map(([, route]) => route);
-    expect(routes.slice(0, 2)).toEqual(["cms://tools/post/create", "onto://tools/task/update"]);
+    const tools = [...stdout.matchAll(/^\d+\. ([\w.]+)/gm)].map(([, tool]) => tool);
+    expect(tools.slice(0, 2)).toEqual(["cms.post.create", "onto.task.update"]);
   });
 
   verifies("playground:start", "the second unveils tools that ask does not show", async () => {
