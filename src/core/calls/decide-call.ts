@@ -79,7 +79,9 @@ export function callHash(entry: Entry, args: unknown): string {
 function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
   const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
-  return changes && calls !== undefined && !calls.includes(entry.op);
+  // A recipe keeps the op that its tool had when the recipe was saved.
+  const names = [entry.op, ...(entry.addresses ?? [])];
+  return changes && calls !== undefined && !names.some((name) => calls.includes(name));
 }
 
 /** Why a person must approve calls that do not run dry; undefined if nobody must. */
