@@ -46,7 +46,7 @@ export type {
   ResourceNode,
 } from "./core/nouns/pipeline.ts";
 export type { Principal } from "./core/nouns/principal.ts";
-export type { Source, SourceContent } from "./core/nouns/source.ts";
+export type { Source, SourceContent, SourceState } from "./core/nouns/source.ts";
 export type { CallTrace } from "./core/nouns/span-context.ts";
 export type { ErrorAnswer } from "./core/operations/error-answer.ts";
 export type { Limits } from "./core/operations/operation.ts";

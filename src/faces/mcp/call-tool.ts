@@ -55,14 +55,14 @@ interface Callers {
 }
 
 export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Callers): AnswerCall {
-  const { clock, allStarted } = faceApiOf(parts.gateway);
+  const { clock, view } = faceApiOf(parts.gateway);
 
   async function findTool({ name, args }: NamedCall, principal: Principal | undefined) {
     const caller = await callerOf(principal);
     const tool = caller.listing.toolbox.toCall(name, args);
     if (tool) return { ...caller, tool };
     // A tool that is not listed may belong to a server that is still starting.
-    await allStarted(caller.principal);
+    await view("started", caller.principal);
     const later = await parts.listings.for(caller.principal);
     return { ...later, tool: later.listing.toolbox.toCall(name, args) };
   }

@@ -2,21 +2,15 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { lazy } from "../../base/util/lazy.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Pins } from "../../core/access/pins.ts";
-import { createViews, type View } from "../../core/access/view.ts";
-import { buildCatalog, type Catalog } from "../../core/catalog/catalog.ts";
+import { createViews } from "../../core/access/view.ts";
+import { buildCatalog } from "../../core/catalog/catalog.ts";
 import type { Draft } from "../../core/nouns/entry.ts";
-import type { Principal } from "../../core/nouns/principal.ts";
 import type { SourceContent } from "../../core/nouns/source.ts";
 import { publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
+import { type Generation, type StartState, WAITS } from "./availability.ts";
 import { withTimeout } from "./in-flight.ts";
 import { documentsKey, type HashedDocument, toDocuments } from "./to-search-document.ts";
-
-/** One catalog and everything derived from it. Immutable: calls in flight keep their generation. */
-export interface Generation {
-  readonly catalog: Catalog;
-  viewFor(principal: Principal): View;
-}
 
 /** New content by source id; null removes a source. */
 export type Changes = Readonly<Record<string, SourceContent | null>>;
@@ -31,10 +25,6 @@ interface WaitingUpdate {
 }
 
 const PUT_AT_ONCE = 4_096;
-/** The first list of tools is answered within this time after there is a catalog. */
-const LISTING_MS = 100;
-/** After a build that took longer, updates wait for each other. */
-const LONG_BUILD_MS = 10;
 
 /**
  * Creates the store with its first content.
@@ -51,35 +41,32 @@ export function createCatalogStore(
   let indexed: () => ReadonlyMap<string, string> = () => new Map();
   /** Identifies the catalog whose documents are exactly those in the index. */
   let indexedKey: string | undefined;
-  /** Resolves once the first catalog is visible, or the gateway closes. */
-  const shown = Promise.withResolvers<void>();
+  let state: StartState = "loading";
+  const usable = Promise.withResolvers<void>();
   /** Resolves with the first search. */
   const wanted = Promise.withResolvers<void>();
   let filled = false;
   /** Whether the index differs from its snapshot. */
   let isChanged = true;
   let filling: Promise<void> = Promise.resolve();
-  let starting = true;
+  /** Whether the index follows the catalog. Before that, the catalog is visible first and searches wait. */
+  let isInStep = false;
   let lastBuildMs = 0;
   let updates: Promise<void> = Promise.resolve();
   let waiting: WaitingUpdate[] = [];
   const listeners = new Set<() => void>();
 
-  /**
-   * Adds new documents before the swap and drops old ones after it, so that no search misses either. During the start
-   * the catalog is visible before it is indexed, and searches wait.
-   */
+  /** Adds new documents before the swap and drops old ones after it, so that no search misses either. */
   async function swap(next: Generation): Promise<void> {
-    if (starting) {
+    if (isInStep) {
+      await syncIndex(next, () => show(next));
+      filling = Promise.resolve();
+    } else {
       show(next);
-      shown.resolve();
       // Lets callers that wait for the catalog run first.
       filling = Promise.allSettled([filling, setImmediate()]).then(() => syncIndex(next));
       // Searches report the failure.
       filling.catch(() => {});
-    } else {
-      await syncIndex(next, () => show(next));
-      filling = Promise.resolve();
     }
   }
 
@@ -100,12 +87,11 @@ export function createCatalogStore(
     await put(documents.filter(({ id, hash }) => before.get(id) !== hash));
     onFound();
     const gone = [...before].filter(([id]) => !hashes.has(id));
-    // During the start, documents of sources that have not delivered yet stay: most come again unchanged.
-    if (starting) for (const [id, hash] of gone) hashes.set(id, hash);
-    else {
+    if (isInStep) {
       isChanged ||= gone.length > 0;
       await index.drop(gone.map(([id]) => id));
-    }
+      // During the start, documents of sources that have not delivered yet stay: most come again unchanged.
+    } else for (const [id, hash] of gone) hashes.set(id, hash);
     indexed = () => hashes;
     if (hashes.size === documents.length) indexedKey = key;
   }
@@ -134,7 +120,7 @@ export function createCatalogStore(
   /** Combines updates that arrived meanwhile into one catalog. If that fails, each is applied alone. */
   async function applyWaiting(): Promise<void> {
     // Sources that deliver one after the other at the start must not each cost a build of the whole catalog.
-    if (starting && waiting.length > 0 && lastBuildMs >= LONG_BUILD_MS) await sleep(2 * lastBuildMs);
+    if (!isInStep && waiting.length > 0 && lastBuildMs >= WAITS.longBuildMs) await sleep(2 * lastBuildMs);
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
@@ -161,16 +147,31 @@ export function createCatalogStore(
   }
 
   /**
-   * Starts to fill the index; call it once, before any search. The snapshot is large and listing tools needs none of it,
-   * so it is read at the first search, or LISTING_MS after the first catalog.
+   * Takes the catalog from `loading` to `complete`; call it once. Updates are held back until the quick sources are
+   * gathered, so that they share one build.
    */
-  function startIndexing(): void {
-    const begun = Promise.allSettled([
-      filling,
-      shown.promise.then(() => withTimeout(wanted.promise, LISTING_MS)),
-    ]);
-    filling = begun.then(restore);
+  async function begin(gathered: Promise<void>, delivered: Promise<void>): Promise<void> {
+    // The snapshot is large and listing tools needs none of it, so a search or the time after the first list reads it.
+    const listed = usable.promise.then(() => withTimeout(wanted.promise, WAITS.listingMs));
+    filling = Promise.allSettled([filling, listed]).then(restore);
     filling.catch(() => {});
+    updates = updates.then(() => gathered);
+    await gathered;
+    await updates;
+    reach("usable");
+    await delivered;
+    reach("complete");
+    void filling
+      .catch(() => {})
+      .then(() => {
+        isInStep = true;
+        updates = updates.then(dropStaleDocuments).catch(() => {});
+      });
+  }
+
+  function reach(next: StartState): void {
+    state = next;
+    usable.resolve();
   }
 
   /** Documents in the snapshot are indexed again only if their hash has changed. */
@@ -202,17 +203,6 @@ export function createCatalogStore(
     return () => void listeners.delete(listener);
   }
 
-  /** Resolves when the catalog in use meets the condition, at the latest after this time. */
-  async function until(isMet: (generation: Generation) => boolean, ms: number): Promise<void> {
-    if (isMet(current)) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = onChange(() => {
-      if (isMet(current)) resolve();
-    });
-    await withTimeout(promise, ms);
-    stop();
-  }
-
   // Approvals take effect with the next catalog.
   const stopWatching = pins.onChange(() =>
     // Revoked entries go even if the index cannot be written.
@@ -223,29 +213,17 @@ export function createCatalogStore(
     get current(): Generation {
       return current;
     },
-    startIndexing,
+    get state(): StartState {
+      return state;
+    },
+    usable: usable.promise,
+    begin,
     /** Resolves when everything in the catalog can be found. */
     searchable: (): Promise<void> => {
       wanted.resolve();
       return filling;
     },
-    /** Ends the start: from now on, new entries are visible only once search finds them. */
-    endStartup: (): void => {
-      shown.resolve();
-      void filling
-        .catch(() => {})
-        .then(() => {
-          starting = false;
-          updates = updates.then(dropStaleDocuments).catch(() => {});
-        });
-    },
     update,
-    /** Holds updates back until `until` resolves, then builds one catalog from all of them. Resolves when it is in use. */
-    batchUpdates: async (until: Promise<unknown>): Promise<void> => {
-      updates = updates.then(async () => void (await until));
-      await until;
-      await updates;
-    },
     /** Indexes everything again. Entries can be found all the time. */
     reindex: (): Promise<void> => {
       const done = updates
@@ -254,12 +232,11 @@ export function createCatalogStore(
       updates = done.catch(() => {});
       return done;
     },
-    until,
     onChange,
     close: async (): Promise<void> => {
       listeners.clear();
       stopWatching();
-      shown.resolve();
+      usable.resolve();
       wanted.resolve();
       await updates;
       const [{ status }] = await Promise.allSettled([filling]);

@@ -1,21 +1,30 @@
 import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import { lazy } from "../../base/util/lazy.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import { catalogInvalid } from "../../core/catalog/catalog-errors.ts";
-import { countDrafts, type Freshness, type Source, type SourceContent } from "../../core/nouns/source.ts";
+import {
+  countDrafts,
+  type Freshness,
+  type Source,
+  type SourceContent,
+  type SourceState,
+} from "../../core/nouns/source.ts";
 import { publish } from "../../core/telemetry/events.ts";
+import { WAITS } from "./availability.ts";
 import type { CatalogStore, Changes } from "./catalog-store.ts";
 import { type InFlight, withTimeout } from "./in-flight.ts";
 
 /** Id of the domains that are defined in code. */
 export const CODE = "code";
 
-/** Id of a source and the age of its content. */
+/** Id and state of a source, and the age of its content. */
 export interface SourceStatus extends Freshness {
   readonly id: string;
+  readonly state: SourceState;
 }
 
 /** A source that could not be read. Its earlier content stays in use. */
@@ -52,21 +61,11 @@ interface ManagedSource {
   error?: unknown;
 }
 
-const FIRST_CONTENT_MS = 10_000;
-const CLOSE_MS = 10_000;
-/** The first catalog waits this long for the next source, so that quick sources share one build. */
-const GATHER_MS = 100;
-const LONGEST_GATHER_MS = 1_000;
-/** Calls in flight may use a removed source for this long. */
-const DRAIN_MS = 60_000;
-
 export function createSourceManager(live: CatalogStore, first: readonly Source[], calls: InFlight) {
   checkIds(first);
   let sources = first;
   const followed = new Map<string, ManagedSource>();
   const retiring = new Set<ManagedSource>();
-  let started: Promise<void> | undefined;
-  let shown: Promise<void> = Promise.resolve();
   let turn: Promise<unknown> = Promise.resolve();
   let closed = false;
 
@@ -130,10 +129,9 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
       following.entries = countDrafts(content);
       following.takenAt = Date.now();
       delete following.error;
-      // Entries of a server that is down are shown with the reason; the failure tells it.
-      if (content.drafts.length > 0 && content.drafts.every(({ status }) => status?.state === "server_down"))
-        return;
-      publish({ type: "source", source: id, state: "loaded", entries: following.entries });
+      // Entries of a server that is down are shown with the reason; the failure is an event of its own.
+      if (statusOf(following).state !== "failed")
+        publish({ type: "source", source: id, state: "loaded", entries: following.entries });
     } catch (error) {
       fail(following, error);
     }
@@ -165,31 +163,20 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
     if (error !== undefined) throw error;
   }
 
-  async function start(): Promise<void> {
-    live.startIndexing();
-    const begun = sources.map(follow);
-    shown = live.batchUpdates(gathered(begun));
-    await withTimeout(Promise.all(begun.map(({ first }) => first)), FIRST_CONTENT_MS);
-    // Without sources, nothing else compares the catalog with the restored snapshot.
-    if (begun.length === 0) await live.update({});
-    live.endStartup();
-  }
-
   /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
-  function ready(): Promise<void> {
-    started ??= start();
-    return started;
-  }
-
-  /** Starts them, too. Resolves when the catalog has what is known at once, without waiting for servers that start. */
-  async function visible(): Promise<void> {
-    // `ready` rejects if the start fails; `shown` would then never resolve.
-    await Promise.race([ready(), shown]);
-  }
+  const begin = lazy((): Promise<void> => {
+    const begun = sources.map(follow);
+    const delivered =
+      begun.length > 0
+        ? withTimeout(Promise.all(begun.map(({ first }) => first)), WAITS.firstContentMs)
+        : // Without sources, nothing else compares the catalog with the restored snapshot.
+          live.update({});
+    return live.begin(gathered(begun), delivered);
+  });
 
   async function replace(next: readonly Source[], changes: Changes = {}): Promise<void> {
     checkIds(next);
-    await ready();
+    await begin();
     const ids = new Set(next.map(({ id }) => id));
     const gone = [...followed.keys()].filter((id) => !ids.has(id));
     const others = next.filter((source) => !isSame(followed.get(source.id)?.source, source));
@@ -201,7 +188,7 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
       publish({ type: "source", source: id, state: "removed" });
     }
     const begun = others.map(follow);
-    await withTimeout(Promise.all(begun.map(({ first }) => first)), FIRST_CONTENT_MS);
+    await withTimeout(Promise.all(begun.map(({ first }) => first)), WAITS.firstContentMs);
     // The old content of a changed source goes, even if the new content is late.
     const silent = begun.filter(({ takenAt }) => takenAt === undefined).map(({ source }) => source.id);
     if (silent.length > 0) await live.update(nothingOf(silent));
@@ -212,7 +199,8 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
   async function retire(following: ManagedSource): Promise<void> {
     retiring.add(following);
     const { signal } = following.stop;
-    if (!signal.aborted) await withTimeout(untilAborted(calls.settled(), signal), DRAIN_MS).catch(() => {});
+    if (!signal.aborted)
+      await withTimeout(untilAborted(calls.settled(), signal), WAITS.drainMs).catch(() => {});
     following.stop.abort();
     await following.ended;
     retiring.delete(following);
@@ -271,8 +259,7 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
   });
 
   return {
-    ready,
-    shown: visible,
+    begin,
     /** Replaces the sources, together with other changes. Sources that stay the same keep running. */
     replace: (next: readonly Source[], changes?: Changes): Promise<void> => {
       const done = turn.then(() => replace(next, changes));
@@ -294,14 +281,14 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
       const all = [...followed.values(), ...retiring];
       for (const { stop } of all) stop.abort();
       // Sources may have processes to end.
-      await withTimeout(Promise.all(all.map(({ ended }) => ended)), CLOSE_MS);
+      await withTimeout(Promise.all(all.map(({ ended }) => ended)), WAITS.closeMs);
     },
   };
 }
 
-/** Waits while sources deliver within GATHER_MS of each other, LONGEST_GATHER_MS in all. */
+/** Waits while sources deliver soon after each other. */
 async function gathered(begun: readonly ManagedSource[]): Promise<void> {
-  const end = performance.now() + LONGEST_GATHER_MS;
+  const end = performance.now() + WAITS.longestGatherMs;
   const waiting = new Set(begun);
   const offers = begun.map(async (following) => {
     await following.offered;
@@ -310,7 +297,7 @@ async function gathered(begun: readonly ManagedSource[]): Promise<void> {
   const all = Promise.all(offers);
   for (let before = -1; waiting.size > 0 && waiting.size !== before && performance.now() < end; ) {
     before = waiting.size;
-    await withTimeout(all, GATHER_MS);
+    await withTimeout(all, WAITS.gatherMs);
   }
 }
 
@@ -319,8 +306,9 @@ function statusOf({ source, entries, takenAt, error }: ManagedSource): SourceSta
   const freshness = source.freshness?.() ?? { count: entries, ...times, isFresh: takenAt !== undefined };
   return {
     id: source.id,
+    state: takenAt === undefined ? "unknown" : "listed",
     ...freshness,
-    ...(error !== undefined && { isFresh: false, lastError: reasonOf(error) }),
+    ...(error !== undefined && { state: "failed", isFresh: false, lastError: reasonOf(error) }),
   };
 }
 
