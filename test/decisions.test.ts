@@ -123,7 +123,11 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
     policy: anyCall,
     dryRuns: true,
     call: async ({ gateway, entry, principal, dryRun }, ask) => {
-      const toolbox = await createToolbox(gateway, { surface: "commands", principal, approve: approving(ask) });
+      const toolbox = await createToolbox(gateway, {
+        surface: "commands",
+        principal,
+        approve: approving(ask),
+      });
       return codeOf((await toolbox.call("tool_exec", { op: entry.op, ...dry(dryRun) })).data);
     },
   },
@@ -139,7 +143,11 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
     policy: anyCall,
     dryRuns: false,
     call: async ({ gateway, entry, principal }, ask) => {
-      const toolbox = await createToolbox(gateway, { shortcuts: [entry.op], principal, approve: approving(ask) });
+      const toolbox = await createToolbox(gateway, {
+        shortcuts: [entry.op],
+        principal,
+        approve: approving(ask),
+      });
       const shortcut = entry.op.replaceAll(".", "_");
       // A caller who may not write has no shortcut to a tool that writes.
       if (!toolbox.tools.some(({ name }) => name === shortcut)) return { code: "PERMISSION_DENIED" };
@@ -158,8 +166,7 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   "ai-sdk fixed": {
     policy: { reach: "any", asks: "destructive" },
     dryRuns: true,
-    call: (given, ask) =>
-      callSdk("fixed", "exec", { op: given.entry.op, ...dry(given.dryRun) }, given, ask),
+    call: (given, ask) => callSdk("fixed", "exec", { op: given.entry.op, ...dry(given.dryRun) }, given, ask),
   },
   "ai-sdk discover": {
     policy: { reach: "any", asks: "destructive" },
@@ -239,9 +246,7 @@ async function effectOf(call: Face, given: Case): Promise<Effect> {
 function effectFrom(decision: CallDecision, says: Says): Effect {
   if (decision.do === "refuse") return { asked: false, did: decision.problem.code, times: 0 };
   if (decision.do !== "ask") return { asked: false, did: decision.do, times: 1 };
-  return says === "yes"
-    ? { asked: true, did: "run", times: 1 }
-    : { asked: true, did: "APPROVAL", times: 0 };
+  return says === "yes" ? { asked: true, did: "run", times: 1 } : { asked: true, did: "APPROVAL", times: 0 };
 }
 
 const approving = (ask: Approve) => () => APPROVALS[ask()];

@@ -118,12 +118,14 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       return { asks: question };
     }
     const room = roomOf(call, budget, named === undefined ? undefined : session?.handle);
-    const output = operation.show(outcome, room) as object;
+    const toText = options.toText ?? ((shown: object) => operation.toText(shown, words));
+    const { output, text } = leave(
+      operation.show(outcome, room) as object,
+      (shown) => toText(shown) + ignoredText(ignored),
+    );
     operation.noteShown?.(output, context);
     // The next call may go to another gateway, so everything is in the stores before this one is answered.
     await Promise.all([...call.storing, session?.save()]);
-    const shown = options.toText?.(output) ?? operation.toText(output, words);
-    const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
     const errors = operation.errors(output);
     const { error, code } = judge(errors);
     const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
@@ -139,8 +141,10 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     const { operation, session, record } = call;
     const raised = toOperationProblem(thrown, operation.name);
     const room = roomOf(call, { limits: parts.limits, tokensLeft: Number.POSITIVE_INFINITY });
-    const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
-    const text = hideSecrets(toVisibleText(errorText(error)));
+    const { output: error, text } = leave(
+      toErrorAnswer({ problem: raised, helpPath: ROOT }, room),
+      errorText,
+    );
     record.end(error.code, 0);
     await Promise.allSettled([...call.storing, session?.save()]);
     count(call, { text, asides: [], counted: record.observed(error.code, {}, { targets: [], session }) });
@@ -258,6 +262,12 @@ function policyOf(
   const tool = surfaceTools(surface).find(({ operation }) => operation === name);
   const onlyReads = operationOf(name).readOnly && !tool?.mayWrite;
   return { reach: onlyReads ? "read" : "any", ...policy, asks: stricterAsk(ask, policy?.asks) };
+}
+
+/** The way out of every answer: without secrets, as data and as text; hidden characters of the text are spelt out. */
+function leave<O extends object>(shown: O, toText: (output: O) => string) {
+  const output = hideSecrets(shown);
+  return { output, text: toVisibleText(toText(output)) };
 }
 
 function ignoredText(ignored: readonly string[]): string {

@@ -7,6 +7,7 @@ import {
   isInputRequiredResult,
   type ReadResourceResult,
 } from "@modelcontextprotocol/server";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
@@ -114,7 +115,7 @@ function passingOn<O extends FaceOptions>(options: O) {
   const client = options.client && {
     ...options.client,
     passOn: (result: unknown) => {
-      passed.result = result;
+      passed.result = hideSecrets(result);
     },
     passError: (error: RpcError) => {
       passed.error = error;
