@@ -35,8 +35,8 @@ export function createCurrentCatalog(live: CatalogStore, sources: SourceManager,
     /** Waits a while for the servers that these addresses name. Call it after `ready`. */
     started: async (addresses: readonly string[], principal: Principal): Promise<Generation> => {
       const isStarted = ({ viewFor }: Generation) => {
-        const { starting } = viewFor(principal);
-        return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(address)));
+        const { starting, toNamed } = viewFor(principal);
+        return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(toNamed(address))));
       };
       return after(live.until(isStarted, STARTING_MS));
     },

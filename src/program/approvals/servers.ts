@@ -27,7 +27,10 @@ export const servers = defineCommand({
   },
   run: async ({ action, words: [word], config, all, yes, json }) => {
     if (action && all === (word !== undefined)) throw invalid("servers", `${action} needs LABEL or --all`);
-    const { servers, loaded } = await openConfig({ config: config ?? (action ? undefined : word) });
+    const { servers, loaded } = await openConfig({
+      config: config ?? (action ? undefined : word),
+      everyProfile: true,
+    });
     for (const { message } of loaded.problems) console.error(toVisibleLine(message));
     const programs = servers.map((server) => server.program());
     const consents = openConsents();

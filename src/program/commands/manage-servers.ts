@@ -131,7 +131,7 @@ export const logout = defineCommand({
  * @throws INVALID_INPUT if there is none.
  */
 async function findServer(command: string, label: string, config: string | undefined): Promise<McpSource> {
-  const { sources } = (await openConfig({ config })).options;
+  const { sources } = (await openConfig({ config, everyProfile: true })).options;
   const servers = sources.filter((source): source is McpSource => "logIn" in source);
   const labels = servers.map((server) => server.label);
   const server = servers[labels.indexOf(label)];

@@ -71,7 +71,7 @@ export const status = defineCommand({
 
 /** The servers of a config with their state and cost. */
 async function readServerStates(config: string | undefined) {
-  const { servers, options, loaded } = await openConfig({ config });
+  const { servers, options, loaded } = await openConfig({ config, everyProfile: true });
   for (const { message } of loaded.problems) console.error(toVisibleLine(message));
   const consents = openConsents();
   const programs = servers.map((server) => server.program());

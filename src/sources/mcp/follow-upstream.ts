@@ -39,6 +39,8 @@ import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 export interface McpSourceOptions {
   /** Only the servers of this profile of the config. */
   readonly profile?: string;
+  /** Further names of the server, in addresses and searches. */
+  readonly aliases?: readonly string[];
   /** Folder that keeps listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
   /** Age at which a listing is stale, in milliseconds. Default: one day. */
@@ -170,7 +172,7 @@ export function followUpstream(options: FollowUpstreamOptions) {
     };
     const listed = listing
       ? toDrafts({ ...listing, tools: offered(listing, config) }, server)
-      : { drafts: status ? [standIn(label, status)] : [], kept: [] };
+      : { drafts: status ? [standIn(options, status)] : [], kept: [] };
     const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
@@ -323,7 +325,7 @@ function offered(
 }
 
 function toDomain(
-  { label, description, scopes = [], readBeforeWrite, ...options }: FollowUpstreamOptions,
+  { label, aliases, description, scopes = [], readBeforeWrite, ...options }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
   // Instructions under a heading are a manual for the server and do not say what it is for.
@@ -334,6 +336,7 @@ function toDomain(
   const ask = stricterAsk(options.ask, options.config.ask);
   return {
     name: label,
+    ...(aliases && { aliases }),
     description: text,
     scopes,
     rules: [],
@@ -343,7 +346,7 @@ function toDomain(
 }
 
 /** Stands for a server that was never listed, with the reason. */
-function standIn(label: string, status: EntryStatus): EntryDraft {
+function standIn({ label, aliases = [] }: FollowUpstreamOptions, status: EntryStatus): EntryDraft {
   return {
     ...BARE_ENTRY,
     kind: "resource",
@@ -351,7 +354,7 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
     domain: label,
     name: `${label} server`,
     description: `The MCP server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
-    aliases: [label],
+    aliases: [label, ...aliases],
     status,
     load: async () => status,
   };
