@@ -130,3 +130,30 @@ verifies("clients:restrictions", "sharing is a choice that names what is shared"
   for (const client of ["windsurf", "claude-desktop"]) await keyhole("disconnect", client);
   expect(settings()).toEqual({ mcpServers: {} });
 });
+
+verifies(
+  "clients:restrictions",
+  "added and removed servers, and clients without a profile, are told",
+  async () => {
+    const { has, path, keyhole, settings } = setUp();
+    has("cursor", { tasks: chaos() });
+    await keyhole("connect", "cursor", "--yes");
+    expect((await keyhole("add", "notes", "--", "notes-mcp")).out).toContain(
+      "keyhole connect CLIENT --with notes",
+    );
+    const given = await keyhole("connect", "cursor", "--with", "notes", "--yes");
+    expect(given).toMatchObject({ code: 0, out: expect.stringMatching(/also gets.*\n {2}notes\n/) });
+    expect(settings().profiles.cursor.servers).toEqual({ tasks: {}, notes: {} });
+    expect((await keyhole("connect", "cursor", "--yes")).out).toContain("is connected already");
+    await keyhole("remove", "notes");
+    expect(settings().profiles.cursor.servers).toEqual({ tasks: {} });
+
+    // The entry of an older version.
+    const entry = readFileSync(path("cursor"), "utf8").replace(/,\s*"--profile",\s*"cursor"/, "");
+    write(path("cursor"), entry);
+    const checked = await keyhole("doctor");
+    expect(checked.out + checked.errors).toContain("Cursor gets the servers of every client");
+    expect((await keyhole("connect", "cursor", "--yes")).out).toContain("Cursor is connected.");
+    expect(readFileSync(path("cursor"), "utf8")).toContain('"--profile"');
+  },
+);

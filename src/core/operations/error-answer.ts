@@ -117,7 +117,8 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
     const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
     return problem("NOT_FOUND", { name: `A single entry named ${cutText(address, 128)}` }, { nearest: ops });
   }
-  const domain = domainOf(view.toNamed(address));
+  const named = view.toNamed(address);
+  const domain = domainOf(named);
   const [only, ...others] = view.shown.filter((entry) => entry.domain === domain);
   // A server that could not be listed yet may have it.
   if (only?.status && others.length === 0) {
@@ -127,7 +128,7 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   const candidates = [...view.shown, ...unveiled].flatMap((entry) =>
     address.includes("://") ? [entry.route] : [entry.op, entry.name],
   );
-  const near = nearest(cutText(address, 256), new Set(candidates));
+  const near = nearest(cutText(named, 256), new Set(candidates));
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
 }
 

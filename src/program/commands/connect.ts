@@ -200,12 +200,13 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
   ];
 }
 
-type DescribedServer = Pick<ProfileServer, "config" | "notes"> & Partial<Pick<ProfileServer, "aliases">>;
-
 /** Describes a server: what it runs or reaches, the tools that its config leaves out, and notes for the person. */
 export function serverLines(
   title: string,
-  { config: { includeTools, excludeTools = [] }, aliases = [], notes }: DescribedServer,
+  {
+    config: { includeTools, excludeTools = [], aliases = [] },
+    notes,
+  }: Pick<ProfileServer, "config" | "notes">,
   program: ServerProgram,
 ): string[] {
   return [

@@ -168,7 +168,6 @@ function serverReader({
     const consents = openConsents();
     const options: McpSourceOptions = {
       ...servers,
-      ...(profile !== undefined && { profile }),
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
       commandFor: (words) => suggestCommand(words, json),

@@ -39,8 +39,6 @@ import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 export interface McpSourceOptions {
   /** Only the servers of this profile of the config. */
   readonly profile?: string;
-  /** Further names of the server, in addresses and searches. */
-  readonly aliases?: readonly string[];
   /** Folder that keeps listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
   /** Age at which a listing is stale, in milliseconds. Default: one day. */
@@ -330,7 +328,7 @@ function offered(
 }
 
 function toDomain(
-  { label, aliases, description, scopes = [], readBeforeWrite, ...options }: FollowUpstreamOptions,
+  { label, description, scopes = [], readBeforeWrite, ...options }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
   // Instructions under a heading are a manual for the server and do not say what it is for.
@@ -338,6 +336,7 @@ function toDomain(
   const summary = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
   // A server without a description is described by the tools that the reader may see.
   const text = description ?? summary ?? "";
+  const { aliases } = options.config;
   const ask = stricterAsk(options.ask, options.config.ask);
   return {
     name: label,
@@ -351,7 +350,10 @@ function toDomain(
 }
 
 /** Stands for a server that was never listed, with the reason. */
-function standIn({ label, aliases = [] }: FollowUpstreamOptions, status: EntryStatus): EntryDraft {
+function standIn(
+  { label, config: { aliases = [] } }: FollowUpstreamOptions,
+  status: EntryStatus,
+): EntryDraft {
   return {
     ...BARE_ENTRY,
     kind: "resource",

@@ -6,13 +6,14 @@ import { uniqueName } from "../../base/util/unique-name.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import { readOverride } from "./config/overrides.ts";
-import { readProfile, rulesOf, serversOf } from "./config/profiles.ts";
+import { readProfile, serversOf } from "./config/profiles.ts";
 import {
   invalid,
   isSwitchedOff,
   type McpServerConfig,
   readServerConfig,
   type ServerConfig,
+  withoutRules,
 } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import {
@@ -71,14 +72,14 @@ export function createMcpSource(
   if (!LABEL.test(label))
     throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
   const server = readServerConfig(label, config);
-  // A server offers the same whoever may use it, and whichever calls need approval.
-  const { ask: _, disabled: __, includeTools: ___, excludeTools: ____, timeoutMs: _____, ...listed } = server;
   const environment = options.environment ?? process.env;
   const settings: FollowUpstreamOptions = {
     ...options,
     label,
     config: server,
-    cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, listed) : undefined,
+    cache: options.cacheDirectory
+      ? createListingCache(options.cacheDirectory, label, withoutRules(server))
+      : undefined,
     variables: options.variables ?? environment,
     environment,
     shared: server.stateful ? undefined : options.shared,
@@ -163,11 +164,10 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
   const servers =
     block.mcpServers ?? block.servers ?? (isPlainObject(block.mcp) ? block.mcp.servers : undefined);
   if (!isPlainObject(servers)) throw invalid(CONFIG, "it has neither mcpServers nor servers");
-  const { profile: name, ...shared } = options;
-  const profile = name === undefined ? {} : readProfile(block.profiles, name);
-  const rules = rulesOf(profile) ?? {};
+  const { profile, ...shared } = options;
+  const chosen = profile === undefined ? servers : serversOf(servers, readProfile(block.profiles, profile));
   const taken = new Set<string>();
-  return Object.entries(serversOf(servers, profile))
+  return Object.entries(chosen)
     .filter(([, config]) => !isSwitchedOff(config))
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
@@ -175,7 +175,6 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
       createMcpSource(uniqueName(toLabel(name), taken), config as McpServerConfig, {
         ...shared,
         ...readOverride(block.overrides, name),
-        ...(rules[name]?.aliases && { aliases: rules[name].aliases }),
       }),
     );
 }

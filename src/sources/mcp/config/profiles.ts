@@ -2,21 +2,21 @@ import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { fieldsOf, isPlainObject, type PlainObject } from "../../../base/util/plain-object.ts";
 import { readPart } from "./config-mistakes.ts";
-import { FIELD_ALIASES, isSwitchedOff, toolNames } from "./server-config.ts";
+import { FIELD_ALIASES, isSwitchedOff, nameList } from "./server-config.ts";
 
 const name = z.string().min(1).max(4_096);
 
 /** The part of a server that a profile's callers have, in place of the same fields of the server's entry. */
 const serverRulesSchema = z.strictObject({
   disabled: z.boolean().optional().describe("Whether the server is off in this profile"),
-  includeTools: toolNames
+  includeTools: nameList
     .optional()
     .describe("Only these tools. Both lists of the server's entry count no more"),
-  excludeTools: toolNames
+  excludeTools: nameList
     .optional()
     .describe("Not these tools. Both lists of the server's entry count no more"),
   timeoutMs: z.int().positive().optional().describe("Time limit for one call, in milliseconds"),
-  aliases: z.array(name).optional().describe("Further names of the server, in addresses and searches"),
+  aliases: nameList.optional().describe("Further names of the server, in addresses and searches"),
 });
 
 const served = {
@@ -104,7 +104,7 @@ export function hasToolLists(config: unknown): boolean {
 }
 
 /** A server's entry with rules of a profile in place of its own. */
-export function withRules(config: unknown, { aliases: _, ...rules }: ServerRules): unknown {
+export function withRules(config: unknown, rules: ServerRules): unknown {
   if (!isPlainObject(config)) return config;
   const replaced = [
     ...(rules.includeTools || rules.excludeTools ? SPELLINGS : []),

@@ -6,15 +6,17 @@ import { readPart } from "./config-mistakes.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
-export const toolNames = z.array(z.string().min(1)).max(10_000);
+export const nameList = z.array(z.string().min(1)).max(10_000);
 
 const common = {
   disabled: z.boolean().optional(),
   enabled: z.boolean().optional(),
+  /** Further names of the server, in addresses and searches. */
+  aliases: nameList.optional(),
   /** Only these tools exist, by the server's names for them. */
-  includeTools: toolNames.optional(),
+  includeTools: nameList.optional(),
   /** These tools do not exist. */
-  excludeTools: toolNames.optional(),
+  excludeTools: nameList.optional(),
   /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
   stateful: z.boolean().optional(),
   /** The tools whose calls need a person's approval. */
@@ -107,6 +109,13 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
 
 export function isSwitchedOff(config: unknown): boolean {
   return isPlainObject(config) && (config.disabled === true || config.enabled === false);
+}
+
+/** The part of a config that says what runs or is reached, without the rules for those who use it. */
+export function withoutRules(config: ServerConfig) {
+  const { aliases, disabled, enabled, includeTools, excludeTools, stateful, ask, timeoutMs, ...program } =
+    config;
+  return program;
 }
 
 function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
