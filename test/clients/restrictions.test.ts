@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import fc from "fast-check";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { PlainObject } from "../../src/base/util/plain-object.ts";
 import type { SourceContent } from "../../src/core/nouns/source.ts";
 import type { Client } from "../../src/program/clients/client.ts";
@@ -11,7 +11,6 @@ import { readJsonConfig } from "../../src/program/open/read-json-config.ts";
 import { readProfile, serversOf } from "../../src/sources/mcp/config/profiles.ts";
 import { createMcpSource, type McpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../../src/sources/mcp/shared-servers.ts";
-import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { PATIENT } from "../upstream-kit.ts";
 import { clientOf, pathOf, setUp, write } from "./kit.ts";
@@ -107,53 +106,49 @@ const servers = fc
   .uniqueArray(fc.constantFrom(...NAMES), { maxLength: 3 })
   .chain((names) => fc.tuple(...names.map((name) => server.map((one): Wanted => ({ name, ...one })))));
 
-verifies(
-  "clients:restrictions",
-  "after all clients are connected, each has exactly the tools that its own config allowed",
-  async () => {
-    const home = temporaryFolder();
-    const { machine, ownPath, connections, plan } = setUp(home);
-    const shared = createSharedServers();
-    const options = { shared, trusted: true, cwd: home, limits: PATIENT };
-    const end = new AbortController();
-    onTestFinished(() => end.abort());
-    for (const program of PROGRAMS) {
-      const config = { command: process.execPath, args: [CHAOS, program] };
-      await offered(createMcpSource("keeper", config, options), end.signal);
-    }
-    const names = CLIENTS.map(({ name }) => name);
-    const order = fc.shuffledSubarray(names, { minLength: names.length });
-    const configs = fc.tuple(...CLIENTS.map(() => servers));
-    await fc.assert(
-      fc.asyncProperty(order, configs, async (connected, all) => {
-        const byClient = new Map(CLIENTS.map((client, index) => [client, all[index]!]));
-        rmSync(ownPath, { force: true });
-        for (const [client, wanted] of byClient) {
-          const { path, format, at } = {
-            ...client.places(machine).find((place) => place.path === pathOf(client, machine))!,
-          };
-          const set = Object.fromEntries(wanted.map((one) => [one.name, written(client, one)]));
-          const edit = { at, remove: [], set, ...(client.dialect.isList && { isList: true }) };
-          write(path, await editConfig({ path, format }, "", [edit]));
-        }
-        const texts = CLIENTS.map((client) => readFileSync(pathOf(client, machine), "utf8"));
-        for (const name of connected) await connections.make(await plan(clientOf(name)));
+test("clients:restrictions: after all clients are connected, each has exactly the tools that its own config allowed", async () => {
+  const home = temporaryFolder();
+  const { machine, ownPath, connections, plan } = setUp(home);
+  const shared = createSharedServers();
+  const options = { shared, trusted: true, cwd: home, limits: PATIENT };
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  for (const program of PROGRAMS) {
+    const config = { command: process.execPath, args: [CHAOS, program] };
+    await offered(createMcpSource("keeper", config, options), end.signal);
+  }
+  const names = CLIENTS.map(({ name }) => name);
+  const order = fc.shuffledSubarray(names, { minLength: names.length });
+  const configs = fc.tuple(...CLIENTS.map(() => servers));
+  await fc.assert(
+    fc.asyncProperty(order, configs, async (connected, all) => {
+      const byClient = new Map(CLIENTS.map((client, index) => [client, all[index]!]));
+      rmSync(ownPath, { force: true });
+      for (const [client, wanted] of byClient) {
+        const { path, format, at } = {
+          ...client.places(machine).find((place) => place.path === pathOf(client, machine))!,
+        };
+        const set = Object.fromEntries(wanted.map((one) => [one.name, written(client, one)]));
+        const edit = { at, remove: [], set, ...(client.dialect.isList && { isList: true }) };
+        write(path, await editConfig({ path, format }, "", [edit]));
+      }
+      const texts = CLIENTS.map((client) => readFileSync(pathOf(client, machine), "utf8"));
+      for (const name of connected) await connections.make(await plan(clientOf(name)));
 
-        for (const [client, wanted] of byClient) {
-          const sources = await readJsonConfig(
-            ownPath,
-            { ...options, profile: client.name },
-            { choose: (own, profiles) => serversOf(own, readProfile(profiles, client.name)) },
-          );
-          const seen = new Set((await Promise.all(sources.map((source) => offered(source)))).flat());
-          expect([client.name, seen]).toEqual([client.name, allowed(client, wanted)]);
-        }
-        expect(shared.size).toBe(PROGRAMS.length);
-        for (const name of connected.toReversed()) await connections.undo(name);
-        expect(CLIENTS.map((client) => readFileSync(pathOf(client, machine), "utf8"))).toEqual(texts);
-        expect(existsSync(ownPath)).toBe(false);
-      }),
-      { numRuns: 15 },
-    );
-  },
-);
+      for (const [client, wanted] of byClient) {
+        const sources = await readJsonConfig(
+          ownPath,
+          { ...options, profile: client.name },
+          { choose: (own, profiles) => serversOf(own, readProfile(profiles, client.name)) },
+        );
+        const seen = new Set((await Promise.all(sources.map((source) => offered(source)))).flat());
+        expect([client.name, seen]).toEqual([client.name, allowed(client, wanted)]);
+      }
+      expect(shared.size).toBe(PROGRAMS.length);
+      for (const name of connected.toReversed()) await connections.undo(name);
+      expect(CLIENTS.map((client) => readFileSync(pathOf(client, machine), "utf8"))).toEqual(texts);
+      expect(existsSync(ownPath)).toBe(false);
+    }),
+    { numRuns: 15 },
+  );
+});
