@@ -2,7 +2,15 @@ import { hash } from "node:crypto";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
-import type { Domain, Draft, Entry, EntryDraft, LazyDraft, ToolEntry } from "../nouns/entry.ts";
+import {
+  type Domain,
+  type Draft,
+  domainOf,
+  type Entry,
+  type EntryDraft,
+  type LazyDraft,
+  type ToolEntry,
+} from "../nouns/entry.ts";
 import type { SourceContent } from "../nouns/source.ts";
 import { catalogErrors, catalogInvalid, routeOfName } from "./catalog-errors.ts";
 import { ingestEntry } from "./ingest-entry.ts";
@@ -68,8 +76,9 @@ export function buildCatalog(content: CatalogContent): Catalog {
       byFurther.set(address, [...(byFurther.get(address) ?? []), entry]);
     }
   }
+  const toNamed = domainNamer(domains);
   const find: Catalog["find"] = (given, allowed = () => true) => {
-    const address = MENTION.test(given) ? given.slice(1) : given;
+    const address = toNamed(MENTION.test(given) ? given.slice(1) : given);
     const entry = atRoute(linked, address) ?? byOp().get(address);
     return entry && allowed(entry) ? entry : byFurther.get(address)?.find(allowed);
   };
@@ -107,6 +116,18 @@ function isTool(draft: Draft): draft is ToolDraft {
 
 function isUnaddressed({ op, route }: ToolDraft): boolean {
   return op === undefined && route === undefined;
+}
+
+/** Writes an address, or a domain, with the name of its domain in the place of an alias. */
+export function domainNamer(domains: ReadonlyMap<string, Domain>): (address: string) => string {
+  const names = new Map<string, string>();
+  for (const { name, aliases = [] } of domains.values()) for (const alias of aliases) names.set(alias, name);
+  if (names.size === 0) return (address) => address;
+  return (address) => {
+    const domain = domainOf(address);
+    const name = domains.has(domain) ? undefined : names.get(domain);
+    return name === undefined ? address : name + address.slice(domain.length);
+  };
 }
 
 const known = new WeakMap<Draft, { readonly key: string; readonly entry: Entry | string }>();
