@@ -17,7 +17,7 @@ import { createAgentTokens } from "./agent-tokens.ts";
 import type { Settings } from "./settings-schema.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
-type RecordedDecision = Extract<AuditEvent, { kind: "allowed" | "revoked" }>;
+type RecordedDecision = Extract<AuditEvent, { what: string }>;
 
 export function openPins(): Pins {
   return createPins({ path: join(setStateFolder(), "pins.json") });
