@@ -9,7 +9,8 @@ import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
 import { typedText, useDraft, useLatest } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
-import { colour, column, wrapHard } from "./terminal-text.ts";
+import { colour, column } from "./terminal-text.ts";
+import { wrapHard } from "./wrap-text.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
 const ROWS_BELOW = 9;

@@ -6,7 +6,8 @@ import { tintOf } from "./block-view.ts";
 import type { PermissionAnswer } from "./chat-agent.ts";
 import type { Permission } from "./chat-state.ts";
 import { type DraftState, useLatest } from "./line-editor.ts";
-import { colour, column, wrapHard } from "./terminal-text.ts";
+import { colour, column } from "./terminal-text.ts";
+import { wrapHard } from "./wrap-text.ts";
 
 /** Rows for the title, the choices, the hint, the draft and the status. */
 const OTHER_ROWS = 18;
@@ -248,6 +249,8 @@ export function useAttention(question: number | undefined) {
       if (key.return) return now.chosen !== undefined;
       return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape].includes(true);
     },
+    /** Whether the question takes keys, also if the screen is not drawn yet. */
+    isReady: (): boolean => current(state.latest()) !== undefined,
     choose: (next: (chosen: number | undefined) => number): void => {
       const now = current(state.latest());
       if (now) state.set({ ...now, chosen: next(now.chosen) });
