@@ -92,7 +92,7 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/core/storage/sqlite-storage.ts": "one file for each driver of the storage port",
   "src/postgres/state/postgres-state.ts": "the published function",
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",
-  "src/program/commands/build-index.ts": "loaded when the command runs",
+  "src/program/old-names.ts": "goes with the next release",
   "src/search/schema-text.ts": "its importer is in another room",
   "src/search/vectors/kernel-bytes.ts": "written by scripts/make-kernel.ts",
   "src/sources/content/formats/content-formats.ts": "the published table",

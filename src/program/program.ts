@@ -1,6 +1,7 @@
 import { isProblem, type Problem } from "../base/problems/problem.ts";
 import { PROGRAM_VERSION } from "../base/util/program-version.ts";
 import type { OperationName } from "../core/operations/operations.ts";
+import { readOldName } from "./old-names.ts";
 import type { Command } from "./terminal/define-command.ts";
 
 const WRONG_USAGE = 2;
@@ -49,11 +50,7 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
     row("pins", "Show and approve the definitions of upstream servers.", () => import("./approvals/pins.ts")),
     row("trust", "Show what a folder would run, and trust it.", () => import("./open/trust-folder.ts")),
     row("secrets", "Keep values that configs refer to by name.", () => import("./commands/secrets.ts")),
-    row(
-      "token",
-      "Make, list and revoke tokens of agents that call over HTTP.",
-      () => import("./commands/token.ts"),
-    ),
+    row("agents", "Keys of agents that call over HTTP.", () => import("./commands/agents.ts")),
   ],
   "Serve MCP clients": [
     row(
@@ -62,18 +59,10 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
       () => import("./daemon/serve-here.ts"),
     ),
     row("daemon", "Show or stop the process that serves all clients.", () => import("./commands/daemon.ts")),
-    row("logs", "Show the log of the daemon.", () => import("./commands/daemon.ts")),
+    row("logs", "Show the daemon's log, and who called what.", () => import("./commands/logs.ts")),
   ],
   "Look after a catalog": [
-    row("report", "Show what use teaches about your catalog.", () => import("./commands/report.ts")),
-    row("lint", "Find definitions that models have trouble with.", () => import("./doctor/lint-entries.ts")),
-    row("bench", "Measure how well your own tools are found.", () => import("./commands/bench.ts")),
-    row(
-      "index",
-      "Build the index of a library of Markdown files.",
-      () => import("./commands/build-index.ts"),
-    ),
-    row("audit", "Verify and show the audit log.", () => import("./commands/audit.ts")),
+    row("catalog", "Check how tools are described, found and used.", () => import("./commands/catalog.ts")),
   ],
 };
 const COMMANDS = Object.values(GROUPS).flat();
@@ -102,7 +91,10 @@ export function loadCommands() {
 }
 
 /** Runs the program with the words of a command line. Failures are printed and become the exit code. */
-export async function runProgram(words: readonly string[]): Promise<void> {
+export async function runProgram(typed: readonly string[]): Promise<void> {
+  const renamed = readOldName(typed);
+  if (renamed) console.error(renamed.sentence);
+  const words = renamed?.words ?? typed;
   const [name = "", ...args] = words;
   if (name.startsWith("-") && isHelpAsked(words)) return console.log(usage());
   if (["--version", "-v", "version"].includes(name)) return console.log(PROGRAM_VERSION);

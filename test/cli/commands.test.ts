@@ -61,7 +61,7 @@ verifies(
 
 test("status shows clients, servers and agents at a glance", async () => {
   const { home, config, agree } = setUp();
-  await keyhole(home, ["token", "add", "ci"]);
+  await keyhole(home, ["agents", "add", "ci"]);
   await agree("servers", "allow", "--all");
   const { out } = await keyhole(home, ["status", "--config", config]);
   expect(out).toMatch(
@@ -135,9 +135,9 @@ test("the help groups the commands by what a person wants, on one screen", async
       "completion",
     ],
     ["Use the tools", "chat", "run", "ask", "help", "get", "exec", "batch", "script"],
-    ["Decide what may run", "approve", "servers", "pins", "trust", "secrets", "token"],
+    ["Decide what may run", "approve", "servers", "pins", "trust", "secrets", "agents"],
     ["Serve MCP clients", "serve", "daemon", "logs"],
-    ["Look after a catalog", "report", "lint", "bench", "index", "audit"],
+    ["Look after a catalog", "catalog"],
   ]);
 });
 
@@ -234,13 +234,13 @@ test("lint names missing, vague and colliding descriptions with a better wording
 test("bench and lint look at the person's own catalog and call nothing", async () => {
   const { home, config, agree } = setUp({ CHAOS_DESCRIPTION: "Adds two numbers." });
   await agree("servers", "allow", "--all");
-  const bench = await keyhole(home, ["bench", "--json", "--config", config]);
+  const bench = await keyhole(home, ["catalog", "bench", "--json", "--config", config]);
   expect(JSON.parse(bench.out)).toMatchObject([
     { queries: "name", asked: expect.toSatisfy((count) => count > 5), first: expect.any(Number) },
     { queries: "description" },
     { queries: "use", asked: 0 },
   ]);
-  const lint = await keyhole(home, ["lint", "tasks", "--config", config]);
+  const lint = await keyhole(home, ["catalog", "lint", "tasks", "--config", config]);
   expect(lint.out).toContain("its description is vague");
 });
 
@@ -274,11 +274,13 @@ test("what agents ask and use through serve is kept: bench asks it again, and re
   };
   await serve(["add two numbers"], ["tasks.add"]);
   await serve(["brew a pot of coffee", "walk the dog"], []);
-  const [, , use] = JSON.parse((await keyhole(home, ["bench", "--json", "--config", config])).out);
+  const [, , use] = JSON.parse((await keyhole(home, ["catalog", "bench", "--json", "--config", config])).out);
   expect(use).toMatchObject({ queries: "use", asked: 1, five: 1 });
-  const { unmet } = JSON.parse((await keyhole(home, ["report", "--json"])).out);
+  const { unmet } = JSON.parse((await keyhole(home, ["catalog", "report", "--json"])).out);
   expect(unmet.map(({ query }: { query: string }) => query)).toContain("brew a pot of coffee");
-  expect((await keyhole(home, ["report"])).out).toMatch(/led to no call[\s\S]*brew a pot of coffee/);
+  expect((await keyhole(home, ["catalog", "report"])).out).toMatch(
+    /led to no call[\s\S]*brew a pot of coffee/,
+  );
   const log = join(home, ".local/state/keyhole/learning.jsonl");
   expect(statSync(log).mode & 0o077).toBe(0);
 

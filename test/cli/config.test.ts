@@ -99,7 +99,7 @@ verifies(
       errors: expect.stringContaining("profile play not found; profiles: work"),
     });
     // The config switched the audit log off.
-    expect((await keyhole(home, ["audit", "tail"])).out).not.toContain("call-");
+    expect((await keyhole(home, ["logs", "calls"])).out).not.toContain("call-");
   },
 );
 

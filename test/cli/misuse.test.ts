@@ -75,24 +75,25 @@ const MISUSES: readonly string[] = [
   "logs -n many",
   "logs a b",
   "doctor --fix",
-  "token add",
-  "token add x --expires never",
-  "token revoke nobody",
-  "token what",
+  "agents add",
+  "agents add x --expires never",
+  "agents revoke nobody",
+  "agents what",
   "secrets set",
   "secrets set a b",
   "secrets remove nobody",
   "secrets what",
   "completion",
   "completion tcsh",
-  "lint nobody --config notes.mjs",
-  "bench nobody --config notes.mjs",
+  "catalog lint nobody --config notes.mjs",
+  "catalog bench nobody --config notes.mjs",
   "audit",
-  "audit verify --folder /no/such/folder --contains 1",
-  "audit tail -n many",
-  "audit export --since yesterday",
+  "catalog",
+  "logs verify --folder /no/such/folder --contains 1",
+  "logs calls -n many",
+  "logs calls --since yesterday",
   "index",
-  "index build /no/such/folder",
+  "catalog index /no/such/folder",
   "daemon what",
   "serve --surface none --config notes.mjs",
   "serve --config missing.ts",
@@ -155,7 +156,7 @@ describe("misuse", () => {
     const home = setUp();
     const file = join(home, "no-folder");
     writeFileSync(file, "");
-    const outcome = await keyhole(home, ["token", "add", "ci"], { XDG_STATE_HOME: file });
+    const outcome = await keyhole(home, ["agents", "add", "ci"], { XDG_STATE_HOME: file });
     expect(wrong("home", outcome)).toEqual([]);
     expect(outcome.errors).toContain("no-folder");
   });

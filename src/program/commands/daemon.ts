@@ -1,19 +1,13 @@
-import { open, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
-import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { daemonPaths, readAddress } from "../daemon/daemon-paths.ts";
 import type { DaemonStatus } from "../daemon/handshake.ts";
 import { greet } from "../daemon/reach-daemon.ts";
 import { defineCommand } from "../terminal/define-command.ts";
-import { COUNT_MOST, FOLLOW, JSON_OUTPUT } from "../terminal/shared-options.ts";
+import { JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 const IDLE_SECONDS = 600;
-/** The most of the log that is read at once. */
-const MAX_BYTES = 4 * 1024 * 1024;
-const FOLLOW_MS = 500;
 
 export const daemon = defineCommand({
   name: "daemon",
@@ -78,52 +72,4 @@ async function runDaemon(): Promise<void> {
 function readIdle(): number {
   const seconds = Number(process.env.KEYHOLE_DAEMON_IDLE);
   return seconds > 0 && seconds < 1_000_000 ? seconds : IDLE_SECONDS;
-}
-
-export const logs = defineCommand({
-  name: "logs",
-  page: "daemon.md",
-  words: "[SERVER]",
-  about: `Shows the newest lines of the log of the daemon that serves your clients: servers that start, fail and
-    restart, and calls that fail. With SERVER, only lines that name it. A level of more detail: LOG_LEVEL=debug, or
-    logging.level in the config. keyhole audit shows who called what.`,
-  options: {
-    number: { short: "n", takes: "NUMBER", most: COUNT_MOST, default: 50, help: "how many lines" },
-    follow: FOLLOW,
-  },
-  run: async ({ words: [server], number: count, follow }) => {
-    const path = daemonPaths().log;
-    const isWanted = (line: string) => line !== "" && (server === undefined || line.includes(server));
-    const { lines, end } = await readFrom(path, 0);
-    const newest = count === 0 ? [] : lines.filter(isWanted).slice(-count);
-    for (const line of newest) console.log(toVisibleLine(line));
-    if (newest.length === 0 && !follow)
-      console.log(`No lines in ${path}. A client that starts Keyhole makes some.`);
-    process.stdout.on("error", () => process.exit(0));
-    for (let from = end; follow; ) {
-      await sleep(FOLLOW_MS);
-      const more = await readFrom(path, from);
-      from = more.end;
-      for (const line of more.lines.filter(isWanted)) console.log(toVisibleLine(line));
-    }
-  },
-});
-
-/** Whole lines from a place on, at most the last megabytes. A file that began anew is read from its start. */
-async function readFrom(path: string, from: number): Promise<{ lines: string[]; end: number }> {
-  const size = await stat(path).then(
-    (facts) => facts.size,
-    () => 0,
-  );
-  const start = Math.max(size < from ? 0 : from, size - MAX_BYTES);
-  if (size === start) return { lines: [], end: size };
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - start), position: start });
-    const text = buffer.toString("utf8", 0, bytesRead);
-    const whole = text.slice(0, text.lastIndexOf("\n") + 1);
-    return { lines: whole.split("\n"), end: start + Buffer.byteLength(whole) };
-  } finally {
-    await file.close();
-  }
 }

@@ -37,7 +37,7 @@ export async function* checkState(home: string, config: string | undefined): Asy
   for (const chain of readAuditFolder(auditFolder())) {
     const { bad } = await verifyChain(chain, () => {});
     if (bad)
-      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole audit verify");
+      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole logs verify");
   }
 }
 

@@ -7,7 +7,6 @@ export const TRUST = {
 export const JSON_OUTPUT = { help: "print JSON" } as const;
 export const REFRESH = { help: "ask all servers, even those listed within a day" } as const;
 export const ALL = { help: "everything, instead of one name" } as const;
-export const FOLLOW = { short: "f", help: "go on with new ones as they come" } as const;
 export const CONTINUE = { short: "c", help: "continue the last conversation of this folder" } as const;
 export const RESUME = { short: "r", takes: "ID", help: "continue that conversation" } as const;
 export const PROVIDER = { takes: "NAME", help: "the provider to use" } as const;

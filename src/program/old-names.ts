@@ -1,0 +1,47 @@
+/** Words that a person used to type, and those that do the same now. Goes with the next release. */
+interface OldName {
+  readonly old: string;
+  readonly now: string;
+  /** The words after the old name, as the new one takes them. Undefined if they belong to another row. */
+  rewrite?(words: readonly string[]): readonly string[] | undefined;
+}
+
+/** A name of more words stands before its first word alone. */
+const OLD_NAMES: readonly OldName[] = [
+  { old: "token", now: "agents" },
+  { old: "report", now: "catalog report" },
+  { old: "lint", now: "catalog lint" },
+  { old: "bench", now: "catalog bench" },
+  { old: "index build", now: "catalog index" },
+  { old: "audit verify", now: "logs verify" },
+  { old: "audit tail", now: "logs calls" },
+  { old: "audit export", now: "logs calls --all", rewrite: renameOptions({ "--principal": "--agent" }) },
+];
+
+/** The command line in the words of today, with a sentence that says so. Undefined if it has no old name. */
+export function readOldName(
+  words: readonly string[],
+): { readonly words: readonly string[]; readonly sentence: string } | undefined {
+  for (const { old, now, rewrite = unchanged } of OLD_NAMES) {
+    const name = old.split(" ");
+    const more = name.every((word, index) => word === words[index])
+      ? rewrite(words.slice(name.length))
+      : undefined;
+    if (more)
+      return { words: [...now.split(" "), ...more], sentence: `keyhole ${old} is now keyhole ${now}.` };
+  }
+  return undefined;
+}
+
+function unchanged(words: readonly string[]): readonly string[] {
+  return words;
+}
+
+/** Renames options, also those with their value in the same word. */
+function renameOptions(names: Readonly<Record<string, string>>): OldName["rewrite"] {
+  return (words) =>
+    words.map((word) => {
+      const [option = "", ...value] = word.split("=");
+      return Object.hasOwn(names, option) ? [names[option], ...value].join("=") : word;
+    });
+}
