@@ -8,6 +8,13 @@ interface OldName {
 
 /** A name of more words stands before its first word alone. */
 const OLD_NAMES: readonly OldName[] = [
+  { old: "servers allow", now: "approve", rewrite: toApproval },
+  { old: "servers revoke", now: "approve --revoke" },
+  { old: "pins approve", now: "approve", rewrite: toApproval },
+  { old: "pins diff", now: "approve" },
+  { old: "pins revoke", now: "approve --revoke" },
+  { old: "pins", now: "approve", rewrite: (words) => toApproval(withNamedConfig(words)) },
+  { old: "trust", now: "approve", rewrite: (words) => toApproval(withFolder(words)) },
   { old: "token", now: "agents" },
   { old: "report", now: "catalog report" },
   { old: "lint", now: "catalog lint" },
@@ -38,10 +45,29 @@ function unchanged(words: readonly string[]): readonly string[] {
 }
 
 /** Renames options, also those with their value in the same word. */
-function renameOptions(names: Readonly<Record<string, string>>): OldName["rewrite"] {
+function renameOptions(names: Readonly<Record<string, string>>): NonNullable<OldName["rewrite"]> {
   return (words) =>
     words.map((word) => {
       const [option = "", ...value] = word.split("=");
       return Object.hasOwn(names, option) ? [names[option], ...value].join("=") : word;
     });
+}
+
+/** `--all` is what `approve` does without a name. */
+function toApproval(words: readonly string[]): readonly string[] {
+  const rename = renameOptions({ "--yes": "--hash", "--end": "--revoke" });
+  return rename(words.filter((word) => word !== "--all"))!;
+}
+
+/** The config that stood alone. */
+function withNamedConfig(words: readonly string[]): readonly string[] {
+  const [first = "-"] = words;
+  return first.startsWith("-") ? words : ["--config", ...words];
+}
+
+/** A folder is written with a slash or a dot at its start; the default was the folder that the person stands in. */
+function withFolder(words: readonly string[]): readonly string[] {
+  const at = words.findIndex((word, index) => !word.startsWith("-") && words[index - 1] !== "--yes");
+  if (at < 0) return [".", ...words];
+  return words.map((word, index) => (index !== at || /^[./~\\]/.test(word) ? word : `./${word}`));
 }

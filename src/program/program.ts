@@ -45,10 +45,12 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
     operation("script", "Run a script over the tools.", "run"),
   ],
   "Decide what may run": [
-    row("approve", "Show and approve what servers offer.", () => import("./approvals/approve.ts")),
-    row("servers", "Show what servers run, and let them start.", () => import("./approvals/servers.ts")),
-    row("pins", "Show and approve the definitions of upstream servers.", () => import("./approvals/pins.ts")),
-    row("trust", "Show what a folder would run, and trust it.", () => import("./open/trust-folder.ts")),
+    row(
+      "approve",
+      "Decide which servers, tools and folders may be used.",
+      () => import("./approvals/approve.ts"),
+    ),
+    row("servers", "Show what servers run.", () => import("./approvals/servers.ts")),
     row("secrets", "Keep values that configs refer to by name.", () => import("./commands/secrets.ts")),
     row("agents", "Keys of agents that call over HTTP.", () => import("./commands/agents.ts")),
   ],

@@ -51,7 +51,7 @@ verifies(
     expect(listed.out).toMatch(/^other {2}waits[\s\S]*tasks {2}waits[\s\S]*2 servers/);
     expect(listed.errors).toContain('the server "broken": command must be a text');
     expect((await keyhole(home, ["servers"])).out).toMatch(/^mine {2}waits/);
-    for (const command of ["ask", "exec", "list", "pins", "login"]) {
+    for (const command of ["ask", "exec", "list", "approve", "login"]) {
       const words =
         command === "ask"
           ? ["sum"]

@@ -4,6 +4,17 @@ import { temporaryFolder } from "../temporary-folder.ts";
 import { keyhole } from "./kit.ts";
 
 test.each<[old: string, now: string, name?: string]>([
+  ["servers allow nobody", "approve nobody"],
+  ["servers allow --all --yes abc", "approve --hash abc"],
+  ["servers revoke nobody", "approve --revoke nobody"],
+  ["pins approve --all", "approve"],
+  ["pins diff nobody://tools/x", "approve nobody://tools/x"],
+  ["pins revoke nobody", "approve --revoke nobody"],
+  ["pins --json", "approve --json"],
+  ["pins none.json", "approve --config none.json"],
+  ["trust", "approve ."],
+  ["trust sub --end", "approve ./sub --revoke"],
+  ["trust --yes abc", "approve . --hash abc"],
   ["token", "agents"],
   ["token list --json", "agents list --json"],
   ["token revoke nobody", "agents revoke nobody"],

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { diffWordsWithSpace } from "diff";
 import { toExactText, toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
@@ -33,12 +34,13 @@ export function definitionLines(
 ): ApprovalLine[] {
   const { name, effect, tokens, state, warnings, advice, changes } = definition;
   const size = `${effect.padEnd(9)} ${String(tokens).padStart(6)} tokens`;
-  const head = `${mark} ${toVisibleLine(name).padEnd(NAME_WIDTH)} ${size}${STATES[state]}`;
+  const head = `${mark} ${toVisibleLine(name).padEnd(NAME_WIDTH)} ${size}`;
   return [
     ...wrapHard(head, columns).map((text) => ({ text, tone: "title" as const })),
+    ...(STATES[state] === "" ? [] : [{ text: `${INDENT}${STATES[state]}`, tone: "quiet" as const }]),
     ...warnings.flatMap((warning) => ownLines(`! ${warning}`, columns, "warning")),
     ...(advice === undefined ? [] : ownLines(toVisibleLine(advice), columns, "warning")),
-    ...changes.flatMap((change) => changeLines(change, columns, isOpen)),
+    ...changes.flatMap((change) => changeLines(change, columns)),
     ...(changes.length > 0 && !isOpen ? [] : descriptionLines(definition, columns, isOpen)),
     ...(isOpen ? detailLines(definition, columns) : []),
   ];
@@ -47,14 +49,18 @@ export function definitionLines(
 const STATES: Readonly<Record<PinState, string>> = {
   pending: "",
   flagged: "",
-  changed: "  changed since you approved it",
-  reworded: "  in use, with another wording than you approved",
-  rejected: "  rejected by you",
-  approved: "  approved",
-  trusted: "  trusted",
+  changed: "changed since you approved it:",
+  reworded: "in use, with another wording than you approved:",
+  rejected: "rejected by you",
+  approved: "approved",
+  trusted: "trusted",
 };
 
-function descriptionLines({ definition }: DefinitionApproval, columns: number, isOpen: boolean): ApprovalLine[] {
+function descriptionLines(
+  { definition }: DefinitionApproval,
+  columns: number,
+  isOpen: boolean,
+): ApprovalLine[] {
   const { description } = definition;
   const text = typeof description === "string" ? toExactText(description).trimEnd() : "";
   const lines = text === "" ? [] : wrapWords(text, columns - OUTSIDE.length);
@@ -74,7 +80,8 @@ function descriptionLines({ definition }: DefinitionApproval, columns: number, i
 /** Everything of the definition beside its name and description. */
 function detailLines({ definition }: DefinitionApproval, columns: number): ApprovalLine[] {
   const { name: _, description: __, ...details } = definition;
-  if (Object.keys(details).length === 0) return [];
+  const isBare = isDeepStrictEqual(details, { inputSchema: { type: "object" } });
+  if (isBare || Object.keys(details).length === 0) return [];
   const json = toExactText(JSON.stringify(details, null, 2));
   return wrapHard(json, columns - OUTSIDE.length).map((line) => ({ text: `${OUTSIDE}${line}` }));
 }
@@ -84,10 +91,10 @@ function ownLines(sentence: string, columns: number, tone: "warning"): ApprovalL
 }
 
 /** A change of a definition: the words that changed with a few around them, or both values whole. */
-function changeLines(change: DefinitionChange, columns: number, isWhole: boolean): ApprovalLine[] {
+function changeLines(change: DefinitionChange, columns: number): ApprovalLine[] {
   const { path, before, after } = change;
   const isText = typeof before === "string" && typeof after === "string";
-  const parts = isText && !isWhole ? changedWords(toExactText(before), toExactText(after)) : undefined;
+  const parts = isText ? changedWords(toExactText(before), toExactText(after)) : undefined;
   const whole = [
     ...("before" in change ? [{ sign: "-", text: valueText(before) } as const] : []),
     ...("after" in change ? [{ sign: "+", text: valueText(after) } as const] : []),

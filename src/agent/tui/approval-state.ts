@@ -32,16 +32,15 @@ export interface ApprovalLayout {
 
 const MARKS: Readonly<Record<Mark, string>> = { approve: "[✓]", reject: "[✗]", wait: "[ ]" };
 
-/** Definitions that try to steer a model are open at first, and not chosen. */
+/** Definitions that try to steer a model are open at first, and not chosen. A new definition alone is open too. */
 export function startState({ definitions }: ApprovalCard): ApprovalState {
   const isSafe = ({ warnings }: DefinitionApproval) => warnings.length === 0;
+  const isAlone = ({ changes }: DefinitionApproval) => definitions.length === 1 && changes.length === 0;
   return {
     cursor: definitions.length === 0 ? -1 : 0,
     top: 0,
     marks: definitions.map((one) => (isSafe(one) ? "approve" : "wait")),
-    open: new Set(
-      definitions.flatMap((one, index) => (isSafe(one) && definitions.length > 1 ? [] : [index])),
-    ),
+    open: new Set(definitions.flatMap((one, index) => (isSafe(one) && !isAlone(one) ? [] : [index]))),
     seen: [],
   };
 }
@@ -49,7 +48,7 @@ export function startState({ definitions }: ApprovalCard): ApprovalState {
 /** Lays a card out. The lines of a definition are made once for each width. */
 export function createLayout({ title, facts, definitions }: ApprovalCard) {
   const cache = new Map<string, ApprovalLine[]>();
-  const bodyOf = (index: number, columns: number, isOpen: boolean, mark: string): ApprovalLine[] => {
+  const linesOf = (index: number, columns: number, isOpen: boolean, mark: string): ApprovalLine[] => {
     const key = `${index} ${columns} ${isOpen} ${mark}`;
     const lines = cache.get(key) ?? definitionLines(definitions[index]!, { mark, columns, isOpen });
     cache.set(key, lines);
@@ -60,7 +59,7 @@ export function createLayout({ title, facts, definitions }: ApprovalCard) {
     const lines = [...head];
     const blocks = [{ from: 0, to: head.length }];
     for (const index of definitions.keys()) {
-      const [first, ...others] = bodyOf(index, columns - 2, open.has(index), MARKS[marks[index]!]);
+      const [first, ...others] = linesOf(index, columns - 2, open.has(index), MARKS[marks[index]!]);
       const from = lines.length;
       lines.push({ ...first!, text: `${index === cursor ? "›" : " "} ${first!.text}` });
       for (const line of others) lines.push({ ...line, text: `  ${line.text}` });
@@ -100,14 +99,16 @@ export function choicesOf(
           },
         ]
       : []),
-    ...(isAllRejected ? [] : [{ label: `Reject ${all}`, answer: { approve: [], reject: definitions }, isYes: false }]),
+    ...(isAllRejected
+      ? []
+      : [{ label: `Reject ${all}`, answer: { approve: [], reject: definitions }, isYes: false }]),
     later,
   ];
 }
 
 /** Whether everything that a person has to see has been on the screen, as it was folded at first. */
-export function isWholeSeen(card: ApprovalCard, state: ApprovalState, columns: number): boolean {
-  const { blocks } = createLayout(card)({ ...state, open: startState(card).open }, columns);
+export function isWholeSeen(card: ApprovalCard, state: ApprovalState, layout: Screen["layout"]): boolean {
+  const { blocks } = layout({ ...state, open: startState(card).open });
   return blocks.every(({ from, to }, index) => (state.seen[index] ?? 0) >= to - from);
 }
 
@@ -152,7 +153,8 @@ export function pressKey(
         return { ...state, top: Math.min(last, block.to - height, top + height - 1) };
       return at(Math.min(most, cursor + 1));
     case "up":
-      if (isDefinition && block && block.from < top) return { ...state, top: Math.max(block.from, top - height + 1) };
+      if (isDefinition && block && block.from < top)
+        return { ...state, top: Math.max(block.from, top - height + 1) };
       return at(Math.max(length === 0 ? -1 : 0, cursor - 1));
     case "page-down":
     case "page-up": {

@@ -25,8 +25,8 @@ export interface ApprovalViewProps {
   onAnswer(answer: ApprovalDecision | "later"): void;
 }
 
-/** Rows for the position, the hint and a blank line. */
-const OTHER_ROWS = 3;
+/** Rows for the position and the hint. */
+const OTHER_ROWS = 2;
 /** A key that follows another one sooner was held or pasted, and answers nothing. */
 const APART_MS = 120;
 
@@ -36,8 +36,8 @@ const APART_MS = 120;
  */
 export function ApprovalView({ card, columns, rows, attention, onAnswer }: ApprovalViewProps): ReactNode {
   const layout = useMemo(() => createLayout(card), [card]);
-  const choicesBelow = choicesOf(card, startState(card)).length + 1;
-  const height = Math.max(3, rows - OTHER_ROWS - choicesBelow);
+  const answers = card.definitions.length === 0 ? 2 : card.rewords === undefined ? 3 : 4;
+  const height = Math.max(3, rows - OTHER_ROWS - answers);
   const screen = { height, layout: (state: ApprovalState) => layout(state, columns) };
   const first = useMemo(() => startState(card), [card]);
   const state = useLatest(first);
@@ -54,7 +54,7 @@ export function ApprovalView({ card, columns, rows, attention, onAnswer }: Appro
     if (key.escape) return onAnswer("later");
     const choice = choicesOf(card, now)[now.cursor - card.definitions.length];
     if (key.return && choice) {
-      const mayAnswer = isApart && (!choice.isYes || isWholeSeen(card, now, columns));
+      const mayAnswer = isApart && (!choice.isYes || isWholeSeen(card, now, screen.layout));
       return mayAnswer ? onAnswer(choice.answer) : state.set(now);
     }
     const pressed = keyOf(input, key);
@@ -64,24 +64,30 @@ export function ApprovalView({ card, columns, rows, attention, onAnswer }: Appro
   const shown = looked(state.shown);
   const { lines } = screen.layout(shown);
   const { top, cursor } = shown;
-  const isSeen = isWholeSeen(card, shown, columns);
+  const isSeen = isWholeSeen(card, shown, screen.layout);
   const hidden = lines.length - Math.min(lines.length, top + height);
   return column(
     {},
     lines
       .slice(top, top + height)
-      .map(({ text, tone }, index) => h(Text, { key: `line ${index}`, wrap: "truncate", ...TONES[tone ?? "plain"]() }, text)),
+      .map(({ text, tone }, index) =>
+        h(Text, { key: `line ${index}`, wrap: "truncate", ...TONES[tone ?? "plain"]() }, text),
+      ),
     h(
       Text,
       { dimColor: true },
-      lines.length > height ? `  lines ${top + 1}–${lines.length - hidden} of ${lines.length}` : " ",
+      lines.length > height ? positionOf(top, lines.length - hidden, lines.length, isSeen) : " ",
     ),
     choicesOf(card, shown).map(({ label, isYes }, index) => {
       const isChosen = cursor === card.definitions.length + index;
       const props = { key: label, wrap: "truncate", bold: isChosen, dimColor: isYes && !isSeen } as const;
       return h(Text, props, `${isChosen ? "›" : " "} ${label}`);
     }),
-    h(Text, { dimColor: true, wrap: "truncate" }, attention.takesKeys ? hintOf(card, isSeen) : "Please read; keys count in a moment."),
+    h(
+      Text,
+      { dimColor: true, wrap: "truncate" },
+      attention.takesKeys ? hintOf(card) : "Keys count in a moment.",
+    ),
   );
 }
 
@@ -94,11 +100,14 @@ const TONES: Readonly<Record<NonNullable<ApprovalLine["tone"]> | "plain", () => 
   added: () => colour("green"),
 };
 
-function hintOf({ definitions }: ApprovalCard, isSeen: boolean): string {
-  const answer = isSeen ? "Tab and Enter answer" : "Page Down: the rest, then Tab";
-  return definitions.length === 0
-    ? `${answer} · Esc: later`
-    : `Space: choose · x: reject · → opens · ↑↓ Page Down · ${answer} · Esc: later`;
+function positionOf(top: number, bottom: number, all: number, isSeen: boolean): string {
+  const next = isSeen ? "" : "; Page Down shows the rest, then you can approve";
+  return `  lines ${top + 1}–${bottom} of ${all}${next}`;
+}
+
+function hintOf({ definitions }: ApprovalCard): string {
+  const answer = "Tab, ↑↓ and Enter answer · Esc later";
+  return definitions.length === 0 ? answer : `Space choose · x reject · → open · ${answer}`;
 }
 
 function keyOf(input: string, key: Key): ApprovalKey | undefined {

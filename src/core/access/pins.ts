@@ -203,10 +203,10 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
   }
 
   /** Records a change of wording once. */
-  function announce(route: string, { hash }: Origin): void {
-    if (announced.get(route) === hash) return;
-    announced.set(route, hash);
-    const detail = `${route}: its description has changed; keyhole approve ${domainOf(route)} shows how`;
+  function announce(route: string, origin: Origin): void {
+    if (announced.get(route) === origin.hash) return;
+    announced.set(route, origin.hash);
+    const detail = `${route}: its description has changed; ${commandOf(route, origin)} shows how`;
     publish({ type: "notice", notice: "definition-reworded", detail });
   }
 
@@ -218,7 +218,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     if (state === "reworded") announce(route, origin);
     if (USABLE.has(state)) return draft;
     const known = masked.get(draft);
-    const typed = state === "rejected" ? "" : `; the user has to type: keyhole approve ${domainOf(route)}`;
+    const typed = state === "rejected" ? "" : `; the user has to type: ${commandOf(route, origin)}`;
     const reason = `${REASONS[state as keyof typeof REASONS]}${typed}`;
     if (known?.status?.reason === reason) return known;
     const plain = "read" in draft ? draft.read() : draft;
@@ -276,6 +276,10 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
       };
     },
   };
+}
+
+function commandOf(route: string, { approvedBy }: Origin): string {
+  return approvedBy ?? `keyhole approve ${domainOf(route)}`;
 }
 
 const poisonIn = memoizeByObject(findPoisonIn);

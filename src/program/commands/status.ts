@@ -83,7 +83,7 @@ async function readServerStates(config: string | undefined) {
 
 function stateOf(cost: ServerCost, allowed: ReadonlySet<string>, config?: string): string {
   const { label, failure, waiting } = cost;
-  if (!allowed.has(label)) return `waits for consent: ${suggestCommand(["servers", "allow", label], config)}`;
+  if (!allowed.has(label)) return `waits for approval: ${suggestCommand(["approve", label], config)}`;
   if (failure !== undefined) return `down: ${failure}`;
   if (waiting === 0) return "ready";
   return `${waiting} of them wait for approval: ${suggestCommand(["approve", label], config)}`;
