@@ -22,7 +22,7 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 14165, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 14168, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
     lines: 13080,
@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 9420,
+    lines: 9780,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -92,7 +92,6 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/core/storage/sqlite-storage.ts": "one file for each driver of the storage port",
   "src/postgres/state/postgres-state.ts": "the published function",
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",
-  "src/program/old-names.ts": "goes with the next release",
   "src/search/schema-text.ts": "its importer is in another room",
   "src/search/vectors/kernel-bytes.ts": "written by scripts/make-kernel.ts",
   "src/sources/content/formats/content-formats.ts": "the published table",

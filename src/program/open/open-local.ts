@@ -5,7 +5,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Approval } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { OperationName } from "../../core/operations/operations.ts";
-import type { SourceStatus } from "../../gateway/start/source-manager.ts";
+import type { SourceStatus } from "../../gateway/start/followed-source.ts";
 import { callOperation, type ToolAnswer } from "../../gateway/toolbox.ts";
 import { askYesOrNo } from "../terminal/confirm.ts";
 import { type ConfigOptions, openFilledConfig } from "./open-config.ts";
@@ -32,10 +32,9 @@ const LISTING_MS = 2_000;
 /** The words of the terminal. The reader is the owner, who allows a call by a flag. */
 const WORDS: ToolNames = {
   ask: "keyhole ask",
-  help: "keyhole help",
-  get: "keyhole get",
-  exec: "keyhole exec",
-  batch: "keyhole batch",
+  help: "keyhole show",
+  get: "keyhole show",
+  exec: "keyhole call",
   run: "keyhole script",
   params: "name=value",
   dry_run: "--dry-run",
@@ -73,6 +72,8 @@ export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions)
           words: { ...WORDS, find_approver: allowWrite ? IN_TERMINAL : `${IN_TERMINAL} ${OR_UNASKED}` },
           approve: isAsked ? askPerson : () => false,
           policy: { asks: allowWrite ? "confirmed" : "writes" },
+          // The process ends with the command, and stored results with it.
+          limits: { resultTokens: Number.POSITIVE_INFINITY },
         },
       ),
     close,
