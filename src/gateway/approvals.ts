@@ -1,5 +1,7 @@
 import { INJECTION_KINDS } from "../base/safety/detect-injection.ts";
+import { toVisibleLine } from "../base/safety/visible-text.ts";
 import { loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
+import { countOf } from "../base/util/count-of.ts";
 import { fieldsOf } from "../base/util/plain-object.ts";
 import { type Consents, showProgram } from "../core/access/consents.ts";
 import type { DefinitionChange } from "../core/access/diff-definitions.ts";
@@ -135,4 +137,55 @@ function adviceOf({ source }: Pin, entry: Entry | undefined): string | undefined
   if (typeof name !== "string" || !isHinted || deriveLane({ name }, "write") !== "read") return undefined;
   const override = { overrides: { [source]: { tools: { [name]: { lane: "read" } } } } };
   return `The server says that it destroys, though its name reads, so each call asks you. If it only reads, write into the config: ${JSON.stringify(override)}`;
+}
+
+/** Asks whether a server may start. */
+export function programCard({ server, lines }: ProgramApproval): ApprovalCard {
+  const name = toVisibleLine(server);
+  return {
+    title: `May ${name} start? It runs or reaches exactly this:`,
+    facts: lines,
+    definitions: [],
+    yes: `Yes, let ${name} start and list its tools`,
+  };
+}
+
+/**
+ * Asks which definitions of a server models may see.
+ *
+ * @param offersWording Whether the person may let servers change wording from now on, if such a change is shown.
+ */
+export function definitionsCard(
+  server: string,
+  definitions: readonly DefinitionApproval[],
+  offersWording = false,
+): ApprovalCard {
+  const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
+  const size = `${countOf(definitions.length, "tool")}, ${total} tokens`;
+  const isReworded = definitions.some(({ changes }) =>
+    changes.some(({ path }) => path.endsWith("/description")),
+  );
+  return {
+    title: `${toVisibleLine(server)}: ${size}. Which may models see and call?`,
+    facts: [],
+    definitions,
+    ...(offersWording && isReworded && { rewords: "servers" }),
+  };
+}
+
+/** Records a decision about exactly the definitions that were shown. */
+export async function recordDecision(
+  pins: Pins,
+  { definitions }: ApprovalCard,
+  { approve, reject }: ApprovalDecision,
+): Promise<{ readonly waiting: number; readonly sentence: string }> {
+  const approved = approve.length === 0 ? 0 : await pins.approve({ pins: approve });
+  const rejected = reject.length === 0 ? 0 : await pins.reject({ pins: reject });
+  const waiting = Math.max(0, definitions.filter(waits).length - approved - rejected);
+  const parts = [
+    `${approved} approved`,
+    ...(rejected > 0 ? [`${rejected} rejected`] : []),
+    ...(waiting > 0 ? [countOf(waiting, "waits", "wait")] : []),
+  ];
+  return { waiting, sentence: toVisibleLine(`${definitions[0]?.source}: ${parts.join(", ")}.`) };
 }

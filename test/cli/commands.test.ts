@@ -293,15 +293,15 @@ test.skipIf(tmuxMissing() !== undefined)(
     const added = open(...words);
     await added.sees("May sums start?");
     await added.answers("Later");
+    await added.sees("sums does not start.");
     await added.ends();
-    expect(added.screen()).toContain("sums does not start.");
 
     const approved = open("approve", "sums");
     await approved.answers("Yes, let sums start");
     await approved.sees("sums: 18 tools");
     await approved.answers("Approve all 18");
+    await approved.sees("sums: 18 approved.");
     await approved.ends();
-    expect(approved.screen()).toContain("sums: 18 approved.");
     const { hits } = JSON.parse((await keyhole(home, ["ask", "add two numbers", "--json"])).out);
     expect(hits[0]).toMatchObject({ route: "sums://tools/add" });
   },

@@ -105,12 +105,6 @@ const QUESTIONS: Readonly<
     yes: "yes, trust it",
     no: "no, go on without these files",
   },
-  definitions: {
-    title: "Approve these definitions, which the model will read?",
-    yes: "yes, approve them",
-    no: "no, keep them from the model",
-  },
-  server: { title: "Let this server start?", yes: "yes, let it run", no: "no" },
 };
 
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoice[] {

@@ -4,11 +4,12 @@ import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { waits } from "../../core/access/pins.ts";
-import type {
-  ApprovalCard,
-  ApprovalDecision,
-  DefinitionApproval,
-  ServerApprovals,
+import {
+  type DefinitionApproval,
+  definitionsCard,
+  programCard,
+  recordDecision,
+  type ServerApprovals,
 } from "../../gateway/approvals.ts";
 import { saveSetting } from "../open/save-setting.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
@@ -153,12 +154,7 @@ async function askEach(
     let waiting = definitions;
     if (program && !program.isApproved) {
       isAnyAsked = true;
-      const answer = await showApproval({
-        title: `May ${toVisibleLine(server)} start? It runs or reaches exactly this:`,
-        facts: program.lines,
-        definitions: [],
-        yes: `Yes, let ${toVisibleLine(server)} start and list its tools`,
-      });
+      const answer = await showApproval(programCard(program));
       if (answer === "stop") return stopped();
       if (answer === "later") {
         stillWaits(`${server} does not start.`);
@@ -176,51 +172,24 @@ async function askEach(
     const asked = names.length === 0 && !waiting.some(waits) ? [] : waiting;
     if (asked.length === 0) continue;
     isAnyAsked = true;
-    const answer = await showApproval(definitionsCard(survey, server, asked));
+    const card = definitionsCard(server, asked, survey.offersWording);
+    const answer = await showApproval(card);
     if (answer === "stop") return stopped();
-    if (answer === "later")
+    if (answer === "later") {
       stillWaits(`${server}: ${countOf(asked.filter(waits).length, "tool waits", "tools wait")}.`);
-    else await record(survey, server, asked, answer);
+      continue;
+    }
+    const { waiting: open, sentence } = await recordDecision(survey.pins, card, answer);
+    console.log(sentence);
+    if (open > 0) process.exitCode = 1;
+    if (answer.wordingOk) await letReword();
   }
   if (!isAnyAsked) console.log("Nothing waits for approval.");
 }
 
-function definitionsCard(
-  { offersWording }: Survey,
-  server: string,
-  definitions: readonly DefinitionApproval[],
-): ApprovalCard {
-  const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
-  const name = toVisibleLine(server);
-  const isReworded = definitions.some(({ changes }) =>
-    changes.some(({ path }) => path.endsWith("/description")),
-  );
-  return {
-    title: `${name}: ${countOf(definitions.length, "tool")}, ${total} tokens. Which may models see and call?`,
-    facts: [],
-    definitions,
-    ...(offersWording && isReworded && { rewords: "servers" }),
-  };
-}
-
-async function record(
-  { pins }: Survey,
-  server: string,
-  asked: readonly DefinitionApproval[],
-  { approve, reject, wordingOk }: ApprovalDecision,
-): Promise<void> {
-  const approved = approve.length === 0 ? 0 : await pins.approve({ pins: approve });
-  const rejected = reject.length === 0 ? 0 : await pins.reject({ pins: reject });
-  if (wordingOk) await saveSetting("changes", "wording-ok", { file: ownConfig() });
-  const waiting = asked.filter(waits).length - approved - rejected;
-  const parts = [
-    `${approved} approved`,
-    ...(rejected > 0 ? [`${rejected} rejected`] : []),
-    ...(waiting > 0 ? [`${countOf(waiting, "waits", "wait")}`] : []),
-  ];
-  console.log(toVisibleLine(`${server}: ${parts.join(", ")}.`));
-  if (wordingOk) console.log(`Servers may change descriptions from now on ("changes" in ${ownConfig()}).`);
-  if (waiting > 0) process.exitCode = 1;
+async function letReword(): Promise<void> {
+  await saveSetting("changes", "wording-ok", { file: ownConfig() });
+  console.log(`Servers may change descriptions from now on ("changes" in ${ownConfig()}).`);
 }
 
 function stillWaits(sentence: string): void {
