@@ -159,19 +159,20 @@ verifies("doctor:names-cause", "damaged, exposed and unwritable state is found",
   const home = temporaryFolder();
   await keyhole(home, ["agents", "add", "ci"]);
   const state = join(home, ".local/state/keyhole");
-  write(state, "pins.json.damaged", "{");
-  chmodSync(join(state, "tokens.json"), 0o644);
+  write(state, "approvals.db.damaged-1", "{");
+  write(state, "secrets.db", "");
+  chmodSync(join(state, "secrets.db"), 0o644);
   const [log] = readdirSync(join(state, "audit")).filter((name) => name.endsWith(".jsonl"));
   const path = join(state, "audit", log!);
   writeFileSync(path, readFileSync(path, "utf8").replace('"ci"', '"cx"'));
   write(home, ".cache", "a file in the place of a folder");
   const { findings } = await doctor(home);
   const cause = (about: string) => findings.find((one) => one.about.endsWith(about));
-  expect(cause("pins.json")).toMatchObject({
+  expect(cause("approvals.db")).toMatchObject({
     cause: expect.stringContaining("damaged"),
     fix: expect.stringContaining("keyhole approve"),
   });
-  expect(cause("tokens.json")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
+  expect(cause("secrets.db")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
   expect(cause("audit")).toMatchObject({
     cause: expect.stringContaining("not intact"),
     fix: "keyhole logs verify",
