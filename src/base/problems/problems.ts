@@ -88,7 +88,7 @@ export const PROBLEMS = {
   },
   STATE_UNREADABLE: {
     sentence: "{path} cannot be used now: {reason}.",
-    next: "Try again. If it goes on, let the user run: keyhole doctor",
+    next: "Try again. If it goes on, the user has to make it readable and writable, on a disk with free space.",
     when: "The file of approvals, agents or secrets is locked, not readable, or on a full disk. It stays as it is, and nothing that needs it is allowed.",
   },
   TIMEOUT: {
