@@ -1,7 +1,8 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
-import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
+import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import type { Entry } from "../../core/nouns/entry.ts";
+import { waits } from "../../core/access/pins.ts";
+import { definitionTokens } from "../../gateway/approvals.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
@@ -37,6 +38,7 @@ export async function measureServers(
     const failures = await listSources(gateway);
     const countTokens = await loadTokenCounter();
     const { entries } = await gateway.view();
+    const waiting = gateway.pins.list().filter(waits);
     const servers = sources.map(({ id, label }): ServerCost => {
       const tools = entries.filter(({ kind, origin }) => kind === "tool" && origin?.source === label);
       const failure = failures.get(id);
@@ -44,7 +46,8 @@ export async function measureServers(
         label,
         tools: tools.length,
         tokens: sum(tools.map((tool) => definitionTokens(tool, countTokens))),
-        waiting: tools.filter(({ status }) => status?.state === "quarantined").length,
+        waiting: waiting.filter(({ source, route }) => source === label && route.includes("://tools/"))
+          .length,
         ...(failure !== undefined && { failure: reasonOf(failure) }),
       };
     });
@@ -53,12 +56,6 @@ export async function measureServers(
   } finally {
     await close();
   }
-}
-
-/** The tokens of a definition in the list of a client. */
-export function definitionTokens(entry: Entry | undefined, countTokens: TokenCounter): number {
-  const { name, description, inputSchema } = entry?.origin?.definition ?? {};
-  return countTokens(JSON.stringify({ name, description, inputSchema }));
 }
 
 function sum(counts: readonly number[]): number {
