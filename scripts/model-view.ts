@@ -2,7 +2,6 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createGateway, type Gateway, loadTokenCounter } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { fromMcpConfig } from "keyhole/sources";
-import { definitionTokens } from "../src/program/doctor/measure-servers.ts";
 
 /** The need that the page asks for. */
 const QUERY = "read the first lines of a file";
@@ -40,7 +39,10 @@ async function viewOf(gateway: Gateway, client: Client): Promise<string> {
   const answer = content[0]?.type === "text" ? content[0].text : "";
   const { entries } = await gateway.view();
   const listed = entries.filter(({ kind }) => kind === "tool");
-  const before = listed.reduce((sum, tool) => sum + definitionTokens(tool, count), 0);
+  const before = listed.reduce((sum, { origin }) => {
+    const { name, description, inputSchema } = origin?.definition ?? {};
+    return sum + count(JSON.stringify({ name, description, inputSchema }));
+  }, 0);
   const menu = tools.reduce((sum, tool) => sum + count(JSON.stringify(tool)), 0);
   return [
     `Four servers of the MCP project have ${listed.length} tools: ${written(before)} tokens in every request of a client that lists them, ${written(menu)} behind Keyhole, and ${written(count(instructions))} for its instructions. This is all that the model sees of them:`,

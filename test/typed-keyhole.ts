@@ -8,22 +8,19 @@ import { resolve } from "node:path";
 const RUNNING_MS = 1_500;
 const MAIN = resolve(import.meta.dirname, "../src/program/main.ts");
 
-process.exit(await type(process.argv.slice(2)));
-
-/** Runs a command, answers its question, and returns the exit code. */
-async function type(words: readonly string[]): Promise<number> {
-  const first = await run(words);
-  // In a terminal the same command asks this question.
-  const consent = /waits for your consent to start: keyhole (.+)/.exec(first.listed + first.asked)?.[1];
-  if (consent) {
-    await type(consent.split(" "));
-    return type(words);
-  }
-  if (!first.asked.includes("PERSON_NEEDED")) return first.code;
-  const hash = /\bHash: ([0-9a-f]{16})\b/.exec(first.listed)?.[1];
-  const flag = first.asked.includes("--hash") ? "--hash" : "--yes";
-  return (await run([...words, flag, ...(hash ? [hash] : [])])).code;
+const words = process.argv.slice(2);
+let ended = await run(words);
+const answered = new Set<string>();
+while (ended.asked.includes("PERSON_NEEDED")) {
+  const hash = /\bHash: ([0-9a-f]{16})\b/.exec(ended.listed)?.[1];
+  const answer = hash === undefined ? ["--yes"] : ["--hash", hash];
+  if (answered.has(answer.join())) break;
+  answered.add(answer.join());
+  ended = await run([...words, ...answer]);
+  // In a terminal one command asks both questions: whether a server may start, then about its tools.
+  if (words[0] === "approve" && ended.code === 0) ended = await run(words);
 }
+process.exit(ended.asked.includes("PERSON_NEEDED") ? 0 : ended.code);
 
 interface Ended {
   readonly code: number;
