@@ -128,6 +128,8 @@ async function start(command: Pick<CommandRow, "name" | "load">, args: readonly 
   } catch (error) {
     await makeConsoleSafe();
     console.error(isProblem(error) ? formatProblem(name, error) : unexpected(name, error));
+    // Wait for the last line: an exit drops what a slow reader of the pipe has not taken yet.
+    await new Promise((resolve) => process.stdout.write("", resolve));
     process.exit(1);
   }
 }
