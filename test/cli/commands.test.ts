@@ -73,7 +73,7 @@ test("status shows clients, servers and agents at a glance", async () => {
     clients: [],
     tokens: [{ name: "ci" }],
     servers: [{ label: "tasks" }],
-    before: expect.any(Number),
+    savings: [],
   });
 });
 
@@ -326,7 +326,7 @@ test("a wrong command names its own help, and a server that was never listed dra
   expect(errors).toMatch(
     /INVALID_INPUT: .*bash, zsh, fish, pwsh\.\nkeyhole completion --help shows how it is used\./,
   );
-  expect((await keyhole(home, ["list", "--config", config])).out).not.toContain("before");
+  expect((await keyhole(home, ["list", "--config", config])).out).not.toContain("in each request");
   const { errors: told } = await keyhole(home, ["approve", "--config", config]);
   expect(told).toBe(
     `tasks waits for your consent to start: keyhole servers allow tasks --config ${config}\n`,

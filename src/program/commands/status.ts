@@ -4,7 +4,8 @@ import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
-import { costLines, measureServers, type ServerCost, savingLines } from "../doctor/measure-servers.ts";
+import { costLines, measureServers, type ServerCost } from "../doctor/measure-servers.ts";
+import { savingLines } from "../doctor/savings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { openConsents, openTokens } from "../open/stores.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
@@ -24,7 +25,7 @@ export const list = defineCommand({
     const { servers } = measured;
     if (json) return console.log(JSON.stringify(measured, null, 2));
     if (servers.length === 0) return console.log("No servers. Add one: keyhole add NAME -- COMMAND ARGS");
-    console.log([...costLines(servers), "", ...savingLines(measured)].join("\n"));
+    console.log([...costLines(servers), "", ...savingLines(measured.savings)].join("\n"));
   },
 });
 
@@ -60,7 +61,7 @@ export const status = defineCommand({
         `agents   ${names || "no tokens"}`,
         `servers  ${measured.servers.length || "none: keyhole add NAME -- COMMAND ARGS"}`,
         ...(measured.servers.length > 0
-          ? [...costLines(measured.servers), "", ...savingLines(measured)]
+          ? [...costLines(measured.servers), "", ...savingLines(measured.savings)]
           : []),
       ]
         .map(toVisibleLine)
@@ -76,7 +77,10 @@ async function readServerStates(config: string | undefined) {
   const consents = openConsents();
   const programs = servers.map((server) => server.program());
   const allowed = new Set(programs.filter(consents.isGiven).map(({ label }) => label));
-  const measured = await measureServers(servers, options.pins);
+  const connected = (await findConfigs(CLIENTS, thisMachine())).filter(({ isConnected }) => isConnected);
+  const labels = servers.map(({ label }) => label);
+  const clients = [...new Set(connected.map(({ client }) => client))].map((client) => ({ client, labels }));
+  const measured = await measureServers(servers, clients, options.pins);
   const states = measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed, config) }));
   return { ...measured, servers: states };
 }

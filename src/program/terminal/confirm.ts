@@ -48,11 +48,19 @@ export async function confirm(asked: Confirmation): Promise<boolean> {
 
 /** Asks the person in the terminal. Anything but yes is no. */
 export async function askYesOrNo(question: string): Promise<boolean> {
+  return isYes(await askLine(`${question} [y/N] `));
+}
+
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer);
+}
+
+/** Asks the person in the terminal for a line. Empty if the terminal is closed. */
+export async function askLine(question: string): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const closed = once(reader, "close").then(() => "");
-    const answer = await Promise.race([reader.question(`${question} [y/N] `), closed]);
-    return /^y(es)?$/i.test(answer.trim());
+    return (await Promise.race([reader.question(question), closed])).trim();
   } finally {
     reader.close();
   }

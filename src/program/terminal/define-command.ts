@@ -288,7 +288,7 @@ function rowLines(left: string, help: string, width: number): string[] {
 }
 
 /** Breaks text into lines. Empty lines part paragraphs; a paragraph indented by two spaces stays as it is. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   return text
     .trimEnd()
     .split(/\n\s*\n/)
