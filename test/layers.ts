@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 9900,
+    lines: 10045,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -78,7 +78,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 600;
+export const MOST_FILES = 601;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

@@ -4,14 +4,19 @@ import { countOf } from "../../base/util/count-of.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../../sources/mcp/mcp-source.ts";
-import { approve } from "../approvals/approve.ts";
+import { approveMoved } from "../approvals/approve-moved.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { type FoundConfig, findConfigs } from "../clients/find-configs.ts";
 import { serversToMove, sharedLines, shareServers } from "../clients/shared-servers.ts";
-import { type ClientServers, costLines, type Measured, measureServers } from "../doctor/measure-servers.ts";
+import {
+  type ClientServers,
+  costSentence,
+  type Measured,
+  measureServers,
+} from "../doctor/measure-servers.ts";
 import { CONVERSATION, isWorthwhile, savingLines } from "../doctor/savings.ts";
-import { cacheFolder, ownConfig, thisMachine } from "../open/user-folders.ts";
+import { cacheFolder, thisMachine } from "../open/user-folders.ts";
 import { askLine, askYesOrNo, hasTerminal, isYes } from "../terminal/confirm.ts";
 import { defineCommand, wrap } from "../terminal/define-command.ts";
 import { JSON_OUTPUT } from "../terminal/shared-options.ts";
@@ -38,8 +43,7 @@ export const firstLook = defineCommand({
         (isAsked && (await askYesOrNo(`\nStart ${countOf(configs.size, "server")} to count the tokens?`))));
     const measured = isMeasured ? await measure(configs, clients, machine.home) : undefined;
     if (json) return console.log(JSON.stringify(toJson(found, measured), null, 2));
-    if (measured)
-      console.log(["", ...costLines(measured.servers), "", ...savingLines(measured.savings)].join("\n"));
+    if (measured) console.log(["", ...measuredLines(measured)].join("\n"));
     const open = clientsToConnect(found);
     if (dryRun) return showPlans(open);
     const saving = open.filter(({ name }) => wouldSave(name, measured));
@@ -68,24 +72,17 @@ function orReport(connecting: Promise<void>): Promise<void> {
 async function askWhich(open: readonly Client[], saving: readonly Client[]): Promise<readonly Client[]> {
   if (open.length === 0) return [];
   const names = open.map(({ name }) => name);
-  console.log(
-    [
-      "",
-      ...wrap(
-        `Connecting moves these servers into ${ownConfig()}, puts Keyhole in their place and keeps a backup. keyhole connect CLIENT --dry-run shows every line that changes, keyhole disconnect CLIENT goes back.`,
-        columnsOf(),
-      ),
-    ].join("\n"),
+  say(
+    "Connecting moves the servers behind Keyhole and keeps a backup. keyhole connect CLIENT --dry-run shows each changed line; keyhole disconnect CLIENT goes back.",
   );
   if (open.length === 1) {
     const anyway = saving.length === 0 ? " all the same" : "";
     const agreed = await askYesOrNo(`Connect ${open[0]!.title}${anyway}, and let its servers start?`);
     return agreed ? open : [];
   }
-  const yes = saving.length === 0 ? "" : `y (${saving.map(({ name }) => name).join(" ")}), `;
+  const yes = saving.length === 0 ? "" : `y (the ${saving.length} that save), `;
   const choices = `${yes}all, none, or some of ${names.join(" ")}`;
-  const question = `Connect which clients, and let their servers start? Answer ${choices}.`;
-  console.log(wrap(question, columnsOf()).join("\n"));
+  say(`Connect which clients, and let their servers start? ${choices}`);
   for (;;) {
     const answer = (await askLine("> ")).toLowerCase();
     if (["", "n", "no", "none"].includes(answer)) return [];
@@ -94,7 +91,7 @@ async function askWhich(open: readonly Client[], saving: readonly Client[]): Pro
     const words = answer.split(/[\s,]+/);
     const unknown = words.filter((word) => !names.includes(word));
     if (unknown.length === 0) return open.filter(({ name }) => words.includes(name));
-    console.log(toVisibleLine(`${unknown.join(", ")} is not among them. Answer ${choices}.`));
+    say(`${unknown.join(", ")} is not among them: ${choices}`);
   }
 }
 
@@ -115,12 +112,10 @@ async function connectAndApprove(chosen: readonly Client[]): Promise<void> {
     await orReport(connectClient(client, { onConnected }));
   }
   if (connected.length === 0) return;
-  console.log(`Connected: ${titlesOf(connected)}.\n`);
-  if (moved.size > 0) await approve.start([...moved]);
-  const [{ name }] = connected as [Client];
-  console.log(
-    `Restart ${titlesOf(connected)}. keyhole disconnect ${connected.length === 1 ? name : "CLIENT"} goes back.`,
-  );
+  say(`Connected: ${titlesOf(connected)}.`);
+  if (moved.size > 0) await approveMoved([...moved]);
+  const back = connected.length === 1 ? connected[0]!.name : "CLIENT";
+  say(`Restart ${titlesOf(connected)}. keyhole disconnect ${back} goes back.`);
 }
 
 function titlesOf(clients: readonly Client[]): string {
@@ -177,6 +172,15 @@ function toJson(found: readonly FoundConfig[], measured: Measured | undefined): 
     })),
     ...(measured && { measured: { ...measured, conversation: CONVERSATION } }),
   };
+}
+
+function measuredLines({ servers, savings }: Measured): string[] {
+  return [...costSentence(servers, columnsOf()), ...savingLines(savings, columnsOf()), ""];
+}
+
+/** Prints text of this program or of an outside word in whole words. */
+function say(text: string): void {
+  console.log(wrap(toVisibleLine(text), columnsOf() - 1).join("\n"));
 }
 
 function columnsOf(): number {

@@ -1,5 +1,6 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
@@ -8,6 +9,7 @@ import { createListings } from "../../faces/mcp/listing.ts";
 import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
+import { wrap } from "../terminal/define-command.ts";
 import {
   count,
   type KeyholeTokens,
@@ -154,12 +156,24 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** A line for each server, with its tools and tokens. */
-export function costLines(servers: readonly (ServerCost & { readonly state?: string })[]): string[] {
+/** A line for each server, with its tools, tokens and state. */
+export function costLines(servers: readonly (ServerCost & { readonly state: string })[]): string[] {
   const width = Math.max(...servers.map(({ label }) => label.length), 6);
-  return servers.map(({ label, tools, tokens, failure, state = "" }) => {
+  return servers.map(({ label, tools, tokens, failure, state }) => {
     const cost = `${count(tools).padStart(5)} ${tools === 1 ? "tool " : "tools"} ${count(tokens).padStart(8)} tokens`;
-    const said = failure === undefined ? `${cost}  ${state}` : state || `not listed: ${failure}`;
-    return toVisibleLine(`  ${label.padEnd(width)}  ${said}`.trimEnd());
+    return toVisibleLine(`  ${label.padEnd(width)}  ${failure === undefined ? `${cost}  ${state}` : state}`);
   });
+}
+
+/** The servers with their tools and tokens in one sentence, and a line for each that could not be listed. */
+export function costSentence(servers: readonly ServerCost[], columns: number): string[] {
+  const listed = servers.filter(({ failure }) => failure === undefined);
+  const total = (field: "tools" | "tokens") => sum(listed.map((server) => server[field]));
+  const each = listed.map(({ label, tools, tokens }) => `${label} ${tools} (${count(tokens)})`);
+  const sentence = `${countOf(total("tools"), "tool")}, ${count(total("tokens"))} tokens: ${each.join(", ")}.`;
+  const failed = servers.filter(({ failure }) => failure !== undefined);
+  return [
+    ...(listed.length > 0 ? wrap(toVisibleLine(sentence), columns - 1) : []),
+    ...failed.map(({ label, failure }) => toVisibleLine(`${label} could not be listed: ${failure}`)),
+  ];
 }

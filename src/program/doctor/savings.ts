@@ -89,12 +89,8 @@ export function isWorthwhile({ conversation: { alone, behind } }: Saving): boole
   return 1 - behind / alone >= WORTHWHILE;
 }
 
-const WIDTH = 79;
-const LABEL_WIDTH = 34;
-const HEAD = [
-  `${"".padEnd(LABEL_WIDTH)}        tokens in each request   in a typical`,
-  `${"".padEnd(LABEL_WIDTH)}  tools   itself  with Keyhole   conversation`,
-];
+const FIGURES_WIDTH = 38;
+const HEAD = ["  tools tokens a request          in a", "         itself  Keyhole  conversation"];
 const WAYS: Readonly<Record<ClientListing["shows"], string>> = {
   definitions: "lists all",
   summaries: "lists summaries",
@@ -103,35 +99,33 @@ const WAYS: Readonly<Record<ClientListing["shows"], string>> = {
 };
 
 /** A table of the clients, those with equal figures in one row, the assumptions behind it, and advice. */
-export function savingLines(savings: readonly Saving[]): string[] {
+export function savingLines(savings: readonly Saving[], columns = 80): string[] {
   if (savings.length === 0) return [];
   const rows = Map.groupBy(savings, ({ listing: { shows }, isGuess, tools, request, conversation }) =>
     JSON.stringify([shows, isGuess, tools, request, conversation]),
   );
+  const width = columns - 1 - FIGURES_WIDTH;
   const { requests, otherTokens, searches } = CONVERSATION;
+  const assumed = `Conversation: ${requests} requests with ${count(otherTokens)} other tokens, ${searches} searches of one request each. Results are not counted. How clients list tools: ${LISTS_DATE}.`;
   return [
-    ...HEAD,
-    ...[...rows.values()].flatMap(rowLines),
-    ...wrap(
-      `A typical conversation: ${requests} requests with ${count(otherTokens)} other tokens each, and ${searches} searches, each one more request. Results of tools are not counted. How clients list tools: as of ${LISTS_DATE}.`,
-      WIDTH,
-    ),
-    ...wrap(adviceOf(savings) ?? "", WIDTH).filter((line) => line !== ""),
+    ...HEAD.map((line) => `${" ".repeat(width)}${line}`),
+    ...[...rows.values()].flatMap((row) => rowLines(row, width)),
+    ...[assumed, adviceOf(savings) ?? ""].flatMap((text) => wrap(text, columns - 1)).filter(Boolean),
   ];
 }
 
-function rowLines(savings: readonly Saving[]): string[] {
+function rowLines(savings: readonly Saving[], width: number): string[] {
   const { listing, isGuess, tools, request, conversation } = savings[0]!;
   const titles = savings.map(({ title, listing: { when } }) => (when ? `${title} (${when})` : title));
   const way = isGuess ? "not known, at most" : WAYS[listing.shows];
-  const [first = "", ...more] = wrap(`${titles.join(", ")}: ${way}`, LABEL_WIDTH - 2);
+  const [first = "", ...more] = wrap(`${titles.join(", ")}: ${way}`, width - 4);
   const figures = [
     count(tools).padStart(7),
-    count(request.alone).padStart(9),
-    count(request.behind).padStart(14),
-    changeOf(conversation).padStart(15),
+    count(request.alone).padStart(8),
+    count(request.behind).padStart(9),
+    changeOf(conversation).padStart(14),
   ];
-  return [`  ${first.padEnd(LABEL_WIDTH - 2)}${figures.join("")}`, ...more.map((line) => `    ${line}`)];
+  return [`  ${first.padEnd(width - 2)}${figures.join("")}`, ...more.map((line) => `    ${line}`)];
 }
 
 function changeOf({ alone, behind }: Compared): string {
@@ -148,7 +142,7 @@ function adviceOf(savings: readonly Saving[]): string | undefined {
   const unless = "unless you want one set of servers for all clients, or approvals";
   if (against.length > 1) {
     const titles = against.map(([way]) => way!.title);
-    return `Keyhole would save nothing in ${titles.slice(0, -1).join(", ")} and ${titles.at(-1)}: leave them as they are, ${unless}.`;
+    return `Keyhole would save nothing in ${titles.slice(0, -1).join(", ")} and ${titles.at(-1)}: leave them, ${unless}.`;
   }
   const ways = against[0]!.toSorted((one, other) => other.request.alone - one.request.alone);
   const { title, listing, isGuess, tools, request } = ways[0]!;

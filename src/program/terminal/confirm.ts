@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { problem } from "../../base/problems/problem.ts";
 
 const HASH_CHARS = 16;
@@ -55,8 +56,9 @@ export function isYes(answer: string): boolean {
   return /^y(es)?$/i.test(answer);
 }
 
-/** Asks the person in the terminal for a line. Empty if the terminal is closed. */
+/** Asks the person in the terminal for a line. What was typed before the question is no answer. */
 export async function askLine(question: string): Promise<string> {
+  await dropTyped();
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const closed = once(reader, "close").then(() => "");
@@ -64,4 +66,19 @@ export async function askLine(question: string): Promise<string> {
   } finally {
     reader.close();
   }
+}
+
+const TYPED_MS = 100;
+
+/** Drops what was typed before: raw mode also hands over a line that is not finished. */
+async function dropTyped(): Promise<void> {
+  const { stdin } = process;
+  if (!stdin.isTTY) return;
+  const onData = (typed: Buffer) => {
+    // Raw mode turns Ctrl-C into a byte.
+    if (typed.includes(3)) process.kill(process.pid, "SIGINT");
+  };
+  stdin.setRawMode(true).on("data", onData).resume();
+  await sleep(TYPED_MS);
+  stdin.off("data", onData).pause().setRawMode(false);
 }
