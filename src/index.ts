@@ -46,7 +46,7 @@ export type {
   ResourceNode,
 } from "./core/nouns/pipeline.ts";
 export type { Principal } from "./core/nouns/principal.ts";
-export type { Source, SourceContent } from "./core/nouns/source.ts";
+export type { Source, SourceContent, SourceState } from "./core/nouns/source.ts";
 export type { CallTrace } from "./core/nouns/span-context.ts";
 export type { ErrorAnswer } from "./core/operations/error-answer.ts";
 export type { Limits } from "./core/operations/operation.ts";
@@ -91,9 +91,9 @@ export type {
   RepeatedSequence,
 } from "./gateway/gateway-api.ts";
 export type { LedgerReport } from "./gateway/ledger.ts";
-export type { LifecycleResult, SourceStatus } from "./gateway/start/source-manager.ts";
-export type { Toolbox, ToolboxOptions } from "./gateway/toolbox.ts";
-export { createToolbox } from "./gateway/toolbox.ts";
+export type { SourceStatus } from "./gateway/start/followed-source.ts";
+export type { LifecycleResult } from "./gateway/start/source-manager.ts";
+export { createToolbox, type Toolbox, type ToolboxOptions } from "./gateway/toolbox.ts";
 export type { LearningOptions } from "./search/learning/learning.ts";
 export type { UnmetQuery } from "./search/learning/learning-state.ts";
 export type { Visibility } from "./search/port/search-index.ts";

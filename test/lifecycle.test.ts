@@ -134,6 +134,7 @@ verifies("lifecycle:ttl", "fresh content is not read; stale content is read in t
   const gateway = openLibrary(library, { clock });
   expect(await gateway.sources.status("books/library")).toEqual({
     id: "books/library",
+    state: "listed",
     count: 1,
     oldest: clock.now(),
     newest: clock.now(),

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect, connectHttp, ERAS, type Era } from "./mcp/connect.ts";
 import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
-import { type ChaosOptions, chaos, gatewayOf, PATIENT } from "./upstream-kit.ts";
+import { type ChaosOptions, chaos, eventually, gatewayOf, PATIENT } from "./upstream-kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
@@ -91,6 +91,30 @@ test("an ask names what is still starting, and says of no tool that it is not th
   expect((await gateway.ask({ query: "files" })).text).toContain("files is still starting");
   expect((await gateway.ask({ query: "add", domain: "good" })).text).not.toContain("still starting");
   expect(await gateway.sources.status("files")).toMatchObject({ count: 0, isFresh: false });
+});
+
+test("every source says which state it is in", async () => {
+  const cacheDirectory = temporaryFolder();
+  const options = { cacheDirectory };
+  const first = gatewayOf([chaos("later", options)]);
+  await first.sources.refresh("later");
+  await first.close();
+  const gateway = gatewayOf([
+    chaos("good"),
+    chaos("later", options),
+    chaos("hung", { words: ["silent"], limits: { startingMs: 1 } }),
+    chaos("dead", { words: ["exit"] }),
+    chaos("strange", { mayStart: () => false }),
+  ]);
+  onTestFinished(() => gateway.close());
+  const stateOf = async (id: string) => (await gateway.sources.status(id)).state;
+  expect(await Promise.all(["good", "later", "hung", "strange"].map(stateOf))).toEqual([
+    "listed",
+    "kept",
+    "starting",
+    "waiting",
+  ]);
+  await eventually(async () => expect(await stateOf("dead")).toBe("failed"));
 });
 
 test("a principal that may not see a server does not hear that it is starting", async () => {

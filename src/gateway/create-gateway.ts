@@ -28,9 +28,9 @@ import type {
   OperationMethods,
 } from "./gateway-api.ts";
 import { createRunner } from "./run-operation.ts";
-import { createCatalogStore } from "./start/catalog-store.ts";
-import { CODE, createSourceManager } from "./start/source-manager.ts";
-import { createCurrentCatalog } from "./start/wait-for-catalog.ts";
+import { createAvailability } from "./start/availability.ts";
+import { CatalogStore } from "./start/catalog-store.ts";
+import { CODE, SourceManager } from "./start/source-manager.ts";
 
 /**
  * Builds a gateway: one catalog, one search, one way to run a call. See {@link defineDomain}.
@@ -64,9 +64,9 @@ function assemble(options: GatewayOptions) {
   const parts = gatewayDefaults(options);
   const { index, pins, recipes } = parts;
   const domains = createDomainSources(options, recipes ? [recipes] : []);
-  const live = createCatalogStore({ id: CODE, content: domains.content }, index, pins);
-  const sources = createSourceManager(live, domains.sources(), parts.calls);
-  const catalog = createCurrentCatalog(live, sources, pins);
+  const live = new CatalogStore({ id: CODE, content: domains.content }, index, pins);
+  const sources = new SourceManager(live, domains.sources(), parts.calls);
+  const catalog = createAvailability(live, sources.begin, pins);
   const observers = new Set<Observer>();
   /** Answers questions if the options do not. */
   const questions = { answer: nobodyAnswers };
@@ -90,6 +90,7 @@ function assemble(options: GatewayOptions) {
 /** The gateway as applications use it. */
 function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Gateway {
   const { parts, domains, live, sources, catalog } = assembly;
+  const { available } = catalog;
   const { run } = assembly.runner;
   const { owner, pins, index, sessions, ledger, services } = parts;
   const { learning } = services;
@@ -110,35 +111,34 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
     },
     pins: services.audit ? auditPins(pins, services.audit, owner.id) : pins,
     menu: async ({ principal = owner, session, ...menu } = {}) => {
-      const tools = await menuOf((await catalog.current()).viewFor(principal), menu);
+      const tools = await menuOf((await available("complete")).viewFor(principal), menu);
       if (session !== undefined) await noteMenu(tools, { principal, session });
       return [...tools];
     },
-    view: async ({ principal = owner } = {}) => (await catalog.current()).viewFor(principal),
+    view: async ({ principal = owner } = {}) => (await available("complete")).viewFor(principal),
     openSession: async ({ principal = owner, resume } = {}) =>
       resume !== undefined && (await isKnown(sessions, resume, principal.id))
         ? resume
         : sessions.open(principal.id),
     session: (handle, { principal = owner } = {}) => toSession(sessions, handle, principal.id),
     ledger: async ({ principal = owner, session } = {}) => {
-      const view = (await catalog.current()).viewFor(principal);
+      const view = (await available("complete")).viewFor(principal);
       if (session === undefined) return ledger.report(view);
       return ledger.report(view, async () => (await sessions.read(session, principal.id)).tokens);
     },
-    onChange: live.onChange,
+    onChange: (listener) => live.onChange(listener),
     registry: () => toRegistry(live.current.catalog),
     searchStatus,
     discovery: services.discovery.figures,
     unmet: () => learning?.unmet() ?? [],
     repeated: () => (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) })),
     setDomains: async (definitions) => {
-      await catalog.current();
+      await available("complete");
       await domains.setDomains(definitions, sources);
     },
     sources: toGatewaySources(assembly),
     ready: async () => {
-      await catalog.current();
-      await live.searchable();
+      await available("searchable");
       await index.ready?.();
       return searchStatus();
     },
@@ -162,13 +162,11 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
   return {
     ...runner,
     clock: parts.clock,
-    ready: catalog.ready,
-    shown: async (principal = owner) => (await catalog.shown()).viewFor(principal),
+    view: async (need, principal = owner) => (await catalog.available(need, principal)).viewFor(principal),
     menuOf: createMenu,
-    allStarted: catalog.allStarted,
     approvals: parts.approvals,
     audit: options.audit?.store,
-    sources: sources.inUse,
+    sources: () => sources.inUse(),
     // A menu is counted later. If its session has ended by then, it counts only in the total.
     noteMenu: async (tools, { principal = owner, session } = {}) => {
       const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
@@ -220,7 +218,8 @@ function toDraftCode({ routes }: RepeatedCalls): string {
 }
 
 /** The sources as applications use them. Every call waits until the gateway is ready. */
-function toGatewaySources({ sources, domains, catalog: { current: ready } }: Assembly): GatewaySources {
+function toGatewaySources({ sources, domains, catalog }: Assembly): GatewaySources {
+  const ready = () => catalog.available("complete");
   return {
     status: (async (id?: string) => {
       await ready();

@@ -15,6 +15,7 @@ import type { MenuOptions } from "../core/surfaces/menu.ts";
 import type { MenuTool } from "../core/surfaces/native-tools.ts";
 import type { SurfaceOptions } from "../core/surfaces/surface.ts";
 import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
+import type { CatalogNeed } from "./start/availability.ts";
 
 /** Options that only faces set. */
 export interface FaceOptions extends CallOptions {
@@ -68,14 +69,10 @@ export interface FaceApi {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
-  /** Waits until every source has delivered, failed or taken too long. @throws CLOSED after the gateway was closed. */
-  ready(): Promise<void>;
-  /** The view as far as it is known at once, without waiting for servers that are starting. Default: the owner's. */
-  shown(principal?: Principal): Promise<View>;
+  /** The view of a principal, by default the owner's, as soon as it meets the need. @throws CLOSED after the close. */
+  view(need: CatalogNeed, principal?: Principal): Promise<View>;
   /** The menu of a view. */
   menuOf(view: View, options: MenuOptions): Promise<readonly MenuTool[]>;
-  /** Waits a while for the servers of this principal that are still starting. */
-  allStarted(principal: Principal): Promise<void>;
   readonly clock: Clock;
   /** The log of a gateway that keeps one. */
   readonly audit?: AuditStore | undefined;

@@ -34,8 +34,7 @@ import type { FaceApi, FaceOptions, Observer } from "./face-api.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
 import { type CallBudget, callBudget, type LedgerEntry } from "./ledger.ts";
 import { beginRecord, type OperationRecord } from "./record-operation.ts";
-import type { Generation } from "./start/catalog-store.ts";
-import type { CurrentCatalog } from "./start/wait-for-catalog.ts";
+import type { Availability, Generation } from "./start/availability.ts";
 
 /** Surface of callers that were shown no other one. */
 const LANES_SURFACE: SurfaceOptions = {};
@@ -49,7 +48,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
   readonly approve: Approve;
   readonly missingScope: GatewayOptions["missingScope"];
   readonly observers: ReadonlySet<Observer>;
-  readonly catalog: Pick<CurrentCatalog, "ready" | "started">;
+  readonly catalog: Pick<Availability, "available" | "refuseEnded">;
 }
 
 /** One call on its way from input to answer. */
@@ -78,7 +77,8 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     const leave = parts.calls.enter();
     const record = beginRecord(name, principal, input, options, parts.observers);
     try {
-      const [countTokens] = await Promise.all([loadTokenCounter(), catalog.ready()]);
+      catalog.refuseEnded();
+      const countTokens = await loadTokenCounter();
       const asked = { operation, input, options, principal, words, record, countTokens };
       const call: OperationCall = { ...asked, storing: [], session: undefined };
       return await answer(call).catch((error: unknown) => refuse(call, error));
@@ -101,7 +101,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     if (handle !== undefined) call.session = await openSession(sessions, handle, principal);
     const { session } = call;
     const targets = operation.targets(input);
-    const generation = await catalog.started(targets, principal);
+    const generation = await catalog.available(targets, principal);
     const budget = callBudget(session, limits, targets);
     const context = contextOf(call, generation, budget.limits);
     const outcome = await operation.run(input, context);
@@ -200,10 +200,9 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     decide: async (name, given, options = {}) => {
       const operation = operationOf(name);
       const { principal = parts.owner } = options;
-      await catalog.ready();
       const planned = operation.calls(readInput(operation, given).input);
       const addresses = planned.map(({ address }) => address);
-      const view = (await catalog.started(addresses, principal)).viewFor(principal);
+      const view = (await catalog.available(addresses, principal)).viewFor(principal);
       const policy = policyOf(name, options, parts.ask);
       return planned.flatMap(({ address, args, dryRun }) => {
         const addressed = resolveAddress(address, view.find);

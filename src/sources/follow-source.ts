@@ -168,6 +168,7 @@ export function followSource(options: FollowOptions) {
   function freshness(): Freshness {
     const ttl = isLocal ? 0 : ttlMs;
     return {
+      ...(lastError !== undefined && { state: "failed" }),
       count: current?.count ?? 0,
       ...(current && { oldest: current.oldest, newest: current.newest }),
       ...(ttl !== undefined && { ttlMs: ttl }),

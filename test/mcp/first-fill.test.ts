@@ -110,7 +110,7 @@ test("a server that begins to start while the lists of a client are made is anno
     if (!isFirst) return made;
     isFirst = false;
     void gateway.sources.set([source]);
-    await eventually(async () => expect((await faceApiOf(gateway).shown()).starting.size).toBe(1));
+    await eventually(async () => expect((await faceApiOf(gateway).view("usable")).starting.size).toBe(1));
     return made;
   };
   const failures: Error[] = [];

@@ -36,8 +36,12 @@ export interface Source {
   freshness?(): Freshness;
 }
 
+/** `unknown`: it has delivered nothing. `kept`: from an earlier start. `waiting`: for a person's approval or login. */
+export type SourceState = "unknown" | "kept" | "starting" | "listed" | "failed" | "waiting";
+
 /** The age of a source's content. Times are milliseconds since 1970. */
 export interface Freshness {
+  readonly state?: SourceState;
   /** Number of documents, or of entries if the source has no documents. */
   readonly count: number;
   /** When the oldest and the newest document were checked. */

@@ -55,13 +55,13 @@ interface Callers {
 }
 
 export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Callers): AnswerCall {
-  const { clock, allStarted } = faceApiOf(parts.gateway);
+  const { clock, view } = faceApiOf(parts.gateway);
 
   async function findCaller(name: string, principal: Principal | undefined): Promise<Caller> {
     const caller = await callerOf(principal);
     if (caller.listing.toolbox.toCall(name, {})) return caller;
     // A tool that is not listed may belong to a server that is still starting.
-    await allStarted(caller.principal);
+    await view("started", caller.principal);
     return parts.listings.for(caller.principal);
   }
 

@@ -33,7 +33,7 @@ export function createListings(gateway: Gateway, options: ListingOptions) {
   });
 
   async function listingFor(given: Principal | undefined) {
-    const view = await faceApiOf(gateway).shown(given);
+    const view = await faceApiOf(gateway).view("usable", given);
     const { principal } = view;
     const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
     const cached = listings.get(key);

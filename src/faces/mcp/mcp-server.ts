@@ -145,7 +145,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
     if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
     if (menu.surface === "native") {
-      await faceApiOf(gateway).ready();
+      await faceApiOf(gateway).view("complete");
       const { listing } = await listings.for(principal);
       const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
       if (mismatch) return mismatch;
@@ -159,7 +159,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     maxBodyBytes,
     fetch: async (request, caller = {}) => {
       const given = caller.principal ?? options.principal;
-      const principal = given ?? (await faceApiOf(gateway).shown()).principal;
+      const principal = given ?? (await faceApiOf(gateway).view("usable")).principal;
       const isPost = request.method === "POST";
       const read = isPost ? await readBody(request, maxBodyBytes, caller.body) : { body: undefined };
       if (read instanceof Response) return read;

@@ -84,7 +84,7 @@ export async function createProtocolServer(
   };
   /** Lists of what servers offer wait a while for those that are starting. */
   const wholeOf = async (principal: Principal | undefined) => {
-    await faceApiOf(gateway).ready();
+    await faceApiOf(gateway).view("complete");
     return connection ? callerOf(principal) : listings.for(given);
   };
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };

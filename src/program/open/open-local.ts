@@ -5,7 +5,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Approval } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { OperationName } from "../../core/operations/operations.ts";
-import type { SourceStatus } from "../../gateway/start/source-manager.ts";
+import type { SourceStatus } from "../../gateway/start/followed-source.ts";
 import { callOperation, type ToolAnswer } from "../../gateway/toolbox.ts";
 import { askYesOrNo } from "../terminal/confirm.ts";
 import { type ConfigOptions, openFilledConfig } from "./open-config.ts";

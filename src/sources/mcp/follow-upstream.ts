@@ -288,9 +288,14 @@ export function followUpstream(options: FollowUpstreamOptions) {
 
   function freshness(): Freshness {
     const known = followed.freshness();
-    if (state.status) return { ...known, isFresh: false, lastError: state.status.reason };
+    if (state.status) {
+      const isWaiting = needsConsent() || state.status.state === "needs_login";
+      const reason = state.status.reason;
+      return { ...known, state: isWaiting ? "waiting" : "failed", isFresh: false, lastError: reason };
+    }
     // The stand-in of a server that is starting is no listing, so it has no age.
-    return isStarting() ? { count: 0, isFresh: false } : known;
+    if (isStarting()) return { state: "starting", count: 0, isFresh: false };
+    return keptSince() === undefined ? known : { state: "kept", ...known };
   }
 
   return {
