@@ -78,7 +78,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 601;
+export const MOST_FILES = 603;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
