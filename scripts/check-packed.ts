@@ -79,15 +79,15 @@ async function tryConfig(node: string, home: string): Promise<void> {
 /** Takes the steps of a person with an MCP server: let it start, approve its tools, find one, call it, run a script. */
 async function tryServer(node: string, home: string): Promise<void> {
   const keyhole = (...args: string[]) => run(node, home, [...args, "--config", "mcp.json"]);
-  for (const command of [["servers", "allow", "every"], ["approve"]]) {
-    const { stdout: listed } = await keyhole(...command);
+  for (const what of ["its program", "its tools"]) {
+    const { stdout: listed } = await keyhole("approve");
     const hash = /^Hash: (\w+)$/m.exec(listed)?.[1] ?? "";
-    const { status, stderr } = await keyhole(...command, "--yes", hash);
-    expect(node, command.join(" "), [status, stderr], [0, ""]);
+    const { status, stderr } = await keyhole("approve", "--hash", hash);
+    expect(node, `approve ${what}`, [status, stderr], [0, ""]);
   }
   const asked = await keyhole("ask", "repeat what I say");
   expect(node, "ask", [asked.status, asked.stdout.includes("every://tools/echo")], [0, true]);
-  const called = await keyhole("exec", "every.echo", "message=hi", "--allow-write");
+  const called = await keyhole("call", "every.echo", "message=hi", "--allow-write");
   expect(node, "exec", [called.status, called.stdout.includes("Echo: hi")], [0, true]);
   const code = 'return await tools.every.echo({ message: "hi" })';
   const scripted = await keyhole("script", code, "--allow-write");
@@ -110,10 +110,10 @@ async function tryClient(node: string, home: string): Promise<void> {
 async function tryAgent(node: string, home: string): Promise<void> {
   const model = await serveScriptedModel(() => ({ text: "Here I am." }));
   const env = { OPENAI_API_KEY: "not-a-key", OPENAI_BASE_URL: `${model.url}/v1` };
-  const args = ["run", "-p", "Are you there?", "--config", "keyhole.config.ts"];
+  const args = ["chat", "-p", "Are you there?", "--config", "keyhole.config.ts"];
   const { status, stdout, stderr } = await run(node, home, args, env);
   await model.close();
-  expect(node, "run", [status, stdout, stderr], [0, "Here I am.\n", ""]);
+  expect(node, "chat", [status, stdout, stderr], [0, "Here I am.\n", ""]);
 }
 
 /** An old Node gets one sentence: the first file has to be readable for it. */

@@ -54,8 +54,7 @@ test.skipIf(noTerminal)(
     terminal.type("y");
     terminal.press("Enter");
     await terminal.sees("! It tells a model to ignore its instructions.");
-    await terminal.sees("of bad? [y/N]");
-    terminal.press("Enter");
+    await terminal.answers("Later");
     await terminal.sees("Restart Cursor.");
     await terminal.ends();
     const { out } = await program.keyhole("ask", "add", "--json");

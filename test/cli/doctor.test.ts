@@ -136,11 +136,11 @@ verifies(
       good: [node(CHAOS), /definitions wait for your approval/, /^keyhole approve good --config \S+$/],
     };
     const config = configOf(home, faults);
-    const { out } = await keyhole(home, ["servers", "allow", "--all", "--config", config]);
+    const { out } = await keyhole(home, ["approve", "--config", config]);
     const hash = /Hash: (\S+)/.exec(out)?.[1] ?? "none";
-    expect(
-      await keyhole(home, ["servers", "allow", "--all", "--yes", hash, "--config", config]),
-    ).toMatchObject({ code: 0 });
+    expect((await keyhole(home, ["approve", "--hash", hash, "--config", config])).out).toContain(
+      "good may start.",
+    );
     expectFaults(await doctor(home, ["--config", config]), faults);
   },
 );
@@ -148,7 +148,7 @@ verifies(
 test("a server that waits for consent is not started", async () => {
   const home = temporaryFolder();
   const faults: Faults = {
-    mine: [node(CHAOS), /waits for your consent/, /^keyhole servers allow mine --config \S+$/],
+    mine: [node(CHAOS), /waits for your approval/, /^keyhole approve mine --config \S+$/],
   };
   const report = await doctor(home, ["--config", configOf(home, faults)]);
   expectFaults(report, faults);
@@ -157,24 +157,25 @@ test("a server that waits for consent is not started", async () => {
 
 verifies("doctor:names-cause", "damaged, exposed and unwritable state is found", async () => {
   const home = temporaryFolder();
-  await keyhole(home, ["token", "add", "ci"]);
+  await keyhole(home, ["agents", "add", "ci"]);
   const state = join(home, ".local/state/keyhole");
-  write(state, "pins.json.damaged", "{");
-  chmodSync(join(state, "tokens.json"), 0o644);
+  write(state, "approvals.db.damaged-1", "{");
+  write(state, "secrets.db", "");
+  chmodSync(join(state, "secrets.db"), 0o644);
   const [log] = readdirSync(join(state, "audit")).filter((name) => name.endsWith(".jsonl"));
   const path = join(state, "audit", log!);
   writeFileSync(path, readFileSync(path, "utf8").replace('"ci"', '"cx"'));
   write(home, ".cache", "a file in the place of a folder");
   const { findings } = await doctor(home);
   const cause = (about: string) => findings.find((one) => one.about.endsWith(about));
-  expect(cause("pins.json")).toMatchObject({
+  expect(cause("approvals.db")).toMatchObject({
     cause: expect.stringContaining("damaged"),
     fix: expect.stringContaining("keyhole approve"),
   });
-  expect(cause("tokens.json")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
+  expect(cause("secrets.db")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
   expect(cause("audit")).toMatchObject({
     cause: expect.stringContaining("not intact"),
-    fix: "keyhole audit verify",
+    fix: "keyhole logs verify",
   });
   expect(cause(".cache/keyhole")).toMatchObject({
     cause: expect.stringContaining("is a file"),

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { programEnv } from "../program-env.ts";
-import { chaos, listedHash, MAIN, openProgram, type Program } from "../threats/program.ts";
+import { agree, chaos, MAIN, openProgram, type Program } from "../threats/program.ts";
 import { eventually } from "../upstream-kit.ts";
 
 const NODE = process.execPath;
@@ -107,23 +107,22 @@ test("answers and instructions say what a person has to type for servers that wa
   const names = ["one", "two", "three", "four", "five", "six", "seven"];
   const servers = Object.fromEntries(names.map((name) => [name, chaos()]));
   const config = program.write(`${"my-servers-".repeat(6)}mcp.json`, { mcpServers: servers });
-  const command = `the user has to type: keyhole servers allow five --config ${config}]`;
+  const command = `the user has to type: keyhole approve five --config ${config}]`;
   const waiting = await connect(program, config);
   expect(waiting.getInstructions()).toContain(command);
   const text = await ask(waiting, { query: "create an issue" });
   expect(text).toContain(
-    `Not available: five [quarantined: a person has to consent to what it runs; ${command}`,
+    `Not available: five [quarantined: a person has to approve what it runs; ${command}`,
   );
   expect(text).toContain(" and 2 more.");
 
   const help = await waiting.callTool({ name: "help", arguments: { path: "five" } });
   expect(JSON.stringify(help.content)).toContain(command);
 
-  const { out } = await program.keyhole("servers", "allow", "five", "--config", config);
-  await program.keyhole("servers", "allow", "five", "--config", config, "--yes", listedHash(out));
+  await agree(program, "five", "--config", config);
   await eventually(async () =>
     expect(await ask(waiting, { query: "create an issue", domain: "five" })).toContain(
-      "its definition waits for a person's approval; the user has to type: keyhole approve five]",
+      "its definition waits for a person's approval; the user has to type: keyhole approve five --config",
     ),
   );
 });

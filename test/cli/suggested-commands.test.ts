@@ -3,14 +3,13 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { chaos, openProgram } from "../threats/program.ts";
 import { keyhole, type Outcome } from "./kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 const REFUSED = /INVALID_INPUT|CONFIG_INVALID|not found|^Usage:/m;
 /** Words of a sentence that follow a command. */
 const SENTENCE = /^(again|with|in|shows|says|lists|only|adds|finds|and|or|then)$/;
-const OPERATIONS = ["ask", "help", "get", "exec", "batch", "script"];
+const OPERATIONS = ["ask", "show", "call", "script"];
 
 function setUp(): string {
   const home = temporaryFolder();
@@ -55,45 +54,41 @@ const CONFIG = ["--config", "my mcp.json"];
 const NOTES = ["--config", "notes.mjs"];
 
 test.each<{ typed: string[]; says: string }>([
-  { typed: ["approve", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
-  { typed: ["approve", "every", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
-  { typed: ["approve", "nobody", ...CONFIG], says: "keyhole list --config 'my mcp.json' shows all" },
-  { typed: ["servers", "allow", "x", ...CONFIG], says: "keyhole servers --config 'my mcp.json' lists all" },
+  { typed: ["approve", "nobody", ...CONFIG], says: "keyhole servers --config 'my mcp.json' shows all" },
+  { typed: ["approve", "x://tools/y", ...CONFIG], says: "keyhole servers --config 'my mcp.json' shows all" },
+  { typed: ["doctor", ...CONFIG], says: "keyhole approve every --config 'my mcp.json'" },
+  { typed: ["servers", ...CONFIG], says: "keyhole approve every --config 'my mcp.json'" },
+  { typed: ["servers", "every", ...CONFIG], says: "keyhole approve every --config 'my mcp.json'" },
+  { typed: ["call", "notes.note.create", ...NOTES], says: "Add --allow-write" },
+  { typed: ["call", "notes.note.delete", ...NOTES], says: "Add --allow-write" },
   {
-    typed: ["pins", "diff", "x://tools/y", ...CONFIG],
-    says: "keyhole pins --config 'my mcp.json' lists all",
+    typed: ["call", "notes.note.delete", "--allow-write", ...NOTES],
+    says: "keyhole call again with --apply",
   },
-  { typed: ["doctor", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
-  { typed: ["list", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
-  { typed: ["status", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
-  { typed: ["exec", "notes.note.create", ...NOTES], says: "Add --allow-write" },
-  { typed: ["exec", "notes.note.delete", ...NOTES], says: "Add --allow-write" },
-  {
-    typed: ["exec", "notes.note.delete", "--allow-write", ...NOTES],
-    says: "keyhole exec again with --apply",
-  },
-  { typed: ["exec", "notes.note.delete", "--dry-run", ...NOTES], says: "--apply" },
-  { typed: ["exec", "notes.note.pay", "--allow-write", ...NOTES], says: "keyhole exec with --dry-run" },
-  { typed: ["get", "notes.note.delete", ...NOTES], says: "Call it with keyhole exec." },
-  { typed: ["help", "notes.note.delete", ...NOTES], says: "Runs dry without --apply." },
+  { typed: ["call", "notes.note.delete", "--dry-run", ...NOTES], says: "--apply" },
+  { typed: ["call", "notes.note.pay", "--allow-write", ...NOTES], says: "keyhole call with --dry-run" },
+  { typed: ["show", "notes.note.delete", ...NOTES], says: "Runs dry without --apply." },
 ])("keyhole $typed suggests commands that work", async ({ typed, says }) => {
   const home = setUp();
   const text = said(await keyhole(home, typed));
   expect(text).toContain(says);
   // A description speaks of the call that it describes.
-  const call = typed[0] === "help" ? ["exec", ...typed.slice(1)] : typed;
+  const call = typed[0] === "show" ? ["call", ...typed.slice(1)] : typed;
   const commands = [...commandsIn(text, call), ...withFlags(text, call)];
   expect(commands.length).toBeGreaterThan(0);
   for (const command of commands)
     expect(said(await keyhole(home, command)), command.join(" ")).not.toMatch(REFUSED);
 });
 
-test("after the consent, what waits is approved with the config too", async () => {
+test("after a server may start, what waits is approved with the config too", async () => {
   const home = setUp();
   const hash = async (...command: string[]) =>
     /Hash: (\S+)/.exec(said(await keyhole(home, [...command, ...CONFIG])))?.[1] ?? "none";
-  const yes = await hash("servers", "allow", "every");
-  expect((await keyhole(home, ["servers", "allow", "every", "--yes", yes, ...CONFIG])).code).toBe(0);
+  const shown = await hash("approve", "every");
+  const approved = await keyhole(home, ["approve", "every", "--hash", shown, ...CONFIG]);
+  expect(approved.out).toContain(
+    "every may start. keyhole approve every --config 'my mcp.json' shows its tools.",
+  );
   const text = said(await keyhole(home, ["doctor", ...CONFIG]));
   expect(text).toContain("fix: keyhole approve every --config 'my mcp.json'");
   for (const command of commandsIn(text, []))
@@ -119,17 +114,4 @@ test("a mistake in a config is said in words of the config, with the nearest key
     'the server "tools": its override: tools.read.lan is not known; the nearest key is lane.',
   );
   expect(errors).not.toMatch(/Invalid|expected|Unrecognized|received/);
-});
-
-test("in a terminal, approve asks whether the named server may start", async () => {
-  const program = openProgram();
-  const config = program.write("mcp.json", { mcpServers: { every: chaos() } });
-  const terminal = program.terminal("approve", "every", "--config", config);
-  await terminal.sees("Let it start? [y/N]");
-  terminal.type("y");
-  terminal.press("Enter");
-  await terminal.sees("of every? [y/N]");
-  terminal.press("Enter");
-  await terminal.ends();
-  expect((await program.keyhole("servers", config)).out).toContain("every  allowed");
 });

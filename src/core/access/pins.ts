@@ -1,18 +1,23 @@
-import { z } from "zod";
 import { findPoisonIn, type InjectionKind } from "../../base/safety/detect-injection.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
 import { type Draft, domainOf, type EntryDraft, type EntryStatus, type Origin } from "../nouns/entry.ts";
-import { checkAfter } from "./check-after.ts";
+import { openRecordFile } from "../storage/record-file.ts";
+import { createMemoryRecords } from "../storage/records.ts";
+import { publish } from "../telemetry/events.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
-import { createRecordStore, type RecordStore } from "./record-store.ts";
+import { type Grants, openGrantsNow, revoked } from "./grants.ts";
 
 /**
  * `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval.
- * `flagged`: its source needs none, but the definition tries to steer a model, so a person decides.
+ * `flagged`: its source needs none, but the definition tries to steer a model, so a person decides. `reworded`:
+ * approved with other descriptions, which its source may change. `rejected`: a person said no to exactly this.
  */
-export type PinState = "approved" | "pending" | "changed" | "trusted" | "flagged";
+export type PinState = "approved" | "pending" | "changed" | "trusted" | "flagged" | "reworded" | "rejected";
+
+/** Definitions in these states can be found and called. */
+const USABLE: ReadonlySet<PinState> = new Set(["approved", "trusted", "reworded"]);
 
 /** The states of definitions that wait for a person. */
 const WAITING: ReadonlySet<PinState> = new Set(["pending", "changed", "flagged"]);
@@ -46,9 +51,17 @@ export interface Pins {
   list(): readonly Pin[];
   /** Compares the definition with the approved one, or with an empty one where none was approved. */
   diff(route: string): readonly DefinitionChange[];
-  /** Approves definitions exactly as they are now. Resolves to their number. */
+  /**
+   * Approves definitions exactly as they are now: those that wait, and rejected ones that the selection names. Resolves
+   * to their number.
+   */
   approve(which: PinSelection): Promise<number>;
-  /** Revokes approvals. Resolves to their number. */
+  /**
+   * Rejects definitions that wait: nobody is asked about them again until they change, and nobody finds or calls them.
+   * Resolves to their number.
+   */
+  reject(which: PinSelection): Promise<number>;
+  /** Takes approvals and rejections back. Resolves to their number. */
   revoke(which: PinSelection): Promise<number>;
   /** Set if the store was damaged, so that everything waits for approval again. */
   readonly damage: string | undefined;
@@ -74,31 +87,6 @@ interface Judged {
   readonly origin: Origin;
 }
 
-export const approvalSchema = z.object({
-  hash: z.string(),
-  definition: z.record(z.string(), z.unknown()),
-  /** Milliseconds since 1970. */
-  approvedAt: z.number(),
-});
-
-/** Approved definitions by program and route. */
-type PinStore = RecordStore<z.infer<typeof approvalSchema>>;
-
-/** Keeps approvals in a file if a path is given. */
-export function createPinStore(path?: string): PinStore {
-  return createRecordStore({ path, record: approvalSchema, counted: "approved" });
-}
-
-/** How often changes by other processes are looked for. */
-const FOLLOW_MS = 500;
-
-interface PinsFollower {
-  /** Other processes may change the store. */
-  readonly shared: boolean;
-  /** Calls wait until changes by other gateways are in effect. */
-  readonly strict: boolean;
-}
-
 /**
  * Keeps the approvals of definitions from outside, in a file if a path is given. See {@link GatewayOptions}.
  *
@@ -106,49 +94,40 @@ interface PinsFollower {
  * ```ts
  * import { createGateway, createPins } from "keyhole";
  *
- * const gateway = createGateway({ domains: [], pins: createPins({ path: "pins.json" }) });
+ * const gateway = createGateway({ domains: [], pins: createPins({ path: "approvals.db" }) });
  * await gateway.close();
  * ```
  */
 export function createPins({ path }: PinsOptions = {}): Pins {
-  return createPinsOver(createPinStore(path), { shared: path !== undefined, strict: false });
+  const storage = path === undefined ? createMemoryRecords() : openRecordFile(path);
+  return createPinsOver(openGrantsNow(storage, "definition"));
 }
 
-export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower): Pins {
+/** With `strict`, calls wait until changes by other gateways are in effect. */
+export function createPinsOver(grants: Grants<"definition">, { strict = false } = {}): Pins {
   /** Lazy: a large catalog has many, and a start needs none of them. */
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
   let waitsForOthers = false;
   const masked = new WeakMap<Draft, EntryDraft>();
-  const listeners = new Set<() => Promise<void>>();
-  let following: NodeJS.Timeout | undefined;
-
-  /** Polls, because not every file system reports changes. */
-  function follow(): void {
-    if (!shared || following) return;
-    // A failure to look is reported by the calls that need an answer.
-    following = setInterval(() => void look().catch(() => {}), FOLLOW_MS).unref();
-  }
-
-  async function refresh(): Promise<void> {
-    if (await store.refresh()) await tell();
-  }
-  // Two refreshes at once could let a caller pass while listeners still handle a change.
-  const look = checkAfter(refresh);
-
-  async function tell(): Promise<void> {
-    await Promise.all([...listeners].map((listener) => listener()));
-  }
+  /** The last rewording of each route that was published. */
+  const announced = new Map<string, string>();
 
   /** Without approvals nothing is looked up, which takes time for each of many tools. */
   function stateOf({ route, origin }: Judged, isAnyApproved = true): PinState {
     const approval = isAnyApproved ? approvalOf({ route, origin }) : undefined;
     if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
+    if (isAnyApproved && isRejected({ route, origin })) return "rejected";
     if (origin.trusted) return poisonOf(origin).length === 0 ? "trusted" : "flagged";
-    return approval ? "changed" : "pending";
+    if (!approval) return "pending";
+    return isReworded(approval.definition, origin) ? "reworded" : "changed";
   }
 
   function approvalOf({ route, origin }: Judged) {
-    return store.get(keyOf(route, origin));
+    return grants.get(keyOf(route, origin));
+  }
+
+  function isRejected({ route, origin }: Judged): boolean {
+    return grants.get(rejectionKey(route, origin))?.hash === origin.hash;
   }
 
   function select(which: PinSelection): Judged[] {
@@ -160,22 +139,28 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
   }
 
   async function change(
+    decision: "approve" | "reject",
     which: PinSelection,
     counts: (pin: Judged) => boolean,
-    approve: boolean,
   ): Promise<number> {
     const selected = select(which).filter(counts);
-    const approvedAt = Date.now();
-    const changes = selected.map(({ route, origin }) => {
-      const approval = { hash: origin.hash, definition: origin.definition, approvedAt };
-      return [keyOf(route, origin), approve ? approval : undefined] as const;
+    const givenAt = Date.now();
+    const changes = selected.flatMap(({ route, origin }) => {
+      const grant = { givenAt, hash: origin.hash, definition: origin.definition };
+      // A rejected change leaves the approval of what was there before.
+      if (decision === "reject") return [[rejectionKey(route, origin), grant] as const];
+      return [[keyOf(route, origin), grant] as const, [rejectionKey(route, origin), undefined] as const];
     });
-    try {
-      await store.change(new Map(changes));
-    } finally {
-      await tell();
-    }
+    await grants.change(new Map(changes));
     return selected.length;
+  }
+
+  /** Records a change of wording once. */
+  function announce(route: string, origin: Origin): void {
+    if (announced.get(route) === origin.hash) return;
+    announced.set(route, origin.hash);
+    const detail = `${route}: its description has changed; ${commandOf(route, origin)} shows how`;
+    publish({ type: "notice", notice: "definition-reworded", detail });
   }
 
   function judgeOne(draft: Draft, isAnyApproved: boolean): Draft {
@@ -183,23 +168,27 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     if (!origin || route === undefined) return draft;
     waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
     const state = stateOf({ route, origin }, isAnyApproved);
-    if (state === "trusted" || state === "approved") return draft;
+    if (state === "reworded") announce(route, origin);
+    if (USABLE.has(state)) return draft;
     const known = masked.get(draft);
-    const reason = `${REASONS[state]}; the user has to type: keyhole approve ${domainOf(route)}`;
+    const typed = state === "rejected" ? "" : `; the user has to type: ${commandOf(route, origin)}`;
+    const reason = `${REASONS[state as keyof typeof REASONS]}${typed}`;
     if (known?.status?.reason === reason) return known;
-    const made = mask("read" in draft ? draft.read() : draft, route, { state: "quarantined", reason });
+    const plain = "read" in draft ? draft.read() : draft;
+    const visible = state === "rejected" ? ({ ...plain, visibility: "hidden" } as const) : plain;
+    const made = mask(visible, route, { state: "quarantined", reason });
     masked.set(draft, made);
     return made;
   }
 
   return {
     get damage() {
-      return store.damage;
+      return grants.damage;
     },
     judge: (drafts) => {
       judged = lazy(() => toJudged(drafts));
       waitsForOthers = false;
-      const isAnyApproved = store.keys().length > 0;
+      const isAnyApproved = grants.entries().size > 0;
       return drafts.map((draft) => judgeOne(draft, isAnyApproved));
     },
     list: () =>
@@ -217,20 +206,29 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
       const pin = judged().get(route);
       return pin ? diffDefinitions(approvalOf(pin)?.definition ?? {}, pin.origin.definition) : [];
     },
-    approve: (which) => change(which, (pin) => waits({ state: stateOf(pin) }), true),
-    revoke: (which) => change(which, (pin) => approvalOf(pin) !== undefined, false),
-    ...(strict && { refresh: async () => void (waitsForOthers && (await look())) }),
-    onChange: (listener) => {
-      listeners.add(listener);
-      follow();
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size > 0) return;
-        clearInterval(following);
-        following = undefined;
-      };
-    },
+    approve: (which) =>
+      change("approve", which, (pin) => {
+        const state = stateOf(pin);
+        return waits({ state }) || state === "reworded" || (state === "rejected" && namesDefinitions(which));
+      }),
+    reject: (which) =>
+      change("reject", which, (pin) => {
+        const state = stateOf(pin);
+        return waits({ state }) || state === "reworded";
+      }),
+    revoke: (which) =>
+      grants.change(
+        revoked(
+          select(which).flatMap(({ route, origin }) => [keyOf(route, origin), rejectionKey(route, origin)]),
+        ),
+      ),
+    onChange: grants.watch,
+    ...(strict && { refresh: async () => void (waitsForOthers && (await grants.catchUp())) }),
   };
+}
+
+function commandOf(route: string, { approvedBy }: Origin): string {
+  return approvedBy ?? `keyhole approve ${domainOf(route)}`;
 }
 
 const poisonIn = memoizeByObject(findPoisonIn);
@@ -238,6 +236,19 @@ const poisonIn = memoizeByObject(findPoisonIn);
 /** Reads the definition only if its source has not looked: lazy drafts read theirs on demand. */
 function poisonOf(origin: Origin): readonly InjectionKind[] {
   return (origin.poison as readonly InjectionKind[] | undefined) ?? poisonIn(origin.definition);
+}
+
+/** The descriptions of a definition and of its parameters. Other texts, such as defaults, say what a call does. */
+const DESCRIPTION =
+  /^(?:\/(?:inputSchema|outputSchema)(?:\/(?:properties|\$defs|definitions)\/[^/]+|\/items)*)?\/description$/;
+
+/** Whether nothing but descriptions differ, their source may change them, and nothing steers a model. */
+function isReworded(approved: Origin["definition"], origin: Origin): boolean {
+  if (!origin.wordingOk || poisonOf(origin).length > 0) return false;
+  return diffDefinitions(approved, origin.definition).every(
+    ({ path, before = "", after = "" }) =>
+      DESCRIPTION.test(path) && typeof before === "string" && typeof after === "string",
+  );
 }
 
 /** Skips drafts with `partOf`: they share their parent's approval. */
@@ -252,11 +263,22 @@ const REASONS = {
   pending: "its definition waits for a person's approval",
   changed: "its definition has changed since a person approved it",
   flagged: "its definition reads like instructions to a model",
+  rejected: "a person has rejected its definition",
 } as const;
 
 /** Bound to the program, so that another one under the same label has no approvals. */
 function keyOf(route: string, origin: Origin): string {
   return JSON.stringify([origin.source, origin.partOf ?? route, origin.program]);
+}
+
+/** A rejection is a record of its own: the approval of the earlier definition stays beside it. */
+function rejectionKey(route: string, origin: Origin): string {
+  return JSON.stringify([origin.source, origin.partOf ?? route, origin.program, "rejected"]);
+}
+
+/** Whether a selection names single definitions. One of a whole server does not bring rejected ones back. */
+function namesDefinitions(which: PinSelection): boolean {
+  return which !== "all" && ("pins" in which || "route" in which);
 }
 
 function isSamePin(pin: Pin, route: string, { hash, program }: Origin): boolean {

@@ -76,6 +76,7 @@ export interface NoticeEvent {
     | "guidance-dropped"
     | "scope-missing"
     | "entry-invalid"
+    | "definition-reworded"
     | "content-failed"
     | "source-refused"
     | "snapshot-rebuilt"

@@ -5,7 +5,7 @@ import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { isSwitchedOff, type McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { createMcpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
-import { wrap } from "../terminal/define-command.ts";
+import { wrapText } from "../terminal/define-command.ts";
 import type { Client } from "./client.ts";
 import type { FoundConfig } from "./find-configs.ts";
 
@@ -87,7 +87,7 @@ export function sharedLines(configs: readonly FoundConfig[], home: string, colum
     ];
     const [first = "", ...more] = details
       .filter((detail) => detail !== "")
-      .flatMap((detail) => wrap(toVisibleLine(detail), columns - width));
+      .flatMap((detail) => wrapText(toVisibleLine(detail), columns - width));
     const name = `  ${toVisibleLine(names[index]!)}  `;
     const lines = more.map((line) => `${" ".repeat(width)}${line}`);
     if (name.length > width) return [name.trimEnd(), `${" ".repeat(width)}${first}`, ...lines];

@@ -132,7 +132,7 @@ async function agreesToShared(paths: readonly string[]): Promise<boolean> {
 
 /**
  * Records the consents to start the servers. Others may have written a project's file, so its servers wait for
- * `keyhole servers allow` unless a person has just seen them.
+ * `keyhole approve` unless a person has just seen them.
  */
 async function consent({ moved }: ConnectionPlan, home: string, isUnseen: boolean): Promise<void> {
   const agreed = moved.filter(({ isOfProject }) => !(isOfProject && isUnseen));
@@ -159,7 +159,7 @@ async function undo({ name, title }: Client, isDry: boolean): Promise<void> {
     );
 }
 
-function openConnections() {
+export function openConnections() {
   return createConnections(join(setStateFolder(), "connections"));
 }
 

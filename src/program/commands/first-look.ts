@@ -18,7 +18,7 @@ import {
 import { CONVERSATION, isWorthwhile, savingLines } from "../doctor/savings.ts";
 import { cacheFolder, thisMachine } from "../open/user-folders.ts";
 import { askLine, askYesOrNo, hasTerminal, isYes } from "../terminal/confirm.ts";
-import { defineCommand, wrap } from "../terminal/define-command.ts";
+import { defineCommand, wrapText } from "../terminal/define-command.ts";
 import { JSON_OUTPUT } from "../terminal/shared-options.ts";
 import { connectClient } from "./connect.ts";
 
@@ -180,7 +180,7 @@ function measuredLines({ servers, savings }: Measured): string[] {
 
 /** Prints text of this program or of an outside word in whole words. */
 function say(text: string): void {
-  console.log(wrap(toVisibleLine(text), columnsOf() - 1).join("\n"));
+  console.log(wrapText(toVisibleLine(text), columnsOf() - 1).join("\n"));
 }
 
 function columnsOf(): number {

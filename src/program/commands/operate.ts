@@ -32,6 +32,8 @@ const SHARED = {
 } as const;
 
 type OperationFlags = CommandInput<typeof SHARED> & { readonly apply?: boolean };
+/** The command line of an operation: its flags, and the fields of the operation by name. */
+type OperationLine = OperationFlags & { readonly [field: string]: unknown };
 type CommandOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "title" | "input" | "command">;
 
 /** A tool ran dry, and nobody had asked for that. */
@@ -40,25 +42,73 @@ const APPLY = { help: "let destructive tools take effect, instead of a dry run" 
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
 export function operationCommand(name: OperationName): Command {
-  const operation = OPERATIONS[name] as unknown as CommandOperation;
+  const operation = operationOf(name);
   const { title, command } = operation;
   const fields = optionsOf(operation);
-  const defined = defineCommand({
+  return defineOperationCommand({
     name: command.name ?? name,
+    usage: command.usage,
+    about: `${title}. ${VALUES}`,
+    fields,
+    applies: APPLIES.includes(name),
+    run: (input) => operate(name, toInput(operation, fields, input), input),
+  });
+}
+
+/** Tools are described; everything else is loaded. */
+const LOADED = /^[^:]+:\/\/(?!$|tools$|tools\/)/;
+
+/** `keyhole show`: the operations `help` and `get` in one. */
+export function showCommand(): Command {
+  const fields = optionsOf(operationOf("help"));
+  return defineOperationCommand({
+    name: "show",
+    usage: "[PATH] [name=value…]",
+    about: `Describes a server, a group of tools or one tool; without PATH, everything there is. Loads a document, a skill, a prompt with
+      its values, or a stored result. ${VALUES}`,
+    fields,
+    applies: false,
+    run: (input) => {
+      const isLoaded = LOADED.test(input.words[0] ?? "");
+      const name = isLoaded ? "get" : "help";
+      return operate(name, toInput(operationOf(name), isLoaded ? [] : fields, input), input);
+    },
+  });
+}
+
+const VALUES = "Values are read as JSON where they are JSON, otherwise as text.";
+
+interface OperationCommand {
+  readonly name: string;
+  readonly usage: string;
+  readonly about: string;
+  readonly fields: readonly OperationField[];
+  /** Whether it runs tools that write. */
+  readonly applies: boolean;
+  run(input: OperationLine): Promise<void>;
+}
+
+function defineOperationCommand({ name, usage, about, fields, applies, run }: OperationCommand): Command {
+  const defined = defineCommand({
+    name,
     words: "[WORD]...",
-    forms: [command.usage],
-    about: `${title}. Values are read as JSON where they are JSON, otherwise as text.`,
+    forms: [usage],
+    about,
     options: {
       ...Object.fromEntries(fields.map((field) => [field.option, field.about])),
-      ...(APPLIES.includes(name) && { apply: APPLY }),
+      ...(applies && { apply: APPLY }),
       ...SHARED,
     },
-    notes: APPLIES.includes(name)
+    notes: applies
       ? `Exits with 1 if the answer is an error, and with ${RAN_DRY} if a tool ran dry although --dry-run was not given.`
       : "Exits with 1 if the answer is an error.",
-    run: (input) => operate(name, toInput(operation, fields, input as never), input as never),
+    run: (input) => run(input as never),
   });
   return { ...defined, start: (args) => defined.start(args.map(spellOut)) };
+}
+
+function operationOf(name: OperationName): CommandOperation {
+  return OPERATIONS[name] as unknown as CommandOperation;
 }
 
 async function operate(name: OperationName, fields: object, options: OperationFlags): Promise<void> {
@@ -95,7 +145,7 @@ const APPLIES: readonly OperationName[] = ["exec", "batch", "run"];
 /** The input with `dry_run: false` wherever it does not say otherwise. */
 function applied(name: OperationName, input: object): object {
   if (fieldsOf(input).dry_run === true)
-    throw invalid(name === "run" ? "script" : name, "give either --dry-run or --apply");
+    throw invalid(operationOf(name).command.name ?? name, "give either --dry-run or --apply");
   const requests = listOf(fieldsOf(input).requests).map((request) => {
     const { exec } = fieldsOf(request);
     return isPlainObject(exec) ? { ...fieldsOf(request), exec: { dry_run: false, ...exec } } : request;
@@ -146,7 +196,7 @@ const VALUE = /^([\p{L}_][\p{L}\p{N}_.-]*)=(.*)$/su;
 function toInput(
   { command }: CommandOperation,
   fields: readonly OperationField[],
-  input: { readonly words: readonly string[]; readonly [name: string]: unknown },
+  input: OperationLine,
 ): object {
   const words: string[] = [];
   const values: [string, unknown][] = [];

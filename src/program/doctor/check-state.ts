@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { field, listOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -8,16 +8,16 @@ import type { ClientMachine } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { readConfig } from "../clients/edit-config.ts";
 import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
+import { APPROVALS_FILE } from "../open/person-grants.ts";
+import { SECRETS_FILE } from "../open/secrets.ts";
 import { auditFolder } from "../open/stores.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
 
 /** Files of the state folder, and the way to make anew what a damaged one held. */
 const filesOf = (config: string | undefined): Readonly<Record<string, string>> => ({
-  "pins.json": `approve the definitions again: ${suggestCommand(["approve"], config)}`,
-  "consents.json": `let the servers start again: ${suggestCommand(["servers", "allow", "--all"], config)}`,
-  "tokens.json": "make the tokens again: keyhole token add NAME",
-  "secrets.json": "set the secrets again: keyhole secrets set NAME",
+  [APPROVALS_FILE]: `approve again: ${suggestCommand(["approve"], config)}, and make the tokens again: keyhole token add NAME`,
+  [SECRETS_FILE]: "set the secrets again: keyhole secrets set NAME",
 });
 const OTHERS = 0o077;
 
@@ -28,16 +28,18 @@ export async function* checkState(home: string, config: string | undefined): Asy
   yield* checkFolder(cacheFolder(), "XDG_CACHE_HOME");
   for (const [name, fix] of Object.entries(filesOf(config))) {
     const path = join(state, name);
-    const damaged = `${path}.damaged`;
-    if (existsSync(damaged))
-      yield problemWith(path, `it was damaged and is kept as ${damaged}`, `Remove that file, then ${fix}.`);
+    const damaged = readdirSync(state).find((each) => each.startsWith(`${name}.damaged`));
+    if (damaged !== undefined) {
+      const cause = `it was damaged and is kept as ${join(state, damaged)}`;
+      yield problemWith(path, cause, `Remove that file, then ${fix}.`);
+    }
     yield* checkMode(path);
   }
   yield* checkMode(join(home, ".keyhole", "settings.json"));
   for (const chain of readAuditFolder(auditFolder())) {
     const { bad } = await verifyChain(chain, () => {});
     if (bad)
-      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole audit verify");
+      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole logs verify");
   }
 }
 

@@ -4,12 +4,14 @@ import { countOf } from "../../base/util/count-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
+import { waits } from "../../core/access/pins.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 import { createListings } from "../../faces/mcp/listing.ts";
+import { definitionTokens } from "../../gateway/approvals.ts";
 import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
-import { wrap } from "../terminal/define-command.ts";
+import { wrapText } from "../terminal/define-command.ts";
 import {
   count,
   type KeyholeTokens,
@@ -64,9 +66,10 @@ export async function measureServers(
     sources: sources.filter(({ label }) => labels.includes(label)),
     ...(pins && { pins }),
   });
-  const { failures, tools, ofAll } = await withGateway(options(all), async (gateway, failures) => {
+  const { failures, tools, waiting, ofAll } = await withGateway(options(all), async (gateway, failures) => {
     const tools = (await gateway.view()).entries.filter(({ kind, origin }) => kind === "tool" && origin);
-    return { failures, tools, ofAll: await keyholeTokens(gateway, countTokens) };
+    const waiting = new Set(gateway.pins.list().flatMap((pin) => (waits(pin) ? pin.route : [])));
+    return { failures, tools, waiting, ofAll: await keyholeTokens(gateway, countTokens) };
   });
   const byServer = Map.groupBy(tools, ({ origin }) => origin!.source);
   const sizes = new Map(
@@ -78,7 +81,7 @@ export async function measureServers(
       label,
       tools: sizes.get(label)!.length,
       tokens: sum(sizes.get(label)!.map(({ definitions }) => definitions)),
-      waiting: (byServer.get(label) ?? []).filter(({ status }) => status?.state === "quarantined").length,
+      waiting: (byServer.get(label) ?? []).filter(({ route }) => waiting.has(route)).length,
       ...(failure !== undefined && { failure: reasonOf(failure) }),
     };
   });
@@ -146,23 +149,8 @@ function toolTokens(tool: Entry, countTokens: TokenCounter): ToolTokens {
   };
 }
 
-/** The tokens of a definition in the list of a client. */
-export function definitionTokens(entry: Entry | undefined, countTokens: TokenCounter): number {
-  const { name, description, inputSchema } = entry?.origin?.definition ?? {};
-  return countTokens(JSON.stringify({ name, description, inputSchema }));
-}
-
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
-}
-
-/** A line for each server, with its tools, tokens and state. */
-export function costLines(servers: readonly (ServerCost & { readonly state: string })[]): string[] {
-  const width = Math.max(...servers.map(({ label }) => label.length), 6);
-  return servers.map(({ label, tools, tokens, failure, state }) => {
-    const cost = `${count(tools).padStart(5)} ${tools === 1 ? "tool " : "tools"} ${count(tokens).padStart(8)} tokens`;
-    return toVisibleLine(`  ${label.padEnd(width)}  ${failure === undefined ? `${cost}  ${state}` : state}`);
-  });
 }
 
 /** The servers with their tools and tokens in one sentence, and a line for each that could not be listed. */
@@ -173,7 +161,7 @@ export function costSentence(servers: readonly ServerCost[], columns: number): s
   const sentence = `${countOf(total("tools"), "tool")}, ${count(total("tokens"))} tokens: ${each.join(", ")}.`;
   const failed = servers.filter(({ failure }) => failure !== undefined);
   return [
-    ...(listed.length > 0 ? wrap(toVisibleLine(sentence), columns - 1) : []),
+    ...(listed.length > 0 ? wrapText(toVisibleLine(sentence), columns - 1) : []),
     ...failed.map(({ label, failure }) => toVisibleLine(`${label} could not be listed: ${failure}`)),
   ];
 }

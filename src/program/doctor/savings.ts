@@ -1,7 +1,7 @@
 import { countOf } from "../../base/util/count-of.ts";
 import type { Client, ClientListing } from "../clients/client.ts";
 import { LISTS_DATE } from "../clients/clients.ts";
-import { wrap } from "../terminal/define-command.ts";
+import { wrapText } from "../terminal/define-command.ts";
 
 /** The tokens of one tool, by what a client may show of it. */
 export interface ToolTokens {
@@ -110,7 +110,7 @@ export function savingLines(savings: readonly Saving[], columns = 80): string[] 
   return [
     ...HEAD.map((line) => `${" ".repeat(width)}${line}`),
     ...[...rows.values()].flatMap((row) => rowLines(row, width)),
-    ...[assumed, adviceOf(savings) ?? ""].flatMap((text) => wrap(text, columns - 1)).filter(Boolean),
+    ...[assumed, adviceOf(savings) ?? ""].flatMap((text) => wrapText(text, columns - 1)).filter(Boolean),
   ];
 }
 
@@ -118,7 +118,7 @@ function rowLines(savings: readonly Saving[], width: number): string[] {
   const { listing, isGuess, tools, request, conversation } = savings[0]!;
   const titles = savings.map(({ title, listing: { when } }) => (when ? `${title} (${when})` : title));
   const way = isGuess ? "not known, at most" : WAYS[listing.shows];
-  const [first = "", ...more] = wrap(`${titles.join(", ")}: ${way}`, width - 4);
+  const [first = "", ...more] = wrapText(`${titles.join(", ")}: ${way}`, width - 4);
   const figures = [
     count(tools).padStart(7),
     count(request.alone).padStart(8),

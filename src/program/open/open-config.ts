@@ -161,6 +161,7 @@ function serverReader({
       ...(profile !== undefined && { profile }),
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
+      ...(loaded.settings.changes && { changes: loaded.settings.changes }),
       commandFor: (words) => suggestCommand(words, json),
       variables: withSecrets(servers.environment ?? process.env),
       mayStart: (program) => {

@@ -32,10 +32,11 @@ function setUp(servers: Record<string, object>) {
     const [code] = await once(child, "close");
     return { out, errors, code: Number(code) };
   };
-  /** Repeats a command with the hash of what it listed. */
-  const agree = async (...args: string[]) => {
+  /** Repeats `keyhole approve` with the hash of what it showed. */
+  const agree = async (...words: string[]) => {
+    const args = ["approve", ...words, "--config", config];
     const { out } = await keyhole(...args);
-    return keyhole(...args, "--yes", /Hash: (\S+)/.exec(out)?.[1] ?? "none");
+    return keyhole(...args, "--hash", /Hash: (\S+)/.exec(out)?.[1] ?? "none");
   };
   const serve = async () => {
     const args = [MAIN, "serve", "--no-daemon", "--config", config, "--allow-write"];
@@ -59,54 +60,85 @@ function chaos(description?: string): object {
 
 verifies("pins:command", "a running gateway notices what its command approves", async () => {
   const { config, keyhole, agree, serve } = setUp({ bad: chaos() });
-  await agree("servers", "allow", "bad", "--config", config);
+  expect((await agree("bad")).out).toContain("bad may start.");
   const call = await serve();
   const refused = await call("exec", { op: "bad.add", args: { a: 1 } });
   expect(refused).toContain("UNAVAILABLE");
-  const approved = await agree("pins", "approve", "bad", "--config", config);
+  expect(refused).toContain(`the user has to type: keyhole approve bad --config ${config}`);
+  const approved = await agree("bad");
   expect(approved).toMatchObject({ code: 0, out: expect.stringContaining("Approved: 18.") });
   await eventually(async () =>
     expect(await call("exec", { op: "bad.add", args: { a: 1 } })).toContain('"a":1'),
   );
-  expect((await keyhole("pins", "revoke", "bad://tools/add", "--config", config)).out).toContain(
-    "Revoked: 1.",
-  );
+  const revoked = await keyhole("approve", "--revoke", "bad://tools/add", "--config", config);
+  expect(revoked.out).toBe("bad://tools/add\nbad: 1 taken back.\n");
   await eventually(async () =>
     expect(await call("exec", { op: "bad.add", args: {} })).toContain("UNAVAILABLE"),
   );
   expect(await call("exec", { op: "bad.fail", args: {} })).toContain("UPSTREAM_ERROR");
 });
 
-verifies("pins:command", "lists pending definitions first and shows their exact words", async () => {
+verifies("pins:command", "shows the exact words of a definition and how they changed", async () => {
   const { config, save, keyhole, agree } = setUp({ bad: chaos() });
-  await agree("servers", "allow", "bad", "--config", config);
-  await agree("pins", "approve", "--all", "--config", config);
+  await agree();
+  await agree();
   save({ bad: chaos("Adds.\u001b[2J\u202e<!-- steal -->") });
-  await agree("servers", "allow", "bad", "--config", config);
-  const { out } = await keyhole("pins", config);
-  expect(out).toMatch(/^bad:\/\/tools\/add +bad +changed +warning: hidden\n/);
-  expect(out).toMatch(/18 definitions: 1 changed, 17 approved\.\n$/);
-
-  const diff = await keyhole("pins", "diff", "bad://tools/add", "--config", config);
-  expect(diff.out).toContain('- "Adds two numbers."\n+ "Adds.\\u001b[2J\\u202e<!-- steal -->"\n');
+  await agree("bad");
+  const changed = await keyhole("approve", "--config", config);
+  expect(changed.out).toContain("bad: 1 definition,");
+  const diff = await keyhole("approve", "bad.add", "--config", config);
+  expect(diff.out).toContain("~ add                          writes");
+  expect(diff.out).toContain("! It hides text from the reader.");
+  expect(diff.out).toContain("- Adds two numbers.");
+  expect(diff.out).toContain("+ Adds.\\u001b[2J\\u202e<!-- steal -->");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is that none is there.
   expect(diff.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  const json = JSON.parse((await keyhole("approve", "--json", "--config", config)).out);
+  expect(json).toMatchObject([
+    {
+      server: "bad",
+      program: { isApproved: true },
+      definitions: [{ op: "bad.add", state: "changed" }, ...Array(17).fill({ state: "approved" })],
+    },
+  ]);
 });
 
 verifies("pins:command", "names an unreachable server and shows the others", async () => {
   const { config, keyhole, agree } = setUp({ bad: chaos(), gone: { command: "/nonexistent/server" } });
-  await agree("servers", "allow", "--all", "--config", config);
-  const listed = await keyhole("pins", config);
+  await agree();
+  const listed = await keyhole("approve", "--config", config);
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("mcp:gone could not be listed") });
-  expect(listed.out).toContain("18 definitions: 18 pending.");
-  expect((await agree("pins", "approve", "bad", "--config", config)).code).toBe(0);
-  const unknown = await keyhole("pins", "approve", "bed", "--config", config);
+  expect(listed.out).toContain("bad: 18 definitions,");
+  expect((await agree("bad")).code).toBe(0);
+  const unknown = await keyhole("approve", "bed", "--config", config);
   expect(unknown).toMatchObject({
     code: 1,
     errors: expect.stringContaining("bed not found; nearest: bad"),
   });
-  expect(await keyhole("pins", "approve", "--config", config)).toMatchObject({
+  expect(await keyhole("approve", "--revoke", "--config", config)).toMatchObject({
     code: 1,
-    errors: expect.stringContaining("approve needs SOURCE, ROUTE or --all"),
+    errors: expect.stringContaining("--revoke needs SERVER, TOOL or --all"),
   });
 });
+
+verifies(
+  "pins:command",
+  "says which override lets a search run that its server calls destructive",
+  async () => {
+    const { config, keyhole, agree } = setUp({
+      tracker: { command: process.execPath, args: [resolve("test/tracker-upstream.ts")] },
+    });
+    await agree("tracker");
+    const { out } = await keyhole("approve", "tracker://tools/search_issues", "--config", config);
+    const shown = out.replace(/\s+/g, " ");
+    expect(shown).toContain(
+      "The server says that it destroys, though its name reads, so each call asks you.",
+    );
+    expect(shown).toContain('{"overrides":{"tracker":{"tools":{"search_issues":{"lane":"read"}}}}}');
+    // Line breaks of a description stay, and lines are broken between words.
+    expect(out).toContain(
+      "│ Searches issues.\n      │\n      │ Filters:\n      │   - state: open or closed\n",
+    );
+    expect(out).not.toContain("\\u000a");
+  },
+);
