@@ -44,7 +44,7 @@ test("ask shows what was found and why", async () => {
   const { stdout, code } = await local("ask", "write", "down", "a", "note", "--explain", "--limit", "2");
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^1\. notes:\/\/tools\/note\/create\(\) {2}\[write\]\n {3}Write down a note\.\n {3}why: words/,
+    /^1\. notes\.note\.create\(\) {2}\[writes\]\n {3}Write down a note\.\n {3}why: words/,
   );
   expect(stdout).toContain("2. ");
   expect(stdout).not.toContain("3. ");

@@ -53,7 +53,7 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
   ],
 };
 /** Commands that the help names in one line. */
-const OTHERS: readonly CommandRow[] = [
+export const OTHERS: readonly CommandRow[] = [
   row("disconnect", "Give a client its servers back.", () => import("./commands/connect.ts")),
   row("uninstall", "Undo every connection, and say what is left.", () => import("./commands/uninstall.ts")),
   row("completion", "Complete commands in your shell.", () => import("./commands/completion.ts")),

@@ -130,7 +130,7 @@ describe.each(Object.entries(DRIVERS))("records in %s", (_, create) => {
     const store = open(openStorage());
     await store.refresh();
     expect([store.get("a"), store.get("b"), store.get("c")]).toEqual([1, undefined, undefined]);
-    expect(store.damage).toBe(`records of ${storage.name} are damaged and do not count: 2`);
+    expect(store.damage).toBe(`Records of ${storage.name} are damaged and do not count: 2.`);
     await store.change(records({ b: 2, c: undefined }));
     expect([store.get("b"), store.damage]).toEqual([2, undefined]);
   });
@@ -284,7 +284,7 @@ describe("a damaged file", () => {
     const store = openFile(path);
     const [, aside] = readdirSync(dirname(path));
     expect(store.damage).toBe(
-      `${path} was damaged and is now ${join(dirname(path), aside!)}; nothing in it counts`,
+      `${path} was damaged and is now ${join(dirname(path), aside!)}; nothing in it counts.`,
     );
     expect(readFileSync(join(dirname(path), aside!), "utf8")).toBe(text);
     expect(openFile(path).damage).toBeUndefined();
@@ -309,7 +309,7 @@ describe("a damaged file", () => {
     changeBytes(path, "123456", "999999");
     const store = openFile(path);
     expect([store.get("first"), store.get("other")]).toEqual([undefined, 654321]);
-    expect(store.damage).toBe(`records of ${path} are damaged and do not count: 1`);
+    expect(store.damage).toBe(`Records of ${path} are damaged and do not count: 1.`);
     await store.change(records({ first: 123456 }));
     expect([store.get("first"), store.damage]).toEqual([123456, undefined]);
   });

@@ -95,6 +95,17 @@ async function allowed(): Promise<Program & { config: string }> {
   return { ...program, config };
 }
 
+test("T9: a damaged file of approvals is told once, and approves nothing", async () => {
+  const { keyhole, config, home } = await allowed();
+  const file = join(home, ".local/state/keyhole/approvals.db");
+  expect((await keyhole("servers", "--config", config)).out).toContain("allowed");
+  writeFileSync(file, "not a database");
+  const { out, errors } = await keyhole("pins", "--config", config);
+  expect(errors.split("was damaged and is now")).toHaveLength(2);
+  expect(out).toContain("0 definitions");
+  expect(errors).toContain("keyhole servers allow bad");
+});
+
 test("T9: a model is told the command that its user has to type, and the command alone approves nothing", async () => {
   const { serve, keyhole, config } = await allowed();
   const call = await serve("--allow-write", "--config", config);

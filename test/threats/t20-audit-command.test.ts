@@ -71,14 +71,14 @@ test("T20: keyhole logs calls shows the newest records, one line each", async ()
   const { out } = await audit(await shopLog(), "calls", "-n", "3");
   const facts = out.split("\n").map((line) => line.split(/ {2,}/).slice(1, -1));
   expect(facts.slice(0, -1)).toEqual([
-    ["#6", "call-started", "clerk", "shop.order.create", "write, run", "{customer: string(1)}"],
+    ["#6", "call-started", "clerk", "shop.order.create", "writes, run", "{customer: string(1)}"],
     ["#7", "call-ended", "clerk", "shop.order.create", expect.stringMatching(/^ok in \d+ ms$/), "object(2)"],
     [
       "#8",
       "call-refused",
       "clerk",
       "shop.order.create",
-      "write, refused: INVALID_PARAMS",
+      "writes, refused: INVALID_PARAMS",
       "{customer: number}",
     ],
   ]);

@@ -88,7 +88,7 @@ export const PROBLEMS = {
   },
   STATE_UNREADABLE: {
     sentence: "{path} cannot be used now: {reason}.",
-    next: "Try again. If it goes on, let the user run: keyhole doctor",
+    next: "Try again. If it goes on, the user has to make it readable and writable, on a disk with free space.",
     when: "The file of approvals, agents or secrets is locked, not readable, or on a full disk. It stays as it is, and nothing that needs it is allowed.",
   },
   TIMEOUT: {
@@ -353,7 +353,7 @@ export const PROBLEMS = {
   },
   DAEMON_FAILED: {
     sentence: "The daemon of Keyhole cannot be used: {reason}.",
-    next: "Serve without it (keyhole serve --no-daemon), or stop it (keyhole daemon stop) and try again.",
+    next: "Serve without it (keyhole serve --no-daemon), or stop it (keyhole serve --stop) and try again.",
     when: "keyhole serve cannot reach or start the process that serves all clients.",
   },
   DAEMON_LOST: {

@@ -26,6 +26,7 @@ const GRANTS = {
 };
 
 export type GrantKind = keyof typeof GRANTS;
+export const GRANT_KINDS = Object.keys(GRANTS) as readonly GrantKind[];
 export type Grant<K extends GrantKind> = z.infer<(typeof GRANTS)[K]>;
 
 /** All grants of one kind, as last read. One file, or one database, holds all kinds. */

@@ -48,7 +48,7 @@ export function openRecordFile(path: string): RecordStorage {
   function use<T>(task: (database: DatabaseSync) => T): T {
     const used = withDatabase(path, "records", MIGRATIONS, task);
     if (used.damage !== undefined) {
-      damage = `${used.damage}; nothing in it counts`;
+      damage = `${used.damage}; nothing in it counts.`;
       publish({ type: "notice", notice: "state-failed", detail: damage });
     }
     return used.value;

@@ -75,7 +75,7 @@ export function openRecords<T>(storage: RecordStorage, kind: string, schema: z.Z
     records = new Map(parsed.filter((entry): entry is [string, T] => entry[1] !== undefined));
     version = read.version;
     const damaged = (read.damaged ?? 0) + parsed.length - records.size;
-    damage = damaged > 0 ? `records of ${storage.name} are damaged and do not count: ${damaged}` : undefined;
+    damage = damaged > 0 ? `Records of ${storage.name} are damaged and do not count: ${damaged}.` : undefined;
     return true;
   }
 

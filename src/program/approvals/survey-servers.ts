@@ -17,7 +17,7 @@ export type Survey = Awaited<ReturnType<typeof surveyServers>>;
 
 /** Reads what the servers of a config and of the settings run and offer, from fresh listings or from the servers. */
 export async function surveyServers({ config, servers: wanted, refresh }: SurveyOptions) {
-  const { options, servers, loaded, settings } = await openConfig({ config });
+  const { options, servers, loaded, settings } = await openConfig({ config, everyProfile: true });
   const named = options.sources.filter(({ id }) => wanted.includes(serverName(id)));
   const sources = wanted.length > 0 && named.length === wanted.length ? named : options.sources;
   const audit = await openConfiguredAudit();

@@ -9,6 +9,7 @@ import { daemonPaths } from "../daemon/daemon-paths.ts";
 import { auditFolder } from "../open/stores.ts";
 import { type CommandInput, defineCommand, invalid } from "../terminal/define-command.ts";
 import { COUNT_MOST } from "../terminal/shared-options.ts";
+import { DOES } from "../terminal/tool-words.ts";
 
 /** The most of the daemon's log that is read at once. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -200,12 +201,17 @@ function callFacts(record: Extract<AuditRecord, { call: string }>): string[] {
   switch (record.kind) {
     case "call-started": {
       const { decided, approvedBy, lane, args } = record;
-      return [`${lane}, ${decided}${approvedBy === undefined ? "" : ` by ${approvedBy}`}`, argsOf(args)];
+      return [
+        `${DOES[lane]}, ${decided}${approvedBy === undefined ? "" : ` by ${approvedBy}`}`,
+        argsOf(args),
+      ];
     }
     case "call-ended":
       return [`${record.outcome} in ${record.ms} ms`, record.result ?? ""];
     case "call-refused":
-      return [`${record.lane}, ${record.decided}: ${record.outcome}`, argsOf(record.args)];
+      return [`${DOES[record.lane]}, ${record.decided}: ${record.outcome}`, argsOf(record.args)];
+    case "call-asked":
+      return [`${DOES[record.lane]}, asks a person`, argsOf(record.args)];
     case "call-repeated":
       return ["answered from its idempotency key"];
   }

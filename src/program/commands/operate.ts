@@ -17,6 +17,7 @@ import {
   toCamelCase,
 } from "../terminal/define-command.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
+import { DOES } from "../terminal/tool-words.ts";
 
 /** The options that every operation takes on the command line. */
 const SHARED = {
@@ -38,7 +39,7 @@ type CommandOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "title" |
 
 /** A tool ran dry, and nobody had asked for that. */
 const RAN_DRY = 3;
-const APPLY = { help: "let destructive tools take effect, instead of a dry run" } as const;
+const APPLY = { help: "let tools that destroy take effect, instead of a dry run" } as const;
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
 export function operationCommand(name: OperationName): Command {
@@ -177,14 +178,40 @@ interface OperationField {
   read(value: string | boolean): unknown;
 }
 
+/** The fields of operations in words for people; a field without words is described by the operation. */
+const FIELDS: Readonly<Record<string, string>> = {
+  queries: "several needs at once, as a JSON list",
+  domain: "only this server",
+  kinds: "only these, as a JSON list: tool, resource, skill, prompt",
+  perDomain: "at most this many of each server",
+  limit: "at most this many",
+  maxTokens: "the length of the answer in tokens",
+  explain: "say why each was found",
+  session: "go on with the session that an answer of this address named",
+  plan: "perform the plan that an answer of this address named",
+  format: "short or full (default: short)",
+  include_examples: "--no-include-examples leaves them out",
+  include_schemas: "with the JSON Schemas of tools",
+  args: "all values as one JSON object",
+  params: "all values as one JSON object",
+  idempotency_key: "a key under which a repeated call gets the first answer",
+  dry_run: "only say what would happen",
+  timeout_ms: "how long the script may run",
+  keep: "keep the script as a recipe, described by a JSON object",
+};
+/** The words of the command line carry these fields. */
+const WORDED = ["query", "path", "op", "route", "code"];
+
 function optionsOf({ input }: CommandOperation): OperationField[] {
   const shape = input instanceof z.ZodObject ? (input.shape as Record<string, z.ZodType>) : {};
-  return Object.entries(shape).map(([name, schema]) => {
+  const fields = Object.entries(shape).filter(([name]) => !WORDED.includes(name));
+  return fields.map(([name, schema]) => {
+    const help = FIELDS[name] ?? schema.description ?? "";
     const isFlag = schema.safeParse(true).success && !schema.safeParse("text").success;
     return {
       name,
       option: name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-      about: isFlag ? { isOpen: true } : { takes: "VALUE" },
+      about: isFlag ? { isOpen: true, help } : { takes: "VALUE", help },
       read: (value) =>
         typeof value === "string" && !schema.safeParse(value).success ? readValue(value) : value,
     };
@@ -235,12 +262,12 @@ function showAsk(output: AskOutput): string {
   const blocks = hits.map((hit, index) => {
     const why = explanations[hit.route] as Explanation | undefined;
     const marks = [
-      ...(hit.lane === "read" ? [] : [hit.lane]),
+      ...(hit.lane === undefined || hit.lane === "read" ? [] : [DOES[hit.lane]]),
       ...(hit.entryPoint ? ["a way in"] : []),
       ...(hit.unavailable ? [`unavailable, ${hit.unavailable}`] : []),
     ];
     return [
-      `${index + 1}. ${hit.route}${hit.signature ?? ""}${marks.length > 0 ? `  [${marks.join("; ")}]` : ""}`,
+      `${index + 1}. ${hit.op ?? hit.route}${hit.signature ?? ""}${marks.length > 0 ? `  [${marks.join("; ")}]` : ""}`,
       ...(hit.summary ? [`   ${hit.summary}`] : []),
       ...(why ? [`   why: ${reasonsOf(why).join("; ")}`] : []),
     ].join("\n");

@@ -4,7 +4,7 @@ import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
-import type { Entry, Lane, ToolEntry } from "../../core/nouns/entry.ts";
+import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
@@ -19,9 +19,7 @@ import { suggestCommand } from "../open/suggest-command.ts";
 import { thisMachine } from "../open/user-folders.ts";
 import { checkNames, defineCommand, wrapText } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
-
-/** What a tool does, in words for people. */
-const DOES: Readonly<Record<Lane, string>> = { read: "reads", write: "writes", destructive: "destroys" };
+import { DOES } from "../terminal/tool-words.ts";
 
 export const servers = defineCommand({
   name: "servers",
@@ -33,7 +31,7 @@ export const servers = defineCommand({
     their listing is older than a day.`,
   options: { config: CONFIG, json: JSON_OUTPUT },
   run: async ({ words: [name], config, json }) => {
-    const opened = await openConfig({ config });
+    const opened = await openConfig({ config, everyProfile: true });
     for (const { message } of opened.loaded.problems) console.error(toVisibleLine(message));
     const shown = name === undefined ? await overview(opened) : await describeServer(name, opened);
     console.log(json ? JSON.stringify(shown.data, null, 2) : shown.lines.join("\n"));
@@ -64,7 +62,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
     .map(({ name, expiresAt }) => ({ name, ...(expiresAt !== undefined && { expiresAt }) }));
   const rows = measured.servers.map(({ label, ...cost }, index) => ({
     name: label,
-    state: stateOf({ label, ...cost }, opened.servers[index]!, opened.config),
+    state: stateOf(opened.servers[index]!, cost, opened.config),
     ...programFacts(opened.servers[index]!),
     ...cost,
   }));
@@ -134,12 +132,12 @@ function fitted(beginning: string, text: string): string[] {
 }
 
 function stateOf(
-  { label, failure, waiting, tools }: ServerCost,
-  server: Pick<McpSource, "program">,
+  { label, program }: Pick<McpSource, "label" | "program">,
+  { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
   config: string | undefined,
 ): string {
   const approve = suggestCommand(["approve", label], config);
-  if (!openConsents().isGiven(server.program())) return `waits for approval: ${approve}`;
+  if (!openConsents().isGiven(program())) return `waits for approval: ${approve}`;
   if (failure !== undefined) return `down: ${failure}`;
   if (waiting === 0) return "ready";
   return `${waiting === tools ? "waits" : `${waiting} of them wait`} for approval: ${approve}`;
@@ -166,13 +164,12 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
     const waiting = tools.filter(({ isApproved }) => !isApproved).length;
     const failure = failures.get(server?.id ?? "");
     const cost = {
-      label: name,
       tools: tools.length,
-      tokens,
       waiting,
       ...(failure !== undefined && { failure: reasonOf(failure) }),
     };
-    const state = server ? stateOf(cost, server, config) : "ready";
+    const state = server ? stateOf(server, cost, config) : "ready";
+    const offers = [countOf(tools.length, "tool"), ...others(entries)].join(", ");
     const runs = server ? showProgram(server.program()) : ["a part of your config"];
     return {
       data: { name, state, ...(server && programFacts(server)), tokens, tools, others: others(entries) },
@@ -180,8 +177,9 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
         ...fitted(`${name}  `, state),
         ...runs.map((line) => `  ${line}`),
         ...(tools.length > 0 ? ["", ...toolLines(tools)] : []),
-        "",
-        `${[countOf(tools.length, "tool"), ...others(entries)].join(", ")}; ${tokens.toLocaleString("en-US")} tokens if a client listed the tools.`,
+        ...(failure === undefined
+          ? ["", `${offers}; ${tokens.toLocaleString("en-US")} tokens if a client listed the tools.`]
+          : []),
       ],
     };
   } finally {

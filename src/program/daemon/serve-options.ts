@@ -18,7 +18,7 @@ export const SERVE_OPTIONS = {
   shortcut: {
     takes: "NAME",
     repeats: true,
-    help: "list this route or op as a tool of its own, if the menu has room",
+    help: "list this tool of a server beside Keyhole's own, if the menu has room",
   },
   "allow-write": { help: "let callers run tools that write" },
   stop: { help: "end the daemon when its calls are done; the next client starts it again" },

@@ -11,15 +11,19 @@ export const APPROVALS_FILE = "approvals.db";
 const storages = new Map<string, RecordStorage>();
 const printed = new Set<string>();
 
-/** Opens what the person has said yes to, which all commands share. Damage is printed once. */
+/** Opens what the person has said yes to, which all commands share. */
 export function openPersonGrants<K extends GrantKind>(kind: K): Grants<K> {
   const path = join(setStateFolder(), APPROVALS_FILE);
   const storage = storages.get(path) ?? openRecordFile(path);
   storages.set(path, storage);
   const grants = openGrantsNow(storage, kind);
-  if (grants.damage !== undefined && !printed.has(grants.damage)) {
-    printed.add(grants.damage);
-    console.error(grants.damage);
-  }
+  tellDamage(grants.damage);
   return grants;
+}
+
+/** Prints a damage once, whichever store it was found by. */
+export function tellDamage(damage: string | undefined): void {
+  if (damage === undefined || printed.has(damage)) return;
+  printed.add(damage);
+  console.error(`${damage} keyhole doctor says what to do.`);
 }

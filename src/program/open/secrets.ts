@@ -4,6 +4,7 @@ import { z } from "zod";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { openRecordFile } from "../../core/storage/record-file.ts";
 import { openRecords } from "../../core/storage/records.ts";
+import { tellDamage } from "./person-grants.ts";
 import { setStateFolder } from "./user-folders.ts";
 
 /** Names that `${secret:NAME}`, `${keychain:NAME}` and `${input:NAME}` may have. */
@@ -79,7 +80,7 @@ export function openSecrets(): Secrets {
   };
   // A keychain is asked only for values that are needed.
   for (const name of secrets.names()) if (secrets.placeOf(name) === "file") get(name);
-  if (secrets.damage) console.error(secrets.damage);
+  tellDamage(secrets.damage);
   return { ...secrets, get };
 }
 
