@@ -29,8 +29,8 @@ export interface Minute extends Pick<MinuteOptions, "clients" | "columns" | "row
   readonly text: string;
 }
 
-/** Time for the answer to appear, so that its question is not taken for the next. */
-const ECHO_MS = 300;
+/** An answer that does not show yet would leave its question to be taken for the next. */
+const ECHO_MS = 50;
 const FIRST = "gemini";
 const SERVERS = {
   everything: "mcp-server-everything",
@@ -62,7 +62,7 @@ export async function playFirstMinute(options: MinuteOptions): Promise<Minute> {
       lines.push(shown.length - before);
       terminal.type(shown.at(-1) === ">" ? "all" : "y");
       terminal.press("Enter");
-      await sleep(ECHO_MS);
+      while (terminal.history().at(-1) === shown.at(-1)) await sleep(ECHO_MS);
       before = shown.length;
     }
     const seconds = (performance.now() - started) / 1_000;

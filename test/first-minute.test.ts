@@ -28,10 +28,10 @@ test.skipIf(noTerminal).each([
     expect(readFileSync(join(home, ".gemini/settings.json"), "utf8")).toContain("keyhole");
     const asked = spawnSync(process.execPath, [MAIN, "ask", "create entities in the graph"], {
       cwd: home,
-      env: programEnv(home),
+      env: { ...programEnv(home), PATH: `${join(home, "bin")}:${process.env.PATH}` },
       encoding: "utf8",
     });
-    expect(asked.stdout).toContain("memory://tools/create_entities");
+    expect(asked.stdout).toMatch(/^\d\. memory\.create_entities\([^\n]*\[writes\]$/m);
   },
 );
 
