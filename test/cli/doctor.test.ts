@@ -177,7 +177,7 @@ verifies("doctor:names-cause", "approvals that cannot be read or were changed by
 
 verifies("doctor:names-cause", "damaged, exposed and unwritable state is found", async () => {
   const home = temporaryFolder();
-  await keyhole(home, ["token", "add", "ci"]);
+  await keyhole(home, ["agents", "add", "ci"]);
   const state = join(home, ".local/state/keyhole");
   write(state, "approvals.db.damaged-1", "{");
   write(state, "secrets.db", "");
@@ -195,7 +195,7 @@ verifies("doctor:names-cause", "damaged, exposed and unwritable state is found",
   expect(cause("secrets.db")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
   expect(cause("audit")).toMatchObject({
     cause: expect.stringContaining("not intact"),
-    fix: "keyhole audit verify",
+    fix: "keyhole logs verify",
   });
   expect(cause(".cache/keyhole")).toMatchObject({
     cause: expect.stringContaining("is a file"),
