@@ -156,24 +156,28 @@ test("a server that waits for consent is not started", async () => {
   expect(report.code).toBe(0);
 });
 
-verifies("doctor:names-cause", "approvals that cannot be read or were changed by hand are found", async () => {
-  const home = temporaryFolder();
-  await keyhole(home, ["token", "add", "ci"]);
-  const path = join(home, ".local/state/keyhole/approvals.db");
-  changeBytes(path, '"allowWrite":false', '"allowWrite":true ');
-  const causeOf = async () => (await doctor(home)).findings.find(({ about }) => about === path);
-  expect(await causeOf()).toMatchObject({
-    cause: expect.stringContaining("are damaged and do not count: 1"),
-    fix: expect.stringContaining("keyhole approve"),
-  });
-  rmSync(path);
-  mkdirSync(path);
-  expect(await causeOf()).toMatchObject({
-    level: "problem",
-    cause: expect.stringContaining("cannot be used now"),
-    fix: expect.stringContaining("that you can read and write"),
-  });
-});
+verifies(
+  "doctor:names-cause",
+  "approvals that cannot be read or were changed by hand are found",
+  async () => {
+    const home = temporaryFolder();
+    await keyhole(home, ["token", "add", "ci"]);
+    const path = join(home, ".local/state/keyhole/approvals.db");
+    changeBytes(path, '"allowWrite":false', '"allowWrite":true ');
+    const causeOf = async () => (await doctor(home)).findings.find(({ about }) => about === path);
+    expect(await causeOf()).toMatchObject({
+      cause: expect.stringContaining("are damaged and do not count: 1"),
+      fix: expect.stringContaining("keyhole approve"),
+    });
+    rmSync(path);
+    mkdirSync(path, { mode: 0o700 });
+    expect(await causeOf()).toMatchObject({
+      level: "problem",
+      cause: expect.stringContaining("cannot be used now"),
+      fix: expect.stringContaining("that you can read and write"),
+    });
+  },
+);
 
 verifies("doctor:names-cause", "damaged, exposed and unwritable state is found", async () => {
   const home = temporaryFolder();
