@@ -139,8 +139,7 @@ test("T9: without a terminal, approving needs the hash of exactly what was liste
 
 test.skipIf(tmuxMissing() !== undefined)(
   "T9: keyhole approve asks in a terminal and takes only a yes",
-  // A key that is sent to a terminal on a busy machine can be lost.
-  { retry: 2 },
+  { retry: 0 },
   async () => {
     const { keyhole, terminal, config } = await allowed();
     const args = ["approve", "bad.add", "--config", config];
