@@ -48,6 +48,17 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
   const screen = () => tmux("capture-pane", "-p").stdout;
   const press = (...keys: string[]) => void tmux("send-keys", ...keys);
   const sees = (text: string) => expect.poll(screen, { timeout: 60_000, interval: 50 }).toContain(text);
+  /** The screen once it no longer changes, however busy the machine is. */
+  const restingScreen = async () => {
+    let last = screen();
+    for (let same = 0; same < 2; ) {
+      await sleep(KEY_MS / 2);
+      const now = screen();
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+    return last;
+  };
   return {
     type: (text) => void tmux("send-keys", "-l", text),
     press,
@@ -63,15 +74,17 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
     sees,
     answers: async (label) => {
       await sees("Enter answer");
-      for (let page = 0; page < 20 && screen().includes("Page Down shows the rest"); page += 1) {
-        press("PageDown");
-        await sleep(KEY_MS);
-      }
-      press("Tab");
-      for (let step = 0; step < 5 && !screen().includes(`› ${label}`); step += 1) {
-        await sleep(KEY_MS);
-        if (!screen().includes(`› ${label}`) && step > 0) press("Down");
-      }
+      /** Presses a key and waits until the screen shows it, however busy the machine is. */
+      const step = async (key: string) => {
+        const before = await restingScreen();
+        press(key);
+        for (let wait = 0; wait < 60 && screen() === before; wait += 1) await sleep(50);
+        await restingScreen();
+      };
+      for (let page = 0; page < 20 && screen().includes("Page Down shows the rest"); page += 1)
+        await step("PageDown");
+      await step("Tab");
+      for (let at = 0; at < 5 && !screen().includes(`› ${label}`); at += 1) await step("Down");
       await sees(`› ${label}`);
       await sleep(KEY_MS);
       press("Enter");

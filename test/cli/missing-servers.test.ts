@@ -95,6 +95,11 @@ test("a server that never answers holds a command up for two seconds, not longer
   expect(await program.keyhole(...run)).toMatchObject({ code: 0, out: expect.stringContaining("sum") });
   // The wait was 72 s for each command.
   expect(performance.now() - started).toBeLessThan(40_000);
+  // A call of the server itself waits no longer either.
+  const called = performance.now();
+  const refused = await program.keyhole("exec", "hung.add", "--trust", "--config", config);
+  expect(refused).toMatchObject({ code: 1, out: expect.stringContaining("UNAVAILABLE: The server hung") });
+  expect(performance.now() - called).toBeLessThan(9_000);
 });
 
 test("answers and instructions say what a person has to type for servers that wait", async () => {

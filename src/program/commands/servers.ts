@@ -10,7 +10,8 @@ import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
 import { daemonLine, requestDaemon } from "../daemon/run-daemon.ts";
-import { measureServers, type ServerCost, savingLines } from "../doctor/measure-servers.ts";
+import { measureServers, type ServerCost } from "../doctor/measure-servers.ts";
+import { savingLines } from "../doctor/savings.ts";
 import { type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { openConsents, openTokens } from "../open/stores.ts";
@@ -44,13 +45,18 @@ interface Shown {
 }
 
 async function overview(opened: OpenedConfig): Promise<Shown> {
-  const [configs, measured, daemon] = await Promise.all([
-    findConfigs(CLIENTS, thisMachine()),
-    measureServers(opened.servers, opened.options.pins),
+  const found = await findConfigs(CLIENTS, thisMachine());
+  const connected = [...new Set(found.flatMap(({ client, isConnected }) => (isConnected ? client : [])))];
+  const labels = opened.servers.map(({ label }) => label);
+  const [measured, daemon] = await Promise.all([
+    measureServers(
+      opened.servers,
+      connected.map((client) => ({ client, labels })),
+      opened.options.pins,
+    ),
     requestDaemon("status"),
   ]);
-  const connected = configs.filter(({ isConnected }) => isConnected);
-  const clients = [...new Set(connected.map(({ client }) => client.title))];
+  const clients = connected.map(({ title }) => title);
   const agents = openTokens()
     .list()
     .map(({ name, expiresAt }) => ({ name, ...(expiresAt !== undefined && { expiresAt }) }));
@@ -60,7 +66,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
     ...programFacts(opened.servers[index]!),
     ...cost,
   }));
-  const { before, after } = measured;
+  const { savings } = measured;
   const named = agents.map(({ name }) => name).join(", ");
   return {
     data: {
@@ -69,8 +75,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       daemon: daemon ?? null,
       agents,
       servers: rows,
-      before,
-      after,
+      savings,
     },
     lines: [
       ...fact("clients", clients.join(", ") || "none connected: keyhole connect CLIENT"),
@@ -78,7 +83,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       ...fact("agents", named || "none over HTTP"),
       ...fact("servers", String(rows.length || "none: keyhole add NAME -- COMMAND ARGS")),
       ...rows.flatMap((row) => serverRow(row, Math.max(...rows.map(({ name }) => name.length)))),
-      ...(before > 0 ? ["", ...savingLines(measured)] : []),
+      ...(savings.length > 0 ? ["", ...savingLines(savings)] : []),
     ],
   };
 }

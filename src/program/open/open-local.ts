@@ -72,6 +72,8 @@ export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions)
           words: { ...WORDS, find_approver: allowWrite ? IN_TERMINAL : `${IN_TERMINAL} ${OR_UNASKED}` },
           approve: isAsked ? askPerson : () => false,
           policy: { asks: allowWrite ? "confirmed" : "writes" },
+          // Servers have had their time.
+          startingMs: 0,
           // The process ends with the command, and stored results with it.
           limits: { resultTokens: Number.POSITIVE_INFINITY },
         },

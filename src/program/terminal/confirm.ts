@@ -39,12 +39,20 @@ export function checkHash({ operation, action, hash, given }: Confirmation): voi
 
 /** Asks the person in the terminal. Anything but yes is no, and so is what was typed before the question. */
 export async function askYesOrNo(question: string): Promise<boolean> {
+  return isYes(await askLine(`${question} [y/N] `));
+}
+
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer);
+}
+
+/** Asks the person in the terminal for a line. What was typed before the question is no answer. */
+export async function askLine(question: string): Promise<string> {
   await dropTyped();
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const closed = once(reader, "close").then(() => "");
-    const answer = await Promise.race([reader.question(`${question} [y/N] `), closed]);
-    return /^y(es)?$/i.test(answer.trim());
+    return (await Promise.race([reader.question(question), closed])).trim();
   } finally {
     reader.close();
   }
