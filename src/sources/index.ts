@@ -21,7 +21,7 @@ export type { Skill, SkillOrigin, SkillPlace } from "./markdown/skills/skill.ts"
 export type { SkillDraftOptions } from "./markdown/skills/skill-drafts.ts";
 export { skillDrafts } from "./markdown/skills/skill-drafts.ts";
 export type { ToolOverride } from "./mcp/config/overrides.ts";
-export type { McpServerConfig } from "./mcp/config/server-config.ts";
+export type { ChangePolicy, McpServerConfig } from "./mcp/config/server-config.ts";
 export type { McpSourceOptions } from "./mcp/follow-upstream.ts";
 export type { Logins } from "./mcp/login/logins.ts";
 export { createLogins } from "./mcp/login/logins.ts";

@@ -10,6 +10,7 @@ export const nameList = z.array(z.string().min(1)).max(10_000);
 
 /** How changes of approved definitions are treated: all wait, or those of descriptions alone stay in use. */
 export const CHANGES = ["ask", "wording-ok"] as const;
+/** Whether a changed description alone waits for a person. */
 export type ChangePolicy = (typeof CHANGES)[number];
 
 const common = {
