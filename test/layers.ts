@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 9800,
+    lines: 9995,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },

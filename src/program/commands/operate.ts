@@ -129,15 +129,16 @@ async function operate(name: OperationName, fields: object, options: OperationFl
   }
 }
 
-/** With an address, the gateway that runs there; otherwise one of its own for the config and the settings. */
+/** The gateway of the address; otherwise that of the daemon, if one runs; otherwise one of its own. */
 async function open(options: OperationFlags): Promise<Operator> {
   const { url = process.env.KEYHOLE_URL, config } = options;
   if (url && config === undefined) {
     const { openRemote } = await import("../open/open-remote.ts");
     return openRemote(url, process.env.KEYHOLE_TOKEN);
   }
-  const { openLocal } = await import("../open/open-local.ts");
-  return openLocal({ ...options, isAsked: hasTerminal() });
+  const { openRunning } = await import("../daemon/terminal-calls.ts");
+  const local = { ...options, isAsked: hasTerminal() };
+  return (await openRunning(local)) ?? (await import("../open/open-local.ts")).openLocal(local);
 }
 
 /** The operations that run writing tools. */
