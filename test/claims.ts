@@ -75,6 +75,8 @@ export const CLAIMS = {
       "credentials go only to the declared origin and appear in no result, error or event",
     "openapi:any-document": "public documents load completely, and unusable operations say why",
     "clients:read": "servers of other clients are read with their restrictions, and losses are told",
+    "clients:restrictions":
+      "a connected client has its own servers and exactly the tools that its own config allowed",
     "clients:undo": "a client that is connected to Keyhole gets its config back byte for byte",
     "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
     "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",

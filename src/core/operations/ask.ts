@@ -44,6 +44,9 @@ const EMPTY_CATALOG =
 const MOST_ALIKE_GROUPS = 2;
 const MOST_PARAMS = 4;
 
+/** An answer is written once: its text is measured while it is fitted. */
+const toText = memoizeByObject(answerText);
+
 export const ask = defineOperation({
   name: "ask",
   title: "Find what can help",
@@ -86,13 +89,18 @@ export const ask = defineOperation({
   targets: () => [],
 });
 
-async function findAll(input: AskInput, context: OperationContext): Promise<FoundEntries> {
+/** The words of a query that name a thing with its domain, as in `files.read` and `files://tools/read`. */
+const ADDRESS = /(?<![\w.-])[A-Za-z][\w-]*(?:\.|:\/\/)\S+/g;
+
+async function findAll(asked: AskInput, context: OperationContext): Promise<FoundEntries> {
   const { view, discovers } = context;
+  const input = { ...asked, ...(asked.domain && { domain: view.toNamed(asked.domain) }) };
   if (input.domain && !view.domains.has(input.domain)) {
     const near = nearest(input.domain, view.domains.keys());
     throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
   }
-  const queries = input.queries ?? needsIn(input.query ?? "", view.shown);
+  const wanted = input.queries ?? needsIn(input.query ?? "", view.shown);
+  const queries = wanted.map((query) => query.replace(ADDRESS, view.toNamed));
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
   const count = countWanted(input, rankings);
   const ranked = rankings.flatMap(({ entries }) => entries);
@@ -147,7 +155,7 @@ function withoutRest(ranking: RankedEntries, most: number): RankedEntries {
   return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, keep)) };
 }
 
-function toText(output: AskOutput): string {
+function answerText(output: AskOutput): string {
   const groups = output.domains.map(({ name, description }) => [
     description ? `## ${name}: ${description}` : `## ${name}`,
     ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name && !hit.shownBefore)).map(hitLine),

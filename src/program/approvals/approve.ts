@@ -87,7 +87,7 @@ async function approveAll(
  * them start. Returns the labels of those that still wait.
  */
 async function askToStart(config: string | undefined, wanted: readonly string[]): Promise<string[]> {
-  const { servers } = await openConfig({ config });
+  const { servers } = await openConfig({ config, everyProfile: true });
   const consents = openConsents();
   const waiting = () =>
     servers.map((server) => server.program()).filter((program) => !consents.isGiven(program));

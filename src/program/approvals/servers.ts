@@ -24,7 +24,7 @@ export const servers = defineCommand({
   },
   run: async ({ action, words: [word], config, all, yes }) => {
     if (all === (word !== undefined)) throw invalid("servers", `${action} needs NAME or --all`);
-    const { servers, loaded } = await openConfig({ config });
+    const { servers, loaded } = await openConfig({ config, everyProfile: true });
     for (const { message } of loaded.problems) console.error(toVisibleLine(message));
     const programs = servers.map((server) => server.program());
     const consents = openConsents();

@@ -210,6 +210,8 @@ function callFacts(record: Extract<AuditRecord, { call: string }>): string[] {
       return [`${record.outcome} in ${record.ms} ms`, record.result ?? ""];
     case "call-refused":
       return [`${DOES[record.lane]}, ${record.decided}: ${record.outcome}`, argsOf(record.args)];
+    case "call-asked":
+      return [`${DOES[record.lane]}, asks a person`, argsOf(record.args)];
     case "call-repeated":
       return ["answered from its idempotency key"];
   }

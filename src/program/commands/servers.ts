@@ -29,7 +29,7 @@ export const servers = defineCommand({
     their listing is older than a day.`,
   options: { config: CONFIG, json: JSON_OUTPUT },
   run: async ({ words: [name], config, json }) => {
-    const opened = await openConfig({ config });
+    const opened = await openConfig({ config, everyProfile: true });
     for (const { message } of opened.loaded.problems) console.error(toVisibleLine(message));
     const shown = name === undefined ? await overview(opened) : await describeServer(name, opened);
     console.log(json ? JSON.stringify(shown.data, null, 2) : shown.lines.join("\n"));
