@@ -67,7 +67,7 @@ async function callDaemon(socket: Socket, call: TerminalCall): Promise<ToolAnswe
     } else if ("answer" in message) return message.answer;
     else throw customProblem(...message.problem);
   }
-  throw problem("DAEMON_LOST");
+  throw problem("DAEMON_FAILED", { reason: "it ended during the call, which may have had its effect" });
 }
 
 /** Makes the one call that the person sends. Their questions go to their terminal, one after the other. */
