@@ -126,13 +126,16 @@ function fitted(beginning: string, text: string): string[] {
 }
 
 function stateOf(
-  { label, program }: Pick<McpSource, "label" | "program">,
+  { label, program, diagnostics }: Pick<McpSource, "label" | "program" | "diagnostics">,
   { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
   config: string | undefined,
 ): string {
   const approve = suggestCommand(["approve", label], config);
   if (!openConsents().isGiven(program())) return `waits for approval: ${approve}`;
-  if (failure !== undefined) return `down: ${failure}`;
+  const { status } = diagnostics();
+  if (status?.state === "needs_login") return `${status.reason}: ${suggestCommand(["login", label], config)}`;
+  if (failure !== undefined)
+    return `down: ${status?.reason ?? failure}. ${suggestCommand(["doctor"], config)} says how to fix it`;
   if (waiting === 0) return "ready";
   return `${waiting === tools ? "waits" : `${waiting} of them wait`} for approval: ${approve}`;
 }
@@ -195,11 +198,13 @@ function toRow(entry: ToolEntry, countTokens: Parameters<typeof definitionTokens
 
 /** `name → tool` with what it does, in columns where the terminal has room. */
 function toolLines(tools: readonly ToolRow[]): string[] {
+  // If all wait, the first line says so.
+  const isMarked = tools.some(({ isApproved }) => isApproved);
   const rows = tools.map(({ name, tool, does, tokens, isApproved }) => [
     name,
     `→ ${tool}`,
     does,
-    `${tokens} tokens${isApproved ? "" : ", waits for approval"}`,
+    `${tokens} tokens${isApproved || !isMarked ? "" : ", waits for approval"}`,
   ]);
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.flatMap((row) => {
