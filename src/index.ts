@@ -91,9 +91,9 @@ export type {
   RepeatedSequence,
 } from "./gateway/gateway-api.ts";
 export type { LedgerReport } from "./gateway/ledger.ts";
-export type { LifecycleResult, SourceStatus } from "./gateway/start/source-manager.ts";
-export type { Toolbox, ToolboxOptions } from "./gateway/toolbox.ts";
-export { createToolbox } from "./gateway/toolbox.ts";
+export type { SourceStatus } from "./gateway/start/followed-source.ts";
+export type { LifecycleResult } from "./gateway/start/source-manager.ts";
+export { createToolbox, type Toolbox, type ToolboxOptions } from "./gateway/toolbox.ts";
 export type { LearningOptions } from "./search/learning/learning.ts";
 export type { UnmetQuery } from "./search/learning/learning-state.ts";
 export type { Visibility } from "./search/port/search-index.ts";

@@ -29,8 +29,8 @@ import type {
 } from "./gateway-api.ts";
 import { createRunner } from "./run-operation.ts";
 import { createAvailability } from "./start/availability.ts";
-import { createCatalogStore } from "./start/catalog-store.ts";
-import { CODE, createSourceManager } from "./start/source-manager.ts";
+import { CatalogStore } from "./start/catalog-store.ts";
+import { CODE, SourceManager } from "./start/source-manager.ts";
 
 /**
  * Builds a gateway: one catalog, one search, one way to run a call. See {@link defineDomain}.
@@ -64,8 +64,8 @@ function assemble(options: GatewayOptions) {
   const parts = gatewayDefaults(options);
   const { index, pins, recipes } = parts;
   const domains = createDomainSources(options, recipes ? [recipes] : []);
-  const live = createCatalogStore({ id: CODE, content: domains.content }, index, pins);
-  const sources = createSourceManager(live, domains.sources(), parts.calls);
+  const live = new CatalogStore({ id: CODE, content: domains.content }, index, pins);
+  const sources = new SourceManager(live, domains.sources(), parts.calls);
   const catalog = createAvailability(live, sources.begin, pins);
   const observers = new Set<Observer>();
   /** Answers questions if the options do not. */
@@ -126,7 +126,7 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
       if (session === undefined) return ledger.report(view);
       return ledger.report(view, async () => (await sessions.read(session, principal.id)).tokens);
     },
-    onChange: live.onChange,
+    onChange: (listener) => live.onChange(listener),
     registry: () => toRegistry(live.current.catalog),
     searchStatus,
     discovery: services.discovery.figures,
@@ -166,7 +166,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     menuOf: createMenu,
     approvals: parts.approvals,
     audit: options.audit?.store,
-    sources: sources.inUse,
+    sources: () => sources.inUse(),
     // A menu is counted later. If its session has ended by then, it counts only in the total.
     noteMenu: async (tools, { principal = owner, session } = {}) => {
       const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;

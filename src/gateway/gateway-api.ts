@@ -30,7 +30,8 @@ import type { LearningOptions } from "../search/learning/learning.ts";
 import type { UnmetQuery } from "../search/learning/learning-state.ts";
 import type { SearchIndex, SearchStatus } from "../search/port/search-index.ts";
 import type { LedgerReport } from "./ledger.ts";
-import type { LifecycleResult, SourceStatus } from "./start/source-manager.ts";
+import type { SourceStatus } from "./start/followed-source.ts";
+import type { LifecycleResult } from "./start/source-manager.ts";
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions {

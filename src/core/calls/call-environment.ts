@@ -1,7 +1,7 @@
 import type { Learning } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
-import type { BoundScript, CallingClient } from "../nouns/entry.ts";
+import type { Approval, BoundScript, CallingClient } from "../nouns/entry.ts";
 import type { CallTrace } from "../nouns/span-context.ts";
 import type { Extractor } from "../sessions/extractor.ts";
 import type { ObservedShapes } from "../sessions/observed-shapes.ts";
@@ -31,12 +31,6 @@ export interface RequestInfo {
   readonly client?: CallingClient;
   readonly trace?: CallTrace;
 }
-
-/**
- * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, declined
- * with their words for the model, or false if nobody has answered.
- */
-export type Approval = boolean | "declined" | { readonly declined: string } | { readonly by: string };
 
 /** Decides on calls that need a person's approval. */
 export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;

@@ -8,7 +8,13 @@ import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
 import type { CallScope } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
-import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
+import {
+  type ApprovalRequest,
+  type AskingCall,
+  type CallRequest,
+  callHash,
+  decideCall,
+} from "./decide-call.ts";
 import { missingRead, readRefusal, readWarning } from "./read-before-write.ts";
 import { type EntryResult, runEntry } from "./run-entry.ts";
 
@@ -19,11 +25,6 @@ export interface ResolvedCall extends CallRequest {
 export interface MadeCall extends Omit<EntryResult, "warnings"> {
   readonly warnings: readonly (string | MessageTemplate)[];
   readonly dryRun: boolean;
-}
-
-/** The end of a call that waits for a person: nothing has run, and the same call goes on once the question is answered. */
-export interface AskingCall {
-  readonly asks: ApprovalRequest;
 }
 
 /**
@@ -68,12 +69,13 @@ async function make(
     const ran = await record.run({ decided: "dry-run" }, () =>
       runEntry(entry, environment, dryRun, { dry: true, args }),
     );
+    if ("asks" in ran) return ran;
     const warning = dryRunWarning(entry, decision.why, principal.allowWrite);
     return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
   }
 
   const { view, session } = environment;
-  const asks =
+  let asks: ApprovalRequest | undefined =
     decision.do === "ask"
       ? { ...decision.question, args, ...(session && { session: session.handle }) }
       : undefined;
@@ -87,6 +89,10 @@ async function make(
       hasBegun = true;
       return runEntry(entry, environment, start, { dry: false, args });
     });
+    if ("asks" in ran) {
+      asks = ran.asks;
+      return undefined;
+    }
     return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
   };
   const { idempotencyKey: key } = wanted;

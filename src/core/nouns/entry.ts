@@ -131,7 +131,37 @@ export interface CallContext {
   readonly runScript?: (script: BoundScript) => Promise<unknown>;
   /** Raises the size up to which the result is shown whole, for entries whose caller names a budget. */
   readonly showUpTo?: (tokens: number) => void;
+  /**
+   * Asks a person about something that the call is about to do. Ask before anything is done: where the answer comes with
+   * a later request, this throws, and the call is made again with the answer.
+   */
+  readonly ask?: (question: ToolQuestion) => Promise<Approval>;
 }
+
+/** A question of a running tool. Show every text whole and unchanged. */
+export interface ToolQuestion {
+  /** The permission or the kind of thing that it is about. */
+  readonly scope: string;
+  /** Exactly what the tool is about to do. */
+  readonly action: string;
+  readonly reason: string;
+  /** The change of a file as a unified diff. */
+  readonly diff?: string;
+  /** The rules that are kept if the person allows it always; empty if that is not offered. */
+  readonly always: readonly string[];
+  /** The file that keeps them. */
+  readonly keptIn?: string;
+}
+
+/**
+ * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, declined
+ * with their words for the model, or false if nobody has answered. `lasts` allows the same again.
+ */
+export type Approval =
+  | boolean
+  | "declined"
+  | { readonly declined: string }
+  | { readonly by: string; readonly lasts?: "session" | "always" };
 
 /** The most that the script of a recipe may do. */
 export interface ScriptBounds {
@@ -250,6 +280,8 @@ export interface ToolEntry extends EntryBase {
   readonly kind: "tool";
   readonly riskLevel: RiskLevel;
   readonly requiresConfirmation: boolean;
+  /** It asks a person by the `ask` of its call, so nobody is asked before it runs. */
+  readonly asksItself?: boolean;
   /** The calls that need approval by the word of its domain. */
   readonly ask?: AskBefore;
   readonly extraction: ExtractionSchema | null;

@@ -36,15 +36,11 @@ export interface Source {
   freshness?(): Freshness;
 }
 
-/**
- * The state of a source. `unknown`: it has delivered nothing yet. `kept`: its content is from an earlier start.
- * `waiting`: a person has to approve it or log in.
- */
+/** `unknown`: it has delivered nothing. `kept`: from an earlier start. `waiting`: for a person's approval or login. */
 export type SourceState = "unknown" | "kept" | "starting" | "listed" | "failed" | "waiting";
 
 /** The age of a source's content. Times are milliseconds since 1970. */
 export interface Freshness {
-  /** Default: `listed` once there is content. */
   readonly state?: SourceState;
   /** Number of documents, or of entries if the source has no documents. */
   readonly count: number;

@@ -11,8 +11,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
-import { callHash } from "../../core/calls/decide-call.ts";
-import type { AskingCall } from "../../core/calls/make-call.ts";
+import { type AskingCall, callHash } from "../../core/calls/decide-call.ts";
 import type { Entry, RpcError } from "../../core/nouns/entry.ts";
 import { toPlainText } from "../../core/nouns/plain-text.ts";
 import {

@@ -1,6 +1,4 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import { lazy } from "../../base/util/lazy.ts";
-import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Pins } from "../../core/access/pins.ts";
 import { createViews } from "../../core/access/view.ts";
 import { buildCatalog } from "../../core/catalog/catalog.ts";
@@ -9,14 +7,11 @@ import type { SourceContent } from "../../core/nouns/source.ts";
 import { publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { type Generation, type StartState, WAITS } from "./availability.ts";
+import { CatalogIndex } from "./catalog-index.ts";
 import { withTimeout } from "./in-flight.ts";
-import { documentsKey, type HashedDocument, toDocuments } from "./to-search-document.ts";
 
 /** New content by source id; null removes a source. */
 export type Changes = Readonly<Record<string, SourceContent | null>>;
-
-/** The catalog in use, with its index. */
-export type CatalogStore = ReturnType<typeof createCatalogStore>;
 
 interface WaitingUpdate {
   readonly changes: Changes;
@@ -24,226 +19,183 @@ interface WaitingUpdate {
   reject(error: unknown): void;
 }
 
-const PUT_AT_ONCE = 4_096;
-
-/**
- * Creates the store with its first content.
- *
- * @throws CATALOG_INVALID
- */
-export function createCatalogStore(
-  first: { readonly id: string; readonly content: SourceContent },
-  index: SearchIndex,
-  pins: Pins,
-) {
-  let contents: ReadonlyMap<string, SourceContent> = new Map([[first.id, first.content]]);
-  let current = toGeneration(contents, pins);
-  let indexed: () => ReadonlyMap<string, string> = () => new Map();
-  /** Identifies the catalog whose documents are exactly those in the index. */
-  let indexedKey: string | undefined;
-  let state: StartState = "loading";
-  const usable = Promise.withResolvers<void>();
+/** The catalog in use, with its index. */
+export class CatalogStore {
+  readonly #pins: Pins;
+  readonly #index: CatalogIndex;
+  #contents: ReadonlyMap<string, SourceContent>;
+  #current: Generation;
+  #state: StartState = "loading";
+  readonly #usable = Promise.withResolvers<void>();
   /** Resolves with the first search. */
-  const wanted = Promise.withResolvers<void>();
-  let filled = false;
-  /** Whether the index differs from its snapshot. */
-  let isChanged = true;
-  let filling: Promise<void> = Promise.resolve();
+  readonly #wanted = Promise.withResolvers<void>();
+  /** The work on the index that searches wait for. */
+  #filling: Promise<void> = Promise.resolve();
   /** Whether the index follows the catalog. Before that, the catalog is visible first and searches wait. */
-  let isInStep = false;
-  let lastBuildMs = 0;
-  let updates: Promise<void> = Promise.resolve();
-  let waiting: WaitingUpdate[] = [];
-  const listeners = new Set<() => void>();
+  #isInStep = false;
+  #lastBuildMs = 0;
+  /** Updates run one after the other. */
+  #turn: Promise<void> = Promise.resolve();
+  #waiting: WaitingUpdate[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #stopWatching: () => void;
 
-  /** Adds new documents before the swap and drops old ones after it, so that no search misses either. */
-  async function swap(next: Generation): Promise<void> {
-    if (isInStep) {
-      await syncIndex(next, () => show(next));
-      filling = Promise.resolve();
-    } else {
-      show(next);
-      // Lets callers that wait for the catalog run first.
-      filling = Promise.allSettled([filling, setImmediate()]).then(() => syncIndex(next));
-      // Searches report the failure.
-      filling.catch(() => {});
-    }
+  /** @throws CATALOG_INVALID if the first content is wrong. */
+  constructor(
+    first: { readonly id: string; readonly content: SourceContent },
+    index: SearchIndex,
+    pins: Pins,
+  ) {
+    this.#pins = pins;
+    this.#index = new CatalogIndex(index);
+    this.#contents = new Map([[first.id, first.content]]);
+    this.#current = toGeneration(this.#contents, pins);
+    // Approvals take effect with the next catalog.
+    this.#stopWatching = pins.onChange(() =>
+      // Revoked entries go even if the index cannot be written.
+      this.update({}).catch(() => this.#show(toGeneration(this.#contents, pins))),
+    );
   }
 
-  function show(next: Generation): void {
-    const changes = next.catalog.version !== current.catalog.version;
-    current = next;
-    if (changes) for (const listener of listeners) listener();
+  get current(): Generation {
+    return this.#current;
   }
 
-  /** Makes the index hold exactly the documents of a catalog. */
-  async function syncIndex(next: Generation, onFound = () => {}): Promise<void> {
-    const key = documentsKey(next.catalog);
-    if (key === indexedKey) return onFound();
-    const before = indexed();
-    const documents = toDocuments(next.catalog, next.catalog.entries);
-    const hashes = new Map(documents.map(({ id, hash }) => [id, hash]));
-    indexedKey = undefined;
-    await put(documents.filter(({ id, hash }) => before.get(id) !== hash));
-    onFound();
-    const gone = [...before].filter(([id]) => !hashes.has(id));
-    if (isInStep) {
-      isChanged ||= gone.length > 0;
-      await index.drop(gone.map(([id]) => id));
-      // During the start, documents of sources that have not delivered yet stay: most come again unchanged.
-    } else for (const [id, hash] of gone) hashes.set(id, hash);
-    indexed = () => hashes;
-    if (hashes.size === documents.length) indexedKey = key;
+  get state(): StartState {
+    return this.#state;
   }
 
-  /** After the start, drops documents that no source has any more. */
-  async function dropStaleDocuments(): Promise<void> {
-    const { catalog } = current;
-    if (indexedKey === undefined && indexed().size > catalog.entries.length) await syncIndex(current);
+  /** Resolves when the start has come to `usable`, or the gateway closes. */
+  get usable(): Promise<void> {
+    return this.#usable.promise;
   }
 
-  /** Makes documents in parts: those of all entries at once would take much memory. */
-  async function put(documents: readonly HashedDocument[]): Promise<void> {
-    isChanged ||= documents.length > 0;
-    for (let from = 0; from === 0 || from < documents.length; from += PUT_AT_ONCE)
-      await index.put(documents.slice(from, from + PUT_AT_ONCE).map(({ make }) => make()));
+  /** Resolves when everything in the catalog can be found. */
+  searchable(): Promise<void> {
+    this.#wanted.resolve();
+    return this.#filling;
   }
 
-  /** Replaces the content of these sources. Rejects invalid content, which changes nothing. */
-  function update(changes: Changes): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    waiting.push({ changes, resolve, reject });
-    updates = updates.then(applyWaiting);
-    return promise;
-  }
-
-  /** Combines updates that arrived meanwhile into one catalog. If that fails, each is applied alone. */
-  async function applyWaiting(): Promise<void> {
-    // Sources that deliver one after the other at the start must not each cost a build of the whole catalog.
-    if (!isInStep && waiting.length > 0 && lastBuildMs >= WAITS.longBuildMs) await sleep(2 * lastBuildMs);
-    const batch = waiting;
-    waiting = [];
-    if (batch.length === 0) return;
-    try {
-      await apply(Object.assign({}, ...batch.map(({ changes }) => changes)));
-      for (const { resolve } of batch) resolve();
-    } catch (error) {
-      if (batch.length === 1) batch[0]?.reject(error);
-      else for (const { changes, resolve, reject } of batch) await apply(changes).then(resolve, reject);
-    }
-  }
-
-  async function apply(changes: Changes): Promise<void> {
-    const proposed = new Map(contents);
-    for (const [id, content] of Object.entries(changes)) {
-      if (content) proposed.set(id, content);
-      else proposed.delete(id);
-    }
-    const began = performance.now();
-    const next = toGeneration(proposed, pins);
-    lastBuildMs = performance.now() - began;
-    await swap(next);
-    contents = proposed;
+  /** Calls the listener when the catalog changes. Returns unsubscribe. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /**
    * Takes the catalog from `loading` to `complete`; call it once. Updates are held back until the quick sources are
    * gathered, so that they share one build.
    */
-  async function begin(gathered: Promise<void>, delivered: Promise<void>): Promise<void> {
+  async begin(gathered: Promise<void>, delivered: Promise<void>): Promise<void> {
     // The snapshot is large and listing tools needs none of it, so a search or the time after the first list reads it.
-    const listed = usable.promise.then(() => withTimeout(wanted.promise, WAITS.listingMs));
-    filling = Promise.allSettled([filling, listed]).then(restore);
-    filling.catch(() => {});
-    updates = updates.then(() => gathered);
+    const listed = this.usable.then(() => withTimeout(this.#wanted.promise, WAITS.listingMs));
+    this.#fill(Promise.allSettled([this.#filling, listed]), () => this.#index.restore(this.#current.catalog));
+    this.#turn = this.#turn.then(() => gathered);
     await gathered;
-    await updates;
-    reach("usable");
+    await this.#turn;
+    this.#reach("usable");
     await delivered;
-    reach("complete");
-    void filling
-      .catch(() => {})
-      .then(() => {
-        isInStep = true;
-        updates = updates.then(dropStaleDocuments).catch(() => {});
-      });
+    this.#reach("complete");
+    void this.#filling.catch(() => {}).then(() => this.#followIndex());
   }
 
-  function reach(next: StartState): void {
-    state = next;
-    usable.resolve();
+  #reach(next: StartState): void {
+    this.#state = next;
+    this.#usable.resolve();
   }
 
-  /** Documents in the snapshot are indexed again only if their hash has changed. */
-  async function restore(): Promise<void> {
-    const restored = await index.restore?.();
-    if (restored?.note === undefined) {
-      if (restored?.reason) publish({ type: "notice", notice: "snapshot-rebuilt", detail: restored.reason });
-      await syncIndex(current);
-    } else {
-      const { note } = restored;
-      const end = note.indexOf("\n");
-      indexed = lazy(() => new Map(JSON.parse(note.slice(end + 1))));
-      indexedKey = end < 1 ? undefined : note.slice(0, end);
-      // Without a key, the snapshot holds other documents than its catalog had: write it again.
-      isChanged = indexedKey === undefined;
+  /** From now on, new entries are visible only once search finds them. Drops documents that no source has any more. */
+  #followIndex(): void {
+    this.#isInStep = true;
+    this.#turn = this.#turn
+      .then(async () => {
+        const { catalog } = this.#current;
+        if (this.#index.isBehind(catalog)) await this.#index.sync(catalog, { isStarting: false });
+      })
+      .catch(() => {});
+  }
+
+  #fill(after: Promise<unknown>, work: () => Promise<void>): void {
+    this.#filling = after.then(work);
+    // Searches report the failure.
+    this.#filling.catch(() => {});
+  }
+
+  /** Replaces the content of these sources. Rejects invalid content, which changes nothing. */
+  update(changes: Changes): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ changes, resolve, reject });
+    this.#turn = this.#turn.then(() => this.#applyWaiting());
+    return promise;
+  }
+
+  /** Combines updates that arrived meanwhile into one catalog. If that fails, each is applied alone. */
+  async #applyWaiting(): Promise<void> {
+    // Sources that deliver one after the other at the start must not each cost a build of the whole catalog.
+    const isLong = !this.#isInStep && this.#lastBuildMs >= WAITS.longBuildMs;
+    if (isLong && this.#waiting.length > 0) await sleep(2 * this.#lastBuildMs);
+    const batch = this.#waiting;
+    this.#waiting = [];
+    if (batch.length === 0) return;
+    try {
+      await this.#apply(Object.assign({}, ...batch.map(({ changes }) => changes)));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      if (batch.length === 1) batch[0]?.reject(error);
+      else for (const { changes, resolve, reject } of batch) await this.#apply(changes).then(resolve, reject);
     }
-    filled = true;
   }
 
-  async function keep(): Promise<void> {
-    await index.keep?.(`${indexedKey ?? ""}\n${JSON.stringify([...indexed()])}`).catch((error: unknown) => {
-      publish({ type: "notice", notice: "snapshot-failed", detail: reasonOf(error) });
-    });
+  async #apply(changes: Changes): Promise<void> {
+    const proposed = new Map(this.#contents);
+    for (const [id, content] of Object.entries(changes)) {
+      if (content) proposed.set(id, content);
+      else proposed.delete(id);
+    }
+    const began = performance.now();
+    const next = toGeneration(proposed, this.#pins);
+    this.#lastBuildMs = performance.now() - began;
+    await this.#swap(next);
+    this.#contents = proposed;
   }
 
-  /** Calls the listener when the catalog changes. Returns unsubscribe. */
-  function onChange(listener: () => void): () => void {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
+  /** Adds new documents before the swap and drops old ones after it, so that no search misses either. */
+  async #swap(next: Generation): Promise<void> {
+    const { catalog } = next;
+    if (this.#isInStep) {
+      await this.#index.sync(catalog, { isStarting: false, onFound: () => this.#show(next) });
+      this.#filling = Promise.resolve();
+    } else {
+      this.#show(next);
+      // Lets callers that wait for the catalog run first.
+      this.#fill(Promise.allSettled([this.#filling, setImmediate()]), () =>
+        this.#index.sync(catalog, { isStarting: !this.#isInStep }),
+      );
+    }
   }
 
-  // Approvals take effect with the next catalog.
-  const stopWatching = pins.onChange(() =>
-    // Revoked entries go even if the index cannot be written.
-    update({}).catch(() => show(toGeneration(contents, pins))),
-  );
+  #show(next: Generation): void {
+    const changes = next.catalog.version !== this.#current.catalog.version;
+    this.#current = next;
+    if (changes) for (const listener of this.#listeners) listener();
+  }
 
-  return {
-    get current(): Generation {
-      return current;
-    },
-    get state(): StartState {
-      return state;
-    },
-    usable: usable.promise,
-    begin,
-    /** Resolves when everything in the catalog can be found. */
-    searchable: (): Promise<void> => {
-      wanted.resolve();
-      return filling;
-    },
-    update,
-    /** Indexes everything again. Entries can be found all the time. */
-    reindex: (): Promise<void> => {
-      const done = updates
-        .then(() => filling)
-        .then(() => put(toDocuments(current.catalog, current.catalog.entries)));
-      updates = done.catch(() => {});
-      return done;
-    },
-    onChange,
-    close: async (): Promise<void> => {
-      listeners.clear();
-      stopWatching();
-      usable.resolve();
-      wanted.resolve();
-      await updates;
-      const [{ status }] = await Promise.allSettled([filling]);
-      if (status === "fulfilled" && filled && isChanged) await keep();
-      await index.close();
-    },
-  };
+  /** Indexes everything again. Entries can be found all the time. */
+  reindex(): Promise<void> {
+    const done = this.#turn.then(() => this.#filling).then(() => this.#index.reindex(this.#current.catalog));
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    this.#stopWatching();
+    this.#usable.resolve();
+    this.#wanted.resolve();
+    await this.#turn;
+    const [{ status }] = await Promise.allSettled([this.#filling]);
+    await this.#index.close(status === "fulfilled");
+  }
 }
 
 function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins): Generation {

@@ -6,26 +6,15 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import { catalogInvalid } from "../../core/catalog/catalog-errors.ts";
-import {
-  countDrafts,
-  type Freshness,
-  type Source,
-  type SourceContent,
-  type SourceState,
-} from "../../core/nouns/source.ts";
+import type { Source } from "../../core/nouns/source.ts";
 import { publish } from "../../core/telemetry/events.ts";
 import { WAITS } from "./availability.ts";
 import type { CatalogStore, Changes } from "./catalog-store.ts";
+import { FollowedSource, type SourceStatus } from "./followed-source.ts";
 import { type InFlight, withTimeout } from "./in-flight.ts";
 
 /** Id of the domains that are defined in code. */
 export const CODE = "code";
-
-/** Id and state of a source, and the age of its content. */
-export interface SourceStatus extends Freshness {
-  readonly id: string;
-  readonly state: SourceState;
-}
 
 /** A source that could not be read. Its earlier content stays in use. */
 export interface FailedSource {
@@ -41,173 +30,90 @@ export interface LifecycleResult {
 }
 
 /** The sources in use. Passes their content on to the catalog. */
-export type SourceManager = ReturnType<typeof createSourceManager>;
+export class SourceManager {
+  readonly #catalog: CatalogStore;
+  readonly #calls: InFlight;
+  #sources: readonly Source[];
+  readonly #followed = new Map<string, FollowedSource>();
+  readonly #retiring = new Set<FollowedSource>();
+  /** Replacements run one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
-/** One run of a source, from its first content to its end. */
-interface ManagedSource {
-  readonly source: Source;
-  readonly stop: AbortController;
-  /** Resolves when the source has delivered or failed. */
-  readonly offered: Promise<void>;
-  /** Resolves when its first content is in the catalog, or there is none. */
-  readonly first: Promise<void>;
-  readonly ended: Promise<void>;
-  readonly refresh: (signal?: AbortSignal) => Promise<void>;
-  /** Whether the next read also fetches documents that seem unchanged. */
-  force: boolean;
-  running: boolean;
-  entries: number;
-  takenAt?: number;
-  error?: unknown;
-}
-
-export function createSourceManager(live: CatalogStore, first: readonly Source[], calls: InFlight) {
-  checkIds(first);
-  let sources = first;
-  const followed = new Map<string, ManagedSource>();
-  const retiring = new Set<ManagedSource>();
-  let turn: Promise<unknown> = Promise.resolve();
-  let closed = false;
-
-  function follow(source: Source): ManagedSource {
-    const offered = Promise.withResolvers<void>();
-    const first = Promise.withResolvers<void>();
-    const stop = new AbortController();
-    const following: ManagedSource = {
-      source,
-      stop,
-      offered: offered.promise,
-      first: first.promise,
-      ended: Promise.resolve().then(run),
-      refresh: singleFlight((signal) =>
-        readAgain(following, signal).catch((error: unknown) => {
-          const detail = reasonOf(error);
-          if (!signal.aborted) publish({ type: "source", source: source.id, state: "failed", detail });
-          throw error;
-        }),
-      ),
-      force: false,
-      running: true,
-      entries: 0,
-    };
-    followed.set(source.id, following);
-    if (closed) stop.abort();
-
-    async function run(): Promise<void> {
-      try {
-        for await (const content of source.contents(stop.signal, onFailed)) {
-          offered.resolve();
-          // Another source may have replaced this one.
-          if (followed.get(source.id) === following) await take(following, content);
-          if (!content.isStarting) first.resolve();
-        }
-      } catch (error) {
-        if (!stop.signal.aborted) fail(following, error);
-      }
-      following.running = false;
-      offered.resolve();
-      first.resolve();
-    }
-
-    function onFailed(error: unknown): void {
-      if (source.freshness) tellFailure(source.id, error);
-      else fail(following, error);
-      offered.resolve();
-      first.resolve();
-    }
-    return following;
-  }
-
-  async function take(following: ManagedSource, content: SourceContent): Promise<void> {
-    const { id } = following.source;
-    for (const detail of content.warnings ?? []) {
-      publish({ type: "notice", notice: "content-failed", detail: `${id}: ${detail}` });
-    }
-    try {
-      await live.update({ [id]: content });
-      if (content.isStarting) return;
-      following.entries = countDrafts(content);
-      following.takenAt = Date.now();
-      delete following.error;
-      // Entries of a server that is down are shown with the reason; the failure is an event of its own.
-      if (statusOf(following).state !== "failed")
-        publish({ type: "source", source: id, state: "loaded", entries: following.entries });
-    } catch (error) {
-      fail(following, error);
-    }
-  }
-
-  function fail(following: ManagedSource, error: unknown): void {
-    following.error = error;
-    tellFailure(following.source.id, error);
-  }
-
-  function tellFailure(id: string, error: unknown): void {
-    if (closed) return;
-    const detail = reasonOf(error);
-    publish({ type: "notice", notice: "source-refused", detail: `${id}: ${detail}` });
-    publish({ type: "source", source: id, state: "failed", detail });
-  }
-
-  async function readAgain(following: ManagedSource, signal: AbortSignal): Promise<void> {
-    const { source, force, running } = following;
-    if (running && !source.refresh) {
-      const reason = `${source.id} decides by itself when it is read`;
-      throw following.error ?? problem("INVALID_INPUT", { operation: "refreshSource", reason });
-    }
-    publish({ type: "source", source: source.id, state: "loading" });
-    following.force = false;
-    if (running) await source.refresh?.(signal, force);
-    else await follow(source).first;
-    const { error } = followed.get(source.id) ?? following;
-    if (error !== undefined) throw error;
+  /** @throws CATALOG_INVALID if two sources have the same id. */
+  constructor(catalog: CatalogStore, sources: readonly Source[], calls: InFlight) {
+    checkIds(sources);
+    this.#catalog = catalog;
+    this.#sources = sources;
+    this.#calls = calls;
   }
 
   /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
-  const begin = lazy((): Promise<void> => {
-    const begun = sources.map(follow);
+  readonly begin = lazy((): Promise<void> => {
+    const begun = this.#sources.map((source) => this.#follow(source));
     const delivered =
       begun.length > 0
         ? withTimeout(Promise.all(begun.map(({ first }) => first)), WAITS.firstContentMs)
         : // Without sources, nothing else compares the catalog with the restored snapshot.
-          live.update({});
-    return live.begin(gathered(begun), delivered);
+          this.#catalog.update({});
+    return this.#catalog.begin(gathered(begun), delivered);
   });
 
-  async function replace(next: readonly Source[], changes: Changes = {}): Promise<void> {
+  #follow(source: Source): FollowedSource {
+    const { id } = source;
+    const following = new FollowedSource(source, {
+      isInUse: (run) => this.#followed.get(id) === run,
+      put: (content) => this.#catalog.update({ [id]: content }),
+      again: () => this.#follow(source),
+    });
+    this.#followed.set(id, following);
+    if (this.#isClosed) following.stop();
+    return following;
+  }
+
+  /** Replaces the sources, together with other changes. Sources that stay the same keep running. */
+  replace(next: readonly Source[], changes?: Changes): Promise<void> {
+    const done = this.#turn.then(() => this.#replace(next, changes));
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
+  async #replace(next: readonly Source[], changes: Changes = {}): Promise<void> {
     checkIds(next);
-    await begin();
+    await this.begin();
+    const followed = this.#followed;
     const ids = new Set(next.map(({ id }) => id));
     const gone = [...followed.keys()].filter((id) => !ids.has(id));
     const others = next.filter((source) => !isSame(followed.get(source.id)?.source, source));
-    await live.update({ ...changes, ...nothingOf(gone) });
-    sources = next;
+    await this.#catalog.update({ ...changes, ...nothingOf(gone) });
+    this.#sources = next;
     const old = [...gone, ...others.map(({ id }) => id)].flatMap((id) => followed.get(id) ?? []);
     for (const id of gone) {
       followed.delete(id);
       publish({ type: "source", source: id, state: "removed" });
     }
-    const begun = others.map(follow);
+    const begun = others.map((source) => this.#follow(source));
     await withTimeout(Promise.all(begun.map(({ first }) => first)), WAITS.firstContentMs);
     // The old content of a changed source goes, even if the new content is late.
-    const silent = begun.filter(({ takenAt }) => takenAt === undefined).map(({ source }) => source.id);
-    if (silent.length > 0) await live.update(nothingOf(silent));
-    for (const following of old) void retire(following);
+    const silent = begun.filter(({ isSilent }) => isSilent).map(({ source }) => source.id);
+    if (silent.length > 0) await this.#catalog.update(nothingOf(silent));
+    for (const following of old) void this.#retire(following);
   }
 
   /** Ends a source after the calls that may still use it. */
-  async function retire(following: ManagedSource): Promise<void> {
-    retiring.add(following);
-    const { signal } = following.stop;
+  async #retire(following: FollowedSource): Promise<void> {
+    this.#retiring.add(following);
+    const { signal } = following;
     if (!signal.aborted)
-      await withTimeout(untilAborted(calls.settled(), signal), WAITS.drainMs).catch(() => {});
-    following.stop.abort();
+      await withTimeout(untilAborted(this.#calls.settled(), signal), WAITS.drainMs).catch(() => {});
+    following.stop();
     await following.ended;
-    retiring.delete(following);
+    this.#retiring.delete(following);
   }
 
   /** Finds a source by its id, or by the label in its id if only one source has that label. */
-  function find(name: string): ManagedSource {
+  #find(name: string): FollowedSource {
+    const followed = this.#followed;
     const ids = [...followed.keys()];
     const labels = Map.groupBy(ids, (id) => id.slice(id.indexOf(":") + 1));
     const [id, ...more] = followed.has(name) ? [name] : (labels.get(name) ?? []);
@@ -216,13 +122,51 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
     throw problem("NOT_FOUND", { name: `source ${cutText(name, 128)}` }, { nearest: [...new Set(near)] });
   }
 
+  /** Reads one source again. Rejects if that fails. */
+  async refresh(id: string, signal?: AbortSignal): Promise<void> {
+    const following = this.#find(id);
+    await cancellable(`Refreshing ${following.source.id}`, following.refresh(signal), signal);
+  }
+
+  refreshStale(signal?: AbortSignal): Promise<LifecycleResult> {
+    return cancellable("The restart", this.#restart(signal), signal);
+  }
+
+  rebuild(signal?: AbortSignal): Promise<LifecycleResult> {
+    return cancellable("The rebuild", this.#rebuild(signal), signal);
+  }
+
+  /** Reads the sources that are not fresh. */
+  readonly #restart = singleFlight((signal) => {
+    const stale = [...this.#followed.values()].filter(({ isRunning, isStale }) => !isRunning || isStale);
+    return this.#readAll(stale, signal, async (following) => {
+      // A source that is still starting reads everything anyway.
+      if (following.isRunning && following.isSilent && following.source.refresh) {
+        await untilAborted(following.offered, signal);
+        await following.first;
+        if (!following.isStale) return;
+      }
+      await following.refresh(signal);
+    });
+  });
+
+  /** Reads all sources and indexes everything again. */
+  readonly #rebuild = singleFlight(async (signal) => {
+    const all = [...this.#followed.values()];
+    for (const following of all) following.force = true;
+    const readable = all.filter((one) => one.source.refresh || !one.isRunning || one.hasFailed);
+    const result = await this.#readAll(readable, signal, (following) => following.refresh(signal));
+    await this.#catalog.reindex();
+    return result;
+  });
+
   /** Failures are collected; only the caller's signal makes it throw. */
-  async function readAll(
-    chosen: readonly ManagedSource[],
+  async #readAll(
+    chosen: readonly FollowedSource[],
     signal: AbortSignal,
-    read: (following: ManagedSource) => Promise<void>,
+    read: (following: FollowedSource) => Promise<void>,
   ): Promise<LifecycleResult> {
-    const wasFresh = [...followed.values()].every((following) => statusOf(following).isFresh);
+    const wasFresh = [...this.#followed.values()].every(({ status }) => status.isFresh);
     const failed: FailedSource[] = [];
     await Promise.all(
       chosen.map(async (following) => {
@@ -234,60 +178,28 @@ export function createSourceManager(live: CatalogStore, first: readonly Source[]
     return { wasFresh, failed };
   }
 
-  /** Reads the sources that are not fresh. */
-  const restart = singleFlight((signal) => {
-    const stale = [...followed.values()].filter((following) => !following.running || isStale(following));
-    return readAll(stale, signal, async (following) => {
-      // A source that is still starting reads everything anyway.
-      if (following.running && following.takenAt === undefined && following.source.refresh) {
-        await untilAborted(following.offered, signal);
-        await following.first;
-        if (!isStale(following)) return;
-      }
-      await following.refresh(signal);
-    });
-  });
+  status(id: string): SourceStatus {
+    return this.#find(id).status;
+  }
 
-  /** Reads all sources and indexes everything again. */
-  const rebuild = singleFlight(async (signal) => {
-    const all = [...followed.values()];
-    for (const following of all) following.force = true;
-    const readable = all.filter((one) => one.source.refresh || !one.running || one.error !== undefined);
-    const result = await readAll(readable, signal, (following) => following.refresh(signal));
-    await live.reindex();
-    return result;
-  });
+  list(): SourceStatus[] {
+    return this.#sources.flatMap(({ id }) => this.#followed.get(id)?.status ?? []);
+  }
 
-  return {
-    begin,
-    /** Replaces the sources, together with other changes. Sources that stay the same keep running. */
-    replace: (next: readonly Source[], changes?: Changes): Promise<void> => {
-      const done = turn.then(() => replace(next, changes));
-      turn = done.catch(() => {});
-      return done;
-    },
-    /** Reads one source again. Rejects if that fails. */
-    refresh: async (id: string, signal?: AbortSignal): Promise<void> => {
-      const following = find(id);
-      await cancellable(`Refreshing ${following.source.id}`, following.refresh(signal), signal);
-    },
-    refreshStale: (signal?: AbortSignal) => cancellable("The restart", restart(signal), signal),
-    rebuild: (signal?: AbortSignal) => cancellable("The rebuild", rebuild(signal), signal),
-    status: (id: string): SourceStatus => statusOf(find(id)),
-    list: (): SourceStatus[] => sources.flatMap(({ id }) => followed.get(id) ?? []).map(statusOf),
-    inUse: (): readonly Source[] => sources,
-    close: async (): Promise<void> => {
-      closed = true;
-      const all = [...followed.values(), ...retiring];
-      for (const { stop } of all) stop.abort();
-      // Sources may have processes to end.
-      await withTimeout(Promise.all(all.map(({ ended }) => ended)), WAITS.closeMs);
-    },
-  };
+  inUse(): readonly Source[] {
+    return this.#sources;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const all = [...this.#followed.values(), ...this.#retiring];
+    for (const following of all) following.stop();
+    await withTimeout(Promise.all(all.map(({ ended }) => ended)), WAITS.closeMs);
+  }
 }
 
 /** Waits while sources deliver soon after each other. */
-async function gathered(begun: readonly ManagedSource[]): Promise<void> {
+async function gathered(begun: readonly FollowedSource[]): Promise<void> {
   const end = performance.now() + WAITS.longestGatherMs;
   const waiting = new Set(begun);
   const offers = begun.map(async (following) => {
@@ -299,23 +211,6 @@ async function gathered(begun: readonly ManagedSource[]): Promise<void> {
     before = waiting.size;
     await withTimeout(all, WAITS.gatherMs);
   }
-}
-
-function statusOf({ source, entries, takenAt, error }: ManagedSource): SourceStatus {
-  const times = takenAt === undefined ? {} : { oldest: takenAt, newest: takenAt };
-  const freshness = source.freshness?.() ?? { count: entries, ...times, isFresh: takenAt !== undefined };
-  return {
-    id: source.id,
-    state: takenAt === undefined ? "unknown" : "listed",
-    ...freshness,
-    ...(error !== undefined && { state: "failed", isFresh: false, lastError: reasonOf(error) }),
-  };
-}
-
-function isStale(following: ManagedSource): boolean {
-  const { source, running, error } = following;
-  if (running && !source.refresh) return error !== undefined;
-  return !statusOf(following).isFresh;
 }
 
 function toProblem(id: string, error: unknown): Problem {

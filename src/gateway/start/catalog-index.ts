@@ -1,0 +1,102 @@
+import { lazy } from "../../base/util/lazy.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Catalog } from "../../core/catalog/catalog.ts";
+import { publish } from "../../core/telemetry/events.ts";
+import type { SearchIndex } from "../../search/port/search-index.ts";
+import { documentsKey, type HashedDocument, toDocuments } from "./to-search-document.ts";
+
+const PUT_AT_ONCE = 4_096;
+
+/** The search index as the documents of one catalog. Its snapshot spares the next start most of the work. */
+export class CatalogIndex {
+  readonly #index: SearchIndex;
+  /** The hashes of the documents in the index, by id. */
+  #hashes: () => ReadonlyMap<string, string> = () => new Map();
+  /** Identifies the catalog whose documents are exactly those in the index. */
+  #key: string | undefined;
+  /** Whether the index differs from its snapshot. Undefined before the snapshot was looked for. */
+  #isChanged: boolean | undefined;
+
+  constructor(index: SearchIndex) {
+    this.#index = index;
+  }
+
+  /** Documents in the snapshot are indexed again only if their hash has changed. */
+  async restore(catalog: Catalog): Promise<void> {
+    const restored = await this.#index.restore?.();
+    if (restored?.note === undefined) {
+      if (restored?.reason) publish({ type: "notice", notice: "snapshot-rebuilt", detail: restored.reason });
+      await this.sync(catalog, { isStarting: true });
+      this.#isChanged = true;
+      return;
+    }
+    const { note } = restored;
+    const end = note.indexOf("\n");
+    this.#hashes = lazy(() => new Map(JSON.parse(note.slice(end + 1))));
+    this.#key = end < 1 ? undefined : note.slice(0, end);
+    // Without a key, the snapshot holds other documents than its catalog had: write it again.
+    this.#isChanged = this.#key === undefined;
+  }
+
+  /**
+   * Makes the index hold the documents of a catalog. While sources start, documents of those that have not delivered
+   * yet stay: most come again unchanged.
+   */
+  async sync(
+    catalog: Catalog,
+    { isStarting, onFound = () => {} }: { readonly isStarting: boolean; onFound?(): void },
+  ): Promise<void> {
+    const key = documentsKey(catalog);
+    if (key === this.#key) return onFound();
+    const before = this.#hashes();
+    const documents = toDocuments(catalog, catalog.entries);
+    const hashes = new Map(documents.map(({ id, hash }) => [id, hash]));
+    this.#key = undefined;
+    await this.#put(documents.filter(({ id, hash }) => before.get(id) !== hash));
+    onFound();
+    const gone = [...before].filter(([id]) => !hashes.has(id));
+    if (isStarting) for (const [id, hash] of gone) hashes.set(id, hash);
+    else await this.#drop(gone.map(([id]) => id));
+    this.#hashes = () => hashes;
+    if (hashes.size === documents.length) this.#key = key;
+  }
+
+  /** Whether the index may hold documents that the catalog lacks. */
+  isBehind({ entries }: Catalog): boolean {
+    return this.#key === undefined && this.#hashes().size > entries.length;
+  }
+
+  /** Indexes everything again. Entries can be found all the time. */
+  reindex(catalog: Catalog): Promise<void> {
+    return this.#put(toDocuments(catalog, catalog.entries));
+  }
+
+  /** Makes documents in parts: those of all entries at once would take much memory. */
+  async #put(documents: readonly HashedDocument[]): Promise<void> {
+    if (documents.length > 0) this.#noteChange();
+    for (let from = 0; from === 0 || from < documents.length; from += PUT_AT_ONCE)
+      await this.#index.put(documents.slice(from, from + PUT_AT_ONCE).map(({ make }) => make()));
+  }
+
+  async #drop(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) this.#noteChange();
+    await this.#index.drop(ids);
+  }
+
+  #noteChange(): void {
+    if (this.#isChanged !== undefined) this.#isChanged = true;
+  }
+
+  /** Writes the snapshot of an index that could be filled, and closes it. */
+  async close(isFilled: boolean): Promise<void> {
+    if (isFilled && this.#isChanged) await this.#keep();
+    await this.#index.close();
+  }
+
+  async #keep(): Promise<void> {
+    const note = `${this.#key ?? ""}\n${JSON.stringify([...this.#hashes()])}`;
+    await this.#index.keep?.(note).catch((error: unknown) => {
+      publish({ type: "notice", notice: "snapshot-failed", detail: reasonOf(error) });
+    });
+  }
+}
