@@ -3,7 +3,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { Approve } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
-import type { ToolQuestion } from "../../core/nouns/entry.ts";
+import type { ToolQuestion } from "../../core/nouns/question.ts";
 import type { PermissionAnswer } from "../permissions/permissions.ts";
 import { showExactly } from "../permissions/to-request.ts";
 import type { AgentEvent, SpanContext } from "./agent-event.ts";

@@ -1,7 +1,8 @@
 import type { Learning } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
-import type { Approval, BoundScript, CallingClient } from "../nouns/entry.ts";
+import type { BoundScript, CallingClient } from "../nouns/entry.ts";
+import type { Approval } from "../nouns/question.ts";
 import type { CallTrace } from "../nouns/span-context.ts";
 import type { Extractor } from "../sessions/extractor.ts";
 import type { ObservedShapes } from "../sessions/observed-shapes.ts";

@@ -2,14 +2,8 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
-import {
-  type AskBefore,
-  type Entry,
-  LANES,
-  type Lane,
-  type ScriptBounds,
-  type ToolQuestion,
-} from "../nouns/entry.ts";
+import { type AskBefore, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
+import type { ToolQuestion } from "../nouns/question.ts";
 import type { Principal } from "../nouns/principal.ts";
 
 /** A requested call, with its arguments before they are checked. */

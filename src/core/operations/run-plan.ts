@@ -189,7 +189,9 @@ export async function perform(
   const cancel = () => stop.abort(outer.request.signal.reason);
   if (outer.request.signal.aborted) cancel();
   else outer.request.signal.addEventListener("abort", cancel, { once: true });
-  const context: OperationContext = { ...outer, request: { ...withListener(outer.request), signal } };
+  const request = { ...withListener(outer.request), signal };
+  // The face asks about the plan, not in the middle of it.
+  const context: OperationContext = { ...outer, asksLater: false, request };
   const calls = new ScriptCalls(plan, dryRun, context);
   const running = new Set<Promise<void>>();
   let refused: Problem | undefined;

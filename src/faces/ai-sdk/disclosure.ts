@@ -64,6 +64,8 @@ interface LoopOptions
   readonly policy?: Partial<CallPolicy>;
 }
 
+/** The application is asked about destructive calls. */
+const BY_APPLICATION: Partial<CallPolicy> = { asks: "destructive" };
 /** Shorter ids may occur in a text by chance. */
 const SHORTEST_ID = 4;
 
@@ -108,15 +110,11 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   const handle = options.session ?? (await gateway.openSession({ principal }));
   const openSession = () => gateway.session(handle, { principal });
   const session = await openSession();
-  const { approvals: approver = "application", policy } = options;
-  const asks = approver === "application" ? { policy: { asks: "destructive" as const } } : { policy };
-  const call: FaceOptions = { principal, session: handle, ...(asks.policy && { policy: asks.policy }) };
-  const approvals =
-    approver === "application"
-      ? createSdkApprovals(gateway, call, openSession)
-      : approver === "gateway"
-        ? undefined
-        : approver;
+  const { approvals: approver = "application", policy = BY_APPLICATION } = options;
+  const call: FaceOptions = { principal, session: handle, ...(approver !== "gateway" && { policy }) };
+  const application = () => createSdkApprovals(gateway, call, openSession);
+  const byName = { application, gateway: () => undefined };
+  const approvals = typeof approver === "string" ? byName[approver]() : approver;
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
   const disclosed = await create(gateway, { ...options, call, session, approvals, ownNames });
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);

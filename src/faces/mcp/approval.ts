@@ -5,7 +5,7 @@ import { boundaryBefore } from "../../base/util/cut-text.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import type { Approve } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
-import type { Approval } from "../../core/nouns/entry.ts";
+import type { Approval } from "../../core/nouns/question.ts";
 import type { AskingOptions } from "../../gateway/face-api.ts";
 import { refusedState } from "./protocol-errors.ts";
 import type { RequestContext } from "./request.ts";

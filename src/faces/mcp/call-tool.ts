@@ -1,6 +1,7 @@
 import { type CallToolResult, isInputRequiredResult, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { blocksOf } from "../../core/answers/blocks.ts";
+import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { type AskingOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -91,12 +92,10 @@ async function callTool(parts: CallParts, tool: ToolCall, context: RequestContex
   const { used, ...asking } = asksClient ? answersOf(parts.states, context) : NOBODY;
   const options: AskingOptions = { ...context.options, ...asking };
   const { operation, input, native } = tool;
-  if (native) {
-    const result = await callNative(parts, { ...native, input }, options, context);
-    return "asks" in result ? toQuestion(result.asks, parts.states, context, used) : result.result;
-  }
+  const ask = (question: ApprovalRequest) => toQuestion(question, parts.states, context, used);
+  if (native) return callNative(parts, { ...native, input }, options, context, ask);
   const answer = await faceApiOf(parts.gateway).run(operation, input, options);
-  if ("asks" in answer) return toQuestion(answer.asks, parts.states, context, used);
+  if ("asks" in answer) return ask(answer.asks);
   return toResult(toToolAnswer(answer), parts.structured || context.structured, readsBytes(context.client));
 }
 

@@ -3,7 +3,7 @@ import { isProblem } from "../../base/problems/problem.ts";
 import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
-import type { Approval } from "../../core/nouns/entry.ts";
+import type { Approval } from "../../core/nouns/question.ts";
 import type { OperationName } from "../../core/operations/operations.ts";
 import type { SourceStatus } from "../../gateway/start/followed-source.ts";
 import { callOperation, type ToolAnswer } from "../../gateway/toolbox.ts";
