@@ -75,6 +75,8 @@ export const CLAIMS = {
       "credentials go only to the declared origin and appear in no result, error or event",
     "openapi:any-document": "public documents load completely, and unusable operations say why",
     "clients:read": "servers of other clients are read with their restrictions, and losses are told",
+    "clients:restrictions":
+      "a connected client has its own servers and exactly the tools that its own config allowed",
     "clients:undo": "a client that is connected to Keyhole gets its config back byte for byte",
     "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
     "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
@@ -248,7 +250,7 @@ export const CLAIMS = {
     "agent:conversation":
       "an agent discovers, calls, asks for permission, reads large results, and continues in a second turn and after a restart",
     "agent:run":
-      "keyhole run prints text, JSON or events, reads piped input, continues conversations, and documents its exit codes",
+      "keyhole chat --print prints text, JSON or events, reads piped input, continues conversations, and documents its exit codes",
     "agent:coding":
       "the agent repairs ten small repositories with a failing test, headless and in a terminal, and changes nothing else",
     "agent:no-secrets": "a conversation's file contains no secret of a known format or from the environment",

@@ -83,7 +83,7 @@ verifies("clients:undo", "a reprinted file is mended by its entries", async () =
   const client = clientOf("claude-code");
   const path = pathOf(client, machine);
   write(path, fixtureOf(client));
-  await connections.make(await plan(client, true));
+  await connections.make(await plan(client, { withProjects: true }));
   const changed = JSON.parse(readFileSync(path, "utf8"));
   write(path, JSON.stringify({ ...changed, numStartups: 413 }));
   await connections.undo(client.name);
@@ -178,4 +178,84 @@ test.each([
   const connecting = async () => connections.make(await plan(clientOf(name)));
   await expect(connecting()).rejects.toThrow();
   expect(readFileSync(path).equals(Buffer.from(content))).toBe(true);
+});
+
+/** Keyhole's own config. */
+function settingsAt(path: string) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+test("the same program is one server, whatever its name and however it is written", async () => {
+  const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+  const connect = async (name: string, mcpServers: object) => {
+    write(pathOf(clientOf(name), machine), JSON.stringify({ mcpServers }));
+    await connections.make(await plan(clientOf(name)));
+  };
+  const env = "$" + "{env:TOKEN}";
+  await connect("cursor", { github: { command: "gh-mcp", env: { TOKEN: env } } });
+  await connect("windsurf", {
+    gh: { command: "gh-mcp", args: [], env: { TOKEN: env.replace("env:", "") }, cwd: machine.home },
+    github: { command: "gh-mcp", args: ["--all"] },
+  });
+  await connect("claude-desktop", { github: { command: "gh-mcp" }, again: { command: "gh-mcp" } });
+  expect(settingsAt(ownPath)).toMatchObject({
+    mcpServers: {
+      github: { env: { TOKEN: env } },
+      "github-windsurf": { args: ["--all"] },
+      "github-claude-desktop": { command: "gh-mcp" },
+      again: { command: "gh-mcp" },
+    },
+    profiles: {
+      cursor: { servers: { github: {} } },
+      // Its own name of the other server is the name of this one.
+      windsurf: { servers: { github: { aliases: ["gh"] }, "github-windsurf": {} } },
+      "claude-desktop": { servers: { "github-claude-desktop": { aliases: ["github"] }, again: {} } },
+    },
+  });
+});
+
+test("a profile follows the client's file, and a profile of the person is left alone", async () => {
+  const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+  const client = clientOf("cursor");
+  const path = pathOf(client, machine);
+  const mine = { servers: ["mine"], surface: "routes" };
+  write(ownPath, JSON.stringify({ mcpServers: { mine: { command: "m" } }, profiles: { cursor: mine } }));
+  write(path, '{ "mcpServers": { "first": { "command": "x" } } }');
+  await connections.make(await plan(client));
+  const added = JSON.parse(readFileSync(path, "utf8"));
+  expect(added.mcpServers.keyhole.args.slice(-2)).toEqual(["--profile", "cursor-2"]);
+  added.mcpServers.second = { command: "y", disabled: true };
+  added.mcpServers.first = { command: "x", excludeTools: ["wipe"] };
+  write(path, JSON.stringify(added));
+  const again = await plan(client, { earlier: await connections.earlier("cursor") });
+  await connections.make(again);
+  expect(settingsAt(ownPath).profiles).toEqual({
+    cursor: mine,
+    "cursor-2": { servers: { first: { excludeTools: ["wipe"] }, second: { disabled: true } } },
+  });
+
+  // The person gives the client another surface, and one more server.
+  const settings = settingsAt(ownPath);
+  settings.profiles["cursor-2"].surface = "routes";
+  settings.profiles["cursor-2"].servers.mine = {};
+  write(ownPath, JSON.stringify(settings));
+  expect(await connections.undo("cursor")).toMatchObject({ keptProfiles: ["cursor-2"] });
+  expect(settingsAt(ownPath)).toEqual({
+    mcpServers: { mine: { command: "m" } },
+    profiles: { cursor: mine, "cursor-2": { servers: { mine: {} }, surface: "routes" } },
+  });
+});
+
+test("a client that was connected before there were profiles keeps its servers, and only those", async () => {
+  const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+  const client = clientOf("cursor");
+  write(pathOf(client, machine), '{ "mcpServers": { "keyhole": { "command": "old" } } }');
+  const own = { tasks: { command: "x", excludeTools: ["wipe"] }, other: { command: "y" } };
+  write(ownPath, JSON.stringify({ mcpServers: own }));
+  const earlier = { profiles: [], servers: ["tasks"] };
+  await connections.make(await plan(client, { earlier }));
+  expect(settingsAt(ownPath)).toEqual({
+    mcpServers: own,
+    profiles: { cursor: { servers: { tasks: { excludeTools: ["wipe"] } } } },
+  });
 });

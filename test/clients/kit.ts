@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Client, ClientMachine } from "../../src/program/clients/client.ts";
 import { CLIENTS } from "../../src/program/clients/clients.ts";
 import { createConnections } from "../../src/program/clients/connections.ts";
-import { planConnection } from "../../src/program/clients/plan-connection.ts";
+import { type PlanOptions, planConnection } from "../../src/program/clients/plan-connection.ts";
 
 export const PROGRAM = { command: "/usr/bin/node", args: ["/opt/keyhole/main.js", "serve"] };
 
@@ -43,7 +43,7 @@ export function setUp(home: string, platform?: NodeJS.Platform) {
     time += 1;
     return new Date(time);
   });
-  const plan = (client: Client, withProjects = false) =>
-    planConnection(client, { machine, program: PROGRAM, ownPath, withProjects });
+  const plan = (client: Client, options: Partial<PlanOptions> = {}) =>
+    planConnection(client, { machine, program: PROGRAM, ownPath, ...options });
   return { machine, ownPath, connections, plan };
 }

@@ -147,9 +147,9 @@ test("T14: the program prints and keeps no secret of its configuration, not even
   program.write("mcp.json", { mcpServers: { leaky: config } });
   const ended = [];
   for (const name of ["get_text", "get_crash"])
-    ended.push(await program.keyhole("exec", `leaky.${name}`, "--config", "mcp.json", "--trust"));
+    ended.push(await program.keyhole("call", `leaky.${name}`, "--config", "mcp.json", "--trust"));
   program.write("broken.config.ts", `throw new Error(Object.values(process.env).join(" "));`);
-  ended.push(await program.keyhole("exec", "a.b", "--config", "broken.config.ts"));
+  ended.push(await program.keyhole("call", "a.b", "--config", "broken.config.ts"));
   expect(ended[0]?.out).toContain("[secret]");
   expect(ended.at(-1)?.errors).toContain("[secret]");
   expect(ended.flatMap(({ out, errors }) => leaksIn(`${out}${errors}`))).toEqual([]);

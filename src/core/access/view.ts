@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { nameTableOf } from "../../search/lexical/names.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import { type Catalog, domainNamer } from "../catalog/catalog.ts";
 import { type Domain, type Entry, knownStatus } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 
@@ -21,6 +21,8 @@ export interface View {
   readonly shown: readonly Entry[];
   /** The entry points of each domain. */
   readonly entryPoints: ReadonlyMap<string, readonly Entry[]>;
+  /** An address or a domain with the name of its domain in the place of an alias. */
+  toNamed(address: string): string;
   /** Finds an entry by route or op, or by a plain name that only one shown entry has. */
   find(address: string): Entry | undefined;
   /** Shown entries of exactly this name. None for a name that could pass as an address. */
@@ -86,6 +88,7 @@ function createSight(catalog: Catalog, principal: Principal, scopeKey: string): 
       shown.filter((entry) => entry.visibility === "entry"),
       (entry) => entry.domain,
     ),
+    toNamed: domainNamer(domains),
     find: (address) => {
       const entry = catalog.find(address, isSeen);
       if (entry) return entry;

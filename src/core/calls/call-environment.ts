@@ -54,6 +54,11 @@ export interface CallScope {
   notice(notice: NoticeEvent["notice"], detail: string): void;
 }
 
+/** Who is asked for: the principal, and the session if there is one. */
+export function askerOf({ view, session }: Pick<CallScope, "view" | "session">) {
+  return { principal: view.principal, ...(session && { session: session.handle }) };
+}
+
 /** Learning connects queries with calls by session, or by principal if there is no session. */
 export function conversationOf({ session, view }: Pick<CallScope, "session" | "view">): {
   scope: string;

@@ -3,8 +3,8 @@ import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
 import { type AskBefore, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
-import type { ToolQuestion } from "../nouns/question.ts";
 import type { Principal } from "../nouns/principal.ts";
+import type { ToolQuestion } from "../nouns/question.ts";
 
 /** A requested call, with its arguments before they are checked. */
 export interface CallRequest {
@@ -101,7 +101,9 @@ export function questionOf(
 function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
   const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
-  return changes && calls !== undefined && !calls.includes(entry.op);
+  // A recipe keeps the op that its tool had when the recipe was saved.
+  const names = [entry.op, ...(entry.addresses ?? [])];
+  return changes && calls !== undefined && !names.some((name) => calls.includes(name));
 }
 
 /** Why a person must approve calls that do not run dry; undefined if nobody must. */

@@ -6,7 +6,7 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
-import type { CallScope } from "./call-environment.ts";
+import { askerOf, type CallScope } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
 import {
   type ApprovalRequest,
@@ -74,11 +74,8 @@ async function make(
     return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
   }
 
-  const { view, session } = environment;
   let asks: ApprovalRequest | undefined =
-    decision.do === "ask"
-      ? { ...decision.question, args, ...(session && { session: session.handle }) }
-      : undefined;
+    decision.do === "ask" ? { ...decision.question, ...askerOf(environment), args } : undefined;
   let hasBegun = false;
   const start = (call: CallContext) =>
     entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
@@ -101,7 +98,7 @@ async function make(
     key === undefined || entry.lane === "read"
       ? await run()
       : await environment.services.idempotency.once(
-          { view, entry, key, name: addressOf(entry), hash: callHash(entry, wanted.args) },
+          { view: environment.view, entry, key, name: addressOf(entry), hash: callHash(entry, wanted.args) },
           run,
           () => !hasBegun,
         );

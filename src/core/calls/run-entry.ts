@@ -14,7 +14,7 @@ import {
   use,
   type WorkingMemory,
 } from "../sessions/working-memory.ts";
-import { type CallScope, conversationOf } from "./call-environment.ts";
+import { askerOf, type CallScope, conversationOf } from "./call-environment.ts";
 import { type ApprovalRequest, type AskingCall, questionOf } from "./decide-call.ts";
 import { type GuidanceStep, guidanceSteps, toGuidedResult } from "./guidance-steps.ts";
 import { marksOf } from "./read-before-write.ts";
@@ -33,9 +33,7 @@ export async function runEntry(
   const noted = { ...conversationOf(environment), route: entry.route };
   let asked: ApprovalRequest | undefined;
   const ask: CallContext["ask"] = async (asks) => {
-    const { view, session } = environment;
-    const whose = { principal: view.principal, ...(session && { session: session.handle }) };
-    const question = questionOf(entry, options.args, asks, whose);
+    const question = questionOf(entry, options.args, asks, askerOf(environment));
     const answer = await environment.approve(question);
     if (answer !== false || !environment.asksLater) return answer;
     asked = question;

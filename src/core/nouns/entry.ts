@@ -345,6 +345,8 @@ export type ReadBeforeWrite = "warn" | "refuse" | "off";
 /** A named branch of the catalog. See {@link DomainDefinition}. */
 export interface Domain {
   readonly name: string;
+  /** Further names of the domain, in addresses and searches. The name of another domain wins over them. */
+  readonly aliases?: readonly string[];
   readonly description: string;
   readonly scopes: readonly string[];
   readonly rules: readonly Rule[];

@@ -89,13 +89,18 @@ export const ask = defineOperation({
   targets: () => [],
 });
 
-async function findAll(input: AskInput, context: OperationContext): Promise<FoundEntries> {
+/** The words of a query that name a thing with its domain, as in `files.read` and `files://tools/read`. */
+const ADDRESS = /(?<![\w.-])[A-Za-z][\w-]*(?:\.|:\/\/)\S+/g;
+
+async function findAll(asked: AskInput, context: OperationContext): Promise<FoundEntries> {
   const { view, discovers } = context;
+  const input = { ...asked, ...(asked.domain && { domain: view.toNamed(asked.domain) }) };
   if (input.domain && !view.domains.has(input.domain)) {
     const near = nearest(input.domain, view.domains.keys());
     throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
   }
-  const queries = input.queries ?? needsIn(input.query ?? "", view.shown);
+  const wanted = input.queries ?? needsIn(input.query ?? "", view.shown);
+  const queries = wanted.map((query) => query.replace(ADDRESS, view.toNamed));
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
   const count = countWanted(input, rankings);
   const ranked = rankings.flatMap(({ entries }) => entries);

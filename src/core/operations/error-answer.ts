@@ -101,7 +101,7 @@ export function toOperationProblem(error: unknown, name: string): Problem {
 export function helpPathOf(address: string, view: View): string {
   const entry = view.find(address);
   if (entry) return entry.op;
-  const segments = address.replace("://tools/", ".").split(/[./]/).slice(0, 16);
+  const segments = view.toNamed(address).replace("://tools/", ".").split(/[./]/).slice(0, 16);
   for (let length = segments.length - 1; length > 0; length--) {
     const group = segments.slice(0, length).join(".");
     if (view.shown.some(({ op }) => op.startsWith(`${group}.`))) return group;
@@ -118,7 +118,8 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
     const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
     return problem("NOT_FOUND", { name: `A single entry named ${cutText(address, 128)}` }, { nearest: ops });
   }
-  const domain = domainOf(address);
+  const named = view.toNamed(address);
+  const domain = domainOf(named);
   const [only, ...others] = view.shown.filter((entry) => entry.domain === domain);
   // A server that could not be listed yet may have it.
   if (only?.status && others.length === 0) {
@@ -128,7 +129,7 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   const candidates = [...view.shown, ...unveiled].flatMap((entry) =>
     address.includes("://") ? [entry.route] : [entry.op, entry.name],
   );
-  const near = nearest(cutText(address, 256), new Set(candidates));
+  const near = nearest(cutText(named, 256), new Set(candidates));
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
 }
 

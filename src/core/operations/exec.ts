@@ -80,7 +80,8 @@ export const exec = defineOperation({
   input: execInput,
   output: execOutput,
   command: {
-    usage: "OP [name=value…]",
+    name: "call",
+    usage: "TOOL [name=value…]",
     takesValues: true,
     toInput: ([op, ...more], args) => ({ op: [op, ...more].join(" "), args }),
   },

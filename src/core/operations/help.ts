@@ -234,12 +234,13 @@ const descriptionsOf = memoizeByObject(
 );
 
 export function describe(input: HelpInput, context: OperationContext): Described {
-  const { path, format, include_examples, include_schemas } = input;
+  const { format, include_examples, include_schemas } = input;
   const { view, session, policy } = context;
+  const path = view.toNamed(input.path);
   const descriptions = descriptionsOf(view.shown);
   const key = JSON.stringify([path, format, include_examples, include_schemas, policy]);
   const entry = view.find(path);
-  const described = descriptions.get(key) ?? describePath(input, entry, context);
+  const described = descriptions.get(key) ?? describePath({ ...input, path }, entry, context);
   descriptions.set(key, described);
   if (!entry || described.kind === "directory") return described;
   session?.update((memory) => discover(memory, [addressOf(entry)]));

@@ -2,6 +2,7 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { nearest } from "../../base/util/nearest.ts";
+import { askerOf } from "../calls/call-environment.ts";
 import { type ApprovalRequest, type AskingCall, decideCall } from "../calls/decide-call.ts";
 import { approvalOf } from "../calls/make-call.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome, StopReason } from "../sandbox/sandbox.ts";
@@ -95,9 +96,7 @@ async function approve(
 ): Promise<Plan | AskingCall | { readonly problem: Problem }> {
   const why = plan.approvedBy === undefined ? whyAsk(plan, context) : undefined;
   if (!why) return plan;
-  const { view, session } = context;
-  const about = { principal: view.principal, ...(session && { session: session.handle }), why };
-  const question = planQuestion(plan, about);
+  const question = planQuestion(plan, { ...askerOf(context), why });
   try {
     const approval = await approvalOf(question, context);
     if (!approval) return { asks: question };

@@ -115,7 +115,7 @@ export function createAvailability(catalog: StartingCatalog, begin: () => Promis
   };
 }
 
-function hasStarted(need: "started" | readonly string[], { starting }: View): boolean {
+function hasStarted(need: "started" | readonly string[], { starting, toNamed }: View): boolean {
   if (starting.size === 0) return true;
-  return need !== "started" && !need.some((address) => starting.has(domainOf(address)));
+  return need !== "started" && !need.some((address) => starting.has(domainOf(toNamed(address))));
 }

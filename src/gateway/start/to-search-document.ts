@@ -24,8 +24,8 @@ const documents = new WeakMap<Entry, HashedDocument>();
 /** Returns the documents in catalog order. Reuses those of unchanged entries, and reads no entry for its hash. */
 export function toDocuments(catalog: Catalog, entries: readonly Entry[]): HashedDocument[] {
   const domains = new Map(
-    [...catalog.domains].map(([name, { description, searchConfig, scopes }]) => {
-      const text = JSON.stringify([description, searchConfig, scopes]);
+    [...catalog.domains].map(([name, { description, searchConfig, scopes, aliases }]) => {
+      const text = JSON.stringify([description, searchConfig, scopes, ...(aliases ?? [])]);
       return [name, { text, hash: contentHash(text).slice(0, 8) }];
     }),
   );
@@ -64,7 +64,9 @@ function toSearchDocument(entry: Entry, domain: Domain | undefined): SearchDocum
     aliases: [entry.op, ...entry.aliases],
     description: entry.description,
     parameters: [...entry.phrases, parametersOf(entry)].join("\n").trim(),
-    domainText: domain ? `${domain.name} ${domain.description}` : entry.domain,
+    domainText: domain
+      ? [domain.name, ...(domain.aliases ?? []), domain.description].join(" ")
+      : entry.domain,
     content: entry.content ?? "",
     ...(entry.kind === "resource" && factsOf(entry.metadata)),
     ...(domain?.searchConfig && { weights: toWeights(domain.searchConfig) }),

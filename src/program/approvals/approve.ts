@@ -87,7 +87,7 @@ async function approveAll(
  * them start. Returns the labels of those that still wait.
  */
 async function askToStart(config: string | undefined, wanted: readonly string[]): Promise<string[]> {
-  const { servers } = await openConfig({ config });
+  const { servers } = await openConfig({ config, everyProfile: true });
   const consents = openConsents();
   const waiting = () =>
     servers.map((server) => server.program()).filter((program) => !consents.isGiven(program));
@@ -107,7 +107,7 @@ function groupsOf(
   config: string | undefined,
 ): Group[] {
   const sources = new Set([...pins.list().map(({ source }) => source), ...programs.keys(), ...notStarted]);
-  const all = `${suggestCommand(["list"], config)} shows all`;
+  const all = `${suggestCommand(["servers"], config)} shows all`;
   checkNames("approve", "server", wanted, [...sources], all);
   return [...Map.groupBy(pins.list().filter(waits), ({ source }) => source)].filter(
     ([source]) => wanted.length === 0 || wanted.includes(source),

@@ -19,7 +19,7 @@ export type Survey = Awaited<ReturnType<typeof surveyServers>>;
 
 /** Reads the definitions of the servers in a config and the settings, from fresh listings or from the servers. */
 export async function surveyServers({ config, source, refresh }: SurveyOptions) {
-  const { options, servers, loaded } = await openConfig({ config });
+  const { options, servers, loaded } = await openConfig({ config, everyProfile: true });
   const chosen = options.sources.filter(({ id }) => serverName(id) === source);
   const sources = chosen.length > 0 ? chosen : options.sources;
   const audit = await openConfiguredAudit();

@@ -18,6 +18,8 @@ export interface ConfigLocation {
   readonly format: FormatName;
   /** `*` stands for every key; such a key is the folder of a project. */
   readonly at: readonly string[];
+  /** The profile of the program that reads the file. Default: the client's name. */
+  readonly profile?: string;
 }
 
 /** An MCP client: where its servers stand, and how. A new client is a new row of `CLIENTS`. */

@@ -131,7 +131,8 @@ export const CLIENTS: readonly Client[] = [
       const extension = join("Code", "User", "globalStorage", "saoudrizwan.claude-dev");
       return [
         user(join(appFolder(machine), extension, file), ["mcpServers"]),
-        user(join(machine.home, ".cline", "data", file), ["mcpServers"]),
+        // Cline in a terminal has servers of its own.
+        { ...user(join(machine.home, ".cline", "data", file), ["mcpServers"]), profile: "cline-cli" },
       ];
     },
     dialect: CLINE,

@@ -1,12 +1,15 @@
 import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
-import { unusable } from "./edit-config.ts";
+import { readConfig, unusable } from "./edit-config.ts";
 import { readText } from "./find-configs.ts";
 import { refused } from "./formats/format.ts";
 import type { ConnectionPlan, FileChange } from "./plan-connection.ts";
+import type { EarlierConnections } from "./plan-profiles.ts";
 import {
   editSchema,
+  profilesIn,
   type Recorded,
   type RecordedFile,
   recordSchema,
@@ -31,12 +34,20 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return records;
   }
 
+  /** Reads which part of Keyhole's config is the client's. */
+  async function earlier(client: string): Promise<EarlierConnections> {
+    const records = [...(await readAll()).values()].filter((record) => record.client === client);
+    const profiles = records.flatMap(({ own }) => (own ? profilesIn(own).map(([name]) => name) : []));
+    const servers = profiles.length > 0 ? [] : records.flatMap(({ uses }) => uses);
+    return { profiles: [...new Set(profiles)], servers };
+  }
+
   /**
    * Carries out a plan. Returns the folder of the backups.
    *
    * @throws CLIENT_CONFIG_INVALID if a file changed since it was planned.
    */
-  async function make({ client, files, own, moved }: ConnectionPlan): Promise<string> {
+  async function make({ client, files, own, uses }: ConnectionPlan): Promise<string> {
     const all = [...files, ...(own ? [own] : [])];
     for (const { path, before } of all) {
       if ((await readText(path)) === before) continue;
@@ -49,7 +60,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
       client: client.name,
       files: await Promise.all(files.map((file, index) => keep(file, join(place, `${index + 1}-before`)))),
       ...(own && { own: await keep(own, join(place, "keyhole-before")) }),
-      uses: moved.map(({ name }) => name),
+      uses: [...uses],
       added: Object.keys(own?.edits[0]?.set ?? {}),
     };
     await save(place, record);
@@ -83,6 +94,9 @@ export function createConnections(folder: string, now: () => Date = () => new Da
       ownPath = record.own.path;
       texts.set(ownPath, await undoOwn(record.own, await textOf(ownPath), leaving));
     }
+    const own = ownPath === undefined ? undefined : texts.get(ownPath);
+    const profiles = fieldsOf(field(await readConfig("json", own ?? ""), "profiles"));
+    const filled = undone.flatMap(([, record]) => (record.own ? profilesIn(record.own) : []));
     const changeOf = async (path: string) => ({ path, before: await readText(path), after: texts.get(path) });
     return {
       files: await Promise.all(
@@ -92,6 +106,9 @@ export function createConnections(folder: string, now: () => Date = () => new Da
         })),
       ),
       own: ownPath === undefined ? undefined : await changeOf(ownPath),
+      keptProfiles: [...new Set(filled.map(([name]) => name))].filter((name) =>
+        Object.hasOwn(profiles, name),
+      ),
       places: undone.map(([place]) => place),
       heirs: records,
     };
@@ -109,7 +126,12 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return plan;
   }
 
-  return { make, planUndo, undo };
+  /** The names of the clients that are connected. */
+  async function clients(): Promise<string[]> {
+    return [...new Set([...(await readAll()).values()].map(({ client }) => client))];
+  }
+
+  return { earlier, make, planUndo, undo, clients };
 }
 
 /** A file before and after connections are undone. Without a text, there is no file. */
@@ -124,6 +146,8 @@ export interface UndoPlan {
   readonly files: readonly (UndoneFile & { readonly isExact: boolean })[];
   /** Keyhole's own config, if a connection added servers to it. */
   readonly own: UndoneFile | undefined;
+  /** The client's profiles in Keyhole's own config that stay, because the person has changed them. */
+  readonly keptProfiles: readonly string[];
   /** The folders of the connections. */
   readonly places: readonly string[];
   /** The connections of other clients, with the servers that they take over. */

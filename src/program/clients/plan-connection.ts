@@ -1,11 +1,15 @@
-import { isDeepStrictEqual } from "node:util";
-import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
-import { toLabel } from "../../sources/mcp/mcp-source.ts";
-import type { Client, ClientMachine, Program } from "./client.ts";
+import type { Client, ClientMachine, ConfigLocation, Program } from "./client.ts";
 import { editConfig, readConfig } from "./edit-config.ts";
 import { type FoundConfig, findConfigs, KEYHOLE, readText } from "./find-configs.ts";
 import type { ConfigEdit, FormatName } from "./formats/format.ts";
+import {
+  type MovableServer,
+  type MovedServer,
+  type ProfileOptions,
+  type ProfileServer,
+  planProfiles,
+} from "./plan-profiles.ts";
 import type { FoundServer } from "./read-server.ts";
 
 /** A file before and after. */
@@ -18,32 +22,26 @@ export interface FileChange {
   readonly edits: readonly ConfigEdit[];
 }
 
-/** A server that moves behind Keyhole. */
-export interface MovedServer {
-  /** Its name in Keyhole's config, which differs if another server has its own. */
-  readonly name: string;
-  readonly config: McpServerConfig;
-  /** Whether a file of the project named it, which others may have written. */
-  readonly isOfProject: boolean;
-  readonly notes: readonly string[];
-}
-
 export interface ConnectionPlan {
   readonly client: Client;
   /** The client's files. */
   readonly files: readonly FileChange[];
-  /** Keyhole's own config. Undefined if it has all the servers already. */
+  /** Keyhole's own config. Undefined if nothing changes there. */
   readonly own: FileChange | undefined;
   readonly moved: readonly MovedServer[];
+  /** Servers of Keyhole's config that the client gets beside its own. */
+  readonly shared: readonly ProfileServer[];
+  /** The names of all servers that the client's profiles have. */
+  readonly uses: readonly string[];
   /** Servers that Keyhole cannot run. */
   readonly staying: readonly FoundServer[];
   /** Configs of projects that are left alone. */
   readonly projects: readonly FoundConfig[];
 }
 
-export interface PlanOptions {
+export interface PlanOptions extends Partial<Pick<ProfileOptions, "sharing" | "sharesAll" | "earlier">> {
   readonly machine: ClientMachine;
-  /** Starts Keyhole for the client. */
+  /** Starts Keyhole for the client, without the profile. */
   readonly program: Program;
   /** Keyhole's own config. */
   readonly ownPath: string;
@@ -54,39 +52,44 @@ export interface PlanOptions {
 /**
  * Plans to put Keyhole in the place of a client's servers. Changes nothing.
  *
- * @throws CLIENT_CONFIG_INVALID if a file cannot be read or changed safely.
+ * @throws CLIENT_CONFIG_INVALID if a file cannot be read or changed safely. INVALID_INPUT if a name to share is unknown.
  */
 export async function planConnection(client: Client, options: PlanOptions): Promise<ConnectionPlan> {
   const { machine, program, ownPath, withProjects = false } = options;
+  const { sharing = [], sharesAll = false, earlier = { profiles: [], servers: [] } } = options;
   const found = await findConfigs([client], machine);
   const users = found.filter(({ place }) => place.scope === "user");
   const projects = found.filter(({ place }) => place.scope === "project");
   const chosen = withProjects ? found : users;
-  const ownText = await readText(ownPath);
-  const known = fieldsOf(field(await readConfig("json", ownText ?? ""), "mcpServers"));
-  const names = new Map<string, unknown>(Object.entries(known));
-  const moved = chosen.flatMap(({ place, servers }) =>
-    servers.flatMap(({ name, config, notes }): MovedServer[] => {
-      if (!config) return [];
-      const own = freeName(toLabel(name), config, client.name, names);
-      names.set(own, config);
-      return [{ name: own, config, notes, isOfProject: place.scope === "project" }];
-    }),
-  );
   const [first] = client.places(machine);
   const places = chosen.map(({ place }) => place);
   const written = users.length > 0 ? places : [first!, ...places];
+
+  const ownText = await readText(ownPath);
+  const wanted = new Map(written.map((place) => [profileOf(place, client), [] as MovableServer[]]));
+  for (const { place, servers } of chosen)
+    for (const server of servers)
+      if (isMovable(server))
+        wanted.get(profileOf(place, client))!.push({ ...server, isOfProject: place.scope === "project" });
+  const profiles = planProfiles(await readConfig("json", ownText ?? ""), wanted, {
+    client: client.name,
+    home: machine.home,
+    sharing,
+    sharesAll,
+    earlier,
+  });
+
   const paths = [...new Set(written.map(({ path }) => path))];
   const files = paths.map(async (path): Promise<FileChange> => {
     const here = written.filter((place) => place.path === path);
-    const edits = here.map(({ at, scope }): ConfigEdit => {
-      const servers = found.find(
-        ({ place }) => place.path === path && place.at.join() === at.join(),
-      )?.servers;
+    const edits = here.map((place): ConfigEdit => {
+      const { at, scope } = place;
+      const servers = found.find((one) => one.place === place)?.servers ?? [];
+      const args = [...program.args, "--profile", profiles.names.get(profileOf(place, client))!];
       return {
         at,
-        remove: (servers ?? []).filter(({ config }) => config).map(({ name }) => name),
-        set: scope === "user" ? { [KEYHOLE]: client.entry(program) } : {},
+        remove: servers.filter(isMovable).map(({ name }) => name),
+        set: scope === "user" ? { [KEYHOLE]: client.entry({ ...program, args }) } : {},
         ...(client.dialect.isList && { isList: true }),
       };
     });
@@ -94,31 +97,25 @@ export async function planConnection(client: Client, options: PlanOptions): Prom
     const before = await readText(path);
     return { path, format, before, after: await editConfig({ path, format }, before ?? "", edits), edits };
   });
-  const added = Object.fromEntries(
-    moved.filter(({ name }) => !Object.hasOwn(known, name)).map(({ name, config }) => [name, config]),
-  );
-  const edits: ConfigEdit[] = [{ at: ["mcpServers"], remove: [], set: added }];
-  const isComplete = Object.keys(added).length === 0;
+  const { moved, shared, uses, edits } = profiles;
   const after = await editConfig({ path: ownPath, format: "json" }, ownText ?? "", edits);
+  const isChanged = edits.some(({ set }) => Object.keys(set).length > 0);
   return {
     client,
     files: await Promise.all(files),
-    own: isComplete ? undefined : { path: ownPath, format: "json", before: ownText, after, edits },
+    own: isChanged ? { path: ownPath, format: "json", before: ownText, after, edits } : undefined,
     moved,
-    staying: chosen.flatMap(({ servers }) => servers.filter(({ config }) => !config)),
+    shared,
+    uses,
+    staying: chosen.flatMap(({ servers }) => servers.filter((server) => !isMovable(server))),
     projects: withProjects ? [] : projects.filter(({ servers }) => servers.length > 0),
   };
 }
 
-/** Two clients may share a server; two different ones of the same name get different names. */
-function freeName(
-  wanted: string,
-  config: unknown,
-  client: string,
-  names: ReadonlyMap<string, unknown>,
-): string {
-  const isFree = (name: string) => !names.has(name) || isDeepStrictEqual(names.get(name), config);
-  let name = isFree(wanted) ? wanted : `${wanted}-${client}`;
-  for (let count = 2; !isFree(name); count += 1) name = `${wanted}-${client}-${count}`;
-  return name;
+function isMovable(server: FoundServer): server is FoundServer & { readonly config: McpServerConfig } {
+  return server.config !== undefined;
+}
+
+function profileOf({ profile }: ConfigLocation, client: Client): string {
+  return profile ?? client.name;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { applyPatch, reversePatch, structuredPatch } from "diff";
 import { z } from "zod";
 import { problem } from "../../base/problems/problem.ts";
-import { field, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { field, fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import { editConfig, plainOf, readConfig } from "./edit-config.ts";
 import { entriesOf, KEYHOLE } from "./find-configs.ts";
 import type { ConfigEdit } from "./formats/format.ts";
@@ -21,7 +21,7 @@ export async function undoFile(file: RecordedFile, current: string | undefined):
   throw problem("CONNECTION_CHANGED", { path, backup: file.backup ?? "none, the file was new" });
 }
 
-/** The text of Keyhole's own config without these servers, except those that the person has edited since. */
+/** The text of Keyhole's own config without these servers and the profiles of a connection, except what the person has edited since. */
 export async function undoOwn(
   file: RecordedFile,
   current: string | undefined,
@@ -30,12 +30,41 @@ export async function undoOwn(
   const { before, after, edits } = file;
   const added = edits[0]?.set ?? {};
   if (current === undefined || current === before) return current;
-  if (current === after && names.length === Object.keys(added).length) return before;
-  const servers = field(await readConfig("json", current), "mcpServers");
+  if (current === after && isDeepStrictEqual([...names].sort(), Object.keys(added).sort())) return before;
+  const value = await readConfig("json", current);
+  const servers = field(value, "mcpServers");
   const remove = names.filter((name) =>
     isDeepStrictEqual(field(servers, name), added[name] ?? field(servers, name)),
   );
-  return remove.length === 0 ? current : editConfig(file, current, [{ at: ["mcpServers"], remove, set: {} }]);
+  const profiles = fieldsOf(field(value, "profiles"));
+  const shrunk = profilesIn(file).map(([profile, written]) => {
+    const { servers: rules, ...others } = fieldsOf(profiles[profile]);
+    const gone = Object.keys(written).filter(
+      (name) =>
+        field(rules, name) !== undefined &&
+        (remove.includes(name) || isDeepStrictEqual(field(rules, name), written[name])),
+    );
+    const isWhole = Object.keys(others).length === 0 && Object.keys(fieldsOf(rules)).length === gone.length;
+    return { profile, gone, isWhole: isWhole && Object.hasOwn(profiles, profile) };
+  });
+  const whole = shrunk.filter(({ isWhole }) => isWhole).map(({ profile }) => profile);
+  const isLast = whole.length > 0 && Object.keys(profiles).every((profile) => whole.includes(profile));
+  return editConfig(file, current, [
+    { at: ["mcpServers"], remove, set: {} },
+    ...shrunk
+      .filter(({ isWhole }) => !isWhole)
+      .map(({ profile, gone }) => ({ at: ["profiles", profile, "servers"], remove: gone, set: {} })),
+    isLast ? { at: [], remove: ["profiles"], set: {} } : { at: ["profiles"], remove: whole, set: {} },
+  ]);
+}
+
+/** The profiles that a connection filled in Keyhole's own config, and the servers that it put into each. */
+export function profilesIn({ edits }: RecordedFile): [profile: string, servers: PlainObject][] {
+  return edits.slice(1).flatMap(({ at: [, profile, within], set }): [string, PlainObject][] => {
+    if (profile === undefined)
+      return Object.entries(set).map(([name, value]) => [name, fieldsOf(field(value, "servers"))]);
+    return [[profile, within === undefined ? fieldsOf(set.servers) : set]];
+  });
 }
 
 /** Takes exactly the written lines back, if they are all still there. */

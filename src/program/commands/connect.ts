@@ -14,12 +14,8 @@ import { createMcpSource } from "../../sources/mcp/mcp-source.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { createConnections } from "../clients/connections.ts";
-import {
-  type ConnectionPlan,
-  type FileChange,
-  type MovedServer,
-  planConnection,
-} from "../clients/plan-connection.ts";
+import { type ConnectionPlan, type FileChange, planConnection } from "../clients/plan-connection.ts";
+import type { ProfileServer } from "../clients/plan-profiles.ts";
 import { openConsents } from "../open/stores.ts";
 import { isTemporary, ownConfig, serveProgram, setStateFolder, thisMachine } from "../open/user-folders.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
@@ -27,6 +23,12 @@ import { type CommandInput, defineCommand } from "../terminal/define-command.ts"
 
 const OPTIONS = {
   undo: { help: "give the client its servers back" },
+  with: {
+    takes: "NAME",
+    repeats: true,
+    help: "also give it the servers of this connected client, or this server of Keyhole's config",
+  },
+  all: { help: "also give it every server of Keyhole's config" },
   projects: { help: "also move the servers of this folder and of Claude Code's projects" },
   "read-only": { help: "let the client only read through Keyhole" },
   "dry-run": { help: "show the change, write nothing" },
@@ -38,9 +40,10 @@ export const connect = defineCommand({
   page: "clients.md",
   words: "CLIENT",
   choices: CLIENTS.map(({ name }) => name),
-  about: `Moves the servers of a client into Keyhole's own config and puts Keyhole in their place. Shows every changed
-    line first, asks, and keeps a backup. --undo restores the client's config byte for byte; if it has changed since,
-    only Keyhole's part is undone.`,
+  about: `Moves the servers of a client into Keyhole's own config and puts Keyhole in their place. The client gets its
+    own servers with the tools that its config allows, as a profile of its name; --with and --all give it more. Shows
+    every changed line first, asks, and keeps a backup. --undo restores the client's config byte for byte; if it has
+    changed since, only Keyhole's part is undone.`,
   options: OPTIONS,
   run: async ({ words, undo: isUndo, ...options }) => {
     const client = CLIENTS.find(({ name }) => name === words[0])!;
@@ -64,13 +67,17 @@ type ConnectOptions = Partial<CommandInput<typeof OPTIONS>>;
 export async function connectClient(client: Client, options: ConnectOptions): Promise<void> {
   const machine = thisMachine();
   const program = serveProgram(options.readOnly ?? false);
+  const connections = openConnections();
   const plan = await planConnection(client, {
     machine,
     program,
     ownPath: ownConfig(),
     withProjects: options.projects ?? false,
+    sharing: options.with ?? [],
+    sharesAll: options.all ?? false,
+    earlier: await connections.earlier(client.name),
   });
-  if (plan.files.every(({ before, after }) => before === after))
+  if (!plan.own && plan.files.every(({ before, after }) => before === after))
     return console.log(`${client.title} is connected already.`);
   console.log(connectionLines(plan, machine.home).join("\n"));
   if (isTemporary(program))
@@ -83,7 +90,7 @@ export async function connectClient(client: Client, options: ConnectOptions): Pr
     process.exitCode = 1;
     return console.log("Nothing was written.");
   }
-  const place = await openConnections().make(plan);
+  const place = await connections.make(plan);
   await consent(plan, machine.home, options.yes ?? false);
   console.log(`${client.title} is connected. Restart it.
 Backup: ${place}
@@ -146,6 +153,8 @@ async function undo({ name, title }: Client, isDry: boolean): Promise<void> {
     for (const file of plan.files) console.log(hide(diffOf(file)).split("\n").map(toVisibleLine).join("\n"));
     return console.log("\nNothing was written.");
   }
+  for (const profile of plan.keptProfiles)
+    console.log(`The profile ${profile} in ${plan.own?.path} has changed since: your part of it stays.`);
   for (const { path, isExact } of plan.files)
     console.log(
       isExact
@@ -154,23 +163,32 @@ async function undo({ name, title }: Client, isDry: boolean): Promise<void> {
     );
 }
 
-function openConnections() {
+export function openConnections() {
   return createConnections(join(setStateFolder(), "connections"));
 }
 
 /** Describes what a server that moves would run. Starts nothing. */
-export function programOf({ name, config }: Pick<MovedServer, "name" | "config">, home: string) {
+export function programOf({ name, config }: Pick<ProfileServer, "name" | "config">, home: string) {
   return createMcpSource(name, config, { cwd: home }).program();
 }
 
+const NOTHING_SHOWN =
+  "  None. --with NAME gives it servers of another client, --all every server of Keyhole.";
+
 /** The whole plan for a person who decides: the servers, those that stay, and every changed line. */
 function connectionLines(plan: ConnectionPlan, home: string): string[] {
-  const { client, moved, staying, projects, files, own } = plan;
-  const programs = moved.map((server) => programOf(server, home));
+  const { client, moved, shared, staying, projects, files, own } = plan;
+  const linesOf = (server: ProfileServer) => serverLines(server.name, server, programOf(server, home));
+  const programs = [...moved, ...shared].map((server) => programOf(server, home));
   const hide = createRedact(programs.flatMap(secretsOf), { kinds: true });
   return [
     `These servers of ${client.title} will run behind Keyhole (${moved.length}):`,
-    ...moved.flatMap((server, index) => serverLines(server.name, server, programs[index]!)),
+    ...moved.flatMap(linesOf),
+    ...(plan.uses.length === 0 ? [NOTHING_SHOWN] : []),
+    ...(shared.length === 0
+      ? []
+      : [`${client.title} also gets these servers, with their variables and secrets (${shared.length}):`]),
+    ...shared.flatMap(linesOf),
     ...staying.map(({ name, stays }) => toVisibleLine(`  ${name} stays with ${client.title}: ${stays}.`)),
     ...projects.map(({ place, servers }) =>
       toVisibleLine(
@@ -185,14 +203,18 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
 /** Describes a server: what it runs or reaches, the tools that its config leaves out, and notes for the person. */
 export function serverLines(
   title: string,
-  { config: { includeTools, excludeTools }, notes }: Pick<MovedServer, "config" | "notes">,
+  {
+    config: { includeTools, excludeTools = [], aliases = [] },
+    notes,
+  }: Pick<ProfileServer, "config" | "notes">,
   program: ServerProgram,
 ): string[] {
   return [
     `  ${title}`,
     ...showProgram(program).map((line) => `    ${line}`),
     ...(includeTools ? [`    only     ${includeTools.join(", ")}`] : []),
-    ...(excludeTools ? [`    without  ${excludeTools.join(", ")}`] : []),
+    ...(excludeTools.length > 0 ? [`    without  ${excludeTools.join(", ")}`] : []),
+    ...(aliases.length > 0 ? [`    alias    ${aliases.join(", ")}`] : []),
     ...notes.map((note) => `    note     ${note}`),
   ].map(toVisibleLine);
 }

@@ -37,7 +37,7 @@ async function examine(config: string | undefined, mayStart: boolean) {
   const report = (sentence: string) =>
     broken.push(problemWith(config ?? "settings", sentence, "Correct it in the config."));
   try {
-    const opened = await openConfig({ config, report });
+    const opened = await openConfig({ config, report, everyProfile: true });
     const servers = await Array.fromAsync(checkServers(opened, mayStart));
     const findings = [...state, ...checkSettings(opened.loaded), ...broken, ...clients, ...servers];
     return { findings, servers: opened.servers.length };

@@ -1,6 +1,7 @@
 import { openUrl } from "../../agent/chat/chat-servers.ts";
 import { customProblem, isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { field } from "../../base/util/plain-object.ts";
 import { readServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
 import { openConfig } from "../open/open-config.ts";
@@ -37,10 +38,13 @@ export const add = defineCommand({
       ...(header.length > 0 && { headers: pairs(header, ":") }),
     };
     readServerConfig(name, config);
-    if (Object.hasOwn((await ownServers()).all, name))
+    const { all, profiles } = await ownServers();
+    if (Object.hasOwn(all, name))
       throw invalid("add", `the server ${name} exists; keyhole remove ${name} removes it`);
     await saveSetting(`mcpServers.${name}`, config, { file: ownConfig() });
     console.log(`Added ${name}.`);
+    if (Object.keys(profiles).length > 0)
+      console.log(`Give it to a connected client: keyhole connect CLIENT --with ${name}`);
     if (!hasTerminal()) return console.log(`Let it start: keyhole servers allow ${name}`);
     await (await import("../approvals/approve.ts")).approve.start([name]);
   },
@@ -50,22 +54,28 @@ export const remove = defineCommand({
   name: "remove",
   page: "clients.md",
   words: "NAME",
-  about: "Removes a server from Keyhole's own config. Gateways that run notice it.",
+  about: "Removes a server from Keyhole's own config and its profiles. Gateways that run notice it.",
   run: async ({ words: [name = ""] }) => {
-    const { all, other } = await ownServers();
+    const { all, other, profiles } = await ownServers();
     if (!Object.hasOwn(all, name))
-      throw notFound("remove", ["server", name], Object.keys(all), "keyhole list shows all");
+      throw notFound("remove", ["server", name], Object.keys(all), "keyhole servers lists all");
     const isOther = Object.hasOwn(other, name);
+    const users = Object.keys(profiles).filter(
+      (profile) => field(field(profiles[profile], "servers"), name) !== undefined,
+    );
+    for (const profile of users)
+      await saveSetting(`profiles.${profile}.servers.${name}`, undefined, { file: ownConfig() });
     await saveSetting(`${isOther ? "servers" : "mcpServers"}.${name}`, undefined, { file: ownConfig() });
     console.log(`Removed ${name}.`);
   },
 });
 
-/** The servers of Keyhole's own config, and those among them that stand under its other name. */
+/** The servers of Keyhole's own config, those among them that stand under its other name, and its profiles. */
 async function ownServers() {
   const read = await readSettingsFile(ownConfig());
-  if (read.state !== "read") return { all: {}, other: {} };
-  return { all: read.value.mcpServers ?? {}, other: read.written.servers ?? {} };
+  if (read.state !== "read") return { all: {}, other: {}, profiles: {} };
+  const { mcpServers = {}, profiles = {} } = read.value;
+  return { all: mcpServers, other: read.written.servers ?? {}, profiles };
 }
 
 function pairs(texts: readonly string[], mark: string): Record<string, string> {
@@ -82,8 +92,8 @@ function pairs(texts: readonly string[], mark: string): Record<string, string> {
 export const login = defineCommand({
   name: "login",
   page: "upstreams.md",
-  words: "LABEL",
-  about: "Logs in to an upstream server. Prints the address to open, and waits for the login to finish.",
+  words: "NAME",
+  about: "Logs in to a server. Prints the address to open, and waits for the login to finish.",
   options: {
     config: CONFIG,
     open: { help: "open the address in the browser" },
@@ -115,8 +125,8 @@ export const login = defineCommand({
 export const logout = defineCommand({
   name: "logout",
   page: "upstreams.md",
-  words: "LABEL",
-  about: "Deletes the login to an upstream server.",
+  words: "NAME",
+  about: "Deletes the login to a server.",
   options: { config: CONFIG },
   run: async ({ words: [label = ""], config }) => {
     const server = await findServer("logout", label, config);
@@ -131,7 +141,7 @@ export const logout = defineCommand({
  * @throws INVALID_INPUT if there is none.
  */
 async function findServer(command: string, label: string, config: string | undefined): Promise<McpSource> {
-  const { sources } = (await openConfig({ config })).options;
+  const { sources } = (await openConfig({ config, everyProfile: true })).options;
   const servers = sources.filter((source): source is McpSource => "logIn" in source);
   const labels = servers.map((server) => server.label);
   const server = servers[labels.indexOf(label)];

@@ -41,7 +41,7 @@ async function remove(name: string): Promise<void> {
 }
 
 async function list(config: string | undefined, isJson: boolean): Promise<void> {
-  const { servers } = await openConfig({ config });
+  const { servers } = await openConfig({ config, everyProfile: true });
   const needs = new Map<string, string[]>();
   for (const source of servers) {
     const { label, runs } = source.program();

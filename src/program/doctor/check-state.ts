@@ -16,7 +16,7 @@ import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
 const filesOf = (config: string | undefined): Readonly<Record<string, string>> => ({
   "pins.json": `approve the definitions again: ${suggestCommand(["approve"], config)}`,
   "consents.json": `let the servers start again: ${suggestCommand(["servers", "allow", "--all"], config)}`,
-  "tokens.json": "make the tokens again: keyhole token add NAME",
+  "tokens.json": "make the keys of agents again: keyhole agents add NAME",
   "secrets.json": "set the secrets again: keyhole secrets set NAME",
 });
 const OTHERS = 0o077;
@@ -37,7 +37,7 @@ export async function* checkState(home: string, config: string | undefined): Asy
   for (const chain of readAuditFolder(auditFolder())) {
     const { bad } = await verifyChain(chain, () => {});
     if (bad)
-      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole audit verify");
+      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole logs verify");
   }
 }
 
@@ -95,7 +95,14 @@ export async function* checkClients(machine: ClientMachine): AsyncGenerator<Find
       yield problemWith(path, `${client.title} cannot read it either: ${problem}`, `Correct ${path}.`);
     if (!isConnected) continue;
     const again = `keyhole connect ${client.name} --undo, then keyhole connect ${client.name}`;
-    for (const missing of await missingPrograms(config)) {
+    const words = await wordsOf(config);
+    if (!words.includes("--profile"))
+      yield warningOf(
+        path,
+        `${client.title} gets the servers of every client, without the restrictions of its own config`,
+        `keyhole connect ${client.name} gives it a profile of its own.`,
+      );
+    for (const missing of missingPrograms(words)) {
       const cause = `${client.title} starts Keyhole from ${missing}, which does not exist`;
       yield problemWith(path, cause, again);
     }
@@ -108,14 +115,16 @@ export async function* checkClients(machine: ClientMachine): AsyncGenerator<Find
   }
 }
 
-/** The absolute paths of Keyhole's entry that are not there. */
-async function missingPrograms({ place }: FoundConfig): Promise<string[]> {
+/** The command and the arguments of Keyhole's entry. */
+async function wordsOf({ place }: FoundConfig): Promise<string[]> {
   const value = await readConfig(place.format, (await readText(place.path)) ?? "");
   const [, entry] = entriesOf(place.at.reduce(field, value)).find(([name]) => name === KEYHOLE) ?? [];
   const words = [field(entry, "command"), field(entry, "cmd"), field(entry, "args")].flatMap((part) =>
     Array.isArray(part) ? listOf(part) : [part],
   );
-  return words
-    .filter((word): word is string => typeof word === "string" && /^(?:\/|[A-Za-z]:[\\/])/.test(word))
-    .filter((path) => !existsSync(path));
+  return words.filter((word) => typeof word === "string");
+}
+
+function missingPrograms(words: readonly string[]): string[] {
+  return words.filter((word) => /^(?:\/|[A-Za-z]:[\\/])/.test(word)).filter((path) => !existsSync(path));
 }

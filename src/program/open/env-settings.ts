@@ -7,8 +7,7 @@ import {
 } from "../../agent/models/providers/providers.ts";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import { issueReason } from "../../sources/mcp/config/config-mistakes.ts";
-import { UNCOMPILED } from "../../sources/mcp/config/server-config.ts";
+import { issueReason, UNCOMPILED } from "../../sources/mcp/config/config-mistakes.ts";
 import { mergeSettings, withValue } from "./merge-settings.ts";
 import { type Settings, type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
 

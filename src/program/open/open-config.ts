@@ -8,7 +8,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
-import { type Profile, readProfile } from "../../sources/mcp/config/overrides.ts";
+import { type Profile, readProfile, serversOf, serversOfAll } from "../../sources/mcp/config/profiles.ts";
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
@@ -17,7 +17,14 @@ import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
 import { isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
-import { type ConfigReport, readJsonConfig, sortServers, workspaceOf } from "./read-json-config.ts";
+import {
+  type ChooseServers,
+  type ConfigReport,
+  type ReadServers,
+  readJsonConfig,
+  sortServers,
+  workspaceOf,
+} from "./read-json-config.ts";
 import { withSecrets } from "./secrets.ts";
 import type { Settings } from "./settings-schema.ts";
 import { openConsents, openPins } from "./stores.ts";
@@ -30,6 +37,8 @@ export interface ConfigOptions {
   /** The folder that the command stands in. Default: that of the process. */
   readonly folder?: string;
   readonly profile?: string | undefined;
+  /** Whether the servers have every tool that some profile has, for a person who decides about all of them. */
+  readonly everyProfile?: boolean;
   /** Starts the servers of the config that it names now, and trusts the definitions of all its servers. */
   readonly trust?: boolean;
   /** Whether the command uses the folder also with a named config, so that a person is asked to trust it. */
@@ -147,6 +156,7 @@ function serverReader({
   folder,
   trust,
   profile,
+  everyProfile = false,
   servers = {},
   report = (sentence) => console.error(toVisibleLine(sentence)),
   readsOnly = false,
@@ -158,7 +168,6 @@ function serverReader({
     const consents = openConsents();
     const options: McpSourceOptions = {
       ...servers,
-      ...(profile !== undefined && { profile }),
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
       commandFor: (words) => suggestCommand(words, json),
@@ -168,10 +177,14 @@ function serverReader({
         return named.has(program.hash) || consents.isGiven(program);
       },
     };
+    const choose: ChooseServers = (all, profiles) => {
+      if (everyProfile) return serversOfAll(all, profiles);
+      return profile === undefined ? all : serversOf(all, readProfile(profiles, profile));
+    };
     const found =
       json === undefined
-        ? settingsServers(loaded, { home: homedir(), project: folder }, options, report)
-        : await readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
+        ? settingsServers(loaded, { home: homedir(), project: folder }, options, { choose, report })
+        : await readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, { choose, report });
     isNaming = false;
     return found;
   };
@@ -185,14 +198,15 @@ function settingsServers(
   { settings: { mcpServers, overrides, profiles }, sources, trusted: isProjectTrusted }: LoadedSettings,
   folders: { readonly home: string; readonly project: string },
   options: McpSourceOptions,
-  report: (sentence: string) => void,
+  { choose, report }: Required<ReadServers>,
 ): McpSource[] {
   const project = sources.find(({ from }) => from === "project")?.value.mcpServers ?? {};
   const placed = Object.entries(mcpServers).map(([name, config]) => {
     const cwd = isProjectTrusted && Object.hasOwn(project, name) ? folders.project : folders.home;
     return [name, field(config, "command") === undefined ? config : { cwd, ...fieldsOf(config) }];
   });
-  const { usable, broken, notes } = sortServers({ servers: Object.fromEntries(placed), overrides }, folders);
+  const chosen = choose(Object.fromEntries(placed), profiles);
+  const { usable, broken, notes } = sortServers({ servers: chosen, overrides }, folders);
   for (const { error } of broken) report(`${reasonOf(error)} The others are used.`);
   for (const { name, note } of notes) report(`The server ${name}: ${note}`);
   return fromMcpConfig({ mcpServers: usable, overrides, profiles }, options);

@@ -9,7 +9,7 @@ async function read(config: object, folder = temporaryFolder()) {
   const path = join(folder, "mcp.json");
   writeFileSync(path, JSON.stringify(config, null, 2));
   const told: string[] = [];
-  const sources = await readJsonConfig(path, {}, (sentence) => told.push(sentence));
+  const sources = await readJsonConfig(path, {}, { report: (sentence) => told.push(sentence) });
   return { sources, told, path };
 }
 

@@ -31,6 +31,16 @@ const ROOTS = ["mcpServers", "servers"];
 /** Receives a sentence about a server that is set aside, or about a field that is not known. */
 export type ConfigReport = (sentence: string) => void;
 
+/** Chooses servers of a config by its profiles, with the rules that hold for them. */
+export type ChooseServers = (servers: PlainObject, profiles: unknown) => PlainObject;
+
+export interface ReadServers {
+  /** Default: all servers, as they are. */
+  readonly choose?: ChooseServers;
+  /** Default: stderr. */
+  readonly report?: ConfigReport;
+}
+
 /**
  * Reads the JSON config of an MCP client: one source for each server. A broken server is set aside and reported;
  * the others are used.
@@ -40,7 +50,7 @@ export type ConfigReport = (sentence: string) => void;
 export async function readJsonConfig(
   path: string,
   options: McpSourceOptions,
-  report: ConfigReport = console.error,
+  { choose = (servers) => servers, report = console.error }: ReadServers = {},
 ): Promise<McpSource[]> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
@@ -49,10 +59,12 @@ export async function readJsonConfig(
   const parsed = await parseJsonc(text);
   if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
   const place = PLACES.find((candidate) => isPlainObject(candidate.reduce(field, parsed.value)));
-  if (!place) throw await withoutServers(path, parsed);
   const { overrides, profiles } = fieldsOf(parsed.value);
+  // A connected client may have no servers at all.
+  if (!place && isPlainObject(profiles)) return [];
+  if (!place) throw await withoutServers(path, parsed);
   const servers = place.reduce(field, parsed.value) as PlainObject;
-  const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
+  const { usable, broken, notes } = sortServers({ servers: choose(servers, profiles), overrides }, folders);
   const problems = await Promise.all(
     broken.map(({ name, config, error }) => wrongServer(path, parsed, [...place, name], config, error)),
   );

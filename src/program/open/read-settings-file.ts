@@ -5,8 +5,7 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { issueReason, keysAt, unknownKey } from "../../sources/mcp/config/config-mistakes.ts";
-import { UNCOMPILED } from "../../sources/mcp/config/server-config.ts";
+import { issueReason, keysAt, UNCOMPILED, unknownKey } from "../../sources/mcp/config/config-mistakes.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../clients/formats/parse-jsonc.ts";
 import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
 

@@ -170,7 +170,7 @@ export function followUpstream(options: FollowUpstreamOptions) {
     };
     const listed = listing
       ? toDrafts({ ...listing, tools: offered(listing, config) }, server)
-      : { drafts: status ? [standIn(label, status)] : [], kept: [] };
+      : { drafts: status ? [standIn(options, status)] : [], kept: [] };
     const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
@@ -336,9 +336,11 @@ function toDomain(
   const summary = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
   // A server without a description is described by the tools that the reader may see.
   const text = description ?? summary ?? "";
+  const { aliases } = options.config;
   const ask = stricterAsk(options.ask, options.config.ask);
   return {
     name: label,
+    ...(aliases && { aliases }),
     description: text,
     scopes,
     rules: [],
@@ -348,7 +350,10 @@ function toDomain(
 }
 
 /** Stands for a server that was never listed, with the reason. */
-function standIn(label: string, status: EntryStatus): EntryDraft {
+function standIn(
+  { label, config: { aliases = [] } }: FollowUpstreamOptions,
+  status: EntryStatus,
+): EntryDraft {
   return {
     ...BARE_ENTRY,
     kind: "resource",
@@ -356,7 +361,7 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
     domain: label,
     name: `${label} server`,
     description: `The MCP server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
-    aliases: [label],
+    aliases: [label, ...aliases],
     status,
     load: async () => status,
   };

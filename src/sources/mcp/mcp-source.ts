@@ -5,13 +5,15 @@ import { isPlainObject } from "../../base/util/plain-object.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
-import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
+import { readOverride } from "./config/overrides.ts";
+import { readProfile, serversOf } from "./config/profiles.ts";
 import {
   invalid,
   isSwitchedOff,
   type McpServerConfig,
   readServerConfig,
   type ServerConfig,
+  withoutRules,
 } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import {
@@ -70,14 +72,14 @@ export function createMcpSource(
   if (!LABEL.test(label))
     throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
   const server = readServerConfig(label, config);
-  // A server offers the same whichever calls need approval.
-  const { ask: _, ...listed } = server;
   const environment = options.environment ?? process.env;
   const settings: FollowUpstreamOptions = {
     ...options,
     label,
     config: server,
-    cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, listed) : undefined,
+    cache: options.cacheDirectory
+      ? createListingCache(options.cacheDirectory, label, withoutRules(server))
+      : undefined,
     variables: options.variables ?? environment,
     environment,
     shared: server.stateful ? undefined : options.shared,

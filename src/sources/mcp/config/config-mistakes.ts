@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { describeChoices } from "../../../base/json-schema/describe-value.ts";
 import { fieldPath } from "../../../base/json-schema/field-path.ts";
 import { formatHint } from "../../../base/json-schema/keyword-message.ts";
+import type { Problem } from "../../../base/problems/problem.ts";
 import { nearest } from "../../../base/util/nearest.ts";
 
 type ConfigIssue = z.core.$ZodIssue;
@@ -24,6 +25,20 @@ export function configMistakes(schema: unknown, issue: ConfigIssue): string {
   const keys = keysAt(schema, issue.path);
   return issue.keys.map((key) => `${fieldPath([...issue.path, key])} ${unknownKey(key, keys)}`).join("; ");
 }
+
+/** Reads a part of a config. Throws `wrong` with all mistakes. */
+export function readPart<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  wrong: (mistakes: string) => Problem,
+): z.output<T> {
+  const parsed = schema.safeParse(value, UNCOMPILED);
+  if (parsed.success) return parsed.data;
+  throw wrong(parsed.error.issues.map((issue) => configMistakes(schema, issue)).join("; "));
+}
+
+/** Lets zod check a value without compiling the schema first, which takes longer than the few checks of a start. */
+export const UNCOMPILED = { jitless: true } as const;
 
 /** Says that a key is not known, with the nearest one or else all. */
 export function unknownKey(key: string, keys: readonly string[]): string {

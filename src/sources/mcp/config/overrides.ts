@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { type Problem, problem } from "../../../base/problems/problem.ts";
-import { fieldsOf, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
-import { configMistakes } from "./config-mistakes.ts";
+import { fieldsOf } from "../../../base/util/plain-object.ts";
+import { readPart } from "./config-mistakes.ts";
 import { invalid } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
@@ -27,16 +26,8 @@ export const serverOverrideSchema = z.strictObject({
     .describe("Overrides of tools, by the server's names for them"),
 });
 
-/** A choice of servers under a name, with the way they are served. */
-export const profileSchema = z.strictObject({
-  servers: z.array(text).optional().describe("Only these servers; without it, all"),
-  surface: text.optional().describe("The surface of keyhole serve"),
-  allowWrite: z.boolean().optional().describe("Whether callers may run tools that write"),
-});
-
 export type ServerOverride = z.infer<typeof serverOverrideSchema>;
 export type ToolOverride = z.infer<typeof toolOverride>;
-export type Profile = z.infer<typeof profileSchema>;
 
 /**
  * Reads the override of one server.
@@ -46,47 +37,18 @@ export type Profile = z.infer<typeof profileSchema>;
 export function readOverride(overrides: unknown, server: string): ServerOverride {
   const byServer = fieldsOf(overrides);
   if (!Object.hasOwn(byServer, server)) return {};
-  return read(serverOverrideSchema, byServer[server], (issue) => invalid(server, `its override: ${issue}`));
-}
-
-/**
- * Reads a profile by its name.
- *
- * @throws INVALID_INPUT if it is missing or wrong.
- */
-export function readProfile(profiles: unknown, name: string): Profile {
-  const byName = fieldsOf(profiles);
-  const names = Object.keys(byName).join(", ") || "none";
-  if (!Object.hasOwn(byName, name)) throw wrongProfile(`profile ${name} not found; profiles: ${names}`);
-  return read(profileSchema, byName[name], (issue) => wrongProfile(`profile ${name}: ${issue}`));
-}
-
-function read<T extends z.ZodType>(
-  schema: T,
-  value: unknown,
-  wrong: (issue: string) => Problem,
-): z.output<T> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw wrong(parsed.error.issues.map((issue) => configMistakes(schema, issue)).join("; "));
-}
-
-function wrongProfile(reason: string) {
-  return problem("INVALID_INPUT", { operation: "profile", reason });
-}
-
-/** The servers of a block that a profile chooses. */
-export function serversOf(servers: PlainObject, { servers: chosen }: Profile): PlainObject {
-  if (!chosen) return servers;
-  return Object.fromEntries(Object.entries(servers).filter(([name]) => chosen.includes(name)));
+  return readPart(serverOverrideSchema, byServer[server], (issue) =>
+    invalid(server, `its override: ${issue}`),
+  );
 }
 
 /** Names in overrides and profiles that no server has. */
 export function unknownServerNames(block: unknown, names: readonly string[]): string[] {
   const { overrides, profiles } = fieldsOf(block);
-  const chosen = Object.values(fieldsOf(profiles)).flatMap((profile) =>
-    listOf(fieldsOf(profile).servers).map(String),
-  );
+  const chosen = Object.values(fieldsOf(profiles)).flatMap((profile) => {
+    const { servers } = fieldsOf(profile);
+    return Array.isArray(servers) ? servers.map(String) : Object.keys(fieldsOf(servers));
+  });
   const named = new Set([...Object.keys(fieldsOf(overrides)), ...chosen]);
   return [...named].filter((name) => !names.includes(name));
 }

@@ -2,19 +2,21 @@ import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { isPlainObject } from "../../../base/util/plain-object.ts";
 import { ASKS } from "../../../core/nouns/entry.ts";
-import { configMistakes } from "./config-mistakes.ts";
+import { readPart } from "./config-mistakes.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
-const names = z.array(z.string().min(1)).max(10_000);
+export const nameList = z.array(z.string().min(1)).max(10_000);
 
 const common = {
   disabled: z.boolean().optional(),
   enabled: z.boolean().optional(),
+  /** Further names of the server, in addresses and searches. */
+  aliases: nameList.optional(),
   /** Only these tools exist, by the server's names for them. */
-  includeTools: names.optional(),
+  includeTools: nameList.optional(),
   /** These tools do not exist. */
-  excludeTools: names.optional(),
+  excludeTools: nameList.optional(),
   /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
   stateful: z.boolean().optional(),
   /** The tools whose calls need a person's approval. */
@@ -94,18 +96,26 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
   if (!isPlainObject(config)) throw invalid(label, "it is not an object");
   const fields = withOwnNames(config);
   const { command, url } = fields;
+  const wrong = (mistakes: string) => invalid(label, mistakes);
   if (command !== undefined && url !== undefined) throw invalid(label, "it has both a command and a url");
   if (command === undefined && url === undefined) throw invalid(label, "it has neither a command nor a url");
   if (url === undefined) {
-    const { type: _, ...stdio } = parse(label, stdioSchema, fields);
+    const { type: _, ...stdio } = readPart(stdioSchema, fields, wrong);
     return { ...stdio, transport: "stdio" };
   }
-  const { type, ...http } = parse(label, httpSchema, fields);
+  const { type, ...http } = readPart(httpSchema, fields, wrong);
   return { ...http, transport: "http", ...(type === "sse" && { sse: true }) };
 }
 
 export function isSwitchedOff(config: unknown): boolean {
   return isPlainObject(config) && (config.disabled === true || config.enabled === false);
+}
+
+/** The part of a config that says what runs or is reached, without the rules for those who use it. */
+export function withoutRules(config: ServerConfig) {
+  const { aliases, disabled, enabled, includeTools, excludeTools, stateful, ask, timeoutMs, ...program } =
+    config;
+  return program;
 }
 
 function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -115,15 +125,6 @@ function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string,
   return { ...fields, ...Object.fromEntries(renamed) };
 }
 
-function parse<T extends z.ZodType>(label: string, schema: T, value: unknown): z.output<T> {
-  const parsed = schema.safeParse(value, UNCOMPILED);
-  if (parsed.success) return parsed.data;
-  throw invalid(label, parsed.error.issues.map((issue) => configMistakes(schema, issue)).join("; "));
-}
-
 export function invalid(label: string, reason: string, details: Record<string, unknown> = {}) {
   return problem("SERVER_CONFIG_INVALID", { server: label, reason }, { reason, ...details });
 }
-
-/** Lets zod check a value without compiling the schema first, which takes longer than the few checks of a start. */
-export const UNCOMPILED = { jitless: true } as const;

@@ -1,0 +1,255 @@
+import { isDeepStrictEqual } from "node:util";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { field, fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import {
+  hasToolLists,
+  readProfile,
+  rulesOf,
+  type ServerRules,
+  strictest,
+  type ToolRules,
+  toolRules,
+  withRules,
+} from "../../sources/mcp/config/profiles.ts";
+import {
+  type McpServerConfig,
+  readServerConfig,
+  withoutRules,
+} from "../../sources/mcp/config/server-config.ts";
+import { toLabel } from "../../sources/mcp/mcp-source.ts";
+import { notFound } from "../terminal/define-command.ts";
+import type { ConfigEdit } from "./formats/format.ts";
+import { type FoundServer, mapTexts } from "./read-server.ts";
+
+/** A server of a client's profile. */
+export interface ProfileServer {
+  /** Its name in Keyhole's config: that of the first client that brought this program. */
+  readonly name: string;
+  /** The server as Keyhole's config has it, with the rules of the profile. */
+  readonly config: McpServerConfig;
+  readonly notes: readonly string[];
+}
+
+/** A server that moves behind Keyhole. */
+export interface MovedServer extends ProfileServer {
+  /** Whether a file of the project named it, which others may have written. */
+  readonly isOfProject: boolean;
+}
+
+/** A server in a file of the client that Keyhole can run. */
+export interface MovableServer extends FoundServer {
+  readonly config: McpServerConfig;
+  readonly isOfProject: boolean;
+}
+
+/** The part of Keyhole's config that earlier connections of a client made. */
+export interface EarlierConnections {
+  readonly profiles: readonly string[];
+  /** The servers of a client that was connected before there were profiles. */
+  readonly servers: readonly string[];
+}
+
+export interface ProfileOptions {
+  readonly client: string;
+  readonly home: string;
+  /** Profiles and servers of Keyhole's config that the client gets beside its own, by name. */
+  readonly sharing: readonly string[];
+  /** Shares every server of Keyhole's config. */
+  readonly sharesAll: boolean;
+  readonly earlier: EarlierConnections;
+}
+
+type RulesByServer = Readonly<Record<string, ServerRules>>;
+
+/**
+ * Plans the profiles of a client in Keyhole's own config: the servers of each, with exactly the tools that the client's
+ * own files allow. A program that Keyhole's config has already is not added again, whatever its name.
+ *
+ * @param wanted The servers of each profile.
+ * @throws INVALID_INPUT if a name to share is unknown.
+ */
+export function planProfiles(
+  own: unknown,
+  wanted: ReadonlyMap<string, readonly MovableServer[]>,
+  options: ProfileOptions,
+) {
+  const present = fieldsOf(field(own, "mcpServers"));
+  const profiles = fieldsOf(field(own, "profiles"));
+  const servers = createServers(present, options);
+  const shared = sharedRules(present, profiles, options);
+  const plans = [...wanted].map(([base, found]) => {
+    const profile = profileName(base, profiles, options.earlier);
+    const before = rulesBefore(profile, profiles, servers.all, options.earlier);
+    // The person has made it a profile of all servers.
+    if (!before) return { base, profile, moved: [], shared: [], uses: [], edits: [] };
+    const moved = moveServers(found, before, servers);
+    const known = { ...before, ...moved.rules };
+    const added = Object.entries(shared).filter(([name]) => !Object.hasOwn(known, name));
+    const rules: RulesByServer = { ...known, ...Object.fromEntries(added) };
+    return {
+      base,
+      profile,
+      moved: moved.servers.map((server) =>
+        Object.hasOwn(present, server.name)
+          ? { ...server, notes: [...server.notes, "Keyhole has the same program already."] }
+          : server,
+      ),
+      shared: added.map(([name, rule]): ProfileServer => {
+        return { name, config: withRules(present[name], rule) as McpServerConfig, notes: [] };
+      }),
+      uses: Object.keys(rules),
+      edits: profileEdits(profile, rules, profiles),
+    };
+  });
+  const added = [...servers.all].filter(([name]) => !Object.hasOwn(present, name)) as [string, PlainObject][];
+  return {
+    /** The name of each wanted profile in Keyhole's config. It differs if the person has a profile of that name. */
+    names: new Map(plans.map(({ base, profile }) => [base, profile])),
+    moved: plans.flatMap((plan): MovedServer[] => plan.moved),
+    shared: plans.flatMap((plan): ProfileServer[] => plan.shared),
+    uses: [...new Set(plans.flatMap((plan): string[] => plan.uses))],
+    /** Changes of Keyhole's config. The first adds servers, the others fill profiles. */
+    edits: [
+      { at: ["mcpServers"], remove: [], set: Object.fromEntries(added) },
+      ...plans.flatMap((plan): ConfigEdit[] => plan.edits),
+    ],
+  };
+}
+
+type Servers = ReturnType<typeof createServers>;
+
+/** The servers of Keyhole's config, those that are added by the plan included. */
+function createServers(present: PlainObject, { client, home }: ProfileOptions) {
+  const all = new Map<string, unknown>(Object.entries(present));
+  const programs = new Map([...all].map(([name, config]) => [name, programKey(config, home)]));
+  return {
+    all: all as ReadonlyMap<string, unknown>,
+    /** Finds a server of the same program that may be used, or adds one. Returns its name. */
+    place: (label: string, config: McpServerConfig, mayUse: (name: string) => boolean): string => {
+      const program = programKey(config, home);
+      const same = [label, ...all.keys()].find((name) => programs.get(name) === program && mayUse(name));
+      if (same !== undefined) return same;
+      let name = all.has(label) ? `${label}-${client}` : label;
+      for (let count = 2; all.has(name); count += 1) name = `${label}-${client}-${count}`;
+      all.set(name, config);
+      programs.set(name, program);
+      return name;
+    },
+  };
+}
+
+/** Identifies what a server runs or reaches, however its config is written. Undefined if it cannot be read. */
+function programKey(config: unknown, home: string): string | undefined {
+  try {
+    const program = withoutRules(readServerConfig("server", config));
+    const started = program.transport === "stdio" ? { ...program, cwd: program.cwd ?? home } : program;
+    const plain: unknown = JSON.parse(JSON.stringify(started));
+    // Both spellings name the same variable.
+    return contentHash(mapTexts(plain, (text) => text.replaceAll("${env:", "${")));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name that is free or was made by an earlier connection: a profile of the person is left alone. */
+function profileName(base: string, profiles: PlainObject, earlier: EarlierConnections): string {
+  let name = base;
+  const isTaken = () => Object.hasOwn(profiles, name) && !earlier.profiles.includes(name);
+  for (let count = 2; isTaken(); count += 1) name = `${base}-${count}`;
+  return name;
+}
+
+function rulesBefore(
+  profile: string,
+  profiles: PlainObject,
+  servers: Servers["all"],
+  earlier: EarlierConnections,
+): RulesByServer | undefined {
+  if (Object.hasOwn(profiles, profile)) return rulesOf(readProfile(profiles, profile));
+  const names = earlier.servers.filter((name) => servers.has(name));
+  return Object.fromEntries(
+    names.map((name) => [name, toRules(toolRules(servers.get(name)), servers.get(name))]),
+  );
+}
+
+/** Gives every server of the client its name in Keyhole's config, and its rules in the profile. */
+function moveServers(found: readonly MovableServer[], before: RulesByServer, servers: Servers) {
+  /** The client's name for each server. A client may have one program under two names, with different tools. */
+  const labels = new Map<string, string>();
+  const placed = found.map((server) => {
+    const label = toLabel(server.name);
+    const name = servers.place(label, server.config, (other) => {
+      const { aliases = [] } = before[other] ?? {};
+      const isOwn = !Object.hasOwn(before, other) || other === label || aliases.includes(label);
+      return isOwn && (labels.get(other) ?? label) === label;
+    });
+    labels.set(name, label);
+    return { name, server };
+  });
+  const moved = [...Map.groupBy(placed, ({ name }) => name)].map(([name, group]) => {
+    const entry = servers.all.get(name);
+    const label = labels.get(name)!;
+    const isAlias = label !== name && !labels.has(label) && !Object.hasOwn(before, label);
+    // Two files of the client may name it; what one of them forbids stays forbidden.
+    const tools = strictest(group.map(({ server }) => toolRules(server.config)));
+    const { timeoutMs } = group[0]!.server.config;
+    const rule = { ...toRules(tools, entry, timeoutMs), ...(isAlias && { aliases: [label] }) };
+    const server: MovedServer = {
+      name,
+      config: withRules(entry, rule) as McpServerConfig,
+      notes: group.flatMap(({ server }) => server.notes),
+      isOfProject: group.every(({ server }) => server.isOfProject),
+    };
+    return { server, rule };
+  });
+  return {
+    servers: moved.map(({ server }) => server),
+    rules: Object.fromEntries(moved.map(({ server, rule }) => [server.name, rule])) as RulesByServer,
+  };
+}
+
+/** The rules that allow exactly these tools, whatever the server's entry allows. */
+function toRules(tools: ToolRules, entry: unknown, timeoutMs?: number): ServerRules {
+  const { disabled = false, ...lists } = tools;
+  const needsLists = Object.keys(lists).length === 0 && hasToolLists(entry);
+  const isOtherTime = timeoutMs !== undefined && timeoutMs !== field(entry, "timeoutMs");
+  return {
+    ...((disabled || toolRules(entry).disabled) && { disabled }),
+    ...(needsLists ? { excludeTools: [] } : lists),
+    ...(isOtherTime && { timeoutMs }),
+  };
+}
+
+/** The servers that are shared by name. If several profiles share one, its strictest rules hold. */
+function sharedRules(
+  present: PlainObject,
+  profiles: PlainObject,
+  { sharing, sharesAll }: ProfileOptions,
+): RulesByServer {
+  const whole: RulesByServer = Object.fromEntries(Object.keys(present).map((name) => [name, {}]));
+  const chosen = sharing.map((name): RulesByServer => {
+    if (Object.hasOwn(profiles, name)) return rulesOf(readProfile(profiles, name)) ?? whole;
+    if (Object.hasOwn(present, name)) return { [name]: {} };
+    const names = [...Object.keys(profiles), ...Object.keys(present)];
+    throw notFound("connect", ["connected client or server", name], names);
+  });
+  const all = [...chosen, ...(sharesAll ? [whole] : [])].flatMap((rules) => Object.entries(rules));
+  const shared = [...Map.groupBy(all, ([name]) => name)].flatMap(([name, group]) => {
+    const entry = present[name];
+    const tools = strictest(group.map(([, rule]) => toolRules(withRules(entry, rule))));
+    return entry === undefined || tools.disabled ? [] : [[name, toRules(tools, entry)]];
+  });
+  return Object.fromEntries(shared);
+}
+
+/** Writes a new profile, or the changed servers of one that is there. */
+function profileEdits(profile: string, rules: RulesByServer, profiles: PlainObject): ConfigEdit[] {
+  if (!Object.hasOwn(profiles, profile))
+    return [{ at: ["profiles"], remove: [], set: { [profile]: { servers: rules } } }];
+  const written = field(profiles[profile], "servers");
+  if (!isPlainObject(written)) return [{ at: ["profiles", profile], remove: [], set: { servers: rules } }];
+  const changed = Object.entries(rules).filter(
+    ([name, rule]) => !isDeepStrictEqual(field(written, name), rule),
+  );
+  return [{ at: ["profiles", profile, "servers"], remove: [], set: Object.fromEntries(changed) }];
+}
