@@ -6,9 +6,15 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
-import type { CallScope } from "./call-environment.ts";
+import { askerOf, type CallScope } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
-import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
+import {
+  type ApprovalRequest,
+  type AskingCall,
+  type CallRequest,
+  callHash,
+  decideCall,
+} from "./decide-call.ts";
 import { missingRead, readRefusal, readWarning } from "./read-before-write.ts";
 import { type EntryResult, runEntry } from "./run-entry.ts";
 
@@ -19,11 +25,6 @@ export interface ResolvedCall extends CallRequest {
 export interface MadeCall extends Omit<EntryResult, "warnings"> {
   readonly warnings: readonly (string | MessageTemplate)[];
   readonly dryRun: boolean;
-}
-
-/** The end of a call that waits for a person: nothing has run, and the same call goes on once the question is answered. */
-export interface AskingCall {
-  readonly asks: ApprovalRequest;
 }
 
 /**
@@ -68,15 +69,13 @@ async function make(
     const ran = await record.run({ decided: "dry-run" }, () =>
       runEntry(entry, environment, dryRun, { dry: true, args }),
     );
+    if ("asks" in ran) return ran;
     const warning = dryRunWarning(entry, decision.why, principal.allowWrite);
     return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
   }
 
-  const { view, session } = environment;
-  const asks =
-    decision.do === "ask"
-      ? { ...decision.question, args, ...(session && { session: session.handle }) }
-      : undefined;
+  let asks: ApprovalRequest | undefined =
+    decision.do === "ask" ? { ...decision.question, ...askerOf(environment), args } : undefined;
   let hasBegun = false;
   const start = (call: CallContext) =>
     entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
@@ -87,6 +86,10 @@ async function make(
       hasBegun = true;
       return runEntry(entry, environment, start, { dry: false, args });
     });
+    if ("asks" in ran) {
+      asks = ran.asks;
+      return undefined;
+    }
     return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
   };
   const { idempotencyKey: key } = wanted;
@@ -95,7 +98,7 @@ async function make(
     key === undefined || entry.lane === "read"
       ? await run()
       : await environment.services.idempotency.once(
-          { view, entry, key, name: addressOf(entry), hash: callHash(entry, wanted.args) },
+          { view: environment.view, entry, key, name: addressOf(entry), hash: callHash(entry, wanted.args) },
           run,
           () => !hasBegun,
         );
