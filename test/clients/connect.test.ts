@@ -253,12 +253,15 @@ test("shared servers keep the rules of the client that gets them, or else the st
     await connections.make(await plan(clientOf(name), { sharing }));
   };
   const [one, two] = [{ command: "x" }, { command: "y" }];
+  // Pasted from Copilot CLI.
+  write(ownPath, JSON.stringify({ mcpServers: { pasted: { command: "p", tools: ["a"] } } }));
   await connect("cline", { one, two: { ...two, includeTools: ["a", "b"] } });
   await connect("cursor", { two: { ...two, excludeTools: ["b"] }, off: { command: "z", disabled: true } });
-  await connect("windsurf", { mine: { ...one, disabledTools: ["wipe"] } }, ["cline", "cursor"]);
+  await connect("windsurf", { mine: { ...one, disabledTools: ["wipe"] } }, ["cline", "cursor", "pasted"]);
   expect(settingsAt(ownPath).profiles.windsurf.servers).toEqual({
     one: { excludeTools: ["wipe"], aliases: ["mine"] },
     two: { includeTools: ["a", "b"], excludeTools: ["b"] },
+    pasted: { includeTools: ["a"] },
   });
 });
 

@@ -8,7 +8,7 @@ import type { Client } from "../../src/program/clients/client.ts";
 import { CLIENTS } from "../../src/program/clients/clients.ts";
 import { editConfig } from "../../src/program/clients/edit-config.ts";
 import { readJsonConfig } from "../../src/program/open/read-json-config.ts";
-import { readProfile, serversOf } from "../../src/sources/mcp/config/profiles.ts";
+import { readProfile, serversOf } from "../../src/sources/mcp/config/overrides.ts";
 import { createMcpSource, type McpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../../src/sources/mcp/shared-servers.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
