@@ -10,7 +10,7 @@ const PROGRAM = [
   "test/{agent-run,chat-tmux,daemon}*.test.ts",
   "test/{coding-tasks,config-edit,first-answer,langchain,manifests,markdown-index}.test.ts",
   "test/{models-new-provider,operation-commands,pins-command,playground,record-terminal}.test.ts",
-  "test/{run-killed,search,telemetry,walk}.test.ts",
+  "test/{asks,run-killed,search,telemetry,walk}.test.ts",
   "test/faults/{leak,program,writes}.test.ts",
   "test/mcp/{cli,inspector,run-program}.test.ts",
   "test/origins/{agent-framework-run,orchestr8-server}.test.ts",

@@ -81,14 +81,14 @@ export const benchmark: Benchmark = async () => {
 };
 
 function stopDaemon(folder: string): void {
-  spawnSync(process.execPath, [MAIN, "daemon", "stop"], { env: environmentOf(folder) });
+  spawnSync(process.execPath, [MAIN, "serve", "--stop"], { env: environmentOf(folder) });
 }
 
 /** The process id of the daemon. */
 function daemonOf(folder: string): number {
-  const args = [MAIN, "daemon", "status", "--json"];
+  const args = [MAIN, "servers", "--json"];
   const { stdout } = spawnSync(process.execPath, args, { env: environmentOf(folder), encoding: "utf8" });
-  return JSON.parse(stdout).pid;
+  return JSON.parse(stdout).daemon.pid;
 }
 
 interface Measured {

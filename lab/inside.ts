@@ -94,7 +94,7 @@ async function runHeadless(): Promise<PersonRun> {
 /** The daemon outlives its clients for a while, with the servers that they share; a person can stop it. */
 async function leftAfterStop(): Promise<readonly string[]> {
   const env = { HOME: home, PATH: process.env.PATH };
-  const stop = spawn(process.execPath, [join(dist, "program/main.js"), "daemon", "stop"], {
+  const stop = spawn(process.execPath, [join(dist, "program/main.js"), "serve", "--stop"], {
     env,
     stdio: "ignore",
   });

@@ -87,7 +87,7 @@ async function tryServer(node: string, home: string): Promise<void> {
   }
   const asked = await keyhole("ask", "repeat what I say");
   expect(node, "ask", [asked.status, asked.stdout.includes("every://tools/echo")], [0, true]);
-  const called = await keyhole("exec", "every.echo", "message=hi", "--allow-write");
+  const called = await keyhole("call", "every.echo", "message=hi", "--allow-write");
   expect(node, "exec", [called.status, called.stdout.includes("Echo: hi")], [0, true]);
   const code = 'return await tools.every.echo({ message: "hi" })';
   const scripted = await keyhole("script", code, "--allow-write");
@@ -110,10 +110,10 @@ async function tryClient(node: string, home: string): Promise<void> {
 async function tryAgent(node: string, home: string): Promise<void> {
   const model = await serveScriptedModel(() => ({ text: "Here I am." }));
   const env = { OPENAI_API_KEY: "not-a-key", OPENAI_BASE_URL: `${model.url}/v1` };
-  const args = ["run", "-p", "Are you there?", "--config", "keyhole.config.ts"];
+  const args = ["chat", "-p", "Are you there?", "--config", "keyhole.config.ts"];
   const { status, stdout, stderr } = await run(node, home, args, env);
   await model.close();
-  expect(node, "run", [status, stdout, stderr], [0, "Here I am.\n", ""]);
+  expect(node, "chat", [status, stdout, stderr], [0, "Here I am.\n", ""]);
 }
 
 /** An old Node gets one sentence: the first file has to be readable for it. */

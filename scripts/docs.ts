@@ -4,7 +4,7 @@ import { z } from "zod";
 import { withSteps } from "../src/base/problems/format-message.ts";
 import { PROBLEMS } from "../src/base/problems/problems.ts";
 import { settingsFileSchema } from "../src/program/open/settings-schema.ts";
-import { GROUPS } from "../src/program/program.ts";
+import { GROUPS, OTHERS } from "../src/program/program.ts";
 import { FOLDERS, ROOMS } from "../test/layers.ts";
 import { clientFacts } from "./client-facts.ts";
 import { clientSnippets, shortSnippets } from "./client-snippets.ts";
@@ -61,7 +61,7 @@ function architecturePage(): string {
 
 /** The commands by group, as `keyhole --help` has them. */
 async function commandsTable(): Promise<string> {
-  const rows = Object.entries(GROUPS).flatMap(([group, commands]) =>
+  const rows = Object.entries({ ...GROUPS, "Beside them": OTHERS }).flatMap(([group, commands]) =>
     commands.map(async ({ name, summary, load }) => {
       const { page } = await load();
       const more = page === undefined ? "" : `[${page.split("#")[0]}](${page})`;

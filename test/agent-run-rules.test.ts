@@ -23,7 +23,7 @@ async function openProject(script: ModelScript) {
     KEYHOLE_MODE: "fixed",
   };
   async function run(...args: string[]) {
-    const child = spawn(process.execPath, [PROGRAM, "run", "-p", "go", ...args], {
+    const child = spawn(process.execPath, [PROGRAM, "chat", "-p", "go", ...args], {
       cwd: project,
       env,
       stdio: ["ignore", "pipe", "pipe"],

@@ -22,7 +22,7 @@ async function openHome(script: ModelScript) {
   const home = temporaryFolder();
   const project = temporaryFolder();
   const start = (args: readonly string[]) => {
-    const child = spawn(process.execPath, [PROGRAM, "run", ...args], {
+    const child = spawn(process.execPath, [PROGRAM, "chat", "--print", ...args], {
       cwd: project,
       env: {
         ...programEnv(home),

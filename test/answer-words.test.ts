@@ -108,8 +108,8 @@ describe("an error", () => {
   });
 
   test("of the gateway itself has the trace that its owner looks for", async () => {
-    const { text } = await gateway.exec({ op: "shop.break.order" });
-    expect(text).toMatch(/^INTERNAL: .*It broke\..*\nhelp: shop\.break\.order\ntrace: tr_[\w-]+$/s);
+    const { text } = await gateway.exec({ op: "shop.order.break" });
+    expect(text).toMatch(/^INTERNAL: .*It broke\..*\nhelp: shop\.order\.break\ntrace: tr_[\w-]+$/s);
   });
 
   test("of an input names the field once", async () => {

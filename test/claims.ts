@@ -250,7 +250,7 @@ export const CLAIMS = {
     "agent:conversation":
       "an agent discovers, calls, asks for permission, reads large results, and continues in a second turn and after a restart",
     "agent:run":
-      "keyhole run prints text, JSON or events, reads piped input, continues conversations, and documents its exit codes",
+      "keyhole chat --print prints text, JSON or events, reads piped input, continues conversations, and documents its exit codes",
     "agent:coding":
       "the agent repairs ten small repositories with a failing test, headless and in a terminal, and changes nothing else",
     "agent:no-secrets": "a conversation's file contains no secret of a known format or from the environment",

@@ -15,7 +15,7 @@ verifies(
     const server = chaos({ [word]: "1", CHAOS_LOG: called });
     const config = program.write("mcp.json", { mcpServers: { chaos: server } });
     const call = await program.serve("--trust", "--allow-write", "--config", config);
-    const daemonOf = async () => JSON.parse((await program.keyhole("daemon", "status", "--json")).out);
+    const daemonOf = async () => JSON.parse((await program.keyhole("servers", "--json")).out).daemon;
     expect(await call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
     const first = await daemonOf();
     expect(first).toMatchObject({ clients: 1, configs: 1, servers: 1 });
@@ -29,10 +29,10 @@ verifies(
     expect(await call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
     await eventually(() => expect(processesWith(`${word}=`)).toHaveLength(1));
 
-    const stopped = await program.keyhole("daemon", "stop");
-    expect(stopped.out).toMatch(/^Stopping\. Keyhole/);
+    const stopped = await program.keyhole("serve", "--stop");
+    expect(stopped.out).toMatch(/^Stopping: Keyhole/);
     await eventually(() => expect(processesWith(`${word}=`)).toEqual([]));
     await eventually(async () => expect(await daemonOf()).toBe(null));
-    expect((await program.keyhole("daemon", "status")).out).toBe("No daemon runs.\n");
+    expect((await program.keyhole("serve", "--stop")).out).toBe("No daemon runs.\n");
   },
 );

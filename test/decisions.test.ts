@@ -1,9 +1,7 @@
 // Every face decides about a call as decideCall does.
-import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/server";
+import type { Client } from "@modelcontextprotocol/client";
 import fc from "fast-check";
 import {
-  type ApprovalRequest,
   createGateway,
   createToolbox,
   defineDomain,
@@ -19,7 +17,10 @@ import { createScriptedModel } from "keyhole/testing";
 import { afterAll, expect, test } from "vitest";
 import { type CallDecision, type CallPolicy, decideCall } from "../src/core/calls/decide-call.ts";
 import { ASKS, type AskBefore, type Entry, type ToolEntry } from "../src/core/nouns/entry.ts";
+import { faceApiOf } from "../src/gateway/face-api.ts";
+import { connect, ERAS, type Era } from "./mcp/connect.ts";
 
+/** Cases of all faces together. */
 const RUNS = 5_000;
 const LANES = ["read", "write", "destructive"] as const;
 const ran: string[] = [];
@@ -53,23 +54,35 @@ const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
 const gateways = new Map(
   [undefined, ...ASKS].map((ask) => [ask, createGateway({ domains, ...(ask && { ask }) })]),
 );
-afterAll(() => Promise.all([...gateways.values()].map((gateway) => gateway.close())));
+const opened: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  await Promise.all(opened.map((close) => close()));
+  await Promise.all([...gateways.values()].map((gateway) => gateway.close()));
+});
 
-/** The outcome of a call: run, dry run or refusal with a code, and whether a person was asked first. */
+/** The outcome of a call: run, dry run or refusal with a code; whether a person was asked first; how often it ran. */
 interface Effect {
   readonly asked: boolean;
   readonly did: string;
+  readonly times: number;
 }
+
+/** What the person says who is asked: nobody, if there is none or they give the question up. */
+const SAYS = ["yes", "no", "nobody"] as const;
+type Says = (typeof SAYS)[number];
+type Approve = () => Says;
+/** The answer of a person as an application gives it. */
+const APPROVALS = { yes: true, no: "declined", nobody: false } as const;
 
 interface Case {
   readonly gateway: Gateway;
   readonly entry: Entry;
   readonly principal: Principal;
   readonly dryRun: boolean | undefined;
-  readonly approve: boolean;
+  readonly says: Says;
 }
 
-type Face = (given: Case, approve: (request: ApprovalRequest) => boolean) => Promise<{ code?: string }>;
+type Face = (given: Case, ask: Approve) => Promise<{ code?: string }>;
 
 const anyCall: CallPolicy = { reach: "any", asks: "confirmed" };
 const onlyReads: CallPolicy = { reach: "read", asks: "confirmed" };
@@ -78,55 +91,63 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   exec: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ gateway, entry, principal, dryRun }, approve) =>
-      codeOf(await gateway.exec({ op: entry.op, ...dry(dryRun) }, { principal, approve })),
+    call: async ({ gateway, entry, principal, dryRun }, ask) =>
+      codeOf(await gateway.exec({ op: entry.op, ...dry(dryRun) }, { principal, approve: approving(ask) })),
   },
   get: {
     policy: onlyReads,
     dryRuns: false,
-    call: async ({ gateway, entry, principal }, approve) =>
-      codeOf(await gateway.get({ routes: [{ route: entry.route }] }, { principal, approve })),
+    call: async ({ gateway, entry, principal }, ask) =>
+      codeOf(await gateway.get({ routes: [{ route: entry.route }] }, { principal, approve: approving(ask) })),
   },
   batch: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ gateway, entry, principal, dryRun }, approve) =>
+    call: async ({ gateway, entry, principal, dryRun }, ask) =>
       codeOf(
         await gateway.batch(
           { requests: [{ exec: { op: entry.op, ...dry(dryRun) } }] },
-          { principal, approve },
+          { principal, approve: approving(ask) },
         ),
       ),
   },
   routes: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ gateway, entry, principal, dryRun }, approve) => {
-      const toolbox = await createToolbox(gateway, { surface: "routes", principal, approve });
+    call: async ({ gateway, entry, principal, dryRun }, ask) => {
+      const toolbox = await createToolbox(gateway, { surface: "routes", principal, approve: approving(ask) });
       return codeOf((await toolbox.call("get", { routes: [entry.route], ...dry(dryRun) })).data);
     },
   },
   commands: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ gateway, entry, principal, dryRun }, approve) => {
-      const toolbox = await createToolbox(gateway, { surface: "commands", principal, approve });
+    call: async ({ gateway, entry, principal, dryRun }, ask) => {
+      const toolbox = await createToolbox(gateway, {
+        surface: "commands",
+        principal,
+        approve: approving(ask),
+      });
       return codeOf((await toolbox.call("tool_exec", { op: entry.op, ...dry(dryRun) })).data);
     },
   },
   native: {
     policy: anyCall,
     dryRuns: false,
-    call: async ({ gateway, entry, principal }, approve) => {
-      const toolbox = await createToolbox(gateway, { surface: "native", principal, approve });
+    call: async ({ gateway, entry, principal }, ask) => {
+      const toolbox = await createToolbox(gateway, { surface: "native", principal, approve: approving(ask) });
       return codeOf((await toolbox.call(entry.op.replaceAll(".", "_"), {})).data);
     },
   },
   shortcuts: {
     policy: anyCall,
     dryRuns: false,
-    call: async ({ gateway, entry, principal }, approve) => {
-      const toolbox = await createToolbox(gateway, { shortcuts: [entry.op], principal, approve });
+    call: async ({ gateway, entry, principal }, ask) => {
+      const toolbox = await createToolbox(gateway, {
+        shortcuts: [entry.op],
+        principal,
+        approve: approving(ask),
+      });
       const shortcut = entry.op.replaceAll(".", "_");
       // A caller who may not write has no shortcut to a tool that writes.
       if (!toolbox.tools.some(({ name }) => name === shortcut)) return { code: "PERMISSION_DENIED" };
@@ -136,8 +157,8 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   "plain tools": {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ gateway, entry, principal, dryRun }, approve) => {
-      const { call } = await toOpenAITools(gateway, { principal, approve });
+    call: async ({ gateway, entry, principal, dryRun }, ask) => {
+      const { call } = await toOpenAITools(gateway, { principal, approve: approving(ask) });
       const args = JSON.stringify({ op: entry.op, ...dry(dryRun) });
       return codeIn((await call({ id: "1", function: { name: "exec", arguments: args } })).content);
     },
@@ -145,55 +166,37 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
   "ai-sdk fixed": {
     policy: { reach: "any", asks: "destructive" },
     dryRuns: true,
-    call: (given, approve) =>
-      callSdk("fixed", "exec", { op: given.entry.op, ...dry(given.dryRun) }, given, approve),
+    call: (given, ask) => callSdk("fixed", "exec", { op: given.entry.op, ...dry(given.dryRun) }, given, ask),
   },
   "ai-sdk discover": {
     policy: { reach: "any", asks: "destructive" },
     dryRuns: false,
-    call: (given, approve) => callSdk("discover", given.entry.name, {}, given, approve),
+    call: (given, ask) => callSdk("discover", given.entry.name, {}, given, ask),
   },
   "the agent": {
     policy: { reach: "any", asks: "destructive" },
     dryRuns: true,
-    call: (given, approve) => callAgent("allow", given, approve),
+    call: (given, ask) => callAgent("allow", given, ask),
   },
   "the agent that asks before writes": {
     policy: { reach: "any", asks: "writes" },
     dryRuns: true,
-    call: (given, approve) => callAgent("ask", given, approve),
+    call: (given, ask) => callAgent("ask", given, ask),
   },
-  mcp: {
+  console: {
     policy: anyCall,
     dryRuns: true,
-    call: async ({ gateway, entry, principal, dryRun }, approve) => {
-      const server = createMcpServer(gateway, { principal, structured: true });
-      const client = new Client(
-        { name: "test", version: "1" },
-        { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: "auto" } },
-      );
-      client.setRequestHandler("elicitation/create", async () =>
-        approve(undefined as never)
-          ? { action: "accept" as const, content: { approve: true } }
-          : { action: "decline" as const },
-      );
-      const [near, far] = InMemoryTransport.createLinkedPair();
-      const serving = server.connect(far);
-      await client.connect(near);
-      const { structuredContent } = await client.callTool({
-        name: "exec",
-        arguments: { op: entry.op, ...dry(dryRun) },
-      });
-      await client.close();
-      await serving.close();
-      await server.close();
-      return codeOf(structuredContent);
+    call: async ({ gateway, entry, principal, dryRun }, ask) => {
+      const stop = faceApiOf(gateway).answerQuestions(approving(ask));
+      const answer = await gateway.exec({ op: entry.op, ...dry(dryRun) }, { principal });
+      stop();
+      return codeOf(answer);
     },
   },
+  ...Object.fromEntries(ERAS.flatMap((era) => [mcpFace(era, "lanes"), mcpFace(era, "native")])),
 };
-/** Each case over MCP opens a connection, and each case of the agent a conversation, so these run fewer cases. */
+/** Each case of the agent opens a conversation, so it runs fewer cases. */
 const SHARES: Readonly<Record<string, number>> = {
-  mcp: 0.2,
   "the agent": 0.4,
   "the agent that asks before writes": 0.4,
 };
@@ -208,7 +211,7 @@ test.each(Object.keys(FACES))(
       ask: fc.constantFrom(undefined, ...ASKS),
       principal: fc.constantFrom(writer, reader),
       dryRun: fc.constantFrom(undefined, true, false),
-      approve: fc.boolean(),
+      says: fc.constantFrom(...SAYS),
     });
     const check = fc.asyncProperty(caseOf, async ({ op, ask, ...drawn }) => {
       const gateway = gateways.get(ask)!;
@@ -221,9 +224,9 @@ test.each(Object.keys(FACES))(
       const asks = ASKS.findLast((each) => [policy.asks, ask, declared].includes(each))!;
       const { ask: _, ...plain } = entry as ToolEntry;
       const expected = decideCall(plain, given.principal, { args: {}, dryRun }, { ...policy, asks });
-      expect(await effectOf(call, { ...given, dryRun })).toEqual(effectFrom(expected, given.approve));
+      expect(await effectOf(call, { ...given, dryRun })).toEqual(effectFrom(expected, given.says));
     });
-    const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 10 / 8));
+    const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 1.1));
     await fc.assert(check, { numRuns });
   },
   120_000,
@@ -234,14 +237,48 @@ async function effectOf(call: Face, given: Case): Promise<Effect> {
   let asked = false;
   const { code } = await call(given, () => {
     asked = true;
-    return given.approve;
+    return given.says;
   });
-  return { asked, did: ran[0] ?? (code?.startsWith("APPROVAL") ? "APPROVAL" : (code ?? "nothing")) };
+  const did = ran[0] ?? (code?.startsWith("APPROVAL") ? "APPROVAL" : (code ?? "nothing"));
+  return { asked, did, times: ran.length };
 }
 
-function effectFrom(decision: CallDecision, approve: boolean): Effect {
-  if (decision.do === "ask") return { asked: true, did: approve ? "run" : "APPROVAL" };
-  return { asked: false, did: decision.do === "refuse" ? decision.problem.code : decision.do };
+function effectFrom(decision: CallDecision, says: Says): Effect {
+  if (decision.do === "refuse") return { asked: false, did: decision.problem.code, times: 0 };
+  if (decision.do !== "ask") return { asked: false, did: decision.do, times: 1 };
+  return says === "yes" ? { asked: true, did: "run", times: 1 } : { asked: true, did: "APPROVAL", times: 0 };
+}
+
+const approving = (ask: Approve) => () => APPROVALS[ask()];
+
+/** A client of MCP whose person answers a form. A call that asks ends with the question, and goes on from the answer. */
+function mcpFace(era: Era, surface: "lanes" | "native") {
+  const clients = new Map<string, Promise<Client>>();
+  let ask: Approve = () => "nobody";
+  const open = async (gateway: Gateway, principal: Principal) => {
+    const server = createMcpServer(gateway, { principal, surface, structured: true });
+    const { client } = await connect(server, era, { capabilities: { elicitation: { form: {} } } });
+    client.setRequestHandler("elicitation/create", async () => {
+      const says = ask();
+      if (says === "yes") return { action: "accept" as const, content: { approve: true } };
+      return { action: says === "no" ? ("decline" as const) : ("cancel" as const) };
+    });
+    opened.push(() => server.close());
+    return client;
+  };
+  const call: Face = async ({ gateway, entry, principal, dryRun }, asking) => {
+    ask = asking;
+    const key = `${[...gateways.values()].indexOf(gateway)} ${principal.id}`;
+    if (!clients.has(key)) clients.set(key, open(gateway, principal));
+    const client = await clients.get(key)!;
+    const { structuredContent } = await client.callTool(
+      surface === "native"
+        ? { name: entry.op.replaceAll(".", "_"), arguments: {} }
+        : { name: "exec", arguments: { op: entry.op, ...dry(dryRun) } },
+    );
+    return codeOf(structuredContent);
+  };
+  return [`mcp of ${era}, ${surface}`, { policy: anyCall, dryRuns: surface === "lanes", call }] as const;
 }
 
 /** Calls a tool as the AI SDK does: asks the application first if the tool requires it. */
@@ -250,14 +287,14 @@ async function callSdk(
   name: string,
   input: unknown,
   { gateway, principal }: Case,
-  approve: (request: ApprovalRequest) => boolean,
+  ask: Approve,
 ): Promise<{ code?: string }> {
   const { tools } = await createDisclosure(gateway, { mode, principal });
   const tool = tools[name]!;
   const options = { toolCallId: "call", messages: [], context: undefined } as never;
   const needs =
     typeof tool.needsApproval === "function" && (await tool.needsApproval(input as never, options));
-  if (needs && !approve(undefined as never)) return { code: "APPROVAL_DECLINED" };
+  if (needs && ask() !== "yes") return { code: "APPROVAL_DECLINED" };
   const { data } = (await tool.execute!(input as never, options)) as unknown as { data: unknown };
   return codeOf(data);
 }
@@ -266,12 +303,12 @@ async function callSdk(
 async function callAgent(
   writes: "ask" | "allow",
   { gateway, entry, principal, dryRun }: Case,
-  approve: (request: ApprovalRequest) => boolean,
+  ask: Approve,
 ): Promise<{ code?: string }> {
   const wanted = { name: "exec", args: { op: entry.op, args: {}, ...dry(dryRun) } };
   const model = createScriptedModel([{ calls: [wanted] }, { text: "Done." }]);
-  const ask = async () => (approve(undefined as never) ? ("once" as const) : ("deny" as const));
-  const agent = createAgent({ gateway, model, mode: "fixed", principal, writes, ask });
+  const answer = async () => (ask() === "yes" ? ("once" as const) : ("deny" as const));
+  const agent = createAgent({ gateway, model, mode: "fixed", principal, writes, ask: answer });
   for await (const event of run(agent, "go")) {
     if (event.type !== "tool-end") continue;
     return codeIn(event.text);

@@ -22,10 +22,10 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 14168, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 14530, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13080,
+    lines: 13230,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 9420,
+    lines: 10170,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -78,7 +78,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 600;
+export const MOST_FILES = 610;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
@@ -92,7 +92,6 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/core/storage/sqlite-storage.ts": "one file for each driver of the storage port",
   "src/postgres/state/postgres-state.ts": "the published function",
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",
-  "src/program/commands/build-index.ts": "loaded when the command runs",
   "src/search/schema-text.ts": "its importer is in another room",
   "src/search/vectors/kernel-bytes.ts": "written by scripts/make-kernel.ts",
   "src/sources/content/formats/content-formats.ts": "the published table",

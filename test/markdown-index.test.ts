@@ -77,17 +77,17 @@ verifies(["markdown:index", "index-damage"], "a damaged, cut or old index is not
   }
 });
 
-verifies("markdown:index", "keyhole index build writes it and names the files it left out", () => {
+verifies("markdown:index", "keyhole catalog index writes it and names the files it left out", () => {
   const directory = temporaryFolder();
   openNotes({ ...NOTES, "fragments/broken.md": "---\nid: a" }, { directory });
   const out = join(directory, "elsewhere");
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, ["src/program/main.ts", "index", ...args], { encoding: "utf8" });
-  const built = run("build", directory, "--out", out, "--json");
+    spawnSync(process.execPath, ["src/program/main.ts", "catalog", ...args], { encoding: "utf8" });
+  const built = run("index", directory, "--out", out, "--json");
   expect(JSON.parse(built.stdout)).toMatchObject({ files: 5, fragments: 3 });
   expect(JSON.parse(built.stdout).problems).toEqual([expect.stringContaining("fragments/broken.md:1:1")]);
   expect(built.status).toBe(1);
   expect(readFileSync(join(out, "files.index"), "utf8")).toContain('"version":"4"');
-  expect(run("build", join(directory, "nowhere")).stderr).toContain("INVALID_INPUT");
-  expect(run("bild").status).toBe(1);
+  expect(run("index", join(directory, "nowhere")).stderr).toContain("INVALID_INPUT");
+  expect(run("indx").status).toBe(1);
 });

@@ -44,34 +44,34 @@ test("ask shows what was found and why", async () => {
   const { stdout, code } = await local("ask", "write", "down", "a", "note", "--explain", "--limit", "2");
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^1\. notes:\/\/tools\/note\/create\(\) {2}\[write\]\n {3}Write down a note\.\n {3}why: words/,
+    /^1\. notes\.note\.create\(\) {2}\[writes\]\n {3}Write down a note\.\n {3}why: words/,
   );
   expect(stdout).toContain("2. ");
   expect(stdout).not.toContain("3. ");
 });
 
-test("get passes values on, and control characters of a result become visible", async () => {
-  const { stdout } = await local("get", "notes.note.list", "tag=7");
+test("call passes values on, and control characters of a result become visible", async () => {
+  const { stdout } = await local("call", "notes.note.list", "tag=7");
   expect(stdout).toContain('"tag":7');
   expect(stdout).not.toContain("\u001b");
 });
 
 test("without a person to ask, writing needs --allow-write", async () => {
-  const refused = await local("exec", "notes.note.create", "text=milk");
+  const refused = await local("call", "notes.note.create", "text=milk");
   expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("PERMISSION_DENIED")]);
   expect(refused.stdout).toContain("Add --allow-write to allow it");
   expect(refused.stdout).not.toContain("owner of the gateway");
-  const made = await local("exec", "notes.note.create", "text=milk", "--allow-write", "--json");
+  const made = await local("call", "notes.note.create", "text=milk", "--allow-write", "--json");
   expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, result: { text: "milk" } });
 });
 
 test("a destructive tool runs dry until told otherwise", async () => {
-  const dry = await local("exec", "notes.note.delete", "--allow-write");
-  expect(dry.stdout).toContain("Nothing was changed. To apply it, call keyhole exec again with --apply.");
+  const dry = await local("call", "notes.note.delete", "--allow-write");
+  expect(dry.stdout).toContain("Nothing was changed. To apply it, call keyhole call again with --apply.");
   expect(dry.code).toBe(3);
-  expect((await local("exec", "notes.note.delete", "--allow-write", "--dry-run")).code).toBe(0);
+  expect((await local("call", "notes.note.delete", "--allow-write", "--dry-run")).code).toBe(0);
   for (const option of ["--apply", "--no-dry-run", "--dry-run=false"]) {
-    const gone = await local("exec", "notes.note.delete", "--allow-write", option);
+    const gone = await local("call", "notes.note.delete", "--allow-write", option);
     expect(gone.stdout).toBe("notes.note.delete: gone\n");
   }
 });
@@ -88,7 +88,7 @@ test("a script and a batch say --apply too, and take it", async () => {
     const gone = await local(...command, "--allow-write", "--apply");
     expect([gone.code, gone.stdout]).toEqual([0, expect.stringContaining("gone")]);
   }
-  const both = await local("exec", "notes.note.delete", "--apply", "--dry-run");
+  const both = await local("call", "notes.note.delete", "--apply", "--dry-run");
   expect([both.code, both.stderr]).toEqual([1, expect.stringContaining("give either --dry-run or --apply")]);
 });
 
@@ -134,7 +134,7 @@ test("an address reaches a gateway that runs already", async () => {
   const env = { KEYHOLE_URL: http.url, KEYHOLE_TOKEN: "a-token-of-this-test" };
   const asked = await keyhole(["ask", "list notes", "--json"], env);
   expect(JSON.parse(asked.stdout).hits[0].op).toBe("notes.note.list");
-  expect((await keyhole(["get", "notes.note.list"], env)).stdout).toContain("from afar");
+  expect((await keyhole(["call", "notes.note.list"], env)).stdout).toContain("from afar");
   const wrong = await keyhole(["ask", "x"], { ...env, KEYHOLE_TOKEN: "another" });
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("GATEWAY_UNREACHABLE")]);
 });

@@ -6,7 +6,7 @@ const KEYHOLE = resolve("dist/program/main.js");
 
 /** Keyhole and its peers, each as its page says to set it up. */
 export const PEERS: readonly GatewayPeer[] = [
-  { ...keyhole(), name: "keyhole", stop: (setup) => node(setup, KEYHOLE, "daemon", "stop") },
+  { ...keyhole(), name: "keyhole", stop: (setup) => node(setup, KEYHOLE, "serve", "--stop") },
   { ...keyhole("--no-daemon"), name: "keyhole-no-daemon" },
   {
     name: "mcp-hub-mcp",

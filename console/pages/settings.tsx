@@ -42,7 +42,7 @@ export function Settings() {
                 ))}
               </Table>
               <p class="quiet small">
-                <code>keyhole token add NAME</code> gives another agent a token and a principal of its own.
+                <code>keyhole agents add NAME</code> gives another agent a token and a principal of its own.
               </p>
             </Card>
             <Card

@@ -5,12 +5,12 @@ export const THINGS_TO_TRY: readonly { readonly title: string; readonly command:
     command: 'npm run -s keyhole ask "new blog post, then mark the task as done"',
   },
   {
-    title: "2. Get: runs an entry point, which unveils hidden tools",
-    command: "npm run -s keyhole get warehouse://tools/analyst query=fraud",
+    title: "2. Call: runs an entry point, which unveils hidden tools",
+    command: "npm run -s keyhole call warehouse://tools/analyst query=fraud",
   },
   {
-    title: "3. Exec: changes something; with KEYHOLE_TOKEN=$GUEST before it, it is refused",
-    command: 'npm run -s keyhole exec onto.project.create title="My first project"',
+    title: "3. Call again: changes something; with KEYHOLE_TOKEN=$GUEST before it, it is refused",
+    command: 'npm run -s keyhole call onto.project.create title="My first project"',
   },
   {
     title: "4. The same by any other MCP client, such as the official Inspector",

@@ -49,7 +49,7 @@ export const lifeAssertions: readonly Assertion[] = [
   },
   {
     name: "left-by-daemon",
-    title: "left running after the client and `keyhole daemon stop`",
+    title: "left running after the client and `keyhole serve --stop`",
     scenario: "hung",
     check: ({ observed }) => leftFinding(observed.leftAfterStop),
   },

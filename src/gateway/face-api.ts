@@ -4,7 +4,8 @@ import type { Clock } from "../base/util/clock.ts";
 import type { View } from "../core/access/view.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
-import type { CallDecision, CallPolicy } from "../core/calls/decide-call.ts";
+import type { ApprovalRequest, CallDecision, CallPolicy } from "../core/calls/decide-call.ts";
+import type { AskingCall } from "../core/calls/make-call.ts";
 import type { CallingClient } from "../core/nouns/entry.ts";
 import type { Principal } from "../core/nouns/principal.ts";
 import type { Source } from "../core/nouns/source.ts";
@@ -31,10 +32,19 @@ export interface FaceOptions extends CallOptions {
   readonly client?: CallingClient;
   /** Runs the script in place of the gateway's own sandbox. */
   readonly sandbox?: Sandbox;
-  /** The handle that the question of an earlier round left, to go on from there. */
-  readonly resume?: string;
+  /** The plan and the session of the question that was answered, to go on from there. */
+  readonly resume?: Pick<ApprovalRequest, "resume" | "session">;
   /** A person reads the answer: ledger, learning, figures and observers leave it out. The audit log does not. */
   readonly forPerson?: true;
+}
+
+/** Options of a face that can ask a person between requests. */
+export interface AskingOptions extends FaceOptions {
+  /**
+   * Answers of that person, if there is one. A call without its answer ends as a question. Several calls of one input
+   * ask `approve`, because a repeated input makes them all again.
+   */
+  readonly answers: Approve | undefined;
 }
 
 /** A finished call with its answer. Events never carry these values; observers keep them within the process. */
@@ -66,6 +76,11 @@ export interface Observer {
 /** The part of a gateway that faces need and applications do not. */
 export interface FaceApi {
   readonly approvals: SpentApprovals;
+  run<N extends OperationName>(
+    name: N,
+    input: unknown,
+    options: AskingOptions,
+  ): Promise<OperationAnswer<N> | AskingCall>;
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;

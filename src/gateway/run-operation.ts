@@ -30,7 +30,7 @@ import { type CallSession, type SessionStore, toCallSession } from "../core/stor
 import { type SurfaceOptions, surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
 import { isHeard, publish } from "../core/telemetry/events.ts";
 import type { GatewayParts } from "./defaults.ts";
-import type { FaceApi, FaceOptions, Observer } from "./face-api.ts";
+import type { AskingOptions, FaceApi, FaceOptions, Observer } from "./face-api.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
 import { type CallBudget, callBudget, type LedgerEntry } from "./ledger.ts";
 import { beginRecord, type OperationRecord } from "./record-operation.ts";
@@ -55,7 +55,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
 interface OperationCall {
   readonly operation: AnyOperation;
   readonly input: unknown;
-  readonly options: FaceOptions;
+  readonly options: Partial<AskingOptions>;
   readonly principal: Principal;
   readonly words: ToolNames;
   readonly record: OperationRecord;
@@ -71,7 +71,11 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
   const quiet = quietly(parts.services);
   const { ledger, catalog, services, search, sessions, results, plans, sandbox, recipes } = parts;
 
-  async function run(name: OperationName, input: unknown, options: FaceOptions = {}): Promise<object> {
+  async function run(
+    name: OperationName,
+    input: unknown,
+    options: Partial<AskingOptions> = {},
+  ): Promise<object> {
     const { principal = parts.owner, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
     const operation = operationOf(name);
     const leave = parts.calls.enter();
@@ -94,24 +98,34 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     const { operation, options, principal, words, record, countTokens } = call;
     const limits = { ...parts.limits, ...options.limits };
     const { input, ignored } = readInput(operation, call.input);
+    const { resume, answers } = options;
     const named = (input as { session?: string }).session;
     // A budget needs the count of the answers before.
     if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
-    const handle = named ?? options.session;
+    const handle = resume?.session ?? named ?? options.session;
     if (handle !== undefined) call.session = await openSession(sessions, handle, principal);
     const { session } = call;
     const targets = operation.targets(input);
     const generation = await catalog.available(targets, principal);
     const budget = callBudget(session, limits, targets);
-    const context = contextOf(call, generation, budget.limits);
+    const asksLater = answers !== undefined && operation.calls(input).length <= 1;
+    const context = contextOf(call, generation, budget.limits, asksLater);
     const outcome = await operation.run(input, context);
+    const question = asksLater ? operation.question?.(outcome) : undefined;
+    if (question) {
+      await Promise.all([...call.storing, session?.save()]);
+      record.end("asks", 0, { targets, session, poison: [] });
+      return { asks: question };
+    }
     const room = roomOf(call, budget, named === undefined ? undefined : session?.handle);
-    const output = operation.show(outcome, room) as object;
+    const toText = options.toText ?? ((shown: object) => operation.toText(shown, words));
+    const { output, text } = leave(
+      operation.show(outcome, room) as object,
+      (shown) => toText(shown) + ignoredText(ignored),
+    );
     operation.noteShown?.(output, context);
     // The next call may go to another gateway, so everything is in the stores before this one is answered.
     await Promise.all([...call.storing, session?.save()]);
-    const shown = options.toText?.(output) ?? operation.toText(output, words);
-    const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
     const errors = operation.errors(output);
     const { error, code } = judge(errors);
     const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
@@ -127,8 +141,10 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     const { operation, session, record } = call;
     const raised = toOperationProblem(thrown, operation.name);
     const room = roomOf(call, { limits: parts.limits, tokensLeft: Number.POSITIVE_INFINITY });
-    const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
-    const text = hideSecrets(toVisibleText(errorText(error)));
+    const { output: error, text } = leave(
+      toErrorAnswer({ problem: raised, helpPath: ROOT }, room),
+      errorText,
+    );
     record.end(error.code, 0);
     await Promise.allSettled([...call.storing, session?.save()]);
     count(call, { text, asides: [], counted: record.observed(error.code, {}, { targets: [], session }) });
@@ -146,18 +162,21 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     { options, principal, record, operation, session, countTokens }: OperationCall,
     { catalog: whole, viewFor }: Generation,
     limits: Limits,
+    asksLater: boolean,
   ): OperationContext {
-    const { approve = parts.approve, client, discovers, signal = NEVER, resume } = options;
+    const { approve = parts.approve, answers = approve, client, discovers, signal = NEVER } = options;
     const { traceId } = record;
     const notice: OperationContext["notice"] = (name, detail) =>
       publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
+    const { resume } = options.resume ?? {};
     const scripts: Scripts = { plans, sandbox: options.sandbox ?? sandbox, recipes, resume };
     const context: OperationContext = {
       view: viewFor(principal),
       services: options.forPerson ? quiet : services,
       request: { signal, traceId, client, trace: record.traceIn(session) },
       policy: policyOf(operation.name as OperationName, options, parts.ask),
-      approve,
+      approve: asksLater ? answers : approve,
+      asksLater,
       callMs: limits.callMs,
       notice,
       refusal: (address) => {
@@ -243,6 +262,12 @@ function policyOf(
   const tool = surfaceTools(surface).find(({ operation }) => operation === name);
   const onlyReads = operationOf(name).readOnly && !tool?.mayWrite;
   return { reach: onlyReads ? "read" : "any", ...policy, asks: stricterAsk(ask, policy?.asks) };
+}
+
+/** The way out of every answer: without secrets, as data and as text; hidden characters of the text are spelt out. */
+function leave<O extends object>(shown: O, toText: (output: O) => string) {
+  const output = hideSecrets(shown);
+  return { output, text: toVisibleText(toText(output)) };
 }
 
 function ignoredText(ignored: readonly string[]): string {

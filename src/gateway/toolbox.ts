@@ -2,17 +2,16 @@ import type { ToolNames } from "../base/problems/format-message.ts";
 import { problem } from "../base/problems/problem.ts";
 import { cutText } from "../base/util/cut-text.ts";
 import { nearest } from "../base/util/nearest.ts";
+import { fieldsOf, type PlainObject } from "../base/util/plain-object.ts";
 import type { View } from "../core/access/view.ts";
-import type { CallDecision } from "../core/calls/decide-call.ts";
 import type { Entry } from "../core/nouns/entry.ts";
 import { errorText, ROOT } from "../core/operations/error-answer.ts";
-import { type OperationName, operationByAlias, operationOf } from "../core/operations/operations.ts";
-import { readInput } from "../core/operations/read-input.ts";
+import { type OperationName, operationByAlias } from "../core/operations/operations.ts";
 import { type MenuOptions, shortcutsOf } from "../core/surfaces/menu.ts";
 import { type MenuTool, nativeTools, toNativeTool, vendorsRefuse } from "../core/surfaces/native-tools.ts";
 import { surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
 import { type FaceOptions, faceApiOf } from "./face-api.ts";
-import type { CallOptions, Gateway } from "./gateway-api.ts";
+import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
 
 /** The tools of a surface with one way to call them. Every vendor's shape of tools is made from it. */
 export interface Toolbox {
@@ -36,6 +35,8 @@ export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "sess
 export interface ToolCall {
   readonly operation: OperationName;
   readonly input: unknown;
+  /** The entry that is listed under the name, and its arguments; only on `native`. */
+  readonly native?: { readonly entry: Entry; readonly args: PlainObject };
 }
 
 /** A toolbox as faces use it. */
@@ -43,9 +44,9 @@ export interface FaceToolbox extends Toolbox {
   /** Entries listed as tools, by name; only on `native`. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly words: ToolNames;
+  /** What every call of a tool is made with. */
+  readonly face: Pick<FaceOptions, "principal" | "surface">;
   call(name: string, args: unknown, options?: FaceOptions): Promise<ToolAnswer>;
-  /** Decides about a call without making it. */
-  decide(name: string, args: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
   /** The operation behind a tool with these arguments; undefined for an unknown name. */
   toCall(name: string, args: unknown): ToolCall | undefined;
 }
@@ -106,8 +107,10 @@ export async function createFaceToolbox(
   const short = shortcutsOf(view, { ...face.surface, shortcuts });
 
   function toCall(name: string, args: unknown): ToolCall | undefined {
-    const entry = entries.get(name) ?? (listed.has(name) ? short.get(name) : undefined);
-    if (entry) return toEntryCall(entry, args);
+    const entry = entries.get(name);
+    if (entry) return { ...toEntryCall(entry, args), native: { entry, args: fieldsOf(args) } };
+    const shortcut = listed.has(name) ? short.get(name) : undefined;
+    if (shortcut) return toEntryCall(shortcut, args);
     const operation = operations.get(name) ?? operationByAlias(name);
     const isShown = operation && [...operations.values()].includes(operation);
     return isShown ? { operation, input: args } : undefined;
@@ -117,15 +120,12 @@ export async function createFaceToolbox(
     tools,
     entries,
     words,
+    face,
     toCall,
     call: async (name, args, options = {}) => {
       const call = toCall(name, args);
       if (!call) return unknownTool(name, [...listed], words);
       return callOperation(gateway, call, { ...face, ...options });
-    },
-    decide: async (name, args, options = {}) => {
-      const call = toCall(name, args);
-      return call ? core.decide(call.operation, call.input, { ...face, ...options }) : [];
     },
   };
 }
@@ -137,22 +137,15 @@ export function toEntryCall(entry: Entry, args: unknown): ToolCall {
     : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
 }
 
-/** Whether repeating an input after a question is safe: it makes exactly one call, or goes on where it stopped. */
-export function isRepeatable({ operation, input }: ToolCall): boolean {
-  const definition = operationOf(operation);
-  try {
-    return definition.resumes || definition.calls(readInput(definition, input).input).length === 1;
-  } catch {
-    return false;
-  }
-}
-
 export async function callOperation(
   gateway: Gateway,
   { operation, input }: ToolCall,
   options: FaceOptions,
 ): Promise<ToolAnswer> {
-  const { text, ...data } = await faceApiOf(gateway).run(operation, input, options);
+  return toToolAnswer(await faceApiOf(gateway).run(operation, input, options));
+}
+
+export function toToolAnswer({ text, ...data }: OperationAnswer<OperationName>): ToolAnswer {
   return { ok: data.ok, text, data };
 }
 

@@ -4,8 +4,9 @@ import type { OperationName } from "../core/operations/operations.ts";
 import type { Command } from "./terminal/define-command.ts";
 
 const WRONG_USAGE = 2;
-const USAGE = `Usage: keyhole COMMAND [options]              COMMAND --help shows its options
+const USAGE = `Usage: keyhole COMMAND [options]              help COMMAND shows its options
        keyhole [--yes] [--dry-run] [--json]   finds your servers and their cost`;
+const LAST_LINE = "Also: help, version, disconnect CLIENT, uninstall, completion SHELL";
 
 /** A command as `keyhole --help` lists it. Its module is loaded when it runs. */
 interface CommandRow {
@@ -19,64 +20,53 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
   "Set up": [
     row(
       "connect",
-      "Move the servers of an MCP client behind Keyhole, and back.",
+      "Move a client's servers behind Keyhole, and back.",
       () => import("./commands/connect.ts"),
     ),
-    row("disconnect", "Give an MCP client its servers back.", () => import("./commands/connect.ts")),
-    row("status", "Show clients, servers and their cost at a glance.", () => import("./commands/status.ts")),
-    row("doctor", "Find what is wrong, with the fix.", () => import("./commands/doctor.ts")),
-    row("list", "List servers with their state, tools and tokens.", () => import("./commands/status.ts")),
     row("add", "Add a server to Keyhole's own config.", () => import("./commands/manage-servers.ts")),
     row("remove", "Remove a server from Keyhole's own config.", () => import("./commands/manage-servers.ts")),
-    row("login", "Log in to an upstream server.", () => import("./commands/manage-servers.ts")),
-    row("logout", "Delete the login to an upstream server.", () => import("./commands/manage-servers.ts")),
-    row("completion", "Complete commands in your shell.", () => import("./commands/completion.ts")),
+    row("servers", "Show clients, servers and their tools.", () => import("./commands/servers.ts")),
+    row("approve", "Show and approve what servers run and offer.", () => import("./approvals/approve.ts")),
+    row("login", "Log in to a server.", () => import("./commands/manage-servers.ts")),
+    row("logout", "Delete the login to a server.", () => import("./commands/manage-servers.ts")),
+    row("secrets", "Keep values that configs refer to by name.", () => import("./commands/secrets.ts")),
   ],
   "Use the tools": [
-    row("chat", "Chat with the agent in the terminal.", () => import("./commands/chat.ts")),
-    row("run", "Ask the agent once and print its answer.", () => import("./commands/run.ts")),
+    row("chat", "Chat with the agent, or ask it once.", () => import("./commands/chat.ts")),
     operation("ask", "Find tools, skills, prompts and documents for a need."),
-    operation("help", "Describe a domain, a group or one tool."),
-    operation("get", "Run reading tools and load documents."),
-    operation("exec", "Run one tool."),
-    operation("batch", "Run several tools."),
-    // The command `run` was there before the operation.
+    row("show", "Describe servers and tools, load documents.", async () => ({
+      show: (await import("./commands/operate.ts")).showCommand(),
+    })),
+    operation("call", "Run a tool.", "exec"),
     operation("script", "Run a script over the tools.", "run"),
   ],
-  "Decide what may run": [
-    row("approve", "Show and approve what servers offer.", () => import("./approvals/approve.ts")),
-    row("servers", "Show what servers run, and let them start.", () => import("./approvals/servers.ts")),
-    row("pins", "Show and approve the definitions of upstream servers.", () => import("./approvals/pins.ts")),
-    row("trust", "Show what a folder would run, and trust it.", () => import("./open/trust-folder.ts")),
-    row("secrets", "Keep values that configs refer to by name.", () => import("./commands/secrets.ts")),
+  "Serve and look after it": [
+    row("serve", "Serve MCP clients, over stdio or HTTP.", () => import("./daemon/serve-here.ts")),
     row(
-      "token",
-      "Make, list and revoke tokens of agents that call over HTTP.",
-      () => import("./commands/token.ts"),
+      "agents",
+      "Make and revoke keys of agents that call over HTTP.",
+      () => import("./commands/agents.ts"),
     ),
-  ],
-  "Serve MCP clients": [
-    row(
-      "serve",
-      "Serve a catalog to MCP clients, over stdio or HTTP.",
-      () => import("./daemon/serve-here.ts"),
-    ),
-    row("daemon", "Show or stop the process that serves all clients.", () => import("./commands/daemon.ts")),
-    row("logs", "Show the log of the daemon.", () => import("./commands/daemon.ts")),
-  ],
-  "Look after a catalog": [
-    row("report", "Show what use teaches about your catalog.", () => import("./commands/report.ts")),
-    row("lint", "Find definitions that models have trouble with.", () => import("./doctor/lint-entries.ts")),
-    row("bench", "Measure how well your own tools are found.", () => import("./commands/bench.ts")),
-    row(
-      "index",
-      "Build the index of a library of Markdown files.",
-      () => import("./commands/build-index.ts"),
-    ),
-    row("audit", "Verify and show the audit log.", () => import("./commands/audit.ts")),
+    row("doctor", "Find what is wrong, with the fix.", () => import("./commands/doctor.ts")),
+    row("logs", "Show the daemon's log, and who called what.", () => import("./commands/logs.ts")),
+    row("catalog", "Check how tools are described, found and used.", () => import("./commands/catalog.ts")),
   ],
 };
-const COMMANDS = Object.values(GROUPS).flat();
+/** Commands that the help names in one line. */
+export const OTHERS: readonly CommandRow[] = [
+  row("disconnect", "Give a client its servers back.", () => import("./commands/connect.ts")),
+  row("uninstall", "Undo every connection, and say what is left.", () => import("./commands/uninstall.ts")),
+  row("completion", "Complete commands in your shell.", () => import("./commands/completion.ts")),
+];
+/** Commands of the last release that no command line of today replaces word by word. */
+const OLD: readonly CommandRow[] = [
+  operation("get", "Run reading tools and load documents."),
+  operation("batch", "Run several tools."),
+  row("pins", "Show and approve the definitions of servers.", () => import("./approvals/pins.ts")),
+  row("trust", "Show what a folder would run, and trust it.", () => import("./open/trust-folder.ts")),
+];
+const COMMANDS = [...Object.values(GROUPS).flat(), ...OTHERS];
+const NAMES = COMMANDS.map(({ name }) => name);
 /** `keyhole` without a command. Its help is that of the program. */
 const FIRST_LOOK = {
   name: "",
@@ -102,19 +92,37 @@ export function loadCommands() {
 }
 
 /** Runs the program with the words of a command line. Failures are printed and become the exit code. */
-export async function runProgram(words: readonly string[]): Promise<void> {
+export async function runProgram(typed: readonly string[]): Promise<void> {
+  // Every client has a process of `serve`, so that one loads nothing else.
+  const renamed =
+    typed[0] === "serve" ? undefined : (await import("./old-names.ts")).readOldName(typed, NAMES);
+  if (renamed) console.error(renamed.sentence);
+  const words = renamed?.words ?? typed;
   const [name = "", ...args] = words;
+  if (name === "help") return showHelp(args);
   if (name.startsWith("-") && isHelpAsked(words)) return console.log(usage());
   if (["--version", "-v", "version"].includes(name)) return console.log(PROGRAM_VERSION);
   if (name === "" || name.startsWith("--")) return start(FIRST_LOOK, words);
+  // They stay until `approve` does the same.
+  if (name === "servers" && ["allow", "revoke"].includes(args[0] ?? ""))
+    return start(
+      row("servers", "", () => import("./approvals/servers.ts")),
+      args,
+    );
+  const command = [...COMMANDS, ...OLD].find((one) => one.name === name);
+  return command ? start(command, args) : refuse(name);
+}
+
+async function showHelp([name = "--help"]: readonly string[]): Promise<void> {
   const command = COMMANDS.find((one) => one.name === name);
-  if (command) return start(command, args);
+  if (command) return start(command, ["--help"]);
+  return name.startsWith("-") ? console.log(usage()) : refuse(name);
+}
+
+async function refuse(name: string): Promise<void> {
   const { nearest } = await import("../base/util/nearest.ts");
-  const [near] = nearest(
-    name,
-    COMMANDS.map((one) => one.name),
-  );
-  const hint = near === undefined ? usage() : `Did you mean keyhole ${near}? keyhole --help lists all.`;
+  const [near] = nearest(name, NAMES);
+  const hint = near === undefined ? usage() : `Did you mean keyhole ${near}? keyhole help lists all.`;
   console.error(`Command ${JSON.stringify(name)} not found.\n${hint}`);
   process.exitCode = WRONG_USAGE;
 }
@@ -158,12 +166,12 @@ function isHelpAsked(words: readonly string[]): boolean {
 
 /** Fits on a screen of 80 by 40. */
 function usage(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length)) + 2;
+  const width = Math.max(...Object.values(GROUPS).flatMap((rows) => rows.map(({ name }) => name.length))) + 2;
   const groups = Object.entries(GROUPS).flatMap(([heading, commands]) => [
     `${heading}:`,
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`),
   ]);
-  return [USAGE, ...groups].join("\n");
+  return [USAGE, ...groups, LAST_LINE].join("\n");
 }
 
 /** People get a sentence; developers get the stack with KEYHOLE_DEBUG. */

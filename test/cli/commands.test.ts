@@ -59,20 +59,20 @@ verifies(
   },
 );
 
-test("status shows clients, servers and agents at a glance", async () => {
+test("servers shows clients, servers and agents at a glance", async () => {
   const { home, config, agree } = setUp();
-  await keyhole(home, ["token", "add", "ci"]);
+  await keyhole(home, ["agents", "add", "ci"]);
   await agree("servers", "allow", "--all");
-  const { out } = await keyhole(home, ["status", "--config", config]);
+  const { out } = await keyhole(home, ["servers", "--config", config]);
   expect(out).toMatch(
     /clients {2}none connected[\s\S]*daemon {3}not running[\s\S]*agents {3}ci[\s\S]*tasks .*keyhole approve tasks/,
   );
-  const { out: json } = await keyhole(home, ["status", "--json", "--config", config]);
+  const { out: json } = await keyhole(home, ["servers", "--json", "--config", config]);
   expect(JSON.parse(json)).toMatchObject({
     daemon: null,
     clients: [],
-    tokens: [{ name: "ci" }],
-    servers: [{ label: "tasks" }],
+    agents: [{ name: "ci" }],
+    servers: [{ name: "tasks" }],
     before: expect.any(Number),
   });
 });
@@ -98,7 +98,7 @@ test.each([
   const { out: usage } = await keyhole(temporaryFolder(), ["--help"]);
   const commands = [...usage.matchAll(/^ {2}(\w+) {2,}/gm)].map(([, name]) => name!);
   expect(out).toContain(mark);
-  expect(commands.length).toBeGreaterThan(25);
+  expect(commands.length).toBe(18);
   expect(commands.filter((name) => !out.includes(name))).toEqual([]);
 });
 
@@ -107,7 +107,7 @@ test.each([[["--help"]], [["-h"]], [["--yes", "--help"]], [["--dry-run", "-h"]]]
   async (words) => {
     const { out, code } = await keyhole(temporaryFolder(), words);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Usage: keyhole COMMAND/);
+    expect(out).toMatch(/^Usage: keyhole /);
   },
 );
 
@@ -121,24 +121,12 @@ test("the help groups the commands by what a person wants, on one screen", async
   expect(
     groups.map((group) => [...group.matchAll(/^(\w[^\n]*):$|^ {2}(\w+) {2}/gm)].map(([, a, b]) => a ?? b)),
   ).toEqual([
-    [
-      "Set up",
-      "connect",
-      "disconnect",
-      "status",
-      "doctor",
-      "list",
-      "add",
-      "remove",
-      "login",
-      "logout",
-      "completion",
-    ],
-    ["Use the tools", "chat", "run", "ask", "help", "get", "exec", "batch", "script"],
-    ["Decide what may run", "approve", "servers", "pins", "trust", "secrets", "token"],
-    ["Serve MCP clients", "serve", "daemon", "logs"],
-    ["Look after a catalog", "report", "lint", "bench", "index", "audit"],
+    ["Set up", "connect", "add", "remove", "servers", "approve", "login", "logout", "secrets"],
+    ["Use the tools", "chat", "ask", "show", "call", "script"],
+    ["Serve and look after it", "serve", "agents", "doctor", "logs", "catalog"],
   ]);
+  expect(lines.at(-1)).toBe("Also: help, version, disconnect CLIENT, uninstall, completion SHELL");
+  expect((await keyhole(temporaryFolder(), ["help"])).out).toBe(out);
 });
 
 test("a piped chat without a provider fails and says how to set one", () => {
@@ -234,13 +222,13 @@ test("lint names missing, vague and colliding descriptions with a better wording
 test("bench and lint look at the person's own catalog and call nothing", async () => {
   const { home, config, agree } = setUp({ CHAOS_DESCRIPTION: "Adds two numbers." });
   await agree("servers", "allow", "--all");
-  const bench = await keyhole(home, ["bench", "--json", "--config", config]);
+  const bench = await keyhole(home, ["catalog", "bench", "--json", "--config", config]);
   expect(JSON.parse(bench.out)).toMatchObject([
     { queries: "name", asked: expect.toSatisfy((count) => count > 5), first: expect.any(Number) },
     { queries: "description" },
     { queries: "use", asked: 0 },
   ]);
-  const lint = await keyhole(home, ["lint", "tasks", "--config", config]);
+  const lint = await keyhole(home, ["catalog", "lint", "tasks", "--config", config]);
   expect(lint.out).toContain("its description is vague");
 });
 
@@ -274,11 +262,13 @@ test("what agents ask and use through serve is kept: bench asks it again, and re
   };
   await serve(["add two numbers"], ["tasks.add"]);
   await serve(["brew a pot of coffee", "walk the dog"], []);
-  const [, , use] = JSON.parse((await keyhole(home, ["bench", "--json", "--config", config])).out);
+  const [, , use] = JSON.parse((await keyhole(home, ["catalog", "bench", "--json", "--config", config])).out);
   expect(use).toMatchObject({ queries: "use", asked: 1, five: 1 });
-  const { unmet } = JSON.parse((await keyhole(home, ["report", "--json"])).out);
+  const { unmet } = JSON.parse((await keyhole(home, ["catalog", "report", "--json"])).out);
   expect(unmet.map(({ query }: { query: string }) => query)).toContain("brew a pot of coffee");
-  expect((await keyhole(home, ["report"])).out).toMatch(/led to no call[\s\S]*brew a pot of coffee/);
+  expect((await keyhole(home, ["catalog", "report"])).out).toMatch(
+    /led to no call[\s\S]*brew a pot of coffee/,
+  );
   const log = join(home, ".local/state/keyhole/learning.jsonl");
   expect(statSync(log).mode & 0o077).toBe(0);
 
@@ -326,7 +316,7 @@ test("a wrong command names its own help, and a server that was never listed dra
   expect(errors).toMatch(
     /INVALID_INPUT: .*bash, zsh, fish, pwsh\.\nkeyhole completion --help shows how it is used\./,
   );
-  expect((await keyhole(home, ["list", "--config", config])).out).not.toContain("before");
+  expect((await keyhole(home, ["servers", "--config", config])).out).not.toContain("before");
   const { errors: told } = await keyhole(home, ["approve", "--config", config]);
   expect(told).toBe(
     `tasks waits for your consent to start: keyhole servers allow tasks --config ${config}\n`,
@@ -336,9 +326,9 @@ test("a wrong command names its own help, and a server that was never listed dra
 test("servers and pins list as JSON, without the values of variables", async () => {
   const { home, config, agree } = setUp({ API_TOKEN: "sesame" });
   const servers = async () => (await keyhole(home, ["servers", "--json", "--config", config])).out;
-  expect(JSON.parse(await servers())).toMatchObject([{ label: "tasks", isAllowed: false }]);
+  expect(JSON.parse(await servers())).toMatchObject({ servers: [{ name: "tasks", isApproved: false }] });
   await agree("servers", "allow", "--all");
-  expect(JSON.parse(await servers())).toMatchObject([{ label: "tasks", isAllowed: true }]);
+  expect(JSON.parse(await servers())).toMatchObject({ servers: [{ name: "tasks", isApproved: true }] });
   expect(await servers()).not.toContain("sesame");
   const pins = JSON.parse((await keyhole(home, ["pins", "--json", "--config", config])).out);
   expect(pins).toContainEqual(

@@ -48,14 +48,13 @@ verifies(
     write(home, ".keyhole/settings.json", { mcpServers: { mine: chaos() } });
 
     const listed = await keyhole(home, ["servers", "--config", config]);
-    expect(listed.out).toMatch(/^other {2}waits[\s\S]*tasks {2}waits[\s\S]*2 servers/);
+    expect(listed.out).toMatch(/servers {2}2\n {2}other +waits[\s\S]* {2}tasks +waits/);
     expect(listed.errors).toContain('the server "broken": command must be a text');
-    expect((await keyhole(home, ["servers"])).out).toMatch(/^mine {2}waits/);
-    for (const command of ["ask", "exec", "list", "pins", "login"]) {
+    for (const command of ["ask", "call", "servers", "pins", "login"]) {
       const words =
         command === "ask"
           ? ["sum"]
-          : command === "exec"
+          : command === "call"
             ? ["tasks.sum_up"]
             : command === "login"
               ? ["nobody"]
@@ -67,6 +66,7 @@ verifies(
       ]);
       expect(out + errors).not.toContain("mine");
     }
+    expect((await keyhole(home, ["servers"])).out).toMatch(/mine +waits/);
 
     const trusted = ["--config", config, "--trust"];
     const found = await keyhole(home, ["ask", "sums up what I spent", "--json", ...trusted]);
@@ -79,8 +79,8 @@ verifies(
     expect(JSON.parse(hidden.out).hits.map(({ route }: { route: string }) => route)).not.toContain(
       "tasks://tools/fail",
     );
-    expect((await keyhole(home, ["help", "", "--profile", "work", ...trusted])).out).not.toContain("other");
-    expect((await keyhole(home, ["help", "tasks", ...trusted])).out).toContain("Tasks of my own.");
+    expect((await keyhole(home, ["show", "--profile", "work", ...trusted])).out).not.toContain("other");
+    expect((await keyhole(home, ["show", "tasks", ...trusted])).out).toContain("Tasks of my own.");
     expect(
       (
         await keyhole(home, [
@@ -99,7 +99,7 @@ verifies(
       errors: expect.stringContaining("profile play not found; profiles: work"),
     });
     // The config switched the audit log off.
-    expect((await keyhole(home, ["audit", "tail"])).out).not.toContain("call-");
+    expect((await keyhole(home, ["logs", "calls"])).out).not.toContain("call-");
   },
 );
 
@@ -120,7 +120,7 @@ verifies(
       overrides: { goood: {} },
     });
     const { out, errors } = await keyhole(home, ["servers", "--config", config]);
-    expect(out).toContain("1 server, 1 waiting for consent");
+    expect(out).toMatch(/servers {2}1\n.* waits for approval/);
     for (const sentence of [
       `${config}:10:7: excludeTool is an unknown field; did you mean excludeTools?`,
       "autoApprove is not carried over.",
@@ -141,7 +141,7 @@ test("one broken server of the settings leaves the others and the settings alone
     audit: { enabled: false },
   });
   const { out, errors } = await keyhole(home, ["servers"]);
-  expect(out).toContain("good  waits for consent");
+  expect(out).toMatch(/good +waits for approval/);
   expect(errors).toContain("The configuration of the server bad cannot be used: command");
 });
 

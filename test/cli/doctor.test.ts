@@ -157,7 +157,7 @@ test("a server that waits for consent is not started", async () => {
 
 verifies("doctor:names-cause", "damaged, exposed and unwritable state is found", async () => {
   const home = temporaryFolder();
-  await keyhole(home, ["token", "add", "ci"]);
+  await keyhole(home, ["agents", "add", "ci"]);
   const state = join(home, ".local/state/keyhole");
   write(state, "pins.json.damaged", "{");
   chmodSync(join(state, "tokens.json"), 0o644);
@@ -174,7 +174,7 @@ verifies("doctor:names-cause", "damaged, exposed and unwritable state is found",
   expect(cause("tokens.json")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
   expect(cause("audit")).toMatchObject({
     cause: expect.stringContaining("not intact"),
-    fix: "keyhole audit verify",
+    fix: "keyhole logs verify",
   });
   expect(cause(".cache/keyhole")).toMatchObject({
     cause: expect.stringContaining("is a file"),

@@ -55,9 +55,9 @@ verifies("clients:undo", "the command connects, the client's entry works, and --
   const answer = await ask({ command: process.execPath, args: [MAIN, "serve", "--no-daemon"] }, "tasks.add");
   expect(answer).toContain("tasks://");
   expect(answer).not.toContain("tasks://tools/add");
-  const listed = await keyhole("list", "--json");
+  const listed = await keyhole("servers", "--json");
   expect(JSON.parse(listed.out).servers).toEqual([
-    expect.objectContaining({ label: "tasks", tools: 1, waiting: 1 }),
+    expect.objectContaining({ name: "tasks", tools: 1, waiting: 1 }),
   ]);
 
   const planned = await keyhole("connect", "cursor", "--undo", "--dry-run");

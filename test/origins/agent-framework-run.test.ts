@@ -18,7 +18,7 @@ async function keyholeRun(script: ModelScript, args: readonly string[]) {
   onTestFinished(() => server.close());
   const [home, project] = [temporaryFolder(), temporaryFolder()];
   saveFiles(project, { "city.json": JSON.stringify(SCHEMA), "list.json": '{"type":"array"}' });
-  const child = spawn(process.execPath, [resolve("src/program/main.ts"), "run", ...args], {
+  const child = spawn(process.execPath, [resolve("src/program/main.ts"), "chat", "--print", ...args], {
     cwd: project,
     env: {
       ...programEnv(home),

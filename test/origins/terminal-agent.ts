@@ -22,7 +22,7 @@ export interface Surroundings {
 
 export type End = Extract<AgentEvent, { type: "agent-end" }>;
 
-/** Opens the agent of `keyhole run` with a home, a project, and a scripted model behind HTTP. */
+/** Opens the agent of `keyhole chat --print` with a home, a project, and a scripted model behind HTTP. */
 export async function openTerminalAgent(script: ModelScript, surroundings: Surroundings = {}) {
   const server = await serveScriptedModel(script);
   const [home, project] = [temporaryFolder(), temporaryFolder()];

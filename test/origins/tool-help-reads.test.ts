@@ -217,6 +217,6 @@ test("the owner of an API can insist on it too", async () => {
   });
   expect(answer).toMatchObject({
     ok: false,
-    error: { code: "CONFLICT", details: { read: { op: "api.list_tasks" } } },
+    error: { code: "CONFLICT", details: { read: { op: "api.task.list" } } },
   });
 });

@@ -191,7 +191,7 @@ test("T8: whatever a tool returns or throws, no face shows it raw", async () => 
   );
 });
 
-test("T8: keyhole run prints no character that a terminal obeys, in any format", async () => {
+test("T8: keyhole chat --print prints no character that a terminal obeys, in any format", async () => {
   await fc.assert(
     fc.asyncProperty(anything, fc.constantFrom("text", "json", "stream-json"), async (text, format) => {
       const [out, err] = [new PassThrough(), new PassThrough()];

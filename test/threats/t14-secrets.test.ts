@@ -46,6 +46,22 @@ function filesIn(folder: string): string {
     .join("\n");
 }
 
+test("T14: an answer has no secret of a definition, neither in its text nor in its data", async () => {
+  const secret = "kq-Definition-7f31c09a55";
+  knowSecrets([secret]);
+  const tool = { name: "get_report", description: `Get a report with ${secret}.`, execute: () => "done" };
+  const domain = { name: "office", description: `Reports for ${secret}.`, tools: [tool] };
+  const gateway = createGateway({ domains: [domain] });
+  open.push(gateway);
+  const answers = [
+    await gateway.ask({ query: "report" }),
+    await gateway.help({ path: "office.report.get" }),
+    await gateway.exec({ op: `office.${secret}` }),
+  ];
+  expect(JSON.stringify(answers[0])).toContain("office.report.get");
+  expect(answers.filter((answer) => JSON.stringify(answer).includes(secret))).toEqual([]);
+});
+
 test("T14: no planted secret reaches a model, a client, a log, a trace, a session or a stored result", async () => {
   expect(new Set(CANARIES).size).toBeGreaterThanOrEqual(60);
   const folder = temporaryFolder();
@@ -131,9 +147,9 @@ test("T14: the program prints and keeps no secret of its configuration, not even
   program.write("mcp.json", { mcpServers: { leaky: config } });
   const ended = [];
   for (const name of ["get_text", "get_crash"])
-    ended.push(await program.keyhole("exec", `leaky.${name}`, "--config", "mcp.json", "--trust"));
+    ended.push(await program.keyhole("call", `leaky.${name}`, "--config", "mcp.json", "--trust"));
   program.write("broken.config.ts", `throw new Error(Object.values(process.env).join(" "));`);
-  ended.push(await program.keyhole("exec", "a.b", "--config", "broken.config.ts"));
+  ended.push(await program.keyhole("call", "a.b", "--config", "broken.config.ts"));
   expect(ended[0]?.out).toContain("[secret]");
   expect(ended.at(-1)?.errors).toContain("[secret]");
   expect(ended.flatMap(({ out, errors }) => leaksIn(`${out}${errors}`))).toEqual([]);

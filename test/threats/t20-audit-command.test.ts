@@ -4,7 +4,7 @@ import { createFileAuditStore, createGateway } from "keyhole";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readAuditFolder } from "../../src/core/audit/audit-folder.ts";
 import { EMPTY, toAuditLine } from "../../src/core/audit/audit-store.ts";
-import { audit as command } from "../../src/program/commands/audit.ts";
+import { logs } from "../../src/program/commands/logs.ts";
 import { auditFiles, recordsOf } from "../audit-kit.ts";
 import { clerk, createShop } from "../shop.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -15,7 +15,7 @@ interface Ended {
   readonly errors: string;
 }
 
-/** Runs `keyhole audit` in this process. */
+/** Runs `keyhole logs` in this process. */
 async function audit(folder: string, ...args: string[]): Promise<Ended> {
   const told = { log: [] as string[], error: [] as string[] };
   const spies = (["log", "error"] as const).map((name) =>
@@ -24,7 +24,7 @@ async function audit(folder: string, ...args: string[]): Promise<Ended> {
   const before = process.exitCode;
   process.exitCode = 0;
   try {
-    await command.start([...args, "--folder", folder]);
+    await logs.start([...args, "--folder", folder]);
     return { code: Number(process.exitCode), out: told.log.join(""), errors: told.error.join("") };
   } finally {
     process.exitCode = before;
@@ -46,7 +46,7 @@ async function shopLog(): Promise<string> {
   return path;
 }
 
-test("T20: keyhole audit verify names the first bad record and its file", async () => {
+test("T20: keyhole logs verify names the first bad record and its file", async () => {
   const folder = await shopLog();
   const [{ hash = "" } = {}] = await recordsOf(readAuditFolder(folder));
   const intact = await audit(folder, "verify");
@@ -61,35 +61,35 @@ test("T20: keyhole audit verify names the first bad record and its file", async 
     code: 1,
     out: "chain 1: 1-000000000001.jsonl:2: record 2 is not what was written. 1 record before it is intact.\n",
   });
-  expect(await audit(folder, "export")).toMatchObject({
+  expect(await audit(folder, "calls", "--all")).toMatchObject({
     code: 1,
     errors: expect.stringContaining("1-000000000001.jsonl:2 is damaged"),
   });
 });
 
-test("T20: keyhole audit tail shows the newest records, one line each", async () => {
-  const { out } = await audit(await shopLog(), "tail", "-n", "3");
+test("T20: keyhole logs calls shows the newest records, one line each", async () => {
+  const { out } = await audit(await shopLog(), "calls", "-n", "3");
   const facts = out.split("\n").map((line) => line.split(/ {2,}/).slice(1, -1));
   expect(facts.slice(0, -1)).toEqual([
-    ["#6", "call-started", "clerk", "shop.order.create", "write, run", "{customer: string(1)}"],
+    ["#6", "call-started", "clerk", "shop.order.create", "writes, run", "{customer: string(1)}"],
     ["#7", "call-ended", "clerk", "shop.order.create", expect.stringMatching(/^ok in \d+ ms$/), "object(2)"],
     [
       "#8",
       "call-refused",
       "clerk",
       "shop.order.create",
-      "write, refused: INVALID_PARAMS",
+      "writes, refused: INVALID_PARAMS",
       "{customer: number}",
     ],
   ]);
 });
 
-test("T20: keyhole audit export selects by time and caller, and gives records as they are stored", async () => {
+test("T20: keyhole logs calls --all selects by time and caller, and gives records as they are stored", async () => {
   const folder = await shopLog();
-  const exported = async (...args: string[]) => (await audit(folder, "export", ...args)).out;
+  const exported = async (...args: string[]) => (await audit(folder, "calls", "--all", ...args)).out;
   expect(await exported("--json")).toBe(readFileSync(auditFiles(folder)[0]!, "utf8"));
-  expect((await exported("--json", "--principal", "clerk")).match(/\n/g)).toHaveLength(7);
-  expect(await exported("--principal", "nobody")).toBe("");
+  expect((await exported("--json", "--agent", "clerk")).match(/\n/g)).toHaveLength(7);
+  expect(await exported("--agent", "nobody")).toBe("");
   expect((await exported("--since", "1h")).match(/\n/g)).toHaveLength(8);
   expect(await exported("--since", "2100-01-01")).toBe("");
   await expect(exported("--since", "soon")).rejects.toMatchObject({ code: "INVALID_INPUT" });
@@ -103,7 +103,7 @@ test("T20: whatever somebody puts into the log, a terminal shows it as plain tex
   const first = toAuditLine(EMPTY, grant, 0);
   const second = toAuditLine(first.head, { kind: evil, args: 7 } as never, 0);
   writeFileSync(join(folder, "1-000000000001.jsonl"), `${first.text}\n${second.text}\n${evil}\n`);
-  for (const args of [["tail"], ["export"], ["export", "--json"], ["verify"]]) {
+  for (const args of [["calls"], ["calls", "--all"], ["calls", "--all", "--json"], ["verify"]]) {
     const { out, errors } = await audit(folder, ...args);
     expect(`${out}${errors}`.replaceAll("\n", "")).not.toMatch(/[\p{C}\p{Bidi_Control}]/u);
     expect(out.length).toBeGreaterThan(20);

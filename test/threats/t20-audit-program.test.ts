@@ -84,7 +84,7 @@ test("T20: however often processes are killed, every execution has a start recor
     expect(ran()).toBeGreaterThan(round);
     expect(started.length).toBeGreaterThanOrEqual(ran());
   }
-  const { code, out } = await program.keyhole("audit", "verify");
+  const { code, out } = await program.keyhole("logs", "verify");
   expect([code, out]).toEqual([
     0,
     expect.stringMatching(/^chain 1: \d+ records are intact, .* Head: \d+ [0-9a-f]{64}\n/),
@@ -151,9 +151,9 @@ test("T20: keyhole serve can be set to fail closed, and then refuses writes with
   expect(ran()).toBe(0);
 });
 
-test("T20: keyhole audit tail --follow shows records as they come, of every process", async () => {
+test("T20: keyhole logs calls --follow shows records as they come, of every process", async () => {
   const program = openProgram();
-  const follower = spawn(process.execPath, [MAIN, "audit", "tail", "--follow"], {
+  const follower = spawn(process.execPath, [MAIN, "logs", "calls", "--follow"], {
     env: programEnv(program.home),
     stdio: ["ignore", "pipe", "ignore"],
   });

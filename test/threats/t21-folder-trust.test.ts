@@ -116,7 +116,7 @@ test("T21: settings, skills and their code count when the folder is trusted, and
     ".agents/skills/evil/tools.mjs",
     `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(mark)}, "");\nexport const tools = [];`,
   );
-  const { errors } = await program.keyhole("run", "-p", "hello");
+  const { errors } = await program.keyhole("chat", "-p", "hello");
   expect(errors).toContain("agent.systemPrompt is ignored");
   expect(existsSync(mark)).toBe(false);
   const { out } = await program.keyhole("trust");

@@ -48,12 +48,14 @@ test("T21: no command of an mcp.json runs and no secret leaves before a person h
 test("T21: a person sees the whole command, invisible characters, and which secrets go where", async () => {
   const program = openProgram({ env: { MY_SECRET: SECRET } });
   const { config, touched } = await hostile(program);
-  const { out } = await program.keyhole("servers", config);
+  const shown = ["run", "leak"].map((name) => program.keyhole("servers", name, "--config", config));
+  const out = (await Promise.all(shown)).map((one) => one.out).join("");
   expect(out).toContain("                    # \\u202e\\u200b list");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as written.
   expect(out).toContain("sends    ${MY_SECRET} of yours");
   expect(out).not.toContain(SECRET);
-  expect(out).toContain("2 servers, 2 waiting for consent.");
+  const listed = await program.keyhole("servers", "--config", config);
+  expect(listed.out.match(/waits for approval: keyhole approve/g)).toHaveLength(2);
   expect(touched()).toBe(false);
 });
 
@@ -104,7 +106,7 @@ test("T21: without a terminal, a consent needs the hash of exactly what was list
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
   program.write("mcp.json", { mcpServers: { one: chaos({ MORE: "1" }) } });
   expect(await program.keyhole(...args, "--yes", listedHash(listed.out))).toMatchObject({ code: 1 });
-  expect((await program.keyhole("servers", config)).out).toContain("1 waiting for consent");
+  expect((await program.keyhole("servers", config)).out).toMatch(/one +waits for approval/);
 });
 
 test.skipIf(tmuxMissing() !== undefined)(
@@ -119,7 +121,7 @@ test.skipIf(tmuxMissing() !== undefined)(
     terminal.type("y");
     terminal.press("Enter");
     await terminal.ends();
-    expect((await program.keyhole("servers", config)).out).toContain("one  allowed");
+    expect((await program.keyhole("servers", config)).out).toMatch(/one .* tools /);
   },
 );
 
@@ -127,7 +129,7 @@ test("T21: a person sees how a server logs in and which private hosts it may rea
   const program = openProgram();
   const oauth = { clientSecret: SECRET, allowPrivateHosts: ["10.0.0.1"] };
   const config = program.write("mcp.json", { mcpServers: { web: { url: "https://x.example", oauth } } });
-  const { out } = await program.keyhole("servers", config);
+  const { out } = await program.keyhole("servers", "web", "--config", config);
   expect(out).toContain('allowPrivateHosts="[\\"10.0.0.1\\"]"');
   expect(out).not.toContain(SECRET);
 });

@@ -348,7 +348,7 @@ export const PROBLEMS = {
   },
   DAEMON_FAILED: {
     sentence: "The daemon of Keyhole cannot be used: {reason}.",
-    next: "Serve without it (keyhole serve --no-daemon), or stop it (keyhole daemon stop) and try again.",
+    next: "Serve without it (keyhole serve --no-daemon), or stop it (keyhole serve --stop) and try again.",
     when: "keyhole serve cannot reach or start the process that serves all clients.",
   },
   DAEMON_LOST: {

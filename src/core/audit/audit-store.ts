@@ -43,6 +43,8 @@ export type AuditEvent =
       readonly decided: "refused" | "asked";
       readonly outcome: string;
     })
+  /** The face puts the question to a person. The call runs, if they agree, under a record of its own. */
+  | (AuditedCall & { readonly kind: "call-asked" })
   /** The answer came from an idempotency key; nothing ran. */
   | (AuditedCall & { readonly kind: "call-repeated" })
   /** A person allowed something, or took that back. */

@@ -34,7 +34,7 @@ export interface RequestInfo {
 
 /**
  * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, declined
- * with their words for the model, or false if there is nobody to ask.
+ * with their words for the model, or false if nobody has answered.
  */
 export type Approval = boolean | "declined" | { readonly declined: string } | { readonly by: string };
 
@@ -50,6 +50,8 @@ export interface CallScope {
   readonly request: RequestInfo;
   readonly policy: CallPolicy;
   readonly approve: Approve;
+  /** The face puts a question that `approve` leaves open to a person, and calls again with the answer. */
+  readonly asksLater: boolean;
   /** Runs the script of a recipe. Absent inside such a script: recipes do not run in recipes. */
   readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<unknown>;
   /** Milliseconds a call may take, unless its entry says otherwise. */

@@ -20,12 +20,14 @@ export interface CallRecord {
   run<T extends { readonly value: Json }>(how: Decided, run: () => Promise<T>): Promise<T>;
   /** Unless the call ran, records that it was refused or answered from an idempotency key. */
   settle(refusal?: unknown): void;
+  /** Records that the call waits for a person, or that there is none. */
+  asked(): void;
 }
 
 const MAX_ARGS = 32;
 const MAX_NAME_CHARS = 64;
 const MAX_CHARS = 512;
-const UNRECORDED: CallRecord = { run: (_, run) => run(), settle: () => {} };
+const UNRECORDED: CallRecord = { run: (_, run) => run(), settle: () => {}, asked: () => {} };
 
 export function recordCall(entry: Entry, args: unknown, environment: CallScope): CallRecord {
   const { audit } = environment.services;
@@ -60,9 +62,15 @@ export function recordCall(entry: Entry, args: unknown, environment: CallScope):
       if (hasRun) return;
       if (refusal === undefined) return audit.note({ kind: "call-repeated", ...about });
       const outcome = codeOf(refusal);
-      const decided = outcome.startsWith("APPROVAL_") ? "asked" : "refused";
+      const decided = outcome === "APPROVAL_DECLINED" ? "asked" : "refused";
       audit.note({ kind: "call-refused", ...about, decided, outcome });
     },
+    asked: () =>
+      audit.note(
+        environment.asksLater
+          ? { kind: "call-asked", ...about }
+          : { kind: "call-refused", ...about, decided: "asked", outcome: "APPROVAL_REQUIRED" },
+      ),
   };
 }
 

@@ -24,15 +24,18 @@ export interface CallPolicy {
   readonly within?: ScriptBounds;
 }
 
-/** The call that a person is asked to approve. `hash` binds the approval to the tool's definition and the exact arguments. */
+/** The question whether a call may run. An answer is bound to its hash, its principal and its session. */
 export interface ApprovalRequest {
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** Stands for the tool's definition, the program behind it and the exact arguments. */
   readonly hash: string;
   readonly principal: Principal;
+  /** The handle of the session that the call belongs to. */
+  readonly session?: string;
   /** Why a person is asked: the tool's author requires it, or the tool is destructive, or it writes. */
   readonly why: "confirmation" | "destroys" | "writes";
-  /** The handle by which the same request goes on after the answer, if it has done a part already. */
+  /** The handle of the plan by which the same request goes on after the answer, if it has done a part already. */
   readonly resume?: string;
   /** The call is a part of a script. Without an answer now, the script asks once about all its remaining effects. */
   readonly inScript?: true;
@@ -79,7 +82,9 @@ export function callHash(entry: Entry, args: unknown): string {
 function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
   const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
-  return changes && calls !== undefined && !calls.includes(entry.op);
+  // A recipe keeps the op that its tool had when the recipe was saved.
+  const names = [entry.op, ...(entry.addresses ?? [])];
+  return changes && calls !== undefined && !names.some((name) => calls.includes(name));
 }
 
 /** Why a person must approve calls that do not run dry; undefined if nobody must. */

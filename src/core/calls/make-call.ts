@@ -2,8 +2,7 @@ import { toExampleArgs } from "../../base/json-schema/example-args.ts";
 import type { FieldError } from "../../base/json-schema/field-error.ts";
 import { validateParams } from "../../base/json-schema/validate-params.ts";
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
-import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
-import type { ProblemCode } from "../../base/problems/problems.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
@@ -22,6 +21,11 @@ export interface MadeCall extends Omit<EntryResult, "warnings"> {
   readonly dryRun: boolean;
 }
 
+/** The end of a call that waits for a person: nothing has run, and the same call goes on once the question is answered. */
+export interface AskingCall {
+  readonly asks: ApprovalRequest;
+}
+
 /**
  * Makes one call: decides, checks the params, asks a person if needed, runs. The audit log has a record of it in any
  * case. Throws the problem of a call that is refused or fails.
@@ -30,11 +34,12 @@ export async function makeCall(
   entry: Entry,
   wanted: ResolvedCall,
   environment: CallScope,
-): Promise<MadeCall> {
+): Promise<MadeCall | AskingCall> {
   const record = recordCall(entry, wanted.args, environment);
   try {
     const made = await make(entry, wanted, environment, record);
-    record.settle();
+    if ("asks" in made) record.asked();
+    else record.settle();
     return made;
   } catch (error) {
     record.settle(error);
@@ -47,7 +52,7 @@ async function make(
   wanted: ResolvedCall,
   environment: CallScope,
   record: CallRecord,
-): Promise<MadeCall> {
+): Promise<MadeCall | AskingCall> {
   const { principal } = environment.view;
   const decision = decideCall(entry, principal, wanted, environment.policy);
   if (decision.do === "refuse") throw decision.problem;
@@ -67,22 +72,34 @@ async function make(
     return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
   }
 
-  const run = async (): Promise<MadeCall> => {
-    const how: Decided =
-      decision.do === "ask"
-        ? { decided: "approved", approvedBy: await askFirst({ ...decision.question, args }, environment) }
-        : { decided: "run" };
-    const start = (call: CallContext) =>
-      entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
-    const ran = await record.run(how, () => runEntry(entry, environment, start, { dry: false, args }));
+  const { view, session } = environment;
+  const asks =
+    decision.do === "ask"
+      ? { ...decision.question, args, ...(session && { session: session.handle }) }
+      : undefined;
+  let hasBegun = false;
+  const start = (call: CallContext) =>
+    entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
+  const run = async (): Promise<MadeCall | undefined> => {
+    const how = asks ? await approvalOf(asks, environment) : RUN;
+    if (!how) return undefined;
+    const ran = await record.run(how, () => {
+      hasBegun = true;
+      return runEntry(entry, environment, start, { dry: false, args });
+    });
     return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
   };
+  const { idempotencyKey: key } = wanted;
   // A read may run twice, so its key is not stored.
-  if (wanted.idempotencyKey === undefined || entry.lane === "read") return await run();
-  const { view } = environment;
-  const hash = callHash(entry, wanted.args);
-  const call = { view, entry, key: wanted.idempotencyKey, name: addressOf(entry), hash };
-  return environment.services.idempotency.once(call, run, neverRan);
+  const made =
+    key === undefined || entry.lane === "read"
+      ? await run()
+      : await environment.services.idempotency.once(
+          { view, entry, key, name: addressOf(entry), hash: callHash(entry, wanted.args) },
+          run,
+          () => !hasBegun,
+        );
+  return made ?? { asks: asks! };
 }
 
 /** The problem of wrong params, with everything that a corrected call needs. */
@@ -92,27 +109,23 @@ function invalidParams(entry: Entry, errors: readonly FieldError[]): Problem {
   return problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
 }
 
+const RUN: Decided = { decided: "run" };
+
 /**
- * Asks a person. Resolves to who approved.
+ * A person's approval, with their name; undefined if nobody has answered.
  *
- * @throws APPROVAL_DECLINED or APPROVAL_REQUIRED.
+ * @throws APPROVAL_DECLINED.
  */
-export async function askFirst(
+export async function approvalOf(
   question: ApprovalRequest,
   { approve }: Pick<CallScope, "approve">,
-): Promise<string> {
+): Promise<Extract<Decided, { decided: "approved" }> | undefined> {
   const answer = await approve(question);
-  if (answer === true) return "application";
-  if (typeof answer === "object" && "by" in answer) return answer.by;
-  if (answer === false) throw problem("APPROVAL_REQUIRED", { name: question.op });
+  if (answer === false) return undefined;
+  if (answer === true) return { decided: "approved", approvedBy: "application" };
+  if (typeof answer === "object" && "by" in answer) return { decided: "approved", approvedBy: answer.by };
   const said = typeof answer === "object" ? `, and says: ${answer.declined}` : "";
   throw problem("APPROVAL_DECLINED", { name: question.op, said });
-}
-
-const NEVER_RAN: readonly ProblemCode[] = ["APPROVAL_REQUIRED", "APPROVAL_DECLINED", "AUDIT_FAILED"];
-
-function neverRan(error: unknown): boolean {
-  return isProblem(error) && NEVER_RAN.includes(error.code);
 }
 
 /** The dry run of a tool that defines none: it shows the checked call. */

@@ -15,7 +15,7 @@ import type { SourceContent } from "../nouns/source.ts";
 import { catalogErrors, catalogInvalid, routeOfName } from "./catalog-errors.ts";
 import { ingestEntry } from "./ingest-entry.ts";
 import { createLazyEntry } from "./lazy-entry.ts";
-import { deriveLane, opFromName } from "./op-name.ts";
+import { type DerivedOp, deriveLane, opsFromNames, tableVerb } from "./op-name.ts";
 import { opToRoute, parseRoute, plainToolOp, routeToOp } from "./route.ts";
 
 /** An immutable snapshot of all entries. A change builds the next one. */
@@ -48,8 +48,9 @@ export function buildCatalog(content: CatalogContent): Catalog {
   const inherited = new Map(
     content.domains.map(({ name, scopes, ask }) => [name, JSON.stringify([scopes, ask])]),
   );
+  const derived = deriveOps(content.drafts);
   const completed = content.drafts.map((draft) =>
-    toEntry(draft, domains.get(draft.domain), inherited.get(draft.domain) ?? ""),
+    toEntry(draft, domains.get(draft.domain), inherited.get(draft.domain) ?? "", derived(draft)),
   );
   const entries = completed.filter((entry) => typeof entry !== "string").sort(byRoute);
   const errors = [
@@ -91,6 +92,32 @@ export function buildCatalog(content: CatalogContent): Catalog {
   });
 }
 
+/** Makes ops for the drafts that come without an address, those of each domain together. */
+function deriveOps(drafts: readonly Draft[]): (draft: Draft) => DerivedOp | undefined {
+  const tools = Map.groupBy(drafts.filter(isTool), ({ domain }) => domain);
+  const ops = new Map(
+    [...tools].flatMap(([domain, all]) => {
+      const names = all.filter(isUnaddressed).map(({ name }) => name);
+      if (names.length === 0) return [];
+      const declared = all.filter((tool) => !isUnaddressed(tool)).map((tool) => toAddress(tool));
+      const taken = declared.flatMap((address) => (typeof address === "string" ? [] : address.op));
+      return [[domain, opsFromNames(names, domain, new Set(taken))] as const];
+    }),
+  );
+  return (draft) =>
+    isTool(draft) && isUnaddressed(draft) ? ops.get(draft.domain)?.get(draft.name) : undefined;
+}
+
+type ToolDraft = Extract<EntryDraft, { kind: "tool" }>;
+
+function isTool(draft: Draft): draft is ToolDraft {
+  return draft.kind === "tool" && !("read" in draft);
+}
+
+function isUnaddressed({ op, route }: ToolDraft): boolean {
+  return op === undefined && route === undefined;
+}
+
 /** Writes an address, or a domain, with the name of its domain in the place of an alias. */
 export function domainNamer(domains: ReadonlyMap<string, Domain>): (address: string) => string {
   const names = new Map<string, string>();
@@ -103,19 +130,25 @@ export function domainNamer(domains: ReadonlyMap<string, Domain>): (address: str
   };
 }
 
-const known = new WeakMap<Draft, { readonly inherited: string; readonly entry: Entry | string }>();
+const known = new WeakMap<Draft, { readonly key: string; readonly entry: Entry | string }>();
 
 /** Entries of unchanged drafts are reused, because a change of one source leaves the drafts of all other sources alone. */
-function toEntry(draft: Draft, domain: Domain | undefined, inherited: string): Entry | string {
+function toEntry(
+  draft: Draft,
+  domain: Domain | undefined,
+  inherited: string,
+  derived: DerivedOp | undefined,
+): Entry | string {
+  const key = derived ? `${inherited} ${derived.op} ${derived.addresses}` : inherited;
   const made = known.get(draft);
-  if (made && made.inherited === inherited) return made.entry;
-  const entry = "read" in draft ? toKeptEntry(draft, domain) : toWholeEntry(draft, domain);
-  known.set(draft, { inherited, entry });
+  if (made?.key === key) return made.entry;
+  const entry = "read" in draft ? toKeptEntry(draft, domain) : toWholeEntry(draft, domain, derived);
+  known.set(draft, { key, entry });
   return entry;
 }
 
-function toWholeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
-  const completed = completeEntry(draft, domain);
+function toWholeEntry(draft: EntryDraft, domain: Domain | undefined, derived?: DerivedOp): Entry | string {
+  const completed = completeEntry(draft, domain, derived);
   return typeof completed === "string" ? completed : ingestEntry(completed);
 }
 
@@ -170,17 +203,23 @@ function toHashed(entry: Entry): object {
 }
 
 /** Gives a draft its address, its lane, merged scopes and the domain's `ask`. Returns a sentence if it cannot have an address. */
-function completeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
-  const address = toAddress(draft);
+function completeEntry(
+  draft: EntryDraft,
+  domain: Domain | undefined,
+  derived: DerivedOp | undefined,
+): Entry | string {
+  const address = toAddress(draft, derived);
   if (typeof address === "string") return address;
   const scopes = [...new Set([...(domain?.scopes ?? []), ...draft.scopes])].sort();
   if (draft.kind !== "tool") return { ...draft, ...address, scopes, lane: "read" };
   const { defaultLane, ...tool } = draft;
-  const lane = deriveLane({ ...tool, name: tellingName(tool.name, address.op) }, defaultLane);
+  const lane = deriveLane({ ...tool, name: tellingName(draft, address.op) }, defaultLane);
   return { ...tool, ...address, scopes, lane, ...(domain?.ask && { ask: domain.ask }) };
 }
 
-function toAddress(draft: EntryDraft): { route: string; op: string } | string {
+type EntryAddress = Pick<Entry, "route" | "op" | "addresses">;
+
+function toAddress(draft: EntryDraft, derived?: DerivedOp): EntryAddress | string {
   const where = `domain ${draft.domain}, ${draft.kind} ${draft.name}`;
   const declaredOp = draft.kind === "tool" ? draft.op : undefined;
   if (draft.route !== undefined) {
@@ -195,15 +234,16 @@ function toAddress(draft: EntryDraft): { route: string; op: string } | string {
     }
     return { route: draft.route, op };
   }
-  const op = declaredOp ?? opFromName(draft.name, draft.domain);
+  const op = declaredOp ?? derived?.op;
   const route = op && opToRoute(op, draft.domain);
   if (!op || !route || !parseRoute(route)) {
     return `${where}: no address can be made of this name; give a route, or an op that begins with "${draft.domain}."`;
   }
-  return { route, op };
+  return { route, op, ...(derived && { addresses: derived.addresses }) };
 }
 
-/** The last part of the address says more about the lane than a title such as "SQL Query". */
-function tellingName(name: string, op: string): string {
-  return /\s/.test(name) ? (op.split(".").at(-1) ?? name) : name;
+/** The last part of an author's address says more about the lane than a title such as "SQL Query". */
+function tellingName(tool: ToolDraft, op: string): string {
+  if (!/\s/.test(tool.name)) return tool.name;
+  return isUnaddressed(tool) ? tableVerb(tool.name, tool.domain) : (op.split(".").at(-1) ?? tool.name);
 }

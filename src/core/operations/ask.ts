@@ -44,6 +44,9 @@ const EMPTY_CATALOG =
 const MOST_ALIKE_GROUPS = 2;
 const MOST_PARAMS = 4;
 
+/** An answer is written once: its text is measured while it is fitted. */
+const toText = memoizeByObject(answerText);
+
 export const ask = defineOperation({
   name: "ask",
   title: "Find what can help",
@@ -152,7 +155,7 @@ function withoutRest(ranking: RankedEntries, most: number): RankedEntries {
   return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, keep)) };
 }
 
-function toText(output: AskOutput): string {
+function answerText(output: AskOutput): string {
   const groups = output.domains.map(({ name, description }) => [
     description ? `## ${name}: ${description}` : `## ${name}`,
     ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name && !hit.shownBefore)).map(hitLine),

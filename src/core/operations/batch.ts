@@ -4,6 +4,7 @@ import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
 import { type AnswerLimits, NO_RESULTS, resultsSchema, sessionText, toResults } from "./answer-parts.ts";
+import { failureOf } from "./call-address.ts";
 import {
   type ErrorAnswer,
   errorSchema,
@@ -15,6 +16,7 @@ import {
 } from "./error-answer.ts";
 import {
   type Executed,
+  exec,
   execInput,
   execOutput,
   execText,
@@ -68,6 +70,10 @@ export const batch = defineOperation({
       throw problem("LIMIT_EXCEEDED", { what: "The number of requests", actual: requests.length, limit });
     }
     return runAll(requests, mode === "parallel" ? context.limits.concurrency : 1, context);
+  },
+  question: (outcomes) => {
+    const asking = outcomes.find((outcome) => "exec" in outcome && outcome.exec.outcome.is === "asks");
+    return asking && "exec" in asking ? exec.question?.(asking.exec) : undefined;
   },
   show: (outcomes, room) => {
     const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
@@ -175,7 +181,7 @@ async function follow({ $result, path = "" }: Reference, earlier: Earlier): Prom
   const failed = (reason: string) => problem("REFERENCE_FAILED", { reference: `${$result}${path}`, reason });
   if (!executed) throw failed("there is no earlier exec request of that index or id");
   const { outcome } = executed;
-  if (!outcome.ok) throw failed(`that request failed with ${outcome.failure.problem.code}`);
+  if (outcome.is !== "done") throw failed(`that request failed with ${failureOf(outcome).problem.code}`);
   const { JSONPointer } = await import("json-p3");
   try {
     return new JSONPointer(path).resolve(outcome.value) as Json;

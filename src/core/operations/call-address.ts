@@ -1,8 +1,8 @@
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
+import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import type { GuidanceStep } from "../calls/guidance-steps.ts";
-import type { ResolvedCall } from "../calls/make-call.ts";
-import { makeCall } from "../calls/make-call.ts";
+import { type AskingCall, makeCall, type ResolvedCall } from "../calls/make-call.ts";
 import { resolveAddress } from "../calls/resolve-address.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { readParams } from "../sessions/read-params.ts";
@@ -14,10 +14,10 @@ import type { OperationContext } from "./operation.ts";
 import type { ResultReading } from "./show-result.ts";
 import { showSession } from "./show-session.ts";
 
-/** The outcome of one address: the whole value, or the failure. */
+/** The outcome of one address: the whole value, the failure, or the question that a person has to answer first. */
 export type CallOutcome = { readonly address: string; readonly entry?: Entry | undefined } & (
   | {
-      readonly ok: true;
+      readonly is: "done";
       readonly value: Json;
       readonly guidance: readonly GuidanceStep[];
       readonly warnings: readonly (string | MessageTemplate)[];
@@ -28,7 +28,8 @@ export type CallOutcome = { readonly address: string; readonly entry?: Entry | u
       /** Set if a stored result was read. */
       readonly reading?: ResultReading;
     }
-  | { readonly ok: false; readonly failure: FailedOperation }
+  | { readonly is: "failed"; readonly failure: FailedOperation }
+  | ({ readonly is: "asks" } & AskingCall)
 );
 
 /** Runs a tool, loads a document, or reads a stored result or a session, depending on the address. */
@@ -43,19 +44,27 @@ export async function callAddress(
   try {
     if (entry) {
       const made = await makeCall(entry, { ...wanted, args }, context);
-      return { ...made, address, entry, ok: true, source: sourceOf(entry) };
+      if ("asks" in made) return { ...made, address, entry, is: "asks" };
+      return { ...made, address, entry, is: "done", source: sourceOf(entry) };
     }
     const read = await readHandle(address, args ?? {}, context);
     // A handle does not say which server produced its value, so the text counts as untrusted.
     const source = address.startsWith(RESULT_SCHEME) ? "result" : undefined;
-    return { address, ok: true, ...read, guidance: [], warnings: [], dryRun: false, source };
+    return { address, is: "done", ...read, guidance: [], warnings: [], dryRun: false, source };
   } catch (error) {
     const helpPath = helpPathOf(entry?.op ?? address, context.view);
     const name = entry?.op ?? address;
     const source = entry && sourceOf(entry);
     const failure = { problem: toOperationProblem(error, name), helpPath, source, entry };
-    return { address, entry, ok: false, failure };
+    return { address, entry, is: "failed", failure };
   }
+}
+
+/** Why an address has no value. A question that nobody answered is a failure in an answer. */
+export function failureOf(outcome: Exclude<CallOutcome, { is: "done" }>): FailedOperation {
+  if (outcome.is === "failed") return outcome.failure;
+  const { op: name } = outcome.asks;
+  return { problem: problem("APPROVAL_REQUIRED", { name }), helpPath: name, entry: outcome.entry };
 }
 
 function sourceOf({ outside, domain }: Entry): string | undefined {

@@ -59,10 +59,11 @@ export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): Err
   const { problem: raised, helpPath, source } = failure;
   const { code } = raised;
   const { message, next } = raised.inWords?.(room.words) ?? raised;
-  const details = hideSecrets(fitDetails(failure, room));
+  const details = fitDetails(failure, room);
   const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
   return {
     code,
+    // A part of a secret at the cut would not be recognised later.
     message: toVisibleText(hideSecrets(message), MESSAGE_CHARS),
     next,
     details,

@@ -11,7 +11,7 @@ import {
   sessionText,
   warningsText,
 } from "./answer-parts.ts";
-import { type CallOutcome, callAddress } from "./call-address.ts";
+import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
@@ -80,7 +80,8 @@ export const exec = defineOperation({
   input: execInput,
   output: execOutput,
   command: {
-    usage: "OP [name=value…]",
+    name: "call",
+    usage: "TOOL [name=value…]",
     takesValues: true,
     toInput: ([op, ...more], args) => ({ op: [op, ...more].join(" "), args }),
   },
@@ -95,6 +96,7 @@ export const exec = defineOperation({
   },
   calls: (input) => [plannedExec(input)],
   run: execute,
+  question: ({ outcome }) => (outcome.is === "asks" ? outcome.asks : undefined),
   show: (executed, room) => ({
     ...showExecuted(executed, room),
     ...(room.session && { session: room.session }),
@@ -126,8 +128,10 @@ export function plannedExec({ op, route, args, dry_run }: ExecInput): PlannedCal
 /** The envelope of an executed request. */
 export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room: AnswerLimits): ExecOutput {
   const meta = { trace_id: traceId, latency_ms: latencyMs };
-  if (!outcome.ok)
-    return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
+  if (outcome.is !== "done") {
+    const error = toErrorAnswer(failureOf(outcome), room);
+    return { op, ok: false, error, meta: { ...meta, warnings: [] } };
+  }
   const { reading, source, entry, guidance, dryRun } = outcome;
   const from = { reading, source, origin: entry };
   const { content, stored, outside, blocks } = showResult(outcome.value, op, room, from);

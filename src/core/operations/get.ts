@@ -17,7 +17,7 @@ import {
   toResults,
   warningsText,
 } from "./answer-parts.ts";
-import { type CallOutcome, callAddress } from "./call-address.ts";
+import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
 import { defineOperation } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
@@ -84,6 +84,7 @@ export const get = defineOperation({
       callAddress(route, { args: params, dryRun: dry_run }, context),
     );
   },
+  question: ([only]) => (only?.is === "asks" ? only.asks : undefined),
   show: (outcomes, room) => {
     const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
     const results = outcomes.map((outcome) => toResult(outcome, share));
@@ -102,7 +103,8 @@ export const get = defineOperation({
 
 function toResult(outcome: CallOutcome, room: AnswerLimits): GetResult {
   const { address, entry } = outcome;
-  if (!outcome.ok) return { route: address, success: false, error: toErrorAnswer(outcome.failure, room) };
+  if (outcome.is !== "done")
+    return { route: address, success: false, error: toErrorAnswer(failureOf(outcome), room) };
   const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
   const wide = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
   const name = entry ? addressOf(entry) : address;

@@ -3,7 +3,7 @@ import type { ToolNames } from "../../base/problems/format-message.ts";
 import type { Problem } from "../../base/problems/problem.ts";
 import type { TokenCounter } from "../../base/tokens/tokens.ts";
 import type { CallScope } from "../calls/call-environment.ts";
-import type { CallRequest } from "../calls/decide-call.ts";
+import type { ApprovalRequest, CallRequest } from "../calls/decide-call.ts";
 import type { Recipe } from "../nouns/recipe.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Cause } from "../sessions/tokens-by-cause.ts";
@@ -99,11 +99,11 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly unlisted?: readonly string[];
   /** Other spellings of fields that models send. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The calls that an input would make: whether a person is asked depends on them. */
+  /** The calls that an input would make: whether a person is asked depends on them. A script is asked about by its plan. */
   calls(input: z.output<I>): readonly PlannedCall[];
-  /** A repeated input goes on where it stopped to ask a person, and makes no call twice. */
-  readonly resumes?: true;
   run(input: z.output<I>, context: OperationContext): Promise<Outcome>;
+  /** The question that the outcome of an input with one call at most waits for. With its answer, the same input goes on. */
+  question?(outcome: Outcome): ApprovalRequest | undefined;
   show(outcome: Outcome, room: AnswerLimits): z.input<O>;
   toText(output: z.input<O>, words: ToolNames): string;
   /** The error of each request in an answer, or undefined where it succeeded. An answer fails if all of them failed. */

@@ -111,11 +111,11 @@ export async function readPlan(handle: string, principalId: string, plans: PlanS
 /** The one question about all effects of a plan. Its name is the plan's, so that no other plan is approved by it. */
 export function planQuestion(
   { hash, planned = [], handle }: Plan,
-  { principal, why }: Pick<ApprovalRequest, "principal" | "why">,
+  about: Pick<ApprovalRequest, "principal" | "session" | "why">,
 ): ApprovalRequest {
   const effects = planned.map(({ op, args }) => ({ op, args }));
   const op = `plan ${hash.slice(0, 12)}`;
-  return { op, args: { effects }, hash, principal, why, ...(handle && { resume: handle }) };
+  return { op, args: { effects }, hash, ...about, ...(handle && { resume: handle }) };
 }
 
 export type RequestEvent = Extract<PlanEvent, { readonly at: "began" | "ended" }>;

@@ -1,10 +1,9 @@
-import { Problem, problem } from "../../base/problems/problem.ts";
-import { UNAPPROVED_PLAN } from "../../base/problems/script-problems.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { type ApprovalRequest, decideCall } from "../calls/decide-call.ts";
-import { askFirst } from "../calls/make-call.ts";
+import { type AskingCall, approvalOf } from "../calls/make-call.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome, StopReason } from "../sandbox/sandbox.ts";
 import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
@@ -36,6 +35,8 @@ export interface RunResult {
   readonly plan?: Plan;
   /** Planned effects that the script has not made. */
   readonly left?: readonly Effect[];
+  /** The question about the plan that a person has to answer before it goes on. */
+  readonly asks?: ApprovalRequest;
   readonly problem?: Problem;
 }
 
@@ -54,7 +55,7 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
   let plan = await openPlan(request, context);
   for (let round = 1; ; round++) {
     const approved = request.dryRun ? plan : await approve(plan, context);
-    if ("problem" in approved) return { plan, problem: approved.problem, left: leftOf(plan, []) };
+    if (!("script" in approved)) return { plan, ...approved, left: leftOf(plan, []) };
     const performance = await perform(approved, request.dryRun, scriptLimits(request, context), context);
     const { calls, refused } = performance;
     if (refused) return { performance, problem: refused };
@@ -64,7 +65,7 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
     if (!whyAsk(plan, context) || round === MOST_ROUNDS)
       return { performance, plan, problem: differs(calls, plan) };
     const answer = await approve(plan, context);
-    if ("problem" in answer) return { performance, plan, problem: answer.problem };
+    if (!("script" in answer)) return { performance, plan, ...answer };
     plan = answer;
   }
 }
@@ -88,17 +89,21 @@ export function newScript(code: string, params: Json | undefined): PlanScript {
 }
 
 /** Asks about the whole plan, if one of its effects needs an approval and the plan has none. */
-async function approve(plan: Plan, context: OperationContext): Promise<Plan | { readonly problem: Problem }> {
+async function approve(
+  plan: Plan,
+  context: OperationContext,
+): Promise<Plan | AskingCall | { readonly problem: Problem }> {
   const why = plan.approvedBy === undefined ? whyAsk(plan, context) : undefined;
   if (!why) return plan;
-  const question = planQuestion(plan, { principal: context.view.principal, why });
+  const { view, session } = context;
+  const about = { principal: view.principal, ...(session && { session: session.handle }), why };
+  const question = planQuestion(plan, about);
   try {
-    const by = await askFirst(question, context);
-    return await keep(plan, { at: "approved", hash: plan.hash, by }, context);
+    const approval = await approvalOf(question, context);
+    if (!approval) return { asks: question };
+    return await keep(plan, { at: "approved", hash: plan.hash, by: approval.approvedBy }, context);
   } catch (error) {
-    const raised = toOperationProblem(error, question.op);
-    if (raised.code !== "APPROVAL_REQUIRED") return { problem: raised };
-    return { problem: new Problem(raised.code, { name: question.op }, raised.details, UNAPPROVED_PLAN) };
+    return { problem: toOperationProblem(error, question.op) };
   }
 }
 

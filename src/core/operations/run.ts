@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { formatMessage, type MessageTemplate, type ToolNames } from "../../base/problems/format-message.ts";
-import { problem } from "../../base/problems/problem.ts";
+import { Problem, problem } from "../../base/problems/problem.ts";
+import { UNAPPROVED_PLAN } from "../../base/problems/script-problems.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { toContentText } from "../answers/content-text.ts";
@@ -101,8 +102,8 @@ export const run = defineOperation({
     toInput: (words, params) => ({ ...(words.length > 0 && { code: words.join(" ") }), params }),
   },
   calls: () => [],
-  resumes: true,
   run: runAll,
+  question: ({ asks }) => asks,
   show,
   toText,
   errors: ({ error }) => [error],
@@ -124,7 +125,9 @@ async function runAll(
   const unreadable = returned.ok
     ? undefined
     : problem("RESULT_INVALID", { name: "The script", reason: returned.reason });
-  const own = refused ?? unreadable;
+  const unanswered =
+    result.asks && new Problem("APPROVAL_REQUIRED", { name: result.asks.op }, {}, UNAPPROVED_PLAN);
+  const own = refused ?? unanswered ?? unreadable;
   const failure = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
   return {
     ...result,

@@ -16,7 +16,7 @@ import { mayStillRead, needsAll, needsEntry } from "../sessions/read-conditions.
 import { keeperOf } from "../storage/result-keeper.ts";
 import type { AnswerLimits } from "./answer-parts.ts";
 import { ask } from "./ask.ts";
-import { type CallOutcome, callAddress } from "./call-address.ts";
+import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
 import { help } from "./help.ts";
 import type { Operation, OperationContext } from "./operation.ts";
@@ -199,7 +199,7 @@ export class ScriptCalls {
     if (!inDoubt) await this.recording.add({ at: "began", number, key, effect, ...(again && { again }) });
     const context = { ...this.#context, approve: this.#approval() };
     const made = await callAddress(entry.op, { args: effect.args, dryRun: false }, context);
-    if (!made.ok && made.failure.problem.code === "APPROVAL_REQUIRED") {
+    if (made.is === "asks") {
       await this.recording.add({ at: "withdrawn", number });
       this.dry = "approval";
       this.#note(effect, number, "planned", null);
@@ -208,7 +208,7 @@ export class ScriptCalls {
     const answer = this.#toAnswer(made);
     const ended = { number, key, needs: needsEntry(entry), effect, ...answer };
     await this.recording.add({ at: "ended", ...ended, ...(again && { again }) });
-    this.#note(effect, number, made.ok ? "done" : "failed", answer.value);
+    this.#note(effect, number, made.is, answer.value);
     return answer;
   }
 
@@ -220,7 +220,7 @@ export class ScriptCalls {
   }
 
   #toAnswer(made: CallOutcome): CallAnswer {
-    if (!made.ok) return this.#fail(made.failure);
+    if (made.is !== "done") return this.#fail(failureOf(made));
     const { entry, source, reading } = made;
     const value = reading ? toPage(made.value, Number.POSITIVE_INFINITY, reading.how).content : made.value;
     if (source !== undefined) this.sources.add(source);

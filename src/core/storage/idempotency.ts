@@ -32,16 +32,17 @@ export interface Idempotency {
   /**
    * Runs a call once for each key of a principal. The same key with the same call gives the first answer, also while
    * the call is running. A failure is kept too, since it may have had an effect, unless `neverRan` says that the
-   * call was refused before it ran. A key is kept for its whole time: if there is no room, the call does not run.
+   * call was refused before it ran. A run that returns undefined did not begin either, and leaves the key free. A key is
+   * kept for its whole time: if there is no room, the call does not run.
    *
    * @throws `CONFLICT` if the key was used for another call, or its answer is no longer kept; `KEYS_EXHAUSTED`;
    * `OUTCOME_UNKNOWN` if the gateway that ran it has ended.
    */
   once<T extends KeyedAnswer>(
     call: KeyedCall,
-    run: () => Promise<T>,
+    run: () => Promise<T | undefined>,
     neverRan: (error: unknown) => boolean,
-  ): Promise<T>;
+  ): Promise<T | undefined>;
 }
 
 /** Gateways that share keys. */
@@ -95,7 +96,10 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
     cached: 1_024,
   });
   /** Calls that run in this process. */
-  const running = new Map<string, { readonly hash: string; readonly answer: Promise<KeyedAnswer> }>();
+  const running = new Map<
+    string,
+    { readonly hash: string; readonly answer: Promise<KeyedAnswer | undefined> }
+  >();
 
   /** Waits for the outcome of a call that another gateway runs, or has run. */
   async function follow(id: string, { view, name, hash }: KeyedCall): Promise<KeyedAnswer | undefined> {
@@ -148,13 +152,13 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
   async function claimAndRun<T extends KeyedAnswer>(
     id: string,
     call: KeyedCall,
-    run: () => Promise<T>,
+    run: () => Promise<T | undefined>,
     neverRan: (error: unknown) => boolean,
-  ): Promise<T> {
+  ): Promise<T | undefined> {
     const claim = { id: randomUUID(), gateway: gateways.id };
 
-    async function runClaimed(): Promise<T> {
-      let answer: T;
+    async function runClaimed(): Promise<T | undefined> {
+      let answer: T | undefined;
       try {
         answer = await run();
       } catch (error) {
@@ -164,8 +168,13 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
         );
         throw error;
       }
+      if (answer === undefined) {
+        await persist(() => release(id, call, claim.id));
+        return undefined;
+      }
       // The call has run, so an answer that cannot be stored must not fail it.
-      const outcomes = await orNone(() => toOutcomes(answer, call));
+      const ran = answer;
+      const outcomes = await orNone(() => toOutcomes(ran, call));
       await persist(() => settle(id, call, claim.id, outcomes));
       return answer;
     }
@@ -187,9 +196,12 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
   return {
     once: async (call, run, neverRan) => {
       const id = contentHash({ principalId: call.view.principal.id, key: call.key });
-      const here = running.get(id);
-      if (here && here.hash !== call.hash) throw otherCall();
-      if (here) return here.answer as ReturnType<typeof run>;
+      for (let here = running.get(id); here; here = running.get(id)) {
+        if (here.hash !== call.hash) throw otherCall();
+        const answered = (await here.answer) as Awaited<ReturnType<typeof run>>;
+        // A call that did not begin leaves its key to the next one.
+        if (answered !== undefined) return answered;
+      }
       const answer = claimAndRun(id, call, run, neverRan);
       running.set(id, { hash: call.hash, answer });
       try {

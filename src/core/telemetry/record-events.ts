@@ -23,7 +23,7 @@ function recordOperation(recorder: Recorder, event: OperationEvent): void {
   // An unknown name is the caller's own text.
   const targets = outcome === "NOT_FOUND" ? [] : event.targets.map(withoutQuery);
   const tool = operation === "exec" && targets.length === 1 ? targets[0] : undefined;
-  const error = outcome === "ok" ? undefined : outcome;
+  const error = outcome === "ok" || outcome === "asks" ? undefined : outcome;
   const labels = { "keyhole.operation": operation, "error.type": error };
   recorder.metric("keyhole.operation.duration", latencyMs / 1000, labels);
   recorder.metric("keyhole.answer.tokens", tokens, labels);

@@ -236,7 +236,7 @@ export async function createFixedTools(
     const definition = { ...tool, inputSchema: jsonSchema(tool.inputSchema) };
     tools[tool.name] = toSdkTool(definition, {
       toCall: (input) => toolbox.toCall(tool.name, input)!,
-      call: ({ input }, options) => toolbox.call(tool.name, input, { ...call, ...options }),
+      call: (wanted, options) => callOperation(gateway, wanted, { ...toolbox.face, ...call, ...options }),
       approvals,
       trace,
     });

@@ -2,8 +2,10 @@ import { type InputRequiredResult, inputRequired, inputResponse } from "@modelco
 import { UNDRAWN } from "../../base/safety/invisible.ts";
 import { spellLookalikes } from "../../base/safety/visible-text.ts";
 import { boundaryBefore } from "../../base/util/cut-text.ts";
-import type { Approval as Answer } from "../../core/calls/call-environment.ts";
+import type { Approval, Approve } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
+import type { AskingOptions } from "../../gateway/face-api.ts";
+import { refusedState } from "./protocol-errors.ts";
 import type { RequestContext } from "./request.ts";
 import type { SealedStates } from "./sealed-state.ts";
 
@@ -15,67 +17,70 @@ const PAGE_CHARS = 4_000;
  */
 const ONE_KEY = /\bclaude-code\b/i;
 /** The client says that its person agreed. */
-const BY_CLIENT: Answer = { by: "person behind the client" };
+const BY_CLIENT: Approval = { by: "person behind the client" };
 
-/** Asks the person behind the client to approve one call, over as many requests as that takes. */
-export function createApproval(states: SealedStates, context: RequestContext) {
-  const isOneKey = ONE_KEY.test(context.client ?? "");
-  let open: ApprovalRequest | undefined;
-  let refused = false;
-  /** The answer that came back belongs to one question. Later ones of the same request are asked in turn. */
-  let isAnswered = false;
-
-  async function approve(request: ApprovalRequest): Promise<Answer> {
-    const { state, responses } = context;
-    if (request.inScript) return false;
-    if (state === undefined || isAnswered) {
-      open = request;
-      return false;
-    }
-    if (state.call !== request.hash || !(await states.spend(state.nonce, request.principal.id))) {
-      refused = true;
-      return false;
-    }
-    isAnswered = true;
-    // A tool that has begun was approved in an earlier request of the same call.
-    if (state.kind === "tool") return BY_CLIENT;
-    const keys = [...pagesOf(request).keys().map(pageKey), KEY];
-    const answers = keys.map((key) => answerTo(responses, key, isOneKey));
-    if (answers.every((answer) => answer === "yes")) return BY_CLIENT;
-    // A client that nobody sits at cancels: its person has not said no.
-    return answers.includes("no") ? "declined" : false;
-  }
-
-  return {
-    approve,
-    /** The question that replaces the refusal, if it has not been asked yet. */
-    question: () => (open ? toQuestion(open, states, isOneKey) : undefined),
-    /** Whether the state that came back belongs to another call, or was used before. */
-    isRefused: () => refused,
+/** The answer of the person behind the client, who is asked between requests. It counts once, and for its question alone. */
+export function answersOf(
+  states: SealedStates,
+  context: RequestContext,
+): Pick<AskingOptions, "answers" | "approve"> {
+  const { state } = context;
+  if (!state) return { answers: () => false };
+  // A tool that has begun was approved in an earlier request of the same call.
+  const answer = state.kind === "tool" ? BY_CLIENT : readAnswer(state.pages, context);
+  const answers: Approve = async ({ hash, principal, inScript }) => {
+    if (inScript || state.call !== hash) return false;
+    return (await states.spend(state.nonce, principal.id)) && answer;
   };
+  // A client that nobody sits at cancels, and is not asked again.
+  return answer === false ? { answers: undefined, approve: answers } : { answers };
 }
 
-function toQuestion(request: ApprovalRequest, states: SealedStates, isOneKey: boolean): InputRequiredResult {
-  const pages = pagesOf(request);
-  const op = visible(request.op);
+function readAnswer(pages: number, { responses, client }: RequestContext): Approval {
+  const keys = [...Array.from({ length: pages }, (_, index) => pageKey(index)), KEY];
+  const answers = keys.map((key) => answerTo(responses, key, isOneKey(client)));
+  if (answers.every((answer) => answer === "yes")) return BY_CLIENT;
+  return answers.includes("no") ? "declined" : false;
+}
+
+/**
+ * Puts a question to the person behind the client.
+ *
+ * @throws ProtocolError if the state that came back belongs to another call, or was used before.
+ */
+export function toQuestion(
+  question: ApprovalRequest,
+  states: SealedStates,
+  { state, client }: RequestContext,
+): InputRequiredResult {
+  const isNextOfPlan =
+    state?.kind === "approval" && state.resume === question.resume && state.call !== question.hash;
+  if (state && !(isNextOfPlan && question.resume)) throw refusedState();
+  const oneKey = isOneKey(client);
+  const pages = pagesOf(question);
+  const op = visible(question.op);
   const message =
     pages.length === 0
-      ? `Run ${op} with ${visible(JSON.stringify(request.args))}?`
+      ? `Run ${op} with ${visible(JSON.stringify(question.args))}?`
       : `Run ${op} with exactly what the ${pages.length} parts showed?`;
   const parts = pages.map((page, index) => {
     const heading = `Part ${index + 1} of ${pages.length} of ${op}:`;
     return [
       pageKey(index),
-      toForm(`${heading}\n${page}`, isOneKey || { title: "Seen", description: "Show what comes next" }),
+      toForm(`${heading}\n${page}`, oneKey || { title: "Seen", description: "Show what comes next" }),
     ];
   });
   return inputRequired({
-    requestState: states.approvalState(request),
+    requestState: states.approvalState(question, pages.length),
     inputRequests: {
       ...Object.fromEntries(parts),
-      [KEY]: toForm(message, isOneKey || { title: "Approve", description: "Run exactly this call" }),
+      [KEY]: toForm(message, oneKey || { title: "Approve", description: "Run exactly this call" }),
     },
   });
+}
+
+function isOneKey(client: string | undefined): boolean {
+  return ONE_KEY.test(client ?? "");
 }
 
 /** A question with a checkbox of these words, or without fields, so that accepting it is the answer. */
@@ -92,11 +97,11 @@ function toForm(message: string, box: true | { readonly title: string; readonly 
 function answerTo(
   responses: RequestContext["responses"],
   key: string,
-  isOneKey: boolean,
+  oneKey: boolean,
 ): "yes" | "no" | "none" {
   const answer = inputResponse(responses, key);
   if (answer.kind !== "elicit" || answer.action === "cancel") return "none";
-  const isMeant = answer.content?.approve === true || (isOneKey && answer.content?.approve === undefined);
+  const isMeant = answer.content?.approve === true || (oneKey && answer.content?.approve === undefined);
   return answer.action === "accept" && isMeant ? "yes" : "no";
 }
 

@@ -21,7 +21,7 @@ import type { Principal } from "../../core/nouns/principal.ts";
 
 const MAX_HEADER_CHARS = 16 * 1024;
 
-/** Finds the principals of bearer tokens, such as those of `keyhole token add`. */
+/** Finds the principals of bearer tokens, such as those of `keyhole agents add`. */
 export interface TokenFinder {
   /** The principal of a token that is valid now. */
   find(token: string): Principal | undefined | Promise<Principal | undefined>;

@@ -7,10 +7,12 @@ import {
   isInputRequiredResult,
   type ReadResourceResult,
 } from "@modelcontextprotocol/server";
+import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { callHash } from "../../core/calls/decide-call.ts";
+import type { AskingCall } from "../../core/calls/make-call.ts";
 import type { Entry, RpcError } from "../../core/nouns/entry.ts";
 import { toPlainText } from "../../core/nouns/plain-text.ts";
 import {
@@ -19,9 +21,8 @@ import {
   type Outside,
   poisonWarning,
 } from "../../core/operations/answer-parts.ts";
-import { type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
+import { type AskingOptions, type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { toEntryCall } from "../../gateway/toolbox.ts";
 import { textOf } from "../../sources/mcp/result-value.ts";
 import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { RequestContext } from "./request.ts";
@@ -36,6 +37,13 @@ const NATIVE = {
 /** The answer to a call: its result, or a question to the client. */
 export type ToolResult = CallToolResult | InputRequiredResult;
 
+/** A call of an entry that is listed as a tool. */
+interface NativeCall {
+  readonly entry: Entry;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly input: unknown;
+}
+
 interface NativeCaller {
   readonly gateway: Gateway;
   readonly states: SealedStates;
@@ -44,36 +52,37 @@ interface NativeCaller {
 /** Runs an entry listed as a tool. A result in the protocol's shape is passed on with its text made visible. */
 export async function callNative(
   caller: NativeCaller,
-  entry: Entry,
-  args: Readonly<Record<string, unknown>>,
-  options: FaceOptions,
+  { entry, args, input }: NativeCall,
+  options: AskingOptions,
   context: RequestContext,
-): Promise<ToolResult> {
-  if (entry.kind !== "tool") return load(caller, entry, args, context, toResult);
+): Promise<{ readonly result: ToolResult } | AskingCall> {
+  if (entry.kind !== "tool") return { result: await load(caller, entry, args, context, toResult) };
   checkState(entry, args, context);
   const { passing, passed } = passingOn(options);
-  const { input } = toEntryCall(entry, args);
   const output = await faceApiOf(caller.gateway).run("exec", input, { ...passing, ...NATIVE });
+  if ("asks" in output) return output;
   // The SDK checks the result on its way out; here only its shape matters.
   const { content } = fieldsOf(passed.result);
-  if (Array.isArray(content) && (output.ok || output.error.code === "UPSTREAM_ERROR"))
-    return visibleResult(
-      passed.result as CallToolResult,
-      entry.domain,
-      output.ok ? output.meta.outside : output.error.outside,
-    );
+  if (Array.isArray(content) && (output.ok || output.error.code === "UPSTREAM_ERROR")) {
+    const outside = output.ok ? output.meta.outside : output.error.outside;
+    return { result: visibleResult(passed.result as CallToolResult, entry.domain, outside) };
+  }
   if (!output.ok) {
     throwFailed(passed.error, output.error.code);
     const { code, message, next, details } = output.error;
     return {
-      content: [{ type: "text", text: output.text }],
-      structuredContent: { error: { code, message, next, details } },
-      isError: true,
+      result: {
+        content: [{ type: "text", text: output.text }],
+        structuredContent: { error: { code, message, next, details } },
+        isError: true,
+      },
     };
   }
   const value = output.result as Json;
-  if (isInputRequiredResult(value)) return toInputRequired(caller, entry, args, value, context);
-  return toResult(value, guidanceText(output.guidance ?? []));
+  const result = isInputRequiredResult(value)
+    ? toInputRequired(caller, entry, args, value, context)
+    : toResult(value, guidanceText(output.guidance ?? []));
+  return { result };
 }
 
 /** Loads a document, skill or prompt whole, or asks the client for the input that loading needs. */
@@ -101,12 +110,12 @@ export async function load<T>(
 }
 
 /** Options of a call that may pass on an upstream server's result, or its error, unchanged. */
-function passingOn(options: FaceOptions) {
+function passingOn<O extends FaceOptions>(options: O) {
   const passed: { result?: unknown; error?: RpcError } = {};
   const client = options.client && {
     ...options.client,
     passOn: (result: unknown) => {
-      passed.result = result;
+      passed.result = hideSecrets(result);
     },
     passError: (error: RpcError) => {
       passed.error = error;

@@ -2,14 +2,14 @@ import { type CallToolResult, isInputRequiredResult, ProtocolErrorCode } from "@
 import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { blocksOf } from "../../core/answers/blocks.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import { faceApiOf } from "../../gateway/face-api.ts";
+import { type AskingOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { isRepeatable, type ToolAnswer } from "../../gateway/toolbox.ts";
-import { createApproval } from "./approval.ts";
+import { type ToolAnswer, type ToolCall, toToolAnswer } from "../../gateway/toolbox.ts";
+import { answersOf, toQuestion } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
 import { readsBytes } from "./client-limits.ts";
 import type { Listings, ToolListing } from "./listing.ts";
-import { refusedState, refusedTask, unknownName } from "./protocol-errors.ts";
+import { refusedTask, unknownName } from "./protocol-errors.ts";
 import { answerRequest, type ClientRequest, type KnownClient, type RequestContext } from "./request.ts";
 import type { SealedStates } from "./sealed-state.ts";
 import { TASKS_EXTENSION, type Tasks, toCreated } from "./tasks.ts";
@@ -57,52 +57,50 @@ interface Callers {
 export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Callers): AnswerCall {
   const { clock, view } = faceApiOf(parts.gateway);
 
-  async function findCaller(name: string, principal: Principal | undefined): Promise<Caller> {
+  async function findTool({ name, args }: NamedCall, principal: Principal | undefined) {
     const caller = await callerOf(principal);
-    if (caller.listing.toolbox.toCall(name, {})) return caller;
+    const tool = caller.listing.toolbox.toCall(name, args);
+    if (tool) return { ...caller, tool };
     // A tool that is not listed may belong to a server that is still starting.
     await view("started", caller.principal);
-    return parts.listings.for(caller.principal);
+    const later = await parts.listings.for(caller.principal);
+    return { ...later, tool: later.listing.toolbox.toCall(name, args) };
   }
 
   return (call, request, principal) =>
     answerRequest(
       request,
       call.name,
-      { clock, knownClient, findCaller: () => findCaller(call.name, principal) },
-      ({ listing }, context) => {
+      { clock, knownClient, findCaller: () => findTool(call, principal) },
+      async ({ listing: { toolbox }, tool }, context) => {
+        if (!tool) throw unknownName("tool", call.name);
         const isModern = request.envelope !== undefined;
         const { tasks } = parts;
-        return tasks && becomesTask(listing, call, context, isModern)
-          ? callAsTask(parts, tasks, listing, call, { context, isModern })
-          : callTool(parts, listing, call, context);
+        // Decisions and sentences are those of the surface.
+        const asked = { ...context, options: { ...toolbox.face, ...context.options } };
+        return tasks && becomesTask(tool, call, context, isModern)
+          ? callAsTask(parts, tasks, tool, call.task?.ttl, { context: asked, isModern })
+          : callTool(parts, tool, asked);
       },
     );
 }
 
-/** Runs a tool of the surface. Refusals are results that a model can read and act on. */
-async function callTool(
-  parts: CallParts,
-  { toolbox }: ToolListing,
-  { name, args }: NamedCall,
-  context: RequestContext,
-): Promise<ToolResult> {
-  const call = toolbox.toCall(name, args);
-  if (!call) throw unknownName("tool", name);
-  // A repeated request runs all its calls again, so only an input that can be repeated may ask.
-  const asksClient = parts.approvals === "client" && context.canAsk && isRepeatable(call);
-  const approval = asksClient ? createApproval(parts.states, context) : undefined;
-  const options = { ...context.options, ...(approval && { approve: approval.approve }) };
-  const entry = toolbox.entries.get(name);
-  const answer = entry
-    ? await callNative(parts, entry, args, options, context)
-    : toResult(
-        await toolbox.call(name, args, options),
-        parts.structured || context.structured,
-        readsBytes(context.client),
-      );
-  if (approval?.isRefused()) throw refusedState();
-  return approval?.question() ?? answer;
+/** Runs a tool of the surface, or asks the person behind the client first. Refusals are results that a model can read. */
+async function callTool(parts: CallParts, tool: ToolCall, context: RequestContext): Promise<ToolResult> {
+  const asksClient = parts.approvals === "client" && context.canAsk;
+  const options: AskingOptions = {
+    answers: undefined,
+    ...context.options,
+    ...(asksClient && answersOf(parts.states, context)),
+  };
+  const { operation, input, native } = tool;
+  if (native) {
+    const result = await callNative(parts, { ...native, input }, options, context);
+    return "asks" in result ? toQuestion(result.asks, parts.states, context) : result.result;
+  }
+  const answer = await faceApiOf(parts.gateway).run(operation, input, options);
+  if ("asks" in answer) return toQuestion(answer.asks, parts.states, context);
+  return toResult(toToolAnswer(answer), parts.structured || context.structured, readsBytes(context.client));
 }
 
 function toResult(
@@ -126,13 +124,13 @@ function toResult(
  * @throws ProtocolError if a task is asked for that the tool cannot be
  */
 function becomesTask(
-  { toolbox }: ToolListing,
+  { native }: ToolCall,
   { name, task }: NamedCall,
   { options }: RequestContext,
   isModern: boolean,
 ): boolean {
   const asked = task !== undefined;
-  const canBe = toolbox.entries.get(name)?.presentation?.runsAsTask === true;
+  const canBe = native?.entry.presentation?.runsAsTask === true;
   if (isModern)
     return canBe && fieldsOf(options.client?.capabilities.extensions)[TASKS_EXTENSION] !== undefined;
   if (asked && !canBe)
@@ -144,21 +142,21 @@ function becomesTask(
 async function callAsTask(
   parts: CallParts,
   tasks: Tasks<ToolResult>,
-  listing: ToolListing,
-  call: NamedCall,
+  tool: ToolCall,
+  ttl: number | undefined,
   { context, isModern }: { readonly context: RequestContext; readonly isModern: boolean },
 ): Promise<ToolResult> {
-  const decisions = await listing.toolbox.decide(call.name, call.args, context.options);
+  const { options } = context;
+  const decisions = await faceApiOf(parts.gateway).decide(tool.operation, tool.input, options);
   const asksFirst = parts.approvals === "client" && context.canAsk && !context.state;
-  if (asksFirst && decisions.some((decision) => decision.do === "ask"))
-    return callTool(parts, listing, call, context);
+  if (asksFirst && decisions.some((decision) => decision.do === "ask")) return callTool(parts, tool, context);
   // Only tools that are listed become tasks.
-  const started = { principal: context.principal, entry: listing.toolbox.entries.get(call.name)! };
-  const task = tasks.start(started, call.task?.ttl, async (signal, report) => {
-    const { client } = context.options;
+  const started = { principal: context.principal, entry: tool.native!.entry };
+  const task = tasks.start(started, ttl, async (signal, report) => {
+    const { client } = options;
     const progress = ({ message }: { readonly message?: string }) => message !== undefined && report(message);
-    const options = { ...context.options, signal, ...(client && { client: { ...client, progress } }) };
-    const result = await callTool(parts, listing, call, { ...context, options });
+    const inTask = { ...options, signal, ...(client && { client: { ...client, progress } }) };
+    const result = await callTool(parts, tool, { ...context, options: inTask });
     if (!isInputRequiredResult(result)) return result;
     throw refusedTask("The tool asks for input: call it without a task.");
   });

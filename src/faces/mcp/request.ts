@@ -122,7 +122,7 @@ function toContext(
       ...(connection.session && { session: connection.session }),
       client: toClient(request, capabilities, state, progress),
       limits: limitsOf(client),
-      ...(state?.kind === "approval" && state.resume && { resume: state.resume }),
+      ...(state?.kind === "approval" && { resume: state }),
       ...(trace && { trace }),
     },
   };

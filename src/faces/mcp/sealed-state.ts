@@ -56,10 +56,15 @@ export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions
   };
 }
 
-/** State that one request of a call leaves with the client for the next one. Both kinds are bound to the exact call. */
-export type SealedState =
-  | { readonly kind: "approval"; readonly call: string; readonly nonce: string; readonly resume?: string }
-  | { readonly kind: "tool"; readonly call: string; readonly nonce: string; readonly state: string };
+/** State that one request of a call leaves with the client for the next one. It is bound to the exact call. */
+export type SealedState = { readonly call: string; readonly nonce: string } & (
+  | ({
+      readonly kind: "approval";
+      /** How many pages the question has. */
+      readonly pages: number;
+    } & Pick<ApprovalRequest, "resume" | "session">)
+  | { readonly kind: "tool"; readonly state: string }
+);
 
 export type SealedStates = ReturnType<typeof createSealedStates>;
 
@@ -70,8 +75,10 @@ export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TT
   const { seal, open } = createSealer<SealedState>({ secret, ttlMs: Math.min(ttlMs, APPROVAL_MS) });
   return {
     open,
-    approvalState: ({ hash, principal, resume }: ApprovalRequest) =>
-      seal({ kind: "approval", call: hash, nonce: mintHandle(""), ...(resume && { resume }) }, principal.id),
+    approvalState: ({ hash, principal, resume, session }: ApprovalRequest, pages: number) => {
+      const goesOn = { ...(resume && { resume }), ...(session && { session }) };
+      return seal({ kind: "approval", call: hash, nonce: mintHandle(""), pages, ...goesOn }, principal.id);
+    },
     /** State of a tool that has begun. */
     toolState: (call: string, state: string, principal: Principal) =>
       seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),

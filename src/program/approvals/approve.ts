@@ -107,7 +107,7 @@ function groupsOf(
   config: string | undefined,
 ): Group[] {
   const sources = new Set([...pins.list().map(({ source }) => source), ...programs.keys(), ...notStarted]);
-  const all = `${suggestCommand(["list"], config)} shows all`;
+  const all = `${suggestCommand(["servers"], config)} shows all`;
   checkNames("approve", "server", wanted, [...sources], all);
   return [...Map.groupBy(pins.list().filter(waits), ({ source }) => source)].filter(
     ([source]) => wanted.length === 0 || wanted.includes(source),

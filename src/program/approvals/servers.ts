@@ -1,6 +1,5 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { countOf } from "../../base/util/count-of.ts";
 import { type Consents, showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { openConfig } from "../open/open-config.ts";
@@ -8,33 +7,27 @@ import { openConsents } from "../open/stores.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
 import { checkNames, defineCommand, invalid } from "../terminal/define-command.ts";
-import { ALL, CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
+import { ALL, CONFIG } from "../terminal/shared-options.ts";
 
+/** Lets servers start, and takes that back. */
 export const servers = defineCommand({
   name: "servers",
   page: "security.md",
-  words: { "": "[CONFIG]", allow: "[LABEL]", revoke: "[LABEL]" },
-  forms: ["[CONFIG]", "allow LABEL|--all", "revoke LABEL|--all"],
-  about: `Lists the servers of a JSON config and of the settings, and exactly what each runs or reaches. allow shows it,
-    asks, and lets the servers start; revoke takes that back. A server that changes has to be allowed again. A running
-    gateway notices within a second. Nothing is started here. Servers of a config module start with it and are not
-    listed.`,
+  words: { allow: "[NAME]", revoke: "[NAME]" },
+  forms: ["allow NAME|--all", "revoke NAME|--all"],
+  about: `allow shows exactly what a server runs or reaches, asks, and lets it start; revoke takes that back. A server
+    that changes has to be allowed again. A running gateway notices within a second. Nothing is started here.`,
   options: {
     config: CONFIG,
     all: ALL,
     yes: { takes: "HASH", help: "allow without a terminal exactly what was listed under this hash" },
-    json: JSON_OUTPUT,
   },
-  run: async ({ action, words: [word], config, all, yes, json }) => {
-    if (action && all === (word !== undefined)) throw invalid("servers", `${action} needs LABEL or --all`);
-    const { servers, loaded } = await openConfig({
-      config: config ?? (action ? undefined : word),
-      everyProfile: true,
-    });
+  run: async ({ action, words: [word], config, all, yes }) => {
+    if (all === (word !== undefined)) throw invalid("servers", `${action} needs NAME or --all`);
+    const { servers, loaded } = await openConfig({ config, everyProfile: true });
     for (const { message } of loaded.problems) console.error(toVisibleLine(message));
     const programs = servers.map((server) => server.program());
     const consents = openConsents();
-    if (!action) return list(programs, consents, json);
     const labels = programs.map(({ label }) => label);
     const lists = `${suggestCommand(["servers"], config)} lists all`;
     if (word !== undefined) checkNames("servers", "server", [word], labels, lists);
@@ -43,23 +36,6 @@ export const servers = defineCommand({
     await allowServers(chosen, consents, yes);
   },
 });
-
-function list(programs: readonly ServerProgram[], consents: Consents, json: boolean): void {
-  const rows = programs.map((program) => ({
-    label: program.label,
-    isAllowed: consents.isGiven(program),
-    hash: program.hash,
-    // Values of variables and headers may be secret, so JSON has the same lines.
-    shown: showProgram(program),
-  }));
-  if (json) return void console.log(JSON.stringify(rows, null, 2));
-  for (const { label, isAllowed, shown } of rows) {
-    const state = isAllowed ? "allowed" : "waits for consent";
-    console.log([`${toVisibleLine(label)}  ${state}`, ...shown].join("\n  "));
-  }
-  const waiting = rows.filter(({ isAllowed }) => !isAllowed);
-  console.log(`${countOf(rows.length, "server")}, ${waiting.length} waiting for consent.`);
-}
 
 /** Shows what servers run, asks, and lets them start. */
 export async function allowServers(

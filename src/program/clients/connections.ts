@@ -126,7 +126,12 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return plan;
   }
 
-  return { earlier, make, planUndo, undo };
+  /** The names of the clients that are connected. */
+  async function clients(): Promise<string[]> {
+    return [...new Set([...(await readAll()).values()].map(({ client }) => client))];
+  }
+
+  return { earlier, make, planUndo, undo, clients };
 }
 
 /** A file before and after connections are undone. Without a text, there is no file. */

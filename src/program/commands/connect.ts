@@ -164,7 +164,7 @@ async function undo({ name, title }: Client, isDry: boolean): Promise<void> {
     );
 }
 
-function openConnections() {
+export function openConnections() {
   return createConnections(join(setStateFolder(), "connections"));
 }
 

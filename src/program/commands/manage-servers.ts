@@ -58,7 +58,7 @@ export const remove = defineCommand({
   run: async ({ words: [name = ""] }) => {
     const { all, other, profiles } = await ownServers();
     if (!Object.hasOwn(all, name))
-      throw notFound("remove", ["server", name], Object.keys(all), "keyhole list shows all");
+      throw notFound("remove", ["server", name], Object.keys(all), "keyhole servers lists all");
     const isOther = Object.hasOwn(other, name);
     const users = Object.keys(profiles).filter(
       (profile) => field(field(profiles[profile], "servers"), name) !== undefined,
@@ -92,8 +92,8 @@ function pairs(texts: readonly string[], mark: string): Record<string, string> {
 export const login = defineCommand({
   name: "login",
   page: "upstreams.md",
-  words: "LABEL",
-  about: "Logs in to an upstream server. Prints the address to open, and waits for the login to finish.",
+  words: "NAME",
+  about: "Logs in to a server. Prints the address to open, and waits for the login to finish.",
   options: {
     config: CONFIG,
     open: { help: "open the address in the browser" },
@@ -125,8 +125,8 @@ export const login = defineCommand({
 export const logout = defineCommand({
   name: "logout",
   page: "upstreams.md",
-  words: "LABEL",
-  about: "Deletes the login to an upstream server.",
+  words: "NAME",
+  about: "Deletes the login to a server.",
   options: { config: CONFIG },
   run: async ({ words: [label = ""], config }) => {
     const server = await findServer("logout", label, config);

@@ -17,6 +17,7 @@ import {
   toCamelCase,
 } from "../terminal/define-command.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
+import { DOES } from "../terminal/tool-words.ts";
 
 /** The options that every operation takes on the command line. */
 const SHARED = {
@@ -32,33 +33,83 @@ const SHARED = {
 } as const;
 
 type OperationFlags = CommandInput<typeof SHARED> & { readonly apply?: boolean };
+/** The command line of an operation: its flags, and the fields of the operation by name. */
+type OperationLine = OperationFlags & { readonly [field: string]: unknown };
 type CommandOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "title" | "input" | "command">;
 
 /** A tool ran dry, and nobody had asked for that. */
 const RAN_DRY = 3;
-const APPLY = { help: "let destructive tools take effect, instead of a dry run" } as const;
+const APPLY = { help: "let tools that destroy take effect, instead of a dry run" } as const;
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
 export function operationCommand(name: OperationName): Command {
-  const operation = OPERATIONS[name] as unknown as CommandOperation;
+  const operation = operationOf(name);
   const { title, command } = operation;
   const fields = optionsOf(operation);
-  const defined = defineCommand({
+  return defineOperationCommand({
     name: command.name ?? name,
+    usage: command.usage,
+    about: `${title}. ${VALUES}`,
+    fields,
+    applies: APPLIES.includes(name),
+    run: (input) => operate(name, toInput(operation, fields, input), input),
+  });
+}
+
+/** Tools are described; everything else is loaded. */
+const LOADED = /^[^:]+:\/\/(?!$|tools$|tools\/)/;
+
+/** `keyhole show`: the operations `help` and `get` in one. */
+export function showCommand(): Command {
+  const fields = optionsOf(operationOf("help"));
+  return defineOperationCommand({
+    name: "show",
+    usage: "[PATH] [name=value…]",
+    about: `Describes a server, a group of tools or one tool; without PATH, everything there is. Loads a document, a skill, a prompt with
+      its values, or a stored result. ${VALUES}`,
+    fields,
+    applies: false,
+    run: (input) => {
+      const isLoaded = LOADED.test(input.words[0] ?? "");
+      const name = isLoaded ? "get" : "help";
+      return operate(name, toInput(operationOf(name), isLoaded ? [] : fields, input), input);
+    },
+  });
+}
+
+const VALUES = "Values are read as JSON where they are JSON, otherwise as text.";
+
+interface OperationCommand {
+  readonly name: string;
+  readonly usage: string;
+  readonly about: string;
+  readonly fields: readonly OperationField[];
+  /** Whether it runs tools that write. */
+  readonly applies: boolean;
+  run(input: OperationLine): Promise<void>;
+}
+
+function defineOperationCommand({ name, usage, about, fields, applies, run }: OperationCommand): Command {
+  const defined = defineCommand({
+    name,
     words: "[WORD]...",
-    forms: [command.usage],
-    about: `${title}. Values are read as JSON where they are JSON, otherwise as text.`,
+    forms: [usage],
+    about,
     options: {
       ...Object.fromEntries(fields.map((field) => [field.option, field.about])),
-      ...(APPLIES.includes(name) && { apply: APPLY }),
+      ...(applies && { apply: APPLY }),
       ...SHARED,
     },
-    notes: APPLIES.includes(name)
+    notes: applies
       ? `Exits with 1 if the answer is an error, and with ${RAN_DRY} if a tool ran dry although --dry-run was not given.`
       : "Exits with 1 if the answer is an error.",
-    run: (input) => operate(name, toInput(operation, fields, input as never), input as never),
+    run: (input) => run(input as never),
   });
   return { ...defined, start: (args) => defined.start(args.map(spellOut)) };
+}
+
+function operationOf(name: OperationName): CommandOperation {
+  return OPERATIONS[name] as unknown as CommandOperation;
 }
 
 async function operate(name: OperationName, fields: object, options: OperationFlags): Promise<void> {
@@ -95,7 +146,7 @@ const APPLIES: readonly OperationName[] = ["exec", "batch", "run"];
 /** The input with `dry_run: false` wherever it does not say otherwise. */
 function applied(name: OperationName, input: object): object {
   if (fieldsOf(input).dry_run === true)
-    throw invalid(name === "run" ? "script" : name, "give either --dry-run or --apply");
+    throw invalid(operationOf(name).command.name ?? name, "give either --dry-run or --apply");
   const requests = listOf(fieldsOf(input).requests).map((request) => {
     const { exec } = fieldsOf(request);
     return isPlainObject(exec) ? { ...fieldsOf(request), exec: { dry_run: false, ...exec } } : request;
@@ -127,14 +178,40 @@ interface OperationField {
   read(value: string | boolean): unknown;
 }
 
+/** The fields of operations in words for people; a field without words is described by the operation. */
+const FIELDS: Readonly<Record<string, string>> = {
+  queries: "several needs at once, as a JSON list",
+  domain: "only this server",
+  kinds: "only these, as a JSON list: tool, resource, skill, prompt",
+  perDomain: "at most this many of each server",
+  limit: "at most this many",
+  maxTokens: "the length of the answer in tokens",
+  explain: "say why each was found",
+  session: "go on with the session that an answer of this address named",
+  plan: "perform the plan that an answer of this address named",
+  format: "short or full (default: short)",
+  include_examples: "--no-include-examples leaves them out",
+  include_schemas: "with the JSON Schemas of tools",
+  args: "all values as one JSON object",
+  params: "all values as one JSON object",
+  idempotency_key: "a key under which a repeated call gets the first answer",
+  dry_run: "only say what would happen",
+  timeout_ms: "how long the script may run",
+  keep: "keep the script as a recipe, described by a JSON object",
+};
+/** The words of the command line carry these fields. */
+const WORDED = ["query", "path", "op", "route", "code"];
+
 function optionsOf({ input }: CommandOperation): OperationField[] {
   const shape = input instanceof z.ZodObject ? (input.shape as Record<string, z.ZodType>) : {};
-  return Object.entries(shape).map(([name, schema]) => {
+  const fields = Object.entries(shape).filter(([name]) => !WORDED.includes(name));
+  return fields.map(([name, schema]) => {
+    const help = FIELDS[name] ?? schema.description ?? "";
     const isFlag = schema.safeParse(true).success && !schema.safeParse("text").success;
     return {
       name,
       option: name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
-      about: isFlag ? { isOpen: true } : { takes: "VALUE" },
+      about: isFlag ? { isOpen: true, help } : { takes: "VALUE", help },
       read: (value) =>
         typeof value === "string" && !schema.safeParse(value).success ? readValue(value) : value,
     };
@@ -146,7 +223,7 @@ const VALUE = /^([\p{L}_][\p{L}\p{N}_.-]*)=(.*)$/su;
 function toInput(
   { command }: CommandOperation,
   fields: readonly OperationField[],
-  input: { readonly words: readonly string[]; readonly [name: string]: unknown },
+  input: OperationLine,
 ): object {
   const words: string[] = [];
   const values: [string, unknown][] = [];
@@ -185,12 +262,12 @@ function showAsk(output: AskOutput): string {
   const blocks = hits.map((hit, index) => {
     const why = explanations[hit.route] as Explanation | undefined;
     const marks = [
-      ...(hit.lane === "read" ? [] : [hit.lane]),
+      ...(hit.lane === undefined || hit.lane === "read" ? [] : [DOES[hit.lane]]),
       ...(hit.entryPoint ? ["a way in"] : []),
       ...(hit.unavailable ? [`unavailable, ${hit.unavailable}`] : []),
     ];
     return [
-      `${index + 1}. ${hit.route}${hit.signature ?? ""}${marks.length > 0 ? `  [${marks.join("; ")}]` : ""}`,
+      `${index + 1}. ${hit.op ?? hit.route}${hit.signature ?? ""}${marks.length > 0 ? `  [${marks.join("; ")}]` : ""}`,
       ...(hit.summary ? [`   ${hit.summary}`] : []),
       ...(why ? [`   why: ${reasonsOf(why).join("; ")}`] : []),
     ].join("\n");

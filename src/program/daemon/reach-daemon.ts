@@ -106,7 +106,7 @@ export function spawnDaemon(paths: DaemonPaths): ChildProcess {
   const log = openSync(paths.log, size > MAX_LOG_BYTES ? "w" : "a", 0o600);
   // A gateway that runs this client as its server must not end the daemon of everybody with it.
   const { [MARKER]: _, ...env } = process.env;
-  const args = [...process.execArgv, process.argv[1]!, "daemon", "run"];
+  const args = [...process.execArgv, process.argv[1]!, "serve", "--daemon"];
   const child = spawn(process.execPath, args, {
     detached: true,
     stdio: ["ignore", log, log],

@@ -42,7 +42,16 @@ export function readRelayRequest(args: readonly string[]): RelayRequest | undefi
   // A person at the terminal wants to see what is up, which only a process of its own can tell.
   if (process.stdin.isTTY || process.env.KEYHOLE_NO_DAEMON) return undefined;
   const input = readServeFlags(args);
-  if (!input || input.noDaemon || input.http || input.host || input.port || input.allowHost.length > 0)
+  if (
+    !input ||
+    input.stop ||
+    input.daemon ||
+    input.noDaemon ||
+    input.http ||
+    input.host ||
+    input.port ||
+    input.allowHost.length > 0
+  )
     return undefined;
   const config = configOfDaemon(input.config);
   if (config === undefined) return undefined;

@@ -14,6 +14,7 @@ import { openLog, openTelemetry } from "../open/open-telemetry.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
+import { daemonLine, requestDaemon, runDaemon } from "./run-daemon.ts";
 import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
@@ -25,11 +26,17 @@ export const serve = defineCommand({
   page: "mcp.md",
   options: SERVE_OPTIONS,
   notes: `Over stdio, JSON configs are served by one daemon of yours, which starts with the first client and ends some
-    minutes after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daemon.
+    minutes after the last . keyhole servers shows
+    it. KEYHOLE_NO_DAEMON=1 stands for --no-daemon, KEYHOLE_DAEMON_IDLE is the seconds that the daemon, and servers that
+    nobody uses, stay (default: 600).
 
-    HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
+    HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole agents add
     makes one for each agent.`,
-  run: serveHere,
+  run: async (input) => {
+    if (!input.stop) return input.daemon ? runDaemon() : serveHere(input);
+    const status = await requestDaemon("stop");
+    console.log(status ? `Stopping: ${daemonLine(status)}.` : "No daemon runs.");
+  },
 });
 
 /**

@@ -18,9 +18,11 @@ export const SERVE_OPTIONS = {
   shortcut: {
     takes: "NAME",
     repeats: true,
-    help: "list this route or op as a tool of its own, if the menu has room",
+    help: "list this tool of a server beside Keyhole's own, if the menu has room",
   },
   "allow-write": { help: "let callers run tools that write" },
+  stop: { help: "end the daemon when its calls are done; the next client starts it again" },
+  daemon: { help: "run the daemon here, as keyhole serve does in the background" },
   "no-daemon": { help: "serve in this process, and share no servers with other clients" },
   http: { help: "serve Streamable HTTP instead of stdio, with the console for your browser" },
   host: { takes: "NAME", help: "the address to listen on (default: 127.0.0.1, for this machine only)" },

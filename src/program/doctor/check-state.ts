@@ -16,7 +16,7 @@ import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
 const filesOf = (config: string | undefined): Readonly<Record<string, string>> => ({
   "pins.json": `approve the definitions again: ${suggestCommand(["approve"], config)}`,
   "consents.json": `let the servers start again: ${suggestCommand(["servers", "allow", "--all"], config)}`,
-  "tokens.json": "make the tokens again: keyhole token add NAME",
+  "tokens.json": "make the keys of agents again: keyhole agents add NAME",
   "secrets.json": "set the secrets again: keyhole secrets set NAME",
 });
 const OTHERS = 0o077;
@@ -37,7 +37,7 @@ export async function* checkState(home: string, config: string | undefined): Asy
   for (const chain of readAuditFolder(auditFolder())) {
     const { bad } = await verifyChain(chain, () => {});
     if (bad)
-      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole audit verify");
+      yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole logs verify");
   }
 }
 

@@ -1,12 +1,7 @@
-import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
-import { countOf } from "../../base/util/count-of.ts";
 import { fieldsOf, isPlainObject, listOf } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
-import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
-import { openCatalog } from "../open/open-gateway.ts";
-import { defineCommand } from "../terminal/define-command.ts";
-import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
+import type { ToolEntry } from "../../core/nouns/entry.ts";
 
 /** A definition that a model will have trouble with. */
 export interface LintFinding {
@@ -98,38 +93,4 @@ function stem(word: string): string {
 function likeness(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   const common = [...left].filter((word) => right.has(word)).length;
   return common / Math.max(1, left.size + right.size - common);
-}
-
-export const lint = defineCommand({
-  name: "lint",
-  words: "[SERVER]...",
-  about: `Finds definitions that a model will have trouble with: missing and vague descriptions, two tools that say the
-    same, arguments without a description, definitions that cost many tokens. Proposes a better wording, which you can
-    set without the server, as an override in the config.`,
-  options: { config: CONFIG, json: JSON_OUTPUT },
-  run: async (input) => {
-    const catalog = await openCatalog("lint", input);
-    try {
-      const tools = catalog.entries.filter(
-        (entry): entry is Extract<Entry, { kind: "tool" }> => entry.kind === "tool",
-      );
-      const findings = await lintEntries(tools);
-      if (input.json) return console.log(JSON.stringify(findings, null, 2));
-      console.log(
-        [
-          ...findings.flatMap(lines),
-          `${countOf(tools.length, "tool")}, ${countOf(findings.length, "finding")}.`,
-        ].join("\n"),
-      );
-    } finally {
-      await catalog.close();
-    }
-  },
-});
-
-function lines({ op, finding, better }: LintFinding): string[] {
-  return [
-    toVisibleLine(`${op}: ${finding}`),
-    ...(better === undefined ? [] : [toVisibleLine(`  better: ${better}`)]),
-  ];
 }

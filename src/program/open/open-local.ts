@@ -32,10 +32,9 @@ const LISTING_MS = 2_000;
 /** The words of the terminal. The reader is the owner, who allows a call by a flag. */
 const WORDS: ToolNames = {
   ask: "keyhole ask",
-  help: "keyhole help",
-  get: "keyhole get",
-  exec: "keyhole exec",
-  batch: "keyhole batch",
+  help: "keyhole show",
+  get: "keyhole show",
+  exec: "keyhole call",
   run: "keyhole script",
   params: "name=value",
   dry_run: "--dry-run",
@@ -73,6 +72,8 @@ export async function openLocal({ allowWrite, isAsked, ...given }: LocalOptions)
           words: { ...WORDS, find_approver: allowWrite ? IN_TERMINAL : `${IN_TERMINAL} ${OR_UNASKED}` },
           approve: isAsked ? askPerson : () => false,
           policy: { asks: allowWrite ? "confirmed" : "writes" },
+          // The process ends with the command, and stored results with it.
+          limits: { resultTokens: Number.POSITIVE_INFINITY },
         },
       ),
     close,

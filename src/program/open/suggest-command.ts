@@ -12,7 +12,8 @@ export function suggestCommand(words: readonly string[], config: string | undefi
   return line.map(quoteWord).join(" ");
 }
 
-function quoteWord(word: string): string {
+/** A word as a shell takes it. */
+export function quoteWord(word: string): string {
   if (PLAIN_WORD.test(word)) return word;
   return process.platform === "win32" ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
 }

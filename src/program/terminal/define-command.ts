@@ -265,9 +265,9 @@ function usageOf<O extends OptionTable>(definition: CommandDefinition<O>, option
   );
   return [
     `Usage: ${lines.join("\n       ")}`,
-    ...(about === undefined ? [] : [wrap(about, WIDTH).join("\n")]),
+    ...(about === undefined ? [] : [wrapText(about, WIDTH).join("\n")]),
     rows.flatMap(([left, help]) => rowLines(left, help, widest + 2)).join("\n"),
-    ...(notes === undefined ? [] : [wrap(notes, WIDTH).join("\n")]),
+    ...(notes === undefined ? [] : [wrapText(notes, WIDTH).join("\n")]),
   ].join("\n\n");
 }
 
@@ -281,14 +281,14 @@ function helpOf({ help, choices, default: usual, repeats }: CommandOption): stri
 }
 
 function rowLines(left: string, help: string, width: number): string[] {
-  const [first = "", ...more] = wrap(help, WIDTH - width - 2);
+  const [first = "", ...more] = wrapText(help, WIDTH - width - 2);
   const indent = " ".repeat(width + 2);
   if (left.length + 2 > width) return [`  ${left}`, ...[first, ...more].map((line) => `${indent}${line}`)];
   return [`  ${left.padEnd(width)}${first}`.trimEnd(), ...more.map((line) => `${indent}${line}`)];
 }
 
 /** Breaks text into lines. Empty lines part paragraphs; a paragraph indented by two spaces stays as it is. */
-function wrap(text: string, width: number): string[] {
+export function wrapText(text: string, width: number): string[] {
   return text
     .trimEnd()
     .split(/\n\s*\n/)

@@ -46,6 +46,8 @@ export const REQUEST_VERBS: readonly string[] = [
   ...rows.flatMap(({ asked }) => split(asked)),
   ...split(ONLY_ASKED),
 ];
+/** Verbs that name a thing wherever another word can be the verb: `ship_order`, `comment_delete`. */
+export const THINGS: ReadonlySet<string> = new Set(split("order book post comment tag link track"));
 /** Verbs of tools that make a thing, and of tools that change one. */
 export const CREATING_VERBS: readonly string[] = split("create add new insert register");
 export const CHANGING_VERBS: readonly string[] = split(

@@ -35,7 +35,7 @@ export interface MarkdownSourceOptions {
   readonly skillPlaces?: readonly SkillPlace[];
   /** Says which skills wait for approval and which bundled ones are wanted. */
   readonly skillOptions?: Omit<SkillDraftOptions, "source">;
-  /** The folder that `keyhole index build` wrote. Default: `.index` in the directory. */
+  /** The folder that `keyhole catalog index` wrote. Default: `.index` in the directory. */
   readonly indexDirectory?: string;
 }
 

@@ -1,6 +1,5 @@
 import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { problem } from "../../base/problems/problem.ts";
-import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import type { CallContext, EntryStatus, Lane } from "../../core/nouns/entry.ts";
 import type { TracedRequest } from "../../core/nouns/span-context.ts";
 import type { ToolOverride } from "./config/overrides.ts";
@@ -81,9 +80,8 @@ export async function requestForEntry<T extends object>(
     signal,
   );
   if (asksFirst(result)) return toQuestion(result, options);
-  const shown = hideSecrets(result);
-  caller?.passOn?.(shown);
-  return request.toValue(shown);
+  caller?.passOn?.(result);
+  return request.toValue(result);
 }
 
 /** Refuses a call if the definition has changed since it was listed. */

@@ -168,14 +168,14 @@ describe("schemas", () => {
 
 describe("ops", () => {
   const op = (operationId: string | undefined, tags: string[] = [], path = "/x", method = "GET") =>
-    assignOps("api", [{ method, path, tags, ...(operationId && { operationId }) }])[0];
+    assignOps("api", [{ method, path, tags, ...(operationId && { operationId }) }])[0]?.op;
 
   test.each([
     ["issues/create", ["issues"], "api.issues.create"],
     ["createIssue", ["Issues"], "api.issues.create"],
     ["findPetsByStatus", ["pet"], "api.pet.find_by_status"],
     ["pet", ["pet"], "api.pet.pet"],
-    ["listPets", [], "api.list_pets"],
+    ["listPets", [], "api.pet.list"],
     ["api.users.list", [], "api.users.list"],
     ["__proto__", [], "api.proto"],
   ])("%s of %j is %s", (operationId, tags, expected) => {
@@ -195,7 +195,8 @@ describe("ops", () => {
       operationId: "get",
       tags: [],
     }));
-    expect(assignOps("api", operations)).toEqual(["api.get_2", "api.get", "api.get_3"]);
-    expect(assignOps("api", operations.toReversed())).toEqual(["api.get_3", "api.get", "api.get_2"]);
+    const opsOf = (list: typeof operations) => assignOps("api", list).map(({ op: assigned }) => assigned);
+    expect(opsOf(operations)).toEqual(["api.get_2", "api.get", "api.get_3"]);
+    expect(opsOf(operations.toReversed())).toEqual(["api.get_3", "api.get", "api.get_2"]);
   });
 });

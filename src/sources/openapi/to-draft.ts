@@ -1,6 +1,16 @@
 import { cutText } from "../../base/util/cut-text.ts";
 import { field, listOf, textOf } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
+import {
+  type DerivedOp,
+  readDomainWords,
+  type SplitName,
+  singular,
+  spellings,
+  splitVerb,
+  tellingWords,
+  uniqueOps,
+} from "../../core/catalog/op-name.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { EntryDraft, Lane, RiskLevel } from "../../core/nouns/entry.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -31,7 +41,11 @@ const RISK_OF_LANE: Readonly<Record<Lane, RiskLevel>> = {
 };
 
 /** Makes a tool of an operation. An unusable operation is listed with the reason. */
-export function toDraft(found: FoundOperation, op: string, context: DraftContext): EntryDraft {
+export function toDraft(
+  found: FoundOperation,
+  { op, addresses }: DerivedOp,
+  context: DraftContext,
+): EntryDraft {
   const { method, path, operation, tags } = found;
   const name = found.operationId ?? `${method} ${path}`;
   const lane = laneOf(method);
@@ -45,6 +59,7 @@ export function toDraft(found: FoundOperation, op: string, context: DraftContext
     ...BARE_ENTRY,
     kind: "tool",
     op,
+    addresses,
     domain: context.label,
     name,
     description: describe(found, summary, isDeprecated),
@@ -134,20 +149,76 @@ type NamedOperation = Omit<FoundOperation, "pathItem" | "operation">;
 const SEGMENT_CHARS = 60;
 
 /**
- * Derives one stable op for each operation, from tag and operationId or from method and path. Of operations with
- * the same op, the first by path keeps it and the others are numbered.
+ * Derives one stable op for each operation, from tag and operationId or from method and path. All operationIds
+ * together, and the nouns of paths and tags, tell the verb of each. Operations with the same op keep the words of their
+ * operationIds; of those with the same words, the first by path keeps them and the others are numbered.
  */
-export function assignOps(label: string, operations: readonly NamedOperation[]): string[] {
-  const ops = new Map<NamedOperation, string>();
+export function assignOps(label: string, operations: readonly NamedOperation[]): DerivedOp[] {
+  const sorted = operations.toSorted(compare);
+  const own = new Set(splitWords(label));
+  const named = sorted.map((operation) => ({
+    operation,
+    words: isGrouped(operation) ? [] : splitWords(operation.operationId ?? ""),
+  }));
+  const nouns = sorted.flatMap(({ path, tags }) => [...pathNouns(path), ...tags.flatMap(splitWords)]);
+  const spoken = readDomainWords(
+    named.map(({ words }) => words),
+    nouns,
+  );
   const taken = new Set<string>();
-  for (const operation of operations.toSorted(compare)) {
-    const base = [label, ...segmentsOf(operation, label)].join(".");
-    let op = base;
-    for (let number = 2; taken.has(op); number += 1) op = `${base}_${number}`;
-    taken.add(op);
-    ops.set(operation, op);
-  }
-  return operations.map((operation) => ops.get(operation)!);
+  const toOp = (segments: readonly string[]) =>
+    [label, ...segments.map((segment) => segment.slice(0, SEGMENT_CHARS))].join(".");
+  const implied = named.map(({ operation, words }) => {
+    const { operationId = "", tags } = operation;
+    const base = toOp(segmentsOf(operation, label));
+    let plain = base;
+    for (let number = 2; taken.has(plain); number += 1) plain = `${base}_${number}`;
+    taken.add(plain);
+    const telling = tags.length > 0 ? words : tellingWords(words, own);
+    const toSegments = (split: SplitName) => withGroup(split, telling, splitWords(tags[0] ?? ""));
+    const split = toSegments(splitVerb(telling, spoken));
+    const further = [
+      ...spellings(telling).flatMap((other) => toOp(toSegments(other) ?? [])),
+      ...(PLAIN_ID.test(operationId) ? [`${label}.${operationId}`] : []),
+    ];
+    return { op: split ? toOp(split) : plain, plain, further };
+  });
+  const ops = uniqueOps(implied, label, new Set());
+  const opOf = new Map(sorted.map((operation, at) => [operation, ops[at]!]));
+  return operations.map((operation) => opOf.get(operation)!);
+}
+
+const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** `issues/create` has its author's own groups. */
+function isGrouped({ operationId = "" }: NamedOperation): boolean {
+  return /[./:]/.test(operationId);
+}
+
+/** Names of collections: `pets` of `/pets`, `order` of `/store/order/{id}`. Other parts of a path may be verbs. */
+function pathNouns(path: string): string[] {
+  const parts = path.split("/");
+  return parts.flatMap((part, at) => {
+    const words = part.includes("{") ? [] : splitWords(part);
+    const isCollection = singular(words.at(-1) ?? "") !== words.at(-1) || parts[at + 1]?.startsWith("{");
+    return words.length <= 2 && isCollection ? words : [];
+  });
+}
+
+/** Group, path and verb. Undefined if the name has no verb. */
+function withGroup(
+  { verb, path }: SplitName,
+  words: readonly string[],
+  group: readonly string[],
+): string[] | undefined {
+  if (path.length === 0) return undefined;
+  const stems = new Set(group.map(singular));
+  const parts = path.filter((word) => !stems.has(singular(word)));
+  if (group.length > 0) return [group.join("_"), ...parts, verb];
+  // After its verb, an entity has the same name for one thing and for many.
+  return verb.startsWith(words[0]!)
+    ? [...parts.slice(0, -1), singular(parts.at(-1)!), verb]
+    : [...parts, verb];
 }
 
 function segmentsOf(operation: NamedOperation, label: string): string[] {
@@ -170,8 +241,8 @@ function idSegments(operationId: string, tag: string | undefined, label: string)
     return (first.join("_") === label ? others : parts).slice(0, 4).map((words) => words.join("_"));
   const group = splitWords(tag ?? "");
   if (group.length === 0) return [first.join("_")];
-  const stems = new Set(group.map(stem));
-  const action = first.filter((word) => !stems.has(stem(word)));
+  const stems = new Set(group.map(singular));
+  const action = first.filter((word) => !stems.has(singular(word)));
   return [group.join("_"), (action.length > 0 ? action : first).join("_")];
 }
 
@@ -181,11 +252,6 @@ function pathSegments({ path, method }: NamedOperation): string[] {
   const last = parts.at(-1) ?? "";
   const by = last.includes("{") ? ["by", ...splitWords(last)] : [];
   return [...fixed.filter((part) => part !== ""), [method.toLowerCase(), ...by].join("_")];
-}
-
-function stem(word: string): string {
-  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
-  return word.length > 2 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
 }
 
 function compare(left: NamedOperation, right: NamedOperation): number {

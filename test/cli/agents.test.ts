@@ -12,7 +12,7 @@ verifies(
   async () => {
     const home = temporaryFolder();
     const made = await keyhole(home, [
-      "token",
+      "agents",
       "add",
       "ci",
       "--scopes",
@@ -26,7 +26,7 @@ verifies(
       out: expect.stringContaining("reads and writes, scopes: team ops, expires "),
     });
     const writer = /kh_\S+/.exec(made.out)?.[0] ?? "";
-    const reader = /kh_\S+/.exec((await keyhole(home, ["token", "add", "guest"])).out)?.[0] ?? "";
+    const reader = /kh_\S+/.exec((await keyhole(home, ["agents", "add", "guest"])).out)?.[0] ?? "";
 
     const seen: unknown[] = [];
     const who = defineTool({
@@ -81,12 +81,12 @@ verifies(
       { id: "agent:guest", scopes: [] },
     ]);
 
-    expect(await keyhole(home, ["token", "revoke", "ci"])).toMatchObject({ code: 0, out: "Revoked: ci.\n" });
+    expect(await keyhole(home, ["agents", "revoke", "ci"])).toMatchObject({ code: 0, out: "Revoked: ci.\n" });
     expect(await call(writer, "get", { routes: ["notes.who_am_i"] })).toMatch(/^401 /);
-    const listed = await keyhole(home, ["token", "list", "--json"]);
+    const listed = await keyhole(home, ["agents", "list", "--json"]);
     expect(JSON.parse(listed.out)).toMatchObject([{ name: "guest", scopes: [], allowWrite: false }]);
     expect(listed.out).not.toContain("kh_");
-    const log = await keyhole(home, ["audit", "tail"]);
+    const log = await keyhole(home, ["logs", "calls"]);
     expect(log.out).toMatch(/allowed.*token {2}ci[\s\S]*revoked.*token {2}ci/);
   },
 );
@@ -99,16 +99,16 @@ test.each([
   [["ad", "x"], "nearest: add"],
   [["add", "a", "b"], "too many"],
   [["add", "a", "--scope", "b"], "did you mean --scopes?"],
-])("token %j is refused with the reason", async (args, reason) => {
-  const { code, errors } = await keyhole(temporaryFolder(), ["token", ...args]);
+])("agents %j is refused with the reason", async (args, reason) => {
+  const { code, errors } = await keyhole(temporaryFolder(), ["agents", ...args]);
   expect([code, errors]).toEqual([1, expect.stringContaining(reason)]);
 });
 
-test("a second token of the same name is refused", async () => {
+test("a second agent of the same name is refused", async () => {
   const home = temporaryFolder();
-  await keyhole(home, ["token", "add", "ci"]);
-  expect(await keyhole(home, ["token", "add", "ci"])).toMatchObject({
+  await keyhole(home, ["agents", "add", "ci"]);
+  expect(await keyhole(home, ["agents", "add", "ci"])).toMatchObject({
     code: 1,
-    errors: expect.stringContaining("the token ci exists"),
+    errors: expect.stringContaining("the agent ci exists"),
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readExpiry } from "./token.ts";
+import { readExpiry } from "./agents.ts";
 
 const NOW = Date.parse("2026-11-17T00:00:00Z");
 

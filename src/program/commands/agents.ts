@@ -18,13 +18,13 @@ const OPTIONS = {
   json: JSON_OUTPUT,
 } as const;
 
-export const token = defineCommand({
-  name: "token",
+export const agents = defineCommand({
+  name: "agents",
   page: "mcp.md",
   words: { "": "", add: "NAME", list: "", revoke: "NAME" },
-  about: `Makes a token for one agent, which calls a gateway on HTTP with it. Each token is a principal of its own: it
-    sees only entries whose scopes it has, and the audit log names it. The token is shown once; only its hash is kept.
-    Gateways that run notice new and revoked tokens at once.`,
+  about: `Lists the agents that call Keyhole over HTTP, with their rights. add makes a key for one agent: it sees only
+    tools whose scopes it has, and keyhole logs calls names it. The key is shown once; only its hash is kept. revoke
+    takes it back. Gateways that run notice both at once.`,
   options: OPTIONS,
   run: async (input) => {
     const [name = ""] = input.words;
@@ -38,11 +38,11 @@ async function add(
   name: string,
   { scopes, expires, json, allowWrite }: CommandInput<typeof OPTIONS>,
 ): Promise<void> {
-  if (!NAME.test(name)) throw invalid("token", "a name has letters, digits, dots, hyphens and underscores");
+  if (!NAME.test(name)) throw invalid("agents", "a name has letters, digits, dots, hyphens and underscores");
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, Date.now());
   if (expires !== undefined && expiresAt === undefined)
     throw invalid(
-      "token",
+      "agents",
       "--expires is a time from now, such as 30d, or a date to come, such as 2027-01-31",
     );
   const wanted = {
@@ -53,10 +53,10 @@ async function add(
   };
   const token = await openTokens().add(wanted);
   if (token === undefined)
-    throw invalid("token", `the token ${name} exists; keyhole token revoke ${name} revokes it`);
+    throw invalid("agents", `the agent ${name} exists; keyhole agents revoke ${name} takes its key back`);
   await recordDecisions("allowed", "token", [{ name, digest: contentHash(principalOf(wanted)) }]);
   if (json) return console.log(JSON.stringify({ ...wanted, token }, null, 2));
-  console.log(`Token of ${name}, shown once: ${token}\n${describe({ ...wanted, createdAt: Date.now() })}`);
+  console.log(`Key of ${name}, shown once: ${token}\n${describe({ ...wanted, createdAt: Date.now() })}`);
 }
 
 function list(isJson: boolean): void {
@@ -64,7 +64,7 @@ function list(isJson: boolean): void {
   const width = Math.max(0, ...tokens.map(({ name }) => name.length));
   const lines = tokens.map((token) => `${token.name.padEnd(width)}  ${describe(token)}`);
   if (isJson) console.log(JSON.stringify(tokens, null, 2));
-  else console.log(lines.join("\n") || "No tokens. Make one: keyhole token add NAME");
+  else console.log(lines.join("\n") || "No agents. Make a key for one: keyhole agents add NAME");
 }
 
 async function revoke(name: string): Promise<void> {
@@ -72,7 +72,7 @@ async function revoke(name: string): Promise<void> {
   const token = tokens.list().find((one) => one.name === name);
   if (!token || !(await tokens.revoke(name))) {
     const names = tokens.list().map((token) => token.name);
-    throw notFound("token", ["token", name], names, "keyhole token list shows all");
+    throw notFound("agents", ["agent", name], names, "keyhole agents lists all");
   }
   await recordDecisions("revoked", "token", [{ name, digest: contentHash(principalOf(token)) }]);
   console.log(`Revoked: ${name}.`);

@@ -1,0 +1,218 @@
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { loadTokenCounter } from "../../base/tokens/tokens.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { showProgram } from "../../core/access/consents.ts";
+import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
+import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import { CLIENTS } from "../clients/clients.ts";
+import { findConfigs } from "../clients/find-configs.ts";
+import { daemonLine, requestDaemon } from "../daemon/run-daemon.ts";
+import { definitionTokens, measureServers, type ServerCost, savingLines } from "../doctor/measure-servers.ts";
+import { type OpenedConfig, openConfig } from "../open/open-config.ts";
+import { listSources, openGateway } from "../open/open-gateway.ts";
+import { openConsents, openTokens } from "../open/stores.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
+import { thisMachine } from "../open/user-folders.ts";
+import { checkNames, defineCommand, wrapText } from "../terminal/define-command.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
+import { DOES } from "../terminal/tool-words.ts";
+
+export const servers = defineCommand({
+  name: "servers",
+  page: "clients.md",
+  words: "[NAME]",
+  about: `Shows the clients that are connected, the daemon that serves them, the agents, and every server with its
+    state, tools and tokens, and what to type where one waits. With NAME, shows one server: what it runs, and each tool
+    with the name that calls it, what it does and its tokens. Starts only servers that you have approved, and only if
+    their listing is older than a day.`,
+  options: { config: CONFIG, json: JSON_OUTPUT },
+  run: async ({ words: [name], config, json }) => {
+    const opened = await openConfig({ config, everyProfile: true });
+    for (const { message } of opened.loaded.problems) console.error(toVisibleLine(message));
+    const shown = name === undefined ? await overview(opened) : await describeServer(name, opened);
+    console.log(json ? JSON.stringify(shown.data, null, 2) : shown.lines.join("\n"));
+  },
+});
+
+/** The same facts for programs and for people. */
+interface Shown {
+  readonly data: object;
+  readonly lines: readonly string[];
+}
+
+async function overview(opened: OpenedConfig): Promise<Shown> {
+  const [configs, measured, daemon] = await Promise.all([
+    findConfigs(CLIENTS, thisMachine()),
+    measureServers(opened.servers, opened.options.pins),
+    requestDaemon("status"),
+  ]);
+  const connected = configs.filter(({ isConnected }) => isConnected);
+  const clients = [...new Set(connected.map(({ client }) => client.title))];
+  const agents = openTokens()
+    .list()
+    .map(({ name, expiresAt }) => ({ name, ...(expiresAt !== undefined && { expiresAt }) }));
+  const rows = measured.servers.map(({ label, ...cost }, index) => ({
+    name: label,
+    state: stateOf(opened.servers[index]!, cost, opened.config),
+    ...programFacts(opened.servers[index]!),
+    ...cost,
+  }));
+  const { before, after } = measured;
+  const named = agents.map(({ name }) => name).join(", ");
+  return {
+    data: {
+      version: PROGRAM_VERSION,
+      clients,
+      daemon: daemon ?? null,
+      agents,
+      servers: rows,
+      before,
+      after,
+    },
+    lines: [
+      ...fact("clients", clients.join(", ") || "none connected: keyhole connect CLIENT"),
+      ...fact("daemon", daemon ? daemonLine(daemon) : "not running; the first client starts it"),
+      ...fact("agents", named || "none over HTTP"),
+      ...fact("servers", String(rows.length || "none: keyhole add NAME -- COMMAND ARGS")),
+      ...rows.flatMap((row) => serverRow(row, Math.max(...rows.map(({ name }) => name.length)))),
+      ...(before > 0 ? ["", ...savingLines(measured)] : []),
+    ],
+  };
+}
+
+/** The values of variables and headers may be secret, so JSON has the lines that people see. */
+function programFacts(server: Pick<McpSource, "program">) {
+  const program = server.program();
+  return { isApproved: openConsents().isGiven(program), hash: program.hash, runs: showProgram(program) };
+}
+
+function fact(name: string, text: string): string[] {
+  return fitted(name.padEnd(9), text);
+}
+
+function serverRow(
+  {
+    name,
+    tools,
+    tokens,
+    state,
+    failure,
+  }: { readonly name: string; readonly state: string } & Omit<ServerCost, "label">,
+  width: number,
+): string[] {
+  const cost = failure === undefined && tools > 0 ? costOf(tools, tokens) : "";
+  return fitted(`  ${name.padEnd(width)}  ${cost.padEnd(COST_WIDTH)}  `, state);
+}
+
+const COST_WIDTH = 26;
+
+function costOf(tools: number, tokens: number): string {
+  const shown = [tools, tokens].map((count) => count.toLocaleString("en-US"));
+  return `${shown[0]!.padStart(5)} ${tools === 1 ? "tool " : "tools"} ${shown[1]!.padStart(7)} tokens`;
+}
+
+/** Puts text beside its beginning, in as many lines as the terminal needs. */
+function fitted(beginning: string, text: string): string[] {
+  const indent = " ".repeat(Math.min(beginning.length, 8));
+  const { columns = Number.POSITIVE_INFINITY } = process.stdout;
+  const whole = toVisibleLine(`${beginning}${text}`.trimEnd());
+  if (whole.length <= columns) return [whole];
+  const [first = "", ...more] = wrapText(toVisibleLine(text), Math.max(20, columns - indent.length));
+  if (beginning.length + first.length <= columns)
+    return [`${toVisibleLine(beginning)}${first}`, ...more.map((line) => `${indent}${line}`)];
+  return [toVisibleLine(beginning.trimEnd()), ...[first, ...more].map((line) => `${indent}${line}`)];
+}
+
+function stateOf(
+  { label, program }: Pick<McpSource, "label" | "program">,
+  { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
+  config: string | undefined,
+): string {
+  const approve = suggestCommand(["approve", label], config);
+  if (!openConsents().isGiven(program())) return `waits for approval: ${approve}`;
+  if (failure !== undefined) return `down: ${failure}`;
+  if (waiting === 0) return "ready";
+  return `${waiting === tools ? "waits" : `${waiting} of them wait`} for approval: ${approve}`;
+}
+
+/** One server: what it runs, and its tools. */
+async function describeServer(name: string, opened: OpenedConfig): Promise<Shown> {
+  const { options, servers, config } = opened;
+  const { domains, sources, pins } = options;
+  const { gateway, close } = openGateway({ options: { domains, sources, pins } });
+  try {
+    await gateway.ready();
+    const names = [...servers.map(({ label }) => label), ...domains.map((domain) => domain.name)];
+    const lists = `${suggestCommand(["servers"], config)} lists all`;
+    checkNames("servers", "server", [name], names, lists);
+    const server = servers.find(({ label }) => label === name);
+    const failures = await listSources(gateway, ({ id, isFresh }) => id === server?.id && !isFresh);
+    const countTokens = await loadTokenCounter();
+    const entries = (await gateway.view()).entries.filter(
+      ({ domain, origin }) => (origin?.source ?? domain) === name,
+    );
+    const tools = entries.filter((entry) => entry.kind === "tool").map((entry) => toRow(entry, countTokens));
+    const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0);
+    const waiting = tools.filter(({ isApproved }) => !isApproved).length;
+    const failure = failures.get(server?.id ?? "");
+    const cost = {
+      tools: tools.length,
+      waiting,
+      ...(failure !== undefined && { failure: reasonOf(failure) }),
+    };
+    const state = server ? stateOf(server, cost, config) : "ready";
+    const offers = [countOf(tools.length, "tool"), ...others(entries)].join(", ");
+    const runs = server ? showProgram(server.program()) : ["a part of your config"];
+    return {
+      data: { name, state, ...(server && programFacts(server)), tokens, tools, others: others(entries) },
+      lines: [
+        ...fitted(`${name}  `, state),
+        ...runs.map((line) => `  ${line}`),
+        ...(tools.length > 0 ? ["", ...toolLines(tools)] : []),
+        ...(failure === undefined
+          ? ["", `${offers}; ${tokens.toLocaleString("en-US")} tokens if a client listed the tools.`]
+          : []),
+      ],
+    };
+  } finally {
+    await close();
+  }
+}
+
+type ToolRow = ReturnType<typeof toRow>;
+
+function toRow(entry: ToolEntry, countTokens: Parameters<typeof definitionTokens>[1]) {
+  return {
+    name: String(entry.origin?.definition.name ?? entry.name),
+    tool: entry.op,
+    does: DOES[entry.lane],
+    tokens: definitionTokens(entry, countTokens),
+    isApproved: entry.status?.state !== "quarantined",
+  };
+}
+
+/** `name → tool` with what it does, in columns where the terminal has room. */
+function toolLines(tools: readonly ToolRow[]): string[] {
+  const rows = tools.map(({ name, tool, does, tokens, isApproved }) => [
+    name,
+    `→ ${tool}`,
+    does,
+    `${tokens} tokens${isApproved ? "" : ", waits for approval"}`,
+  ]);
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.flatMap((row) => {
+    const [name, tool, does, cost] = row.map((text, column) => text.padEnd(widths[column] ?? 0));
+    return fitted(`  ${name}  ${tool}  `, `${does}  ${cost}`);
+  });
+}
+
+const OTHERS = { resource: "document", skill: "skill", prompt: "prompt" } as const;
+
+function others(entries: readonly Entry[]): string[] {
+  return Object.entries(OTHERS).flatMap(([kind, word]) => {
+    const count = entries.filter((entry) => entry.kind === kind).length;
+    return count === 0 ? [] : [countOf(count, word)];
+  });
+}

@@ -1,0 +1,54 @@
+import { homedir } from "node:os";
+import { countOf } from "../../base/util/count-of.ts";
+import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
+import { toAge } from "../../core/answers/to-age.ts";
+import { daemonPaths, readAddress } from "./daemon-paths.ts";
+import type { DaemonStatus } from "./handshake.ts";
+import { greet } from "./reach-daemon.ts";
+
+const IDLE_SECONDS = 600;
+
+/** Asks the daemon of this person for its state, or to end when its calls are done. Undefined if none runs. */
+export async function requestDaemon(want: "status" | "stop"): Promise<DaemonStatus | undefined> {
+  const address = readAddress(daemonPaths());
+  const met = address && (await greet(address, { version: PROGRAM_VERSION, want }));
+  met?.socket.destroy();
+  return met?.welcome.ok && "status" in met.welcome ? met.welcome.status : undefined;
+}
+
+/** The daemon in a line for a person. */
+export function daemonLine({ pid, version, clients, servers, memoryMb, upSeconds }: DaemonStatus): string {
+  const age = toAge(upSeconds * 1_000);
+  const serves = `${countOf(clients, "client")}, ${countOf(servers, "server")}`;
+  return `Keyhole ${version}, process ${pid}, up ${age}, ${memoryMb} MB: ${serves}`;
+}
+
+/** Runs the daemon in this process, as `keyhole serve` does in the background. */
+export async function runDaemon(): Promise<void> {
+  const [{ startDaemon }, { createDaemonConfigs }, { openLog, openTelemetry }, { loadSettings }] =
+    await Promise.all([
+      import("./daemon.ts"),
+      import("./daemon-configs.ts"),
+      import("../open/open-telemetry.ts"),
+      import("../open/load-settings.ts"),
+    ]);
+  // The folder that a daemon was started in must not matter.
+  process.chdir(homedir());
+  const { settings, problems } = await loadSettings();
+  for (const { message, next } of problems) console.error(`${message} ${next}`);
+  openLog(settings);
+  const idleMs = readIdle() * 1_000;
+  const configs = createDaemonConfigs({ idleMs });
+  const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, ...configs });
+  const telemetry = openTelemetry(settings);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
+  await daemon.ended;
+  await configs.close();
+  await (await telemetry)?.close();
+  process.exit(0);
+}
+
+function readIdle(): number {
+  const seconds = Number(process.env.KEYHOLE_DAEMON_IDLE);
+  return seconds > 0 && seconds < 1_000_000 ? seconds : IDLE_SECONDS;
+}
