@@ -17,7 +17,7 @@ function setUp() {
   const home = temporaryFolder();
   const { keyhole } = openProgram({ home, folder: home });
   onTestFinished(async () => {
-    await keyhole("daemon", "stop");
+    await keyhole("serve", "--stop");
   });
   const path = (client: string) => pathOf(clientOf(client), machineIn(home));
   /** Starts exactly the program that the client's file names. */
@@ -42,7 +42,7 @@ function setUp() {
     approveAll: () =>
       eventually(async () => {
         const { out, errors } = await keyhole("approve");
-        const approved = await keyhole("approve", "--yes", listedHash(out + errors));
+        const approved = await keyhole("approve", "--hash", listedHash(out + errors));
         expect(approved.out).toContain("Approved");
       }, 60_000),
   };
@@ -151,6 +151,7 @@ verifies(
     expect(settings().profiles.cursor.servers).toEqual({ tasks: {}, notes: {} });
     // The client that runs gets it without a restart.
     await eventually(async () => expect(await cursor("ask", { query: "notes" })).toContain("notes"));
+    expect((await keyhole("servers")).out).toContain("Cursor (tasks, notes)");
     expect((await keyhole("connect", "cursor", "--yes")).out).toContain("is connected already");
     await keyhole("remove", "notes");
     expect(settings().profiles.cursor.servers).toEqual({ tasks: {} });
