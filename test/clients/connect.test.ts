@@ -246,6 +246,25 @@ test("a profile follows the client's file, and a profile of the person is left a
   });
 });
 
+test("shared servers keep the rules of the client that gets them, or else the strictest of those that share them", async () => {
+  const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+  const connect = async (name: string, mcpServers: object, sharing: readonly string[] = []) => {
+    write(pathOf(clientOf(name), machine), JSON.stringify({ mcpServers }));
+    await connections.make(await plan(clientOf(name), { sharing }));
+  };
+  const [one, two] = [{ command: "x" }, { command: "y" }];
+  // Pasted from Copilot CLI.
+  write(ownPath, JSON.stringify({ mcpServers: { pasted: { command: "p", tools: ["a"] } } }));
+  await connect("cline", { one, two: { ...two, includeTools: ["a", "b"] } });
+  await connect("cursor", { two: { ...two, excludeTools: ["b"] }, off: { command: "z", disabled: true } });
+  await connect("windsurf", { mine: { ...one, disabledTools: ["wipe"] } }, ["cline", "cursor", "pasted"]);
+  expect(settingsAt(ownPath).profiles.windsurf.servers).toEqual({
+    one: { excludeTools: ["wipe"], aliases: ["mine"] },
+    two: { includeTools: ["a", "b"], excludeTools: ["b"] },
+    pasted: { includeTools: ["a"] },
+  });
+});
+
 test("a client that was connected before there were profiles keeps its servers, and only those", async () => {
   const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
   const client = clientOf("cursor");

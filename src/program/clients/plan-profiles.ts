@@ -10,7 +10,7 @@ import {
   type ToolRules,
   toolRules,
   withRules,
-} from "../../sources/mcp/config/profiles.ts";
+} from "../../sources/mcp/config/overrides.ts";
 import {
   type McpServerConfig,
   readServerConfig,

@@ -1,6 +1,7 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { countOf } from "../../base/util/count-of.ts";
+import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
@@ -48,8 +49,13 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
     measureServers(opened.servers, opened.options.pins),
     requestDaemon("status"),
   ]);
-  const connected = configs.filter(({ isConnected }) => isConnected);
-  const clients = [...new Set(connected.map(({ client }) => client.title))];
+  const connected = new Set(configs.filter(({ isConnected }) => isConnected).map(({ client }) => client));
+  const clients = [...connected].map(({ title }) => title);
+  const users = [...connected].map(({ name, title }) => {
+    const { servers: own } = fieldsOf(field(opened.settings.profiles, name));
+    const names = Object.keys(fieldsOf(own));
+    return names.length === 0 ? title : `${title} (${names.join(", ")})`;
+  });
   const agents = openTokens()
     .list()
     .map(({ name, expiresAt }) => ({ name, ...(expiresAt !== undefined && { expiresAt }) }));
@@ -72,7 +78,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       after,
     },
     lines: [
-      ...fact("clients", clients.join(", ") || "none connected: keyhole connect CLIENT"),
+      ...fact("clients", users.join(", ") || "none connected: keyhole connect CLIENT"),
       ...fact("daemon", daemon ? daemonLine(daemon) : "not running; the first client starts it"),
       ...fact("agents", named || "none over HTTP"),
       ...fact("servers", String(rows.length || "none: keyhole add NAME -- COMMAND ARGS")),
