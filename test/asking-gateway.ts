@@ -5,7 +5,7 @@ import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { createEmbeddedIndex } from "keyhole/search";
 import { createSpentApprovals } from "../src/core/storage/spent-approvals.ts";
-import { openSqliteStorage } from "../src/core/storage/sqlite-storage.ts";
+import { openSqliteStorage } from "../src/core/storage/sql-storage.ts";
 
 const [, , folder = ""] = process.argv;
 const { open } = openSqliteStorage(join(folder, "state.db"));

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createPins, type Gateway, type Pins } from "keyhole";
 import { expect } from "vitest";
+import { changeBytes } from "./change-bytes.ts";
 import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
@@ -89,7 +90,7 @@ verifies(
 
 verifies("pins:changed", "a change while the server was away blocks the very first call", async () => {
   const cacheDirectory = temporaryFolder();
-  const path = join(temporaryFolder(), "pins.json");
+  const path = join(temporaryFolder(), "approvals.db");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the variables fill it in.
   const env = { CHAOS_DESCRIPTION: "${CHAOS_WORDS:-}" };
   const approveAll = async ({ pins }: Gateway) => void (await pins.approve("all"));
@@ -113,7 +114,7 @@ verifies(
   "approvals outlive the process; a lost or damaged store approves nothing",
   async () => {
     const folder = temporaryFolder();
-    const path = join(folder, "pins.json");
+    const path = join(folder, "approvals.db");
     const cacheDirectory = temporaryFolder();
     const state = async (pins: Pins): Promise<string | undefined> => {
       let found: string | undefined;
@@ -127,14 +128,19 @@ verifies(
     await withGateway(createPins({ path }), approve, { cacheDirectory });
     expect(await state(createPins({ path }))).toBe("approved");
 
-    const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace("Adds two", "Adds ten"));
-    const damaged = createPins({ path });
-    expect(damaged.damage).toContain("nothing in it counts as approved");
-    expect(await state(damaged)).toBe("pending");
-    expect(readdirSync(folder)).toEqual(["pins.json.damaged"]);
+    changeBytes(path, "Adds two", "Adds ten");
+    const changed = createPins({ path });
+    expect(changed.damage).toContain("are damaged and do not count: 1");
+    expect(await state(changed)).toBe("pending");
 
-    writeFileSync(path, text);
+    const bytes = readFileSync(path);
+    writeFileSync(path, '{"pins":[]}');
+    const damaged = createPins({ path });
+    expect(damaged.damage).toContain("nothing in it counts");
+    expect(await state(damaged)).toBe("pending");
+    expect(readdirSync(folder)).toHaveLength(2);
+
+    writeFileSync(path, bytes);
     rmSync(path);
     expect(await state(createPins({ path }))).toBe("pending");
   },
@@ -144,7 +150,7 @@ verifies(
   "pins:fail-closed",
   "a withdrawn approval does not return with another process's changes",
   async () => {
-    const path = join(temporaryFolder(), "pins.json");
+    const path = join(temporaryFolder(), "approvals.db");
     const cacheDirectory = temporaryFolder();
     const approve = async ({ pins }: Gateway) => void (await pins.approve("all"));
     await withGateway(createPins({ path }), approve, { cacheDirectory });
@@ -163,7 +169,7 @@ verifies(
   ["pins:command", "two-gateways"],
   "approvals of another process, and their loss, count without a restart",
   async () => {
-    const path = join(temporaryFolder(), "pins.json");
+    const path = join(temporaryFolder(), "approvals.db");
     const cacheDirectory = temporaryFolder();
     const use = async (one: Gateway) => {
       const { exec } = one;
@@ -173,11 +179,11 @@ verifies(
       await eventually(async () =>
         expect(await exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true }),
       );
-      writeFileSync(path, "{");
+      writeFileSync(path, '{"pins":[]}');
       await eventually(async () =>
         expect(await exec({ op: "bad.add", args: {} })).toMatchObject({ error: { code: "UNAVAILABLE" } }),
       );
-      expect(one.pins.damage).toContain("nothing in it counts as approved");
+      expect(one.pins.damage).toContain("nothing in it counts");
     };
     await withGateway(createPins({ path }), use, { cacheDirectory });
   },

@@ -308,7 +308,7 @@ describe("the file", () => {
 
   test("approvals that are kept hold after a restart; others are asked for again", async () => {
     const folder = temporaryFolder();
-    const [recipes, path] = [join(folder, "recipes"), join(folder, "pins.json")];
+    const [recipes, path] = [join(folder, "recipes"), join(folder, "approvals.db")];
     const first = createGateway({
       domains: [createShop().domain],
       principal: writer,

@@ -18,7 +18,7 @@ function start() {
   const gateway = createGateway({
     domains: [],
     sources,
-    pins: createPins({ path: join(folder, "pins.json") }),
+    pins: createPins({ path: join(folder, "approvals.db") }),
     principal: { id: "me", scopes: [], allowWrite: true },
   });
   return { gateway, server: sources[0]! };

@@ -1,6 +1,8 @@
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
+import { openGrantsNow } from "../../src/core/access/grants.ts";
+import { openRecordFile } from "../../src/core/storage/record-file.ts";
 import { createAgentTokens } from "../../src/program/open/agent-tokens.ts";
 import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -47,7 +49,9 @@ verifies(
     const gateway = createGateway({
       domains: [defineDomain({ name: "notes", description: "Notes.", tools: [who, write] }), secret],
     });
-    const tokens = createAgentTokens(`${home}/.local/state/keyhole/tokens.json`);
+    const tokens = createAgentTokens(
+      openGrantsNow(openRecordFile(`${home}/.local/state/keyhole/approvals.db`), "agent"),
+    );
     const http = await serveHttp(createMcpServer(gateway), { token: "owner", tokens });
     onTestFinished(async () => {
       await http.close();

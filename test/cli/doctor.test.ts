@@ -1,9 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { changeBytes } from "../change-bytes.ts";
 import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { keyhole } from "./kit.ts";
@@ -155,23 +156,47 @@ test("a server that waits for consent is not started", async () => {
   expect(report.code).toBe(0);
 });
 
+verifies(
+  "doctor:names-cause",
+  "approvals that cannot be read or were changed by hand are found",
+  async () => {
+    const home = temporaryFolder();
+    await keyhole(home, ["token", "add", "ci"]);
+    const path = join(home, ".local/state/keyhole/approvals.db");
+    changeBytes(path, '"allowWrite":false', '"allowWrite":true ');
+    const causeOf = async () => (await doctor(home)).findings.find(({ about }) => about === path);
+    expect(await causeOf()).toMatchObject({
+      cause: expect.stringContaining("are damaged and do not count: 1"),
+      fix: expect.stringContaining("keyhole approve"),
+    });
+    rmSync(path);
+    mkdirSync(path, { mode: 0o700 });
+    expect(await causeOf()).toMatchObject({
+      level: "problem",
+      cause: expect.stringContaining("cannot be used now"),
+      fix: expect.stringContaining("that you can read and write"),
+    });
+  },
+);
+
 verifies("doctor:names-cause", "damaged, exposed and unwritable state is found", async () => {
   const home = temporaryFolder();
   await keyhole(home, ["agents", "add", "ci"]);
   const state = join(home, ".local/state/keyhole");
-  write(state, "pins.json.damaged", "{");
-  chmodSync(join(state, "tokens.json"), 0o644);
+  write(state, "approvals.db.damaged-1", "{");
+  write(state, "secrets.db", "");
+  chmodSync(join(state, "secrets.db"), 0o644);
   const [log] = readdirSync(join(state, "audit")).filter((name) => name.endsWith(".jsonl"));
   const path = join(state, "audit", log!);
   writeFileSync(path, readFileSync(path, "utf8").replace('"ci"', '"cx"'));
   write(home, ".cache", "a file in the place of a folder");
   const { findings } = await doctor(home);
   const cause = (about: string) => findings.find((one) => one.about.endsWith(about));
-  expect(cause("pins.json")).toMatchObject({
+  expect(cause("approvals.db")).toMatchObject({
     cause: expect.stringContaining("damaged"),
     fix: expect.stringContaining("keyhole approve"),
   });
-  expect(cause("tokens.json")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
+  expect(cause("secrets.db")).toMatchObject({ level: "warning", fix: expect.stringMatching(/^chmod 600 /) });
   expect(cause("audit")).toMatchObject({
     cause: expect.stringContaining("not intact"),
     fix: "keyhole logs verify",

@@ -5,9 +5,10 @@ import type { Registry } from "keyhole";
 import { createSessionLogs } from "keyhole/agent";
 import { createEmbeddedIndex } from "keyhole/search";
 import { describe, expect, test } from "vitest";
-import { createPinStore } from "../../src/core/access/pins.ts";
+import { openGrantsNow } from "../../src/core/access/grants.ts";
 import { readRegistry, toRegistry, writeRegistry } from "../../src/core/catalog/registry.ts";
 import type { ContentSource } from "../../src/core/nouns/pipeline.ts";
+import { openRecordFile } from "../../src/core/storage/record-file.ts";
 import { createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
 import { readSettingsFile } from "../../src/program/open/read-settings-file.ts";
 import { saveSetting } from "../../src/program/open/save-setting.ts";
@@ -32,13 +33,6 @@ interface Store {
 const SOURCE = {} as ContentSource;
 
 const STORES: Readonly<Record<string, Store>> = {
-  pins: {
-    write: (folder, hash) =>
-      createPinStore(join(folder, "pins.json")).change(
-        new Map([["key", { hash, definition: {}, approvedAt: 1 }]]),
-      ),
-    read: (folder) => createPinStore(join(folder, "pins.json")).get("key")?.hash,
-  },
   settings: {
     write: (folder, value) =>
       saveSetting("providers.default", value, { file: join(folder, "settings.json") }),
@@ -225,6 +219,29 @@ test.skipIf(noPrlimit)(
     }
   },
 );
+
+test.skipIf(noPrlimit)("failed-write: approvals are old or new on a disk that fills up", async () => {
+  for (let pages = 0; ; pages += 1) {
+    const path = join(temporaryFolder(), "approvals.db");
+    const open = () => openGrantsNow(openRecordFile(path), "definition");
+    const give = (hash: string, note: string) =>
+      open().change(
+        new Map(["one", "other"].map((key) => [key, { givenAt: 1, hash, definition: { note } }])),
+      );
+    await give(OLD, "");
+    limitFiles(pages * PAGE);
+    const isWritten = await give(NEW, LARGE).then(
+      () => true,
+      (error: { code: string }) => error.code !== "STATE_UNREADABLE",
+    );
+    limitFiles("unlimited");
+    const hashes = [...open().entries().values()].map(({ hash }) => hash);
+    expect([pages, hashes, open().damage]).toEqual([pages, Array(2).fill(isWritten ? NEW : OLD), undefined]);
+    await give(NEW, LARGE);
+    expect(open().get("one")?.hash).toBe(NEW);
+    if (isWritten) return expect(pages).toBeGreaterThan(2);
+  }
+});
 
 test.skipIf(noPrlimit)("failed-write: logins in SQLite are old or new on a disk that fills up", async () => {
   for (let pages = 0; ; pages += 1) {

@@ -5,10 +5,12 @@ import { createPostgresState, type PostgresStateOptions } from "keyhole/postgres
 import pg from "pg";
 import { onTestFinished } from "vitest";
 import { type Consents, createConsents } from "../../src/core/access/consents.ts";
-import { createPinStore, createPinsOver } from "../../src/core/access/pins.ts";
+import { openGrantsNow } from "../../src/core/access/grants.ts";
+import { createPinsOver } from "../../src/core/access/pins.ts";
 import { createDiskResultStore } from "../../src/core/storage/disk-result-store.ts";
 import { createIdempotency } from "../../src/core/storage/idempotency.ts";
 import { createPlanStore, type PlanStore } from "../../src/core/storage/plan-store.ts";
+import { openRecordFile } from "../../src/core/storage/record-file.ts";
 import { createResultStore } from "../../src/core/storage/result-store.ts";
 import { createMemorySessionStore, createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
 import { createSpentApprovals } from "../../src/core/storage/spent-approvals.ts";
@@ -73,15 +75,16 @@ export const FILES: StateKind = {
         const sessions = await createSqliteSessionStore(join(folder, "state.db"), options);
         onTestFinished(() => sessions.close());
         const results = createDiskResultStore({ path: join(folder, "results"), maxChars: 2_000_000 });
+        const records = openRecordFile(join(folder, "approvals.db"));
         return {
           sessions,
           results,
           idempotency: createIdempotency(results, idempotency),
           plans: sessions.plans!,
           approvals: createSpentApprovals(),
-          pins: createPinsOver(createPinStore(join(folder, "pins.json")), { shared: true, strict: true }),
+          pins: createPinsOver(openGrantsNow(records, "definition"), { strict: true }),
           log: openLearningLog(join(folder, "learning.jsonl")),
-          consents: createConsents(join(folder, "consents.json")),
+          consents: createConsents<boolean>(openGrantsNow(records, "program")),
           close: async () => {},
         };
       },

@@ -20,7 +20,7 @@ async function states(path: string, config: object, cwd: string) {
 }
 
 test("T9: another program under the same label starts without approvals", async () => {
-  const path = join(temporaryFolder(), "pins.json");
+  const path = join(temporaryFolder(), "approvals.db");
   const [here, there] = [temporaryFolder(), temporaryFolder()];
   const first = await states(path, chaos(), here);
   await first.pins.approve("all");
@@ -41,7 +41,7 @@ test("T9: another issuer of the login to a server starts without approvals", asy
   const { url, close } = await serveHttp(createMcpServer(mail), { token });
   onTestFinished(close);
   const logins = createLogins({ path: ":memory:" });
-  const path = join(temporaryFolder(), "pins.json");
+  const path = join(temporaryFolder(), "approvals.db");
   const stateUnder = async (issuer: string, approve = false) => {
     await logins.save(`mail ${url}`, { issuer });
     // The server answers whoever issued the login.
@@ -62,16 +62,16 @@ test("T9: another issuer of the login to a server starts without approvals", asy
 
 test("T9: approvals without their checksum do not count, which is told once", () => {
   const folder = temporaryFolder();
-  const path = join(folder, "pins.json");
+  const path = join(folder, "approvals.db");
   writeFileSync(path, JSON.stringify({ format: 1, checksum: "x", pins: [] }));
-  expect(createPins({ path }).damage).toContain("nothing in it counts as approved");
+  expect(createPins({ path }).damage).toContain("nothing in it counts");
   expect(createPins({ path }).damage).toBeUndefined();
-  expect(readdirSync(folder)).toEqual(["pins.json.damaged"]);
+  expect(readdirSync(folder)).toEqual(["approvals.db", expect.stringMatching(/^approvals\.db\.damaged-/)]);
 });
 
 test("T9: definitions are approved exactly as they were listed", async () => {
   const { pins, states: current } = await states(
-    join(temporaryFolder(), "pins.json"),
+    join(temporaryFolder(), "approvals.db"),
     chaos(),
     temporaryFolder(),
   );
@@ -95,6 +95,18 @@ async function allowed(): Promise<Program & { config: string }> {
   await program.keyhole("servers", "allow", "bad", "--config", config, "--yes", listedHash(out));
   return { ...program, config };
 }
+
+test("T9: a damaged file of approvals is told once, and approves nothing", async () => {
+  const { keyhole, config, home } = await allowed();
+  const file = join(home, ".local/state/keyhole/approvals.db");
+  const listed = await keyhole("pins", "approve", "bad", "--config", config);
+  await keyhole("pins", "approve", "bad", "--config", config, "--yes", listedHash(listed.out));
+  expect((await keyhole("pins", "--config", config)).out).toContain("18 approved");
+  writeFileSync(file, "not a database");
+  const { out, errors } = await keyhole("pins", "--config", config);
+  expect(errors.split("was damaged and is now")).toHaveLength(2);
+  expect(out).toContain("18 pending");
+});
 
 test("T9: a model is told the command that its user has to type, and the command alone approves nothing", async () => {
   const { serve, keyhole, config } = await allowed();

@@ -75,7 +75,7 @@ test("T21: trust is kept for the real path, in a file of the owner alone", async
   const program = openProgram({ home });
   plant(program);
   await trust(program);
-  const file = join(home, ".keyhole", "trusted-folders.json");
+  const file = join(home, ".local/state/keyhole/approvals.db");
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
   const link = join(temporaryFolder(), "link");

@@ -86,6 +86,11 @@ export const PROBLEMS = {
     ],
     when: "The database of createPostgresState does not answer, or is a replica that may be behind.",
   },
+  STATE_UNREADABLE: {
+    sentence: "{path} cannot be used now: {reason}.",
+    next: "Try again. If it goes on, the user has to make it readable and writable, on a disk with free space.",
+    when: "The file of approvals, agents or secrets is locked, not readable, or on a full disk. It stays as it is, and nothing that needs it is allowed.",
+  },
   TIMEOUT: {
     sentence: "{name} did not answer within {ms} ms.",
     next: "Before you repeat a write, read whether it took effect. A smaller request may be fast enough.",

@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { changeBytes } from "../../../test/change-bytes.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import type { ServerProgram } from "../nouns/server-program.ts";
+import { openRecordFile } from "../storage/record-file.ts";
 import { createConsents } from "./consents.ts";
+import { openGrantsNow } from "./grants.ts";
 
 const programOf = (hash: string, label = "files"): ServerProgram => ({
   label,
@@ -12,8 +14,10 @@ const programOf = (hash: string, label = "files"): ServerProgram => ({
   runs: { command: "node", args: [], cwd: "/", env: {} },
 });
 
+const open = (path: string) => createConsents(openGrantsNow(openRecordFile(path), "program"));
+
 test("consent is to exactly one hash, whatever the label", async () => {
-  const consents = createConsents(join(temporaryFolder(), "consents.json"));
+  const consents = open(join(temporaryFolder(), "approvals.db"));
   expect(consents.isGiven(programOf("a"))).toBe(false);
   await consents.give([programOf("a")]);
   expect(consents.isGiven(programOf("a", "another label"))).toBe(true);
@@ -21,22 +25,21 @@ test("consent is to exactly one hash, whatever the label", async () => {
 });
 
 test("consents are kept with their label and time", async () => {
-  const path = join(temporaryFolder(), "consents.json");
+  const path = join(temporaryFolder(), "approvals.db");
   const before = Date.now();
-  await createConsents(path).give([programOf("a"), programOf("b", "mail")]);
-  const { format, records } = JSON.parse(readFileSync(path, "utf8"));
-  expect(format).toBe(1);
-  expect(records).toMatchObject([
+  await open(path).give([programOf("a"), programOf("b", "mail")]);
+  const programs = openGrantsNow(openRecordFile(path), "program").entries();
+  expect([...programs]).toMatchObject([
     ["a", { label: "files" }],
     ["b", { label: "mail" }],
   ]);
-  expect(records[0][1].givenAt).toBeGreaterThanOrEqual(before);
-  expect(createConsents(path).isGiven(programOf("b"))).toBe(true);
+  expect(programs.get("a")?.givenAt).toBeGreaterThanOrEqual(before);
+  expect(open(path).isGiven(programOf("b"))).toBe(true);
 });
 
 test("changes by another process count at once", async () => {
-  const path = join(temporaryFolder(), "consents.json");
-  const [mine, theirs] = [createConsents(path), createConsents(path)];
+  const path = join(temporaryFolder(), "approvals.db");
+  const [mine, theirs] = [open(path), open(path)];
   await theirs.give([programOf("a")]);
   expect(mine.isGiven(programOf("a"))).toBe(true);
   await theirs.revoke([programOf("a")]);
@@ -44,19 +47,19 @@ test("changes by another process count at once", async () => {
 });
 
 test("revoking tells how many consents there were, also those of others", async () => {
-  const path = join(temporaryFolder(), "consents.json");
-  const [mine, theirs] = [createConsents(path), createConsents(path)];
+  const path = join(temporaryFolder(), "approvals.db");
+  const [mine, theirs] = [open(path), open(path)];
   await theirs.give([programOf("a"), programOf("b")]);
   expect(await mine.revoke([programOf("a"), programOf("c")])).toBe(1);
   expect([mine.isGiven(programOf("a")), mine.isGiven(programOf("b"))]).toEqual([false, true]);
   expect(await mine.revoke([programOf("a")])).toBe(0);
 });
 
-test("a damaged file consents to nothing and says so", async () => {
-  const path = join(temporaryFolder(), "consents.json");
-  await createConsents(path).give([programOf("a")]);
-  writeFileSync(path, readFileSync(path, "utf8").replace('"files"', '"other"'));
-  const consents = createConsents(path);
+test("a damaged consent does not count and says so", async () => {
+  const path = join(temporaryFolder(), "approvals.db");
+  await open(path).give([programOf("a")]);
+  changeBytes(path, '"files"', '"other"');
+  const consents = open(path);
   expect(consents.isGiven(programOf("a"))).toBe(false);
-  expect(consents.damage).toContain("nothing in it counts as allowed");
+  expect(consents.damage).toContain("are damaged and do not count: 1");
 });

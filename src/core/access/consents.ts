@@ -1,9 +1,8 @@
-import { z } from "zod";
 import { namesSecret } from "../../base/safety/secret-patterns.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { toPlainText } from "../nouns/plain-text.ts";
 import type { ServerProgram } from "../nouns/server-program.ts";
-import { createRecordStore, type RecordStore } from "./record-store.ts";
+import { type Grants, revoked } from "./grants.ts";
 
 /**
  * Consents of a person to start servers. Each is bound to the hash of everything that the server runs. A file
@@ -19,42 +18,24 @@ export interface Consents<Given extends boolean | Promise<boolean> = boolean> {
   readonly damage: string | undefined;
 }
 
-export const consentSchema = z.object({
-  label: z.string(),
-  /** Milliseconds since 1970. */
-  givenAt: z.number(),
-});
-
-type ConsentStore = RecordStore<z.infer<typeof consentSchema>>;
-
-/** Keeps consents in a file. */
-export function createConsents(path: string): Consents {
-  const store = createRecordStore({ path, record: consentSchema, counted: "allowed" });
-  return createConsentsOver(store, ({ hash }) => {
-    void store.refresh();
-    return store.get(hash) !== undefined;
-  });
-}
-
-export function createConsentsOver<Given extends boolean | Promise<boolean>>(
-  store: ConsentStore,
-  isGiven: (program: ServerProgram) => Given,
+/** Consents among the grants. `Given` says whether their storage answers at once. */
+export function createConsents<Given extends boolean | Promise<boolean> = boolean>(
+  grants: Grants<"program">,
 ): Consents<Given> {
   return {
     get damage() {
-      return store.damage;
+      return grants.damage;
     },
-    isGiven,
-    give: (programs) => {
+    isGiven: ({ hash }) => {
+      const isThere = () => grants.get(hash) !== undefined;
+      const reading = grants.refresh();
+      return (reading instanceof Promise ? reading.then(isThere) : isThere()) as Given;
+    },
+    give: async (programs) => {
       const givenAt = Date.now();
-      return store.change(new Map(programs.map(({ hash, label }) => [hash, { label, givenAt }])));
+      await grants.change(new Map(programs.map(({ hash, label }) => [hash, { givenAt, label }])));
     },
-    revoke: async (programs) => {
-      await store.refresh();
-      const given = programs.filter(({ hash }) => store.get(hash) !== undefined);
-      await store.change(new Map(given.map(({ hash }) => [hash, undefined])));
-      return given.length;
-    },
+    revoke: (programs) => grants.change(revoked(programs.map(({ hash }) => hash))),
   };
 }
 

@@ -1,12 +1,12 @@
-import { z } from "zod";
 import { findPoisonIn, type InjectionKind } from "../../base/safety/detect-injection.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
 import { type Draft, domainOf, type EntryDraft, type EntryStatus, type Origin } from "../nouns/entry.ts";
-import { checkAfter } from "./check-after.ts";
+import { openRecordFile } from "../storage/record-file.ts";
+import { createMemoryRecords } from "../storage/records.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
-import { createRecordStore, type RecordStore } from "./record-store.ts";
+import { type Grants, openGrantsNow, revoked } from "./grants.ts";
 
 /**
  * `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval.
@@ -74,31 +74,6 @@ interface Judged {
   readonly origin: Origin;
 }
 
-export const approvalSchema = z.object({
-  hash: z.string(),
-  definition: z.record(z.string(), z.unknown()),
-  /** Milliseconds since 1970. */
-  approvedAt: z.number(),
-});
-
-/** Approved definitions by program and route. */
-type PinStore = RecordStore<z.infer<typeof approvalSchema>>;
-
-/** Keeps approvals in a file if a path is given. */
-export function createPinStore(path?: string): PinStore {
-  return createRecordStore({ path, record: approvalSchema, counted: "approved" });
-}
-
-/** How often changes by other processes are looked for. */
-const FOLLOW_MS = 500;
-
-interface PinsFollower {
-  /** Other processes may change the store. */
-  readonly shared: boolean;
-  /** Calls wait until changes by other gateways are in effect. */
-  readonly strict: boolean;
-}
-
 /**
  * Keeps the approvals of definitions from outside, in a file if a path is given. See {@link GatewayOptions}.
  *
@@ -106,38 +81,21 @@ interface PinsFollower {
  * ```ts
  * import { createGateway, createPins } from "keyhole";
  *
- * const gateway = createGateway({ domains: [], pins: createPins({ path: "pins.json" }) });
+ * const gateway = createGateway({ domains: [], pins: createPins({ path: "approvals.db" }) });
  * await gateway.close();
  * ```
  */
 export function createPins({ path }: PinsOptions = {}): Pins {
-  return createPinsOver(createPinStore(path), { shared: path !== undefined, strict: false });
+  const storage = path === undefined ? createMemoryRecords() : openRecordFile(path);
+  return createPinsOver(openGrantsNow(storage, "definition"));
 }
 
-export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower): Pins {
+/** With `strict`, calls wait until changes by other gateways are in effect. */
+export function createPinsOver(grants: Grants<"definition">, { strict = false } = {}): Pins {
   /** Lazy: a large catalog has many, and a start needs none of them. */
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
   let waitsForOthers = false;
   const masked = new WeakMap<Draft, EntryDraft>();
-  const listeners = new Set<() => Promise<void>>();
-  let following: NodeJS.Timeout | undefined;
-
-  /** Polls, because not every file system reports changes. */
-  function follow(): void {
-    if (!shared || following) return;
-    // A failure to look is reported by the calls that need an answer.
-    following = setInterval(() => void look().catch(() => {}), FOLLOW_MS).unref();
-  }
-
-  async function refresh(): Promise<void> {
-    if (await store.refresh()) await tell();
-  }
-  // Two refreshes at once could let a caller pass while listeners still handle a change.
-  const look = checkAfter(refresh);
-
-  async function tell(): Promise<void> {
-    await Promise.all([...listeners].map((listener) => listener()));
-  }
 
   /** Without approvals nothing is looked up, which takes time for each of many tools. */
   function stateOf({ route, origin }: Judged, isAnyApproved = true): PinState {
@@ -148,7 +106,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
   }
 
   function approvalOf({ route, origin }: Judged) {
-    return store.get(keyOf(route, origin));
+    return grants.get(keyOf(route, origin));
   }
 
   function select(which: PinSelection): Judged[] {
@@ -157,25 +115,6 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
       if ("pins" in which) return which.pins.some((pin) => isSamePin(pin, route, origin));
       return "source" in which ? origin.source === which.source : route === which.route;
     });
-  }
-
-  async function change(
-    which: PinSelection,
-    counts: (pin: Judged) => boolean,
-    approve: boolean,
-  ): Promise<number> {
-    const selected = select(which).filter(counts);
-    const approvedAt = Date.now();
-    const changes = selected.map(({ route, origin }) => {
-      const approval = { hash: origin.hash, definition: origin.definition, approvedAt };
-      return [keyOf(route, origin), approve ? approval : undefined] as const;
-    });
-    try {
-      await store.change(new Map(changes));
-    } finally {
-      await tell();
-    }
-    return selected.length;
   }
 
   function judgeOne(draft: Draft, isAnyApproved: boolean): Draft {
@@ -194,12 +133,12 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
 
   return {
     get damage() {
-      return store.damage;
+      return grants.damage;
     },
     judge: (drafts) => {
       judged = lazy(() => toJudged(drafts));
       waitsForOthers = false;
-      const isAnyApproved = store.keys().length > 0;
+      const isAnyApproved = grants.entries().size > 0;
       return drafts.map((draft) => judgeOne(draft, isAnyApproved));
     },
     list: () =>
@@ -217,19 +156,19 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
       const pin = judged().get(route);
       return pin ? diffDefinitions(approvalOf(pin)?.definition ?? {}, pin.origin.definition) : [];
     },
-    approve: (which) => change(which, (pin) => waits({ state: stateOf(pin) }), true),
-    revoke: (which) => change(which, (pin) => approvalOf(pin) !== undefined, false),
-    ...(strict && { refresh: async () => void (waitsForOthers && (await look())) }),
-    onChange: (listener) => {
-      listeners.add(listener);
-      follow();
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size > 0) return;
-        clearInterval(following);
-        following = undefined;
-      };
+    approve: async (which) => {
+      const waiting = select(which).filter((pin) => waits({ state: stateOf(pin) }));
+      const givenAt = Date.now();
+      const approved = waiting.map(({ route, origin }) => {
+        const { hash, definition } = origin;
+        return [keyOf(route, origin), { givenAt, hash, definition }] as const;
+      });
+      await grants.change(new Map(approved));
+      return waiting.length;
     },
+    revoke: (which) => grants.change(revoked(select(which).map(({ route, origin }) => keyOf(route, origin)))),
+    onChange: grants.watch,
+    ...(strict && { refresh: async () => void (waitsForOthers && (await grants.catchUp())) }),
   };
 }
 

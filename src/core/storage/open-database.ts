@@ -1,8 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { lazy } from "../../base/util/lazy.ts";
 
+/** How long a statement waits for another process. A task blocks the process meanwhile, and its caller tries again. */
 const BUSY_MS = 5_000;
+const TASK_BUSY_MS = 1_000;
+/** SQLite keeps changes in files of these names beside the database. */
+const SUFFIXES = ["", "-wal", "-shm", "-journal"];
 
 /**
  * Opens a SQLite file that only its owner may read, or `:memory:`. Several parts may share one file. Each part has
@@ -14,42 +19,100 @@ export function openDatabase(
   part: string,
   migrations: readonly string[],
 ): { readonly database: DatabaseSync; readonly damage?: string } {
-  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const { value: database, damage } = onIntactFile(path, () => {
+    const database = open(path, BUSY_MS);
+    try {
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+      migrate(database, part, migrations);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+  return { database, ...(damage !== undefined && { damage }) };
+}
+
+/**
+ * Opens a SQLite file for one task and closes it. Nothing stays open, and the file alone has all changes, on the disk
+ * when the task is done. Damage counts as with {@link openDatabase}, also where only the task meets it; the task then
+ * runs again on an empty file.
+ */
+export function withDatabase<T>(
+  path: string,
+  part: string,
+  migrations: readonly string[],
+  task: (database: DatabaseSync) => T,
+): { readonly value: T; readonly damage?: string | undefined } {
+  return onIntactFile(path, () => {
+    const database = open(path, TASK_BUSY_MS);
+    try {
+      migrate(database, part, migrations);
+      return task(database);
+    } finally {
+      // Rolls back what was not committed.
+      database.close();
+    }
+  });
+}
+
+/** Only a file that SQLite cannot read as a database is renamed. Every other failure may pass, so it is thrown. */
+function onIntactFile<T>(path: string, attempt: () => T): { readonly value: T; readonly damage?: string } {
+  const file = inodeOf(path);
   try {
-    return { database: open(path, part, migrations) };
+    return { value: attempt() };
   } catch (error) {
     if (!isDamage(error)) throw error;
-    const aside = `${path}.damaged-${Date.now()}`;
-    for (const suffix of ["", "-wal", "-shm"])
-      if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
-    return { database: open(path, part, migrations), damage: `${path} was damaged and is now ${aside}` };
+    // Another process may have renamed the damaged file: the present one is another.
+    const damage = inodeOf(path) === file ? setAside(path) : undefined;
+    return { value: attempt(), ...(damage !== undefined && { damage }) };
   }
 }
 
-function open(path: string, part: string, migrations: readonly string[]): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: BUSY_MS });
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+function setAside(path: string): string {
+  const aside = `${path}.damaged-${Date.now()}`;
+  for (const suffix of SUFFIXES) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  return `${path} was damaged and is now ${aside}`;
+}
+
+/** Loaded on first use: Node 22 and 24 print a warning for it, which says nothing to the person who runs a program. */
+const loadSqlite = lazy(() => {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
   try {
-    if (path !== ":memory:") chmodSync(path, 0o600);
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
-    migrate(database, part, migrations);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
+    return process.getBuiltinModule("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
   }
+});
+
+function open(path: string, timeout: number): DatabaseSync {
+  if (path !== ":memory:") {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // SQLite would create a file that others can open before its mode is set.
+    if (existsSync(path)) chmodSync(path, 0o600);
+    else closeSync(openSync(path, "a", 0o600));
+  }
+  return new (loadSqlite().DatabaseSync)(path, { timeout });
 }
 
 function migrate(database: DatabaseSync, part: string, migrations: readonly string[]): void {
+  // The usual case writes nothing and takes no lock.
+  if (versionOf(database, part) >= migrations.length) return;
   database.exec("BEGIN IMMEDIATE");
   try {
     database.exec(
       "CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT",
     );
-    const row = database.prepare("SELECT version FROM parts WHERE name = ?").get(part);
-    for (const migration of migrations.slice(Number(row?.version ?? 0))) database.exec(migration);
+    const version = versionOf(database, part);
+    for (const migration of migrations.slice(version)) database.exec(migration);
     database
       .prepare("INSERT INTO parts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version")
-      .run(part, Math.max(migrations.length, Number(row?.version ?? 0)));
+      .run(part, Math.max(migrations.length, version));
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");
@@ -57,8 +120,14 @@ function migrate(database: DatabaseSync, part: string, migrations: readonly stri
   }
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+function versionOf(database: DatabaseSync, part: string): number {
+  const [table] = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'parts'").all();
+  const row = table && database.prepare("SELECT version FROM parts WHERE name = ?").get(part);
+  return Number(row?.version ?? 0);
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB, whose details are in the higher bits. */
 function isDamage(error: unknown): boolean {
-  const code = (error as { errcode?: unknown }).errcode;
+  const code = Number((error as { errcode?: unknown }).errcode) & 0xff;
   return code === 11 || code === 26;
 }

@@ -99,7 +99,7 @@ export async function createSqliteSessionStore(
   path: string,
   options: SessionStoreOptions = {},
 ): Promise<SessionStore> {
-  const { openSqliteStorage } = await import("./sqlite-storage.ts");
+  const { openSqliteStorage } = await import("./sql-storage.ts");
   const { open, damage, close } = openSqliteStorage(path);
   if (damage) options.onDamage?.(damage);
   return { ...createDatabaseSessionStore(open, options), plans: createPlanStore(open), close };

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
+import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { problem } from "../../base/problems/problem.ts";
+import { openDatabase } from "./open-database.ts";
 import { toStoredText } from "./postgres-client.ts";
 import type { OpenStorage, Storage, StorageOptions } from "./storage.ts";
 
@@ -48,6 +50,31 @@ const PAUSE_MS = 20;
 /** Keeps values of all kinds in one table, which several processes may share. See {@link Storage}. */
 export function createSqlDriver(database: SqlDatabase, table: string): OpenStorage {
   return (kind, options) => createSqlStorage(database, table, kind, options);
+}
+
+const SQLITE_TABLE = "stored_values";
+const SQLITE_NOW = "cast(round(unixepoch('subsec') * 1000) as integer)";
+
+/**
+ * Keeps values in a SQLite file, or in `:memory:`. A value is written before the promise of its change resolves. `damage`
+ * is set if the file was damaged: it was renamed, and the storage starts empty.
+ */
+export function openSqliteStorage(path: string) {
+  const { database, damage } = openDatabase(path, "storage", [storageTable(SQLITE_TABLE)]);
+  const statements = new Map<string, StatementSync>();
+
+  async function query(sql: string, params: unknown[] = []) {
+    const statement = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, statement);
+    const named = params.map((value, at) => [`$${at + 1}`, value as SQLInputValue]);
+    return statement.all(Object.fromEntries(named));
+  }
+
+  return {
+    open: createSqlDriver({ query, now: SQLITE_NOW }, SQLITE_TABLE),
+    damage,
+    close: () => database.close(),
+  };
 }
 
 function createSqlStorage<V>(

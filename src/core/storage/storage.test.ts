@@ -4,8 +4,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
-import { createSqlDriver, storageTable } from "./sql-storage.ts";
-import { openSqliteStorage } from "./sqlite-storage.ts";
+import { createSqlDriver, openSqliteStorage, storageTable } from "./sql-storage.ts";
 import type { OpenStorage, StorageOptions } from "./storage.ts";
 
 const pglite = new PGlite();

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { problem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
-import { type Consents, consentSchema, createConsentsOver } from "../../core/access/consents.ts";
-import { approvalSchema, createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { type Consents, createConsents } from "../../core/access/consents.ts";
+import { openGrants } from "../../core/access/grants.ts";
+import { createPinsOver, type Pins } from "../../core/access/pins.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
 import {
   createIdempotency,
@@ -92,11 +93,12 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
     ttlMs: options.results?.idleMs ?? DAY_MS,
     toText: (value) => JSON.stringify(redact(value)),
   });
-  const [secret, approved, consented, log] = await Promise.all([
+  const records = createPostgresRecords(database);
+  const definitions = openGrants(records, "definition");
+  const [secret, log] = await Promise.all([
     sharedSecret(database),
-    createPostgresRecords(database, "pins", approvalSchema),
-    createPostgresRecords(database, "consents", consentSchema),
     createPostgresLearning(database, gateway.id),
+    definitions.refresh(),
   ]);
   const audit = createPostgresAudit(database, gateway);
   return {
@@ -113,13 +115,10 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
         ...{ open, redact, gateways: gateway },
       }),
       approvals: createSpentApprovals(open, { secret, most: MOST_APPROVALS }),
-      pins: createPinsOver(approved, { shared: true, strict: true }),
+      pins: createPinsOver(definitions, { strict: true }),
       learning: { log },
     },
-    consents: createConsentsOver(consented, async ({ hash }) => {
-      await consented.refresh();
-      return consented.get(hash) !== undefined;
-    }),
+    consents: createConsents(openGrants(records, "program")),
     close: async () => {
       // Events that cannot be written are lost with the process; the chain stays intact.
       await audit.close().catch(() => {});

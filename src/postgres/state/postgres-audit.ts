@@ -1,4 +1,4 @@
-import { checkAfter } from "../../core/access/check-after.ts";
+import { checkAfter } from "../../base/util/single-flight.ts";
 import {
   type AuditChain,
   type AuditEvent,

@@ -2,6 +2,7 @@ import { INJECTION_KINDS } from "../../base/safety/detect-injection.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { type Pin, type PinSelection, type PinState, type Pins, waits } from "../../core/access/pins.ts";
+import { tellDamage } from "../open/person-grants.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { confirm, shortHash } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
@@ -42,7 +43,7 @@ export const pins = defineCommand({
       refresh: input.refresh,
     });
     try {
-      if (survey.pins.damage) console.error(survey.pins.damage);
+      tellDamage(survey.pins.damage);
       for (const { sentence } of survey.unreached) console.error(toVisibleLine(sentence));
       if (survey.unreached.length > 0) process.exitCode = 1;
       if (action) await action(survey, target ?? "", input.yes);

@@ -11,6 +11,7 @@ import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import type { OpenedHttp } from "../open/open-http.ts";
 import { openLog, openTelemetry } from "../open/open-telemetry.ts";
+import { tellDamage } from "../open/person-grants.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
@@ -55,7 +56,7 @@ async function serveHere(input: ServeInput): Promise<void> {
   for (const { message, next } of loaded.problems) console.error(`${message} ${next}`);
   const surface = chooseSurface(input.surface, profile);
   const { gateway, close } = openGateway({ ...opened, allowWrite: input.allowWrite, isForMany: http });
-  if (gateway.pins.damage) console.error(gateway.pins.damage);
+  tellDamage(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface, shortcuts });
   const telemetry = openTelemetry(settings);
   const face: Pick<OpenedHttp, "close"> & Partial<OpenedHttp> = http

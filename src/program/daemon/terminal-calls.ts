@@ -6,7 +6,7 @@ import type { ProblemCode } from "../../base/problems/problems.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import type { Approval } from "../../core/calls/call-environment.ts";
+import type { Approval } from "../../core/nouns/question.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { ToolAnswer } from "../../gateway/toolbox.ts";
 import type { LocalOptions, Operator, TerminalCall, TerminalCallOptions } from "../open/open-local.ts";

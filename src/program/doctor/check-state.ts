@@ -1,23 +1,25 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { field, listOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { GRANT_KINDS, openGrantsNow } from "../../core/access/grants.ts";
 import { readAuditFolder } from "../../core/audit/audit-folder.ts";
 import { verifyChain } from "../../core/audit/verify-chain.ts";
+import { openRecordFile } from "../../core/storage/record-file.ts";
 import type { ClientMachine } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { readConfig } from "../clients/edit-config.ts";
 import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
+import { APPROVALS_FILE } from "../open/person-grants.ts";
+import { SECRETS_FILE } from "../open/secrets.ts";
 import { auditFolder } from "../open/stores.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
 
 /** Files of the state folder, and the way to make anew what a damaged one held. */
 const filesOf = (config: string | undefined): Readonly<Record<string, string>> => ({
-  "pins.json": `approve the definitions again: ${suggestCommand(["approve"], config)}`,
-  "consents.json": `let the servers start again: ${suggestCommand(["servers", "allow", "--all"], config)}`,
-  "tokens.json": "make the keys of agents again: keyhole agents add NAME",
-  "secrets.json": "set the secrets again: keyhole secrets set NAME",
+  [APPROVALS_FILE]: `approve again: ${suggestCommand(["approve"], config)}, and make the keys of agents again: keyhole agents add NAME`,
+  [SECRETS_FILE]: "set the secrets again: keyhole secrets set NAME",
 });
 const OTHERS = 0o077;
 
@@ -28,10 +30,20 @@ export async function* checkState(home: string, config: string | undefined): Asy
   yield* checkFolder(cacheFolder(), "XDG_CACHE_HOME");
   for (const [name, fix] of Object.entries(filesOf(config))) {
     const path = join(state, name);
-    const damaged = `${path}.damaged`;
-    if (existsSync(damaged))
-      yield problemWith(path, `it was damaged and is kept as ${damaged}`, `Remove that file, then ${fix}.`);
+    // Reading sets the mode.
     yield* checkMode(path);
+    const damage = damageOf(path);
+    const damaged = readdirSync(state).find((each) => each.startsWith(`${name}.damaged`));
+    if (damaged !== undefined) {
+      const cause = `it was damaged and is kept as ${join(state, damaged)}`;
+      yield problemWith(path, cause, `Remove that file, then ${fix}.`);
+    } else if (damage !== undefined) {
+      yield problemWith(
+        path,
+        damage,
+        `Make ${path} a file that you can read and write, or remove it; then ${fix}.`,
+      );
+    }
   }
   yield* checkMode(join(home, ".keyhole", "settings.json"));
   for (const chain of readAuditFolder(auditFolder())) {
@@ -39,6 +51,14 @@ export async function* checkState(home: string, config: string | undefined): Asy
     if (bad)
       yield problemWith(auditFolder(), `the audit log is not intact: ${bad.reason}`, "keyhole logs verify");
   }
+}
+
+/** Reads all grants. Secrets are read by every command, which fails with the reason if they cannot be read. */
+function damageOf(path: string): string | undefined {
+  const storage = openRecordFile(path);
+  return GRANT_KINDS.map((kind) => openGrantsNow(storage, kind).damage).find(
+    (damage) => damage !== undefined,
+  );
 }
 
 /** A folder that is not there yet has to be one that can be made. */

@@ -1,22 +1,15 @@
 import { createHash } from "node:crypto";
-import { z } from "zod";
-import { createRecordStore } from "../../core/access/record-store.ts";
+import { type Grant, type Grants, revoked } from "../../core/access/grants.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { generateToken } from "../../faces/mcp/generate-token.ts";
 
-const tokenSchema = z.object({
-  /** Unique. */
-  name: z.string(),
-  scopes: z.array(z.string()),
-  allowWrite: z.boolean(),
-  /** Milliseconds since 1970. */
-  createdAt: z.number(),
-  /** Milliseconds since 1970. Without it, the token is valid until it is revoked. */
-  expiresAt: z.number().optional(),
-});
-
 /** A bearer token of one agent, without the token itself. */
-export type AgentToken = z.infer<typeof tokenSchema>;
+export interface AgentToken extends Omit<Grant<"agent">, "hash" | "givenAt"> {
+  /** Unique. */
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
 type NewAgentToken = Omit<AgentToken, "createdAt">;
 
 /** The principal that calls with a token of this name. */
@@ -24,47 +17,45 @@ export function principalOf({ name, scopes, allowWrite }: NewAgentToken): Princi
   return { id: `agent:${name}`, scopes, allowWrite };
 }
 
-/** Keeps the tokens that agents call a gateway with in a file, by their hashes. Each is a principal of its own. */
-export function createAgentTokens(path: string, now: () => number = Date.now) {
-  const store = createRecordStore({ path, record: tokenSchema, counted: "valid" });
-  const keyOf = (name: string) => store.keys().find((key) => store.get(key)?.name === name);
+/** The tokens that agents call a gateway with, of which only the hashes are kept. Each is a principal of its own. */
+export function createAgentTokens(grants: Grants<"agent">, now: () => number = Date.now) {
+  /** All agents by name, as they are now: changes by others count at once. */
+  const agents = () => {
+    void grants.refresh();
+    return grants.entries();
+  };
   return {
-    /** Set if the store was damaged, so that no token is valid. */
-    get damage() {
-      return store.damage;
-    },
-    /** Makes a token and returns it. Only its hash is kept. Undefined if the name is taken. */
-    add: async (token: NewAgentToken) => {
-      await store.refresh();
-      if (keyOf(token.name) !== undefined) return undefined;
+    /** Makes a token and returns it. Undefined if the name is taken. */
+    add: async ({ name, scopes, allowWrite, expiresAt }: NewAgentToken) => {
       const secret = generateToken();
-      const record = tokenSchema.parse({ ...token, createdAt: now() });
-      await store.change(new Map([[hashOf(secret), record]]));
-      return secret;
+      const agent = {
+        givenAt: now(),
+        hash: hashOf(secret),
+        scopes,
+        allowWrite,
+        ...(expiresAt !== undefined && { expiresAt }),
+      };
+      return (await grants.add(name, agent)) ? secret : undefined;
     },
     /** All tokens by name, expired ones included. */
-    list: (): readonly AgentToken[] => {
-      void store.refresh();
-      return store
-        .keys()
-        .flatMap((key) => store.get(key) ?? [])
-        .sort((left, right) => (left.name < right.name ? -1 : 1));
-    },
+    list: (): readonly AgentToken[] =>
+      [...agents()]
+        .map(([name, { hash: _, givenAt: createdAt, ...agent }]) => ({ name, ...agent, createdAt }))
+        .sort((left, right) => (left.name < right.name ? -1 : 1)),
     /** Resolves to false if there is no such token. */
-    revoke: async (name: string) => {
-      await store.refresh();
-      const key = keyOf(name);
-      if (key === undefined) return false;
-      await store.change(new Map([[key, undefined]]));
-      return true;
-    },
-    /** The principal of a token that is valid now. Reads the store, so that changes by others count. */
+    revoke: async (name: string) => (await grants.change(revoked([name]))) > 0,
+    /** The principal of a token that is valid now. */
     find: (token: string): Principal | undefined => {
-      void store.refresh();
-      // The hash is looked up, so timing reveals nothing about a token.
-      const record = store.get(hashOf(token));
-      if (!record || (record.expiresAt !== undefined && record.expiresAt <= now())) return undefined;
-      return principalOf(record);
+      // Hashes are compared, so timing reveals nothing about a token.
+      const hash = hashOf(token);
+      const [name, agent] =
+        agents()
+          .entries()
+          .find(([, one]) => one.hash === hash) ?? [];
+      if (name === undefined || !agent) return undefined;
+      return agent.expiresAt !== undefined && agent.expiresAt <= now()
+        ? undefined
+        : principalOf({ name, ...agent });
     },
   };
 }

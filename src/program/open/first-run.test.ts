@@ -74,7 +74,7 @@ test("a provider in a file, a variable or a key is no first run", async () => {
 function open(env: NodeJS.ProcessEnv) {
   const folder = temporaryFolder();
   const file = join(folder, ".keyhole", "settings.json");
-  const secrets = createSecrets(join(folder, "secrets.json"));
+  const secrets = createSecrets(join(folder, "secrets.db"));
   const input = new PassThrough();
   const output = new PassThrough();
   let text = "";

@@ -4,30 +4,23 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { z } from "zod";
 import { COMMAND_FOLDERS } from "../../agent/chat/custom-commands.ts";
 import { promptPath } from "../../agent/chat/system-prompt.ts";
 import { projectFolders } from "../../agent/loop/project-files.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { createRecordStore } from "../../core/access/record-store.ts";
+import { revoked } from "../../core/access/grants.ts";
 import { skillPlaces } from "../../sources/markdown/skills/skill.ts";
 import { DEFAULT_CONFIGS, settingsPath } from "./config-files.ts";
+import { openPersonGrants } from "./person-grants.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
-
-const trustSchema = z.object({
-  /** The hash of the contents that the person was shown. */
-  hash: z.string(),
-  /** Milliseconds since 1970. */
-  trustedAt: z.number(),
-});
 
 /**
  * Whether a person has trusted the folder with what it holds now. A folder without code of its own takes the trust
  * of the nearest folder above it in the same repository.
  */
-export async function isTrusted(given: string, home = homedir()): Promise<boolean> {
-  const trusted = openTrust(home);
-  if (trusted.keys().length === 0) return false;
+export async function isTrusted(given: string): Promise<boolean> {
+  const trusted = openPersonGrants("folder");
+  if (trusted.entries().size === 0) return false;
   const folder = await realFolder(given);
   for (const each of await projectFolders(folder)) {
     const record = trusted.get(each);
@@ -39,26 +32,18 @@ export async function isTrusted(given: string, home = homedir()): Promise<boolea
 }
 
 /** Records that a person trusts a folder with exactly these contents. */
-export async function recordTrust({ folder, hash }: FolderContents, home = homedir()): Promise<void> {
-  await openTrust(home).change(new Map([[folder, { hash, trustedAt: Date.now() }]]));
+export async function recordTrust({ folder, hash }: FolderContents): Promise<void> {
+  await openPersonGrants("folder").change(new Map([[folder, { givenAt: Date.now(), hash }]]));
 }
 
 /** Forgets the trust in a folder. Resolves to false if there was none. */
 export async function endTrust({ folder }: FolderContents): Promise<boolean> {
-  const trusted = openTrust(homedir());
-  if (trusted.get(folder) === undefined) return false;
-  await trusted.change(new Map([[folder, undefined]]));
-  return true;
+  return (await openPersonGrants("folder").change(revoked([folder]))) > 0;
 }
 
 /** The real path of a folder, also if it is missing. */
 export async function realFolder(folder: string): Promise<string> {
   return realpath(folder).catch(() => resolve(folder));
-}
-
-function openTrust(home: string) {
-  const path = join(home, ".keyhole", "trusted-folders.json");
-  return createRecordStore({ path, record: trustSchema, counted: "trusted" });
 }
 
 /** A file that runs, or decides what runs. */

@@ -24,7 +24,7 @@ function openKeychain() {
 
 test("a secret goes into the keychain, and the file has only its name", async () => {
   const { place, keychain } = openKeychain();
-  const path = join(temporaryFolder(), "secrets.json");
+  const path = join(temporaryFolder(), "secrets.db");
   const secrets = createSecrets(path, keychain);
   expect(await secrets.set("openai", "sk-in-the-keychain")).toBe("keychain");
   expect(readFileSync(path, "utf8")).not.toContain("sk-in-the-keychain");
@@ -39,7 +39,7 @@ test("a secret goes into the keychain, and the file has only its name", async ()
 });
 
 test("without a keychain, or with a value that it would change, the file keeps the secret", async () => {
-  const path = join(temporaryFolder(), "secrets.json");
+  const path = join(temporaryFolder(), "secrets.db");
   const { env, keychain } = openKeychain();
   expect(await createSecrets(path, keychain).set("two-lines", "a\nb")).toBe("file");
   expect(systemKeychain("linux", { ...env, DBUS_SESSION_BUS_ADDRESS: "" })).toBeUndefined();
@@ -82,7 +82,7 @@ test("the keychain of macOS needs no session bus", () => {
 });
 
 test("a secret says where it is, and one that is not there cannot be removed", async () => {
-  const path = join(temporaryFolder(), "secrets.json");
+  const path = join(temporaryFolder(), "secrets.db");
   const { place, keychain } = openKeychain();
   const secrets = createSecrets(path);
   expect(await secrets.remove("openai")).toBe(false);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { verifies } from "../../../test/claims.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { settingsPath } from "./config-files.ts";
@@ -21,9 +21,12 @@ function folders(files: { user?: unknown; project?: unknown } = {}) {
   return { root, home, project, env: {}, write };
 }
 
-async function trust({ home, project }: { readonly home: string; readonly project: string }): Promise<void> {
-  await recordTrust(await folderContents(project), home);
+async function trust({ project }: { readonly project: string }): Promise<void> {
+  await recordTrust(await folderContents(project));
 }
+
+beforeEach(() => void vi.stubEnv("KEYHOLE_STATE", temporaryFolder()));
+afterEach(() => void vi.unstubAllEnvs());
 
 test("without files the defaults hold", async () => {
   const { settings, problems, sources } = await loadSettings(folders());

@@ -62,7 +62,7 @@ export async function loadSettings({
   ]);
   const user = toSource("user", userFile, readUser, last);
   const below = mergeSettings<object>(DEFAULT_SETTINGS, user.value);
-  const trusted = await isTrusted(project, home);
+  const trusted = await isTrusted(project);
   const given = toSource("project", projectFile, readProject, last);
   const { value, refused } = restrictProject(given.value, below, trusted);
   const named = isOwn ? user : toSource("config", config ?? "", readNamed, last);

@@ -30,6 +30,7 @@ import { type ConfigOptions, openConfig } from "./open-config.ts";
 import { openGateway } from "./open-gateway.ts";
 import { openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
+import { tellDamage } from "./person-grants.ts";
 import { saveSetting } from "./save-setting.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
 import { openConsents } from "./stores.ts";
@@ -102,7 +103,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     // Every call that writes asks first.
     allowWrite: true,
   });
-  if (gateway.pins.damage) console.error(gateway.pins.damage);
+  tellDamage(gateway.pins.damage);
   let providers = settings.providers;
   let wasModelChosen = false;
   const vendor = providers.default;

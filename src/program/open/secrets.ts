@@ -2,13 +2,18 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { z } from "zod";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
-import { createRecordStore } from "../../core/access/record-store.ts";
+import { openRecordFile } from "../../core/storage/record-file.ts";
+import { openRecords } from "../../core/storage/records.ts";
+import { tellDamage } from "./person-grants.ts";
 import { setStateFolder } from "./user-folders.ts";
 
 /** Names that `${secret:NAME}`, `${keychain:NAME}` and `${input:NAME}` may have. */
 export const SECRET_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 
 const recordSchema = z.union([z.object({ value: z.string() }), z.object({ place: z.literal("keychain") })]);
+
+/** The file in the state folder. */
+export const SECRETS_FILE = "secrets.db";
 
 type SecretPlace = "keychain" | "file";
 /** Values that configs refer to by name, so that no config has to contain them. */
@@ -19,7 +24,7 @@ export type Secrets = ReturnType<typeof createSecrets>;
  * the names of all.
  */
 export function createSecrets(path: string, keychain?: Keychain) {
-  const store = createRecordStore({ path, record: recordSchema, counted: "set" });
+  const store = openRecords(openRecordFile(path), "secret", recordSchema);
   const find = (name: string) => {
     void store.refresh();
     return store.get(name);
@@ -31,7 +36,7 @@ export function createSecrets(path: string, keychain?: Keychain) {
     },
     names: (): readonly string[] => {
       void store.refresh();
-      return store.keys().toSorted();
+      return [...store.entries().keys()].sort();
     },
     get: (name: string) => {
       const record = find(name);
@@ -63,8 +68,7 @@ type SecretVariables = Readonly<Record<string, string | undefined>>;
 
 /** Opens the secrets that all commands share. Output never shows their values. */
 export function openSecrets(): Secrets {
-  const secrets = createSecrets(join(setStateFolder(), "secrets.json"), systemKeychain());
-  if (secrets.damage) console.error(secrets.damage);
+  const secrets = createSecrets(join(setStateFolder(), SECRETS_FILE), systemKeychain());
   const get = (name: string) => {
     const value = secrets.get(name);
     if (value !== undefined) knowSecrets([value]);
@@ -76,6 +80,7 @@ export function openSecrets(): Secrets {
   };
   // A keychain is asked only for values that are needed.
   for (const name of secrets.names()) if (secrets.placeOf(name) === "file") get(name);
+  tellDamage(secrets.damage);
   return { ...secrets, get };
 }
 

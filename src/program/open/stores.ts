@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
-import { createPins, type Pins } from "../../core/access/pins.ts";
+import { createPinsOver, type Pins } from "../../core/access/pins.ts";
 import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
 import type { AuditOptions } from "../../core/calls/auditor.ts";
@@ -14,25 +14,23 @@ import { createEmbeddedIndex } from "../../search/embedded-index.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
 import { createAgentTokens } from "./agent-tokens.ts";
+import { openPersonGrants } from "./person-grants.ts";
 import type { Settings } from "./settings-schema.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
 type RecordedDecision = Extract<AuditEvent, { kind: "allowed" | "revoked" }>;
 
 export function openPins(): Pins {
-  return createPins({ path: join(setStateFolder(), "pins.json") });
+  return createPinsOver(openPersonGrants("definition"));
 }
 
 export function openTokens() {
-  const tokens = createAgentTokens(join(setStateFolder(), "tokens.json"));
-  if (tokens.damage) console.error(tokens.damage);
-  return tokens;
+  return createAgentTokens(openPersonGrants("agent"));
 }
 
 /** Opens the consents to start servers that all commands share. The audit log records each. */
 export function openConsents(): Consents {
-  const consents = createConsents(join(setStateFolder(), "consents.json"));
-  if (consents.damage) console.error(consents.damage);
+  const consents = createConsents(openPersonGrants("program"));
   return {
     get damage() {
       return consents.damage;

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { openDatabase } from "../../../core/storage/open-database.ts";
 
 /** The login to one server at one authorization server. */
 export interface KeptLogin {
@@ -57,18 +58,16 @@ const POLL_MS = 50;
  */
 export function createLogins({ path }: { readonly path: string }): Logins {
   const owner = randomUUID();
-  let opening: Promise<DatabaseSync> | undefined;
+  let connection: DatabaseSync | undefined;
 
-  function open(): Promise<DatabaseSync> {
-    opening ??= import("../../../core/storage/open-database.ts").then(
-      ({ openDatabase }) => openDatabase(path, "logins", MIGRATIONS).database,
-    );
-    return opening;
+  function open(): DatabaseSync {
+    connection ??= openDatabase(path, "logins", MIGRATIONS).database;
+    return connection;
   }
 
   /** Reading must not create the file. */
-  async function look(): Promise<DatabaseSync | undefined> {
-    return opening || path === ":memory:" || existsSync(path) ? open() : undefined;
+  function look(): DatabaseSync | undefined {
+    return connection || path === ":memory:" || existsSync(path) ? open() : undefined;
   }
 
   let reading: StatementSync | undefined;
@@ -76,15 +75,14 @@ export function createLogins({ path }: { readonly path: string }): Logins {
   return {
     // Prepared once, because it runs before every request.
     read: async (server, issuer) => {
-      reading ??= (await look())?.prepare(
+      reading ??= look()?.prepare(
         "SELECT login FROM logins WHERE server = ?1 AND (?2 IS NULL OR issuer = ?2) ORDER BY saved DESC, rowid DESC LIMIT 1",
       );
       const row = reading?.get(server, issuer ?? null);
       return row && (JSON.parse(String(row.login)) as KeptLogin);
     },
     save: async (server, login) => {
-      const database = await open();
-      database
+      open()
         .prepare(
           `INSERT INTO logins VALUES (?, ?, ?, (SELECT coalesce(max(saved), 0) + 1 FROM logins))
            ON CONFLICT (server, issuer) DO UPDATE SET login = excluded.login, saved = excluded.saved`,
@@ -92,16 +90,16 @@ export function createLogins({ path }: { readonly path: string }): Logins {
         .run(server, login.issuer, JSON.stringify(login));
     },
     forget: async (server) => {
-      const database = await look();
+      const database = look();
       database?.prepare("DELETE FROM challenges WHERE server = ?").run(server);
       return Number(database?.prepare("DELETE FROM logins WHERE server = ?").run(server).changes ?? 0) > 0;
     },
     challenge: async (server) => {
-      const row = (await look())?.prepare("SELECT challenge FROM challenges WHERE server = ?").get(server);
+      const row = look()?.prepare("SELECT challenge FROM challenges WHERE server = ?").get(server);
       return row && (JSON.parse(String(row.challenge)) as Challenge);
     },
     saveChallenge: async (server, challenge) => {
-      const database = challenge ? await open() : await look();
+      const database = challenge ? open() : look();
       if (!challenge) return void database?.prepare("DELETE FROM challenges WHERE server = ?").run(server);
       database
         ?.prepare(
@@ -110,7 +108,7 @@ export function createLogins({ path }: { readonly path: string }): Logins {
         .run(server, JSON.stringify(challenge));
     },
     alone: async (server, work) => {
-      const database = await open();
+      const database = open();
       const take = database.prepare(
         `INSERT INTO renewals VALUES (?1, ?2, ?3)
          ON CONFLICT (server) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE until < ?4`,
@@ -128,10 +126,9 @@ export function createLogins({ path }: { readonly path: string }): Logins {
       }
     },
     close: async () => {
-      const database = await opening;
-      opening = undefined;
+      connection?.close();
+      connection = undefined;
       reading = undefined;
-      database?.close();
     },
   };
 }

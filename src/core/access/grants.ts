@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { openRecords, type RecordStorage, type Records } from "../storage/records.ts";
+
+const hash = z.string();
+/** Milliseconds since 1970. */
+const givenAt = z.number();
+
+/** A person's yes, by kind. Each counts for exactly what the person was shown. */
+const GRANTS = {
+  /** A server may run a program, by the hash of everything that it runs. */
+  program: z.object({ givenAt, label: z.string() }),
+  /** A definition of a server may be shown and called, by source, route and program. */
+  definition: z.object({ givenAt, hash, definition: z.record(z.string(), z.unknown()) }),
+  /** Everything in a folder that can run may run, by the folder's real path. */
+  folder: z.object({ givenAt, hash }),
+  /** An agent may call over HTTP, by the agent's name. */
+  agent: z.object({
+    givenAt,
+    /** SHA-256 of the agent's token. */
+    hash,
+    scopes: z.array(z.string()),
+    allowWrite: z.boolean(),
+    /** Milliseconds since 1970. Without it, the token is valid until it is revoked. */
+    expiresAt: z.number().optional(),
+  }),
+};
+
+export type GrantKind = keyof typeof GRANTS;
+export const GRANT_KINDS = Object.keys(GRANTS) as readonly GrantKind[];
+export type Grant<K extends GrantKind> = z.infer<(typeof GRANTS)[K]>;
+
+/** All grants of one kind, as last read. One file, or one database, holds all kinds. */
+export type Grants<K extends GrantKind> = Records<Grant<K>>;
+
+/** Opens grants. None counts before the first `refresh`. */
+export function openGrants<K extends GrantKind>(storage: RecordStorage, kind: K): Grants<K> {
+  return openRecords(storage, kind, GRANTS[kind] as unknown as z.ZodType<Grant<K>>);
+}
+
+/** Opens grants as they are now. If they cannot be read, none counts until they can, and `damage` says so. */
+export function openGrantsNow<K extends GrantKind>(storage: RecordStorage, kind: K): Grants<K> {
+  const grants = openGrants(storage, kind);
+  try {
+    void grants.refresh();
+  } catch {
+    // `damage` says it.
+  }
+  return grants;
+}
+
+/** The changes that take grants back. */
+export function revoked(keys: readonly string[]): ReadonlyMap<string, undefined> {
+  return new Map(keys.map((key) => [key, undefined]));
+}
