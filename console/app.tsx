@@ -59,6 +59,17 @@ function Closed({ reason }: { reason: string }) {
   );
 }
 
+function countWaiting(
+  { servers, calls }: Pick<ApprovalsAnswer, "servers" | "calls"> = { servers: [], calls: [] },
+) {
+  const decided = ["rejected", "reworded"];
+  const waiting = servers.flatMap(({ program, definitions }) => [
+    ...(program ? [program] : []),
+    ...definitions.filter(({ state }) => !decided.includes(state)),
+  ]);
+  return waiting.length + calls.length;
+}
+
 function Frame({ me }: { me: MeAnswer }) {
   const [path = "", rest = ""] = useHash();
   const page = PAGES.find((row) => row.path === path) ?? PAGES[0]!;
@@ -68,7 +79,7 @@ function Frame({ me }: { me: MeAnswer }) {
   const main = useRef<HTMLElement>(null);
   const pages = useRef<HTMLElement>(null);
   const waiting = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources"]);
-  const count = (waiting.value?.definitions.length ?? 0) + (waiting.value?.calls.length ?? 0);
+  const count = countWaiting(waiting.value);
 
   useEffect(() => followChanges(setLive), []);
   useKeys(() => setHelpOpen((before) => !before));

@@ -34,7 +34,7 @@ try {
   for (const program of Object.values(OTHERS)) symlinkSync(join(others, program), join(bin, program));
   const program = `#!/bin/sh\nexec ${process.execPath} ${resolve("dist/bin/keyhole.cjs")} "$@"\n`;
   writeFileSync(join(bin, "keyhole"), program, { mode: 0o755 });
-  writeCursorConfig();
+  writeGeminiConfig();
   const frames = await recordTerminal({
     command: ["bash", "--norc", "--noprofile"],
     folder: home,
@@ -51,25 +51,22 @@ try {
     ],
     steps: [
       { sees: "$" },
-      { type: "keyhole --yes" },
+      { type: "keyhole" },
       { press: ["Enter"] },
-      { sees: /Move them behind Keyhole[\s\S]*\n\$\s*$/, hold: LONG },
-      { type: "clear; keyhole connect cursor" },
-      { press: ["Enter"] },
-      { sees: "let these servers start?", hold: LONG },
+      { sees: "to count the tokens?", hold: LONG },
       { type: "y" },
       { press: ["Enter"] },
-      { sees: /Cursor is connected[\s\S]*\n\$\s*$/, hold: LONG },
-      { type: "clear; keyhole approve memory" },
-      { press: ["Enter"] },
-      { sees: "Approve", hold: LONG },
+      { sees: "let its servers start?", hold: LONG },
       { type: "y" },
       { press: ["Enter"] },
-      { sees: /Approved:[\s\S]*\n\$\s*$/, hold: 1_500 },
+      { sees: "Approve all of it?", hold: LONG },
+      { type: "y" },
+      { press: ["Enter"] },
+      { sees: /Restart Gemini CLI[\s\S]*\n\$\s*$/, hold: 1_500 },
       { type: 'clear; keyhole ask "remember a fact about a person"' },
       { press: ["Enter"] },
       { sees: /memory:\/\/tools[\s\S]*\n\$\s*$/, hold: LONG },
-      { type: "keyhole connect cursor --undo" },
+      { type: "keyhole disconnect gemini" },
       { press: ["Enter"] },
       { sees: "is as it was before", hold: LONG },
     ],
@@ -81,18 +78,18 @@ try {
   );
   console.log(`${file}: ${frames.length} frames`);
   const shown = frames.flatMap(({ lines }) => lines.map((cells) => cells.map(({ text }) => text).join("")));
-  const costs = shown.filter((line) => /^ {2}(?:before|after|\w+ +\d+ tools?) .*tokens/.test(line));
+  const costs = shown.filter((line) => /^\d+ tools, .* tokens: |^\w+ \d+ \(|^ {2}Gemini CLI: /.test(line));
   console.log([...new Set(costs)].join("\n"));
 } finally {
   rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 
-function writeCursorConfig(): void {
+function writeGeminiConfig(): void {
   const servers = Object.entries(SERVERS).map(([name, command]) => [
     name,
     { command, args: name === "filesystem" ? ["."] : [] },
   ]);
-  mkdirSync(join(home, ".cursor"));
+  mkdirSync(join(home, ".gemini"));
   const config = JSON.stringify({ mcpServers: Object.fromEntries(servers) }, null, 2);
-  writeFileSync(join(home, ".cursor/mcp.json"), config);
+  writeFileSync(join(home, ".gemini/settings.json"), config);
 }

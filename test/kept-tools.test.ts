@@ -13,6 +13,8 @@ const OPTIONS: DraftOptions = {
   label: "up",
   program: "a program",
   trusted: true,
+  wordingOk: false,
+  approvedBy: "keyhole approve up",
   upstream: {} as Upstream,
   status: undefined,
   timeoutMs: 5,

@@ -84,7 +84,8 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
     },
     shell: (command) => one("shell", { command }, `ran ${command}`),
     read: (path) => one("read", { path }, `content of ${path}`),
-    answerPermission: (callId, given) => waiting.get(callId)?.(given),
+    answerPermission: (callId, given) => waiting.get(callId)?.(given as PermissionAnswer),
+    cardOf: () => undefined,
     context: async () => ({
       parts: [
         { name: "tools", tokens: 400 },

@@ -1,6 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
+
+/** Time between two keys of a person. */
+const KEY_MS = 400;
 
 /** Why tmux cannot be used, or undefined if it can. */
 export function tmuxMissing(): string | undefined {
@@ -19,6 +23,8 @@ export interface Terminal {
   sees(text: string): Promise<void>;
   /** Waits until the program has ended. */
   ends(): Promise<void>;
+  /** Reads the screen of `keyhole approve` to its end, chooses an answer and presses Enter. */
+  answers(label: string): Promise<void>;
 }
 
 export interface TerminalOptions {
@@ -40,9 +46,11 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
   // Keep the last screen after the program ends and after a resize.
   tmux("set-option", "-g", "remain-on-exit", "on");
   const screen = () => tmux("capture-pane", "-p").stdout;
+  const press = (...keys: string[]) => void tmux("send-keys", ...keys);
+  const sees = (text: string) => expect.poll(screen, { timeout: 60_000, interval: 50 }).toContain(text);
   return {
     type: (text) => void tmux("send-keys", "-l", text),
-    press: (...keys) => void tmux("send-keys", ...keys),
+    press,
     resize: (columns, rows) => void tmux("resize-window", "-x", String(columns), "-y", String(rows)),
     screen,
     ends: () =>
@@ -52,6 +60,21 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
           interval: 50,
         })
         .toBe("1"),
-    sees: (text) => expect.poll(screen, { timeout: 60_000, interval: 50 }).toContain(text),
+    sees,
+    answers: async (label) => {
+      await sees("Enter answer");
+      for (let page = 0; page < 20 && screen().includes("Page Down shows the rest"); page += 1) {
+        press("PageDown");
+        await sleep(KEY_MS);
+      }
+      press("Tab");
+      for (let step = 0; step < 5 && !screen().includes(`› ${label}`); step += 1) {
+        await sleep(KEY_MS);
+        if (!screen().includes(`› ${label}`) && step > 0) press("Down");
+      }
+      await sees(`› ${label}`);
+      await sleep(KEY_MS);
+      press("Enter");
+    },
   };
 }

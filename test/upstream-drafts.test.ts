@@ -57,6 +57,8 @@ function catalogOf({ tools = [], ...listing }: Partial<Listed>) {
     label: "up",
     program: "a program",
     trusted: true,
+    wordingOk: false,
+    approvedBy: "keyhole approve up",
     upstream,
     status: undefined,
     timeoutMs: undefined,

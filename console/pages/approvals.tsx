@@ -3,12 +3,13 @@ import type {
   ApprovalsAnswer,
   WaitingCall,
   WaitingDefinition,
+  WaitingServer,
 } from "../../src/faces/http/endpoints/api-types.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
 import { Changes } from "../parts/changes.tsx";
-import { exact, times } from "../parts/format.ts";
+import { exact, number, times } from "../parts/format.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -16,68 +17,41 @@ const WHY: Readonly<Record<string, string>> = {
   writes: "it writes",
   permission: "it asks before it goes on",
 };
-const TONES: Readonly<Record<string, Tone>> = { pending: "plain", changed: "warn", flagged: "bad" };
+const TONES: Readonly<Record<string, Tone>> = {
+  pending: "plain",
+  changed: "warn",
+  flagged: "bad",
+  reworded: "accent",
+  rejected: "bad",
+};
+/** Lines of a description that are shown before a person opens the rest. */
+const FOLDED_LINES = 4;
+const FOLDED_CHARS = 400;
 
 export function Approvals() {
   const loaded = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources"]);
-  const approve = async (definitions: readonly WaitingDefinition[]) => {
-    const pins = definitions.map(({ route, hash, program }) => ({ route, hash, program }));
-    await post("/api/approvals/definitions", { pins });
-    loaded.reload();
-  };
   return (
     <Page
       title="Approvals"
-      lead="Calls and definitions that wait for your yes. No agent sees a definition before it."
+      lead="Servers, tools and calls that wait for your yes. No agent sees a definition before it."
     >
       <Shown of={loaded}>
-        {({ calls, definitions, more }) => (
+        {({ calls, servers, more }) => (
           <>
             {calls.map((call) => (
               <Call key={call.id} call={call} reload={loaded.reload} />
             ))}
-            {[...Map.groupBy(definitions, ({ source }) => source)].map(([source, own]) => (
-              <Card
-                key={source}
-                title={<bdi>{exact(source)}</bdi>}
-                aside={
-                  own.length > 1 && (
-                    <Action kind="plain" run={() => approve(own)}>
-                      Approve all {own.length}
-                    </Action>
-                  )
-                }
-              >
-                <ul class="definitions">
-                  {own.map((definition) => (
-                    <li key={definition.route}>
-                      <div class="definition-head">
-                        <Badge tone={TONES[definition.state] ?? "plain"}>{definition.state}</Badge>
-                        <Code>{exact(definition.route)}</Code>
-                        <Action run={() => approve([definition])} label={`Approve ${definition.route}`}>
-                          Approve
-                        </Action>
-                      </div>
-                      {definition.state === "pending" && (
-                        <p class="small outside">{describedAs(definition)}</p>
-                      )}
-                      {definition.poison.length > 0 && (
-                        <p class="problem">
-                          It reads like instructions to a model: {definition.poison.join(", ")}.
-                        </p>
-                      )}
-                      <Changes changes={definition.changes} isNew={definition.state === "pending"} />
-                    </li>
-                  ))}
-                </ul>
-              </Card>
+            {servers.map((server) => (
+              <Server key={server.server} server={server} reload={loaded.reload} />
             ))}
-            {more > 0 && <p class="quiet">{times(more, "definition")} more; approve some of these first.</p>}
-            {calls.length + definitions.length === 0 && (
+            {more > 0 && (
+              <p class="quiet">{times(more, "definition")} more; decide about some of these first.</p>
+            )}
+            {calls.length + servers.length === 0 && (
               <Card>
                 <Empty title="Nothing waits">
-                  New and changed definitions of servers appear here, and calls that need a person while this
-                  page is open.
+                  New servers, new and changed definitions appear here, and calls that need a person while
+                  this page is open.
                 </Empty>
               </Card>
             )}
@@ -88,10 +62,133 @@ export function Approvals() {
   );
 }
 
-/** How a new definition describes itself, which is the first thing to judge. */
-function describedAs({ changes }: WaitingDefinition): string {
-  const described = changes.find(({ path }) => path === "/description")?.after;
-  return typeof described === "string" ? exact(described) : "";
+function Server({ server, reload }: { server: WaitingServer; reload: () => void }) {
+  const { program, definitions, id } = server;
+  /** Choices of the person; a definition without one is chosen unless it tries to steer a model. */
+  const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({});
+  const waiting = definitions.filter(({ state }) => state !== "rejected" && state !== "reworded");
+  const isChosen = ({ route, hash, warnings }: WaitingDefinition) =>
+    choices[`${route} ${hash}`] ?? warnings.length === 0;
+  const chosen = waiting.filter(isChosen);
+  const decide = async (approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]) => {
+    const keys = (some: readonly WaitingDefinition[]) =>
+      some.map(({ route, hash, program }) => ({ route, hash, program }));
+    await post("/api/approvals/definitions", { approve: keys(approve), reject: keys(reject) });
+    reload();
+  };
+  const start = async () => {
+    await post("/api/upstreams/start", { id, hash: program?.hash });
+    reload();
+  };
+  return (
+    <Card
+      title={<bdi>{exact(server.server)}</bdi>}
+      aside={
+        waiting.length > 1 && (
+          <div class="actions">
+            <Action kind="main" run={() => decide(chosen, [])}>
+              {chosen.length === waiting.length
+                ? `Approve all ${chosen.length}`
+                : `Approve ${chosen.length} chosen`}
+            </Action>
+            <Action kind="danger" run={() => decide([], waiting)}>
+              Reject all {waiting.length}
+            </Action>
+          </div>
+        )
+      }
+    >
+      {program && (
+        <>
+          <p>May it start? It runs or reaches exactly this:</p>
+          <Text label={`Program of ${server.server}`}>{exact(program.lines.join("\n"))}</Text>
+          {id && (
+            <Action kind="main" run={start} label={`Let ${server.server} start`}>
+              Let it start
+            </Action>
+          )}
+        </>
+      )}
+      <ul class="definitions">
+        {definitions.map((definition) => (
+          <Definition
+            key={definition.route}
+            definition={definition}
+            isChosen={isChosen(definition)}
+            onChoose={(is) => setChoices({ ...choices, [`${definition.route} ${definition.hash}`]: is })}
+            decide={decide}
+          />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+interface DefinitionProps {
+  readonly definition: WaitingDefinition;
+  readonly isChosen: boolean;
+  onChoose(isChosen: boolean): void;
+  decide(approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]): Promise<void>;
+}
+
+function Definition({ definition, isChosen, onChoose, decide }: DefinitionProps) {
+  const { route, state, effect, tokens, warnings, advice, changes } = definition;
+  const { name: _, description: __, ...details } = definition.definition;
+  const mayChoose = state !== "rejected" && state !== "reworded";
+  return (
+    <li>
+      <div class="definition-head">
+        {mayChoose && (
+          <input
+            type="checkbox"
+            checked={isChosen}
+            aria-label={`Choose ${route}`}
+            onChange={(event) => onChoose(event.currentTarget.checked)}
+          />
+        )}
+        <Badge tone={TONES[state] ?? "plain"}>{state}</Badge>
+        <Code>{exact(route)}</Code>
+        <span class="quiet small">
+          {effect}, {number(tokens)} tokens
+        </span>
+        <Action run={() => decide([definition], [])} label={`Approve ${route}`}>
+          Approve
+        </Action>
+        {state !== "rejected" && (
+          <Action run={() => decide([], [definition])} label={`Reject ${route}`}>
+            Reject
+          </Action>
+        )}
+      </div>
+      {warnings.map((warning) => (
+        <p class="problem" key={warning}>
+          {warning}
+        </p>
+      ))}
+      {advice && <p class="small outside">{exact(advice)}</p>}
+      <Changes changes={changes} isNew={false} />
+      {changes.length === 0 && (
+        <Description text={definition.definition.description} isOpen={warnings.length > 0} />
+      )}
+      <details>
+        <summary>Parameters and the rest</summary>
+        <Text label={`Definition of ${route}`}>{exact(details)}</Text>
+      </details>
+    </li>
+  );
+}
+
+/** A description with its line breaks, folded to its first lines. */
+function Description({ text, isOpen }: { text: unknown; isOpen: boolean }) {
+  const shown = typeof text === "string" ? exact(text) : "";
+  const first = shown.split("\n").slice(0, FOLDED_LINES).join("\n").slice(0, FOLDED_CHARS);
+  if (isOpen || first === shown) return <p class="small outside lines">{shown}</p>;
+  return (
+    <details>
+      <summary class="outside lines">{first} …</summary>
+      <p class="small outside lines">{shown}</p>
+    </details>
+  );
 }
 
 function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {

@@ -53,7 +53,7 @@ function Tokens({ totals, everything, minutes }: OverviewAnswer) {
             <Figure
               label="Listing everything instead"
               value={compact(totals.everything)}
-              note="each time a menu was shown"
+              note="by a client that hides no tools, each time a menu was shown"
             />
             <Figure {...saving(totals.everything, put)} />
           </div>

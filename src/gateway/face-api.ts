@@ -33,6 +33,8 @@ export interface FaceOptions extends CallOptions {
   readonly sandbox?: Sandbox;
   /** The plan and the session of the question that was answered, to go on from there. */
   readonly resume?: Pick<ApprovalRequest, "resume" | "session">;
+  /** How long a call waits for a server that it names and that is starting. Default: 10 s. */
+  readonly startingMs?: number;
   /** A person reads the answer: ledger, learning, figures and observers leave it out. The audit log does not. */
   readonly forPerson?: true;
 }

@@ -106,7 +106,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     if (handle !== undefined) call.session = await openSession(sessions, handle, principal);
     const { session } = call;
     const targets = operation.targets(input);
-    const generation = await catalog.available(targets, principal);
+    const generation = await catalog.available(targets, principal, options.startingMs);
     const budget = callBudget(session, limits, targets);
     const asksLater = answers !== undefined && operation.calls(input).length <= 1;
     const context = contextOf(call, generation, budget.limits, asksLater);

@@ -13,6 +13,13 @@ interface OldName {
 
 /** A name of more words stands before its first word alone. */
 const OLD_NAMES: readonly OldName[] = [
+  { old: "servers allow", now: "approve", rewrite: toApproval },
+  { old: "servers revoke", now: "approve --revoke" },
+  { old: "pins approve", now: "approve", rewrite: toApproval },
+  { old: "pins diff", now: "approve" },
+  { old: "pins revoke", now: "approve --revoke" },
+  { old: "pins", now: "approve", rewrite: (words) => toApproval(withNamedConfig(words)) },
+  { old: "trust", now: "approve", rewrite: (words) => toApproval(withFolder(words)) },
   { old: "status", now: "servers" },
   { old: "list", now: "servers" },
   { old: "servers", now: "servers --config", rewrite: onlyFile },
@@ -84,10 +91,29 @@ function unchanged(words: readonly string[]): readonly string[] {
 }
 
 /** Renames options, also those with their value in the same word. */
-function renameOptions(names: Readonly<Record<string, string>>): OldName["rewrite"] {
-  return (words) =>
+function renameOptions(names: Readonly<Record<string, string>>) {
+  return (words: readonly string[]): readonly string[] =>
     words.map((word) => {
       const [option = "", ...value] = word.split("=");
       return Object.hasOwn(names, option) ? [names[option], ...value].join("=") : word;
     });
+}
+
+/** `--all` is what `approve` does without a name. */
+function toApproval(words: readonly string[]): readonly string[] {
+  const rename = renameOptions({ "--yes": "--hash", "--end": "--revoke" });
+  return rename(words.filter((word) => word !== "--all"));
+}
+
+/** The config that stood alone. */
+function withNamedConfig(words: readonly string[]): readonly string[] {
+  const [first = "-"] = words;
+  return first.startsWith("-") ? words : ["--config", ...words];
+}
+
+/** A folder is written with a slash or a dot at its start; the default was the folder that the person stands in. */
+function withFolder(words: readonly string[]): readonly string[] {
+  const at = words.findIndex((word, index) => !word.startsWith("-") && words[index - 1] !== "--yes");
+  if (at < 0) return [".", ...words];
+  return words.map((word, index) => (index !== at || /^[./~\\]/.test(word) ? word : `./${word}`));
 }

@@ -26,7 +26,7 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
     row("add", "Add a server to Keyhole's own config.", () => import("./commands/manage-servers.ts")),
     row("remove", "Remove a server from Keyhole's own config.", () => import("./commands/manage-servers.ts")),
     row("servers", "Show clients, servers and their tools.", () => import("./commands/servers.ts")),
-    row("approve", "Show and approve what servers run and offer.", () => import("./approvals/approve.ts")),
+    row("approve", "Approve servers, their tools, and folders.", () => import("./approvals/approve.ts")),
     row("login", "Log in to a server.", () => import("./commands/manage-servers.ts")),
     row("logout", "Delete the login to a server.", () => import("./commands/manage-servers.ts")),
     row("secrets", "Keep values that configs refer to by name.", () => import("./commands/secrets.ts")),
@@ -62,8 +62,6 @@ export const OTHERS: readonly CommandRow[] = [
 const OLD: readonly CommandRow[] = [
   operation("get", "Run reading tools and load documents."),
   operation("batch", "Run several tools."),
-  row("pins", "Show and approve the definitions of servers.", () => import("./approvals/pins.ts")),
-  row("trust", "Show what a folder would run, and trust it.", () => import("./open/trust-folder.ts")),
 ];
 const COMMANDS = [...Object.values(GROUPS).flat(), ...OTHERS];
 const NAMES = COMMANDS.map(({ name }) => name);
@@ -103,12 +101,6 @@ export async function runProgram(typed: readonly string[]): Promise<void> {
   if (name.startsWith("-") && isHelpAsked(words)) return console.log(usage());
   if (["--version", "-v", "version"].includes(name)) return console.log(PROGRAM_VERSION);
   if (name === "" || name.startsWith("--")) return start(FIRST_LOOK, words);
-  // They stay until `approve` does the same.
-  if (name === "servers" && ["allow", "revoke"].includes(args[0] ?? ""))
-    return start(
-      row("servers", "", () => import("./approvals/servers.ts")),
-      args,
-    );
   const command = [...COMMANDS, ...OLD].find((one) => one.name === name);
   return command ? start(command, args) : refuse(name);
 }

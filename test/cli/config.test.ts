@@ -50,7 +50,7 @@ verifies(
     const listed = await keyhole(home, ["servers", "--config", config]);
     expect(listed.out).toMatch(/servers {2}2\n {2}other +waits[\s\S]* {2}tasks +waits/);
     expect(listed.errors).toContain('the server "broken": command must be a text');
-    for (const command of ["ask", "call", "servers", "pins", "login"]) {
+    for (const command of ["ask", "call", "servers", "approve", "login"]) {
       const words =
         command === "ask"
           ? ["sum"]

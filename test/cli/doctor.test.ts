@@ -137,11 +137,11 @@ verifies(
       good: [node(CHAOS), /definitions wait for your approval/, /^keyhole approve good --config \S+$/],
     };
     const config = configOf(home, faults);
-    const { out } = await keyhole(home, ["servers", "allow", "--all", "--config", config]);
+    const { out } = await keyhole(home, ["approve", "--config", config]);
     const hash = /Hash: (\S+)/.exec(out)?.[1] ?? "none";
-    expect(
-      await keyhole(home, ["servers", "allow", "--all", "--yes", hash, "--config", config]),
-    ).toMatchObject({ code: 0 });
+    expect((await keyhole(home, ["approve", "--hash", hash, "--config", config])).out).toContain(
+      "good may start.",
+    );
     expectFaults(await doctor(home, ["--config", config]), faults);
   },
 );
@@ -149,7 +149,7 @@ verifies(
 test("a server that waits for consent is not started", async () => {
   const home = temporaryFolder();
   const faults: Faults = {
-    mine: [node(CHAOS), /waits for your consent/, /^keyhole servers allow mine --config \S+$/],
+    mine: [node(CHAOS), /waits for your approval/, /^keyhole approve mine --config \S+$/],
   };
   const report = await doctor(home, ["--config", configOf(home, faults)]);
   expectFaults(report, faults);

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { programEnv } from "../program-env.ts";
-import { chaos, listedHash, MAIN, openProgram, type Program } from "../threats/program.ts";
+import { agree, chaos, MAIN, openProgram, type Program } from "../threats/program.ts";
 import { eventually } from "../upstream-kit.ts";
 
 const NODE = process.execPath;
@@ -95,6 +95,11 @@ test("a server that never answers holds a command up for two seconds, not longer
   expect(await program.keyhole(...run)).toMatchObject({ code: 0, out: expect.stringContaining("sum") });
   // The wait was 72 s for each command.
   expect(performance.now() - started).toBeLessThan(40_000);
+  // A call of the server itself waits no longer either.
+  const called = performance.now();
+  const refused = await program.keyhole("exec", "hung.add", "--trust", "--config", config);
+  expect(refused).toMatchObject({ code: 1, out: expect.stringContaining("UNAVAILABLE: The server hung") });
+  expect(performance.now() - called).toBeLessThan(9_000);
 });
 
 test("answers and instructions say what a person has to type for servers that wait", async () => {
@@ -102,23 +107,22 @@ test("answers and instructions say what a person has to type for servers that wa
   const names = ["one", "two", "three", "four", "five", "six", "seven"];
   const servers = Object.fromEntries(names.map((name) => [name, chaos()]));
   const config = program.write(`${"my-servers-".repeat(6)}mcp.json`, { mcpServers: servers });
-  const command = `the user has to type: keyhole servers allow five --config ${config}]`;
+  const command = `the user has to type: keyhole approve five --config ${config}]`;
   const waiting = await connect(program, config);
   expect(waiting.getInstructions()).toContain(command);
   const text = await ask(waiting, { query: "create an issue" });
   expect(text).toContain(
-    `Not available: five [quarantined: a person has to consent to what it runs; ${command}`,
+    `Not available: five [quarantined: a person has to approve what it runs; ${command}`,
   );
   expect(text).toContain(" and 2 more.");
 
   const help = await waiting.callTool({ name: "help", arguments: { path: "five" } });
   expect(JSON.stringify(help.content)).toContain(command);
 
-  const { out } = await program.keyhole("servers", "allow", "five", "--config", config);
-  await program.keyhole("servers", "allow", "five", "--config", config, "--yes", listedHash(out));
+  await agree(program, "five", "--config", config);
   await eventually(async () =>
     expect(await ask(waiting, { query: "create an issue", domain: "five" })).toContain(
-      "its definition waits for a person's approval; the user has to type: keyhole approve five]",
+      "its definition waits for a person's approval; the user has to type: keyhole approve five --config",
     ),
   );
 });

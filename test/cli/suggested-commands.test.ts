@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { chaos, openProgram } from "../threats/program.ts";
 import { keyhole, type Outcome } from "./kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
@@ -55,15 +54,9 @@ const CONFIG = ["--config", "my mcp.json"];
 const NOTES = ["--config", "notes.mjs"];
 
 test.each<{ typed: string[]; says: string }>([
-  { typed: ["approve", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
-  { typed: ["approve", "every", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
   { typed: ["approve", "nobody", ...CONFIG], says: "keyhole servers --config 'my mcp.json' shows all" },
-  { typed: ["servers", "allow", "x", ...CONFIG], says: "keyhole servers --config 'my mcp.json' lists all" },
-  {
-    typed: ["pins", "diff", "x://tools/y", ...CONFIG],
-    says: "keyhole pins --config 'my mcp.json' lists all",
-  },
-  { typed: ["doctor", ...CONFIG], says: "keyhole servers allow every --config 'my mcp.json'" },
+  { typed: ["approve", "x://tools/y", ...CONFIG], says: "keyhole servers --config 'my mcp.json' shows all" },
+  { typed: ["doctor", ...CONFIG], says: "keyhole approve every --config 'my mcp.json'" },
   { typed: ["servers", ...CONFIG], says: "keyhole approve every --config 'my mcp.json'" },
   { typed: ["servers", "every", ...CONFIG], says: "keyhole approve every --config 'my mcp.json'" },
   { typed: ["call", "notes.note.create", ...NOTES], says: "Add --allow-write" },
@@ -87,12 +80,15 @@ test.each<{ typed: string[]; says: string }>([
     expect(said(await keyhole(home, command)), command.join(" ")).not.toMatch(REFUSED);
 });
 
-test("after the consent, what waits is approved with the config too", async () => {
+test("after a server may start, what waits is approved with the config too", async () => {
   const home = setUp();
   const hash = async (...command: string[]) =>
     /Hash: (\S+)/.exec(said(await keyhole(home, [...command, ...CONFIG])))?.[1] ?? "none";
-  const yes = await hash("servers", "allow", "every");
-  expect((await keyhole(home, ["servers", "allow", "every", "--yes", yes, ...CONFIG])).code).toBe(0);
+  const shown = await hash("approve", "every");
+  const approved = await keyhole(home, ["approve", "every", "--hash", shown, ...CONFIG]);
+  expect(approved.out).toContain(
+    "every may start. keyhole approve every --config 'my mcp.json' shows its tools.",
+  );
   const text = said(await keyhole(home, ["doctor", ...CONFIG]));
   expect(text).toContain("fix: keyhole approve every --config 'my mcp.json'");
   for (const command of commandsIn(text, []))
@@ -118,17 +114,4 @@ test("a mistake in a config is said in words of the config, with the nearest key
     'the server "tools": its override: tools.read.lan is not known; the nearest key is lane.',
   );
   expect(errors).not.toMatch(/Invalid|expected|Unrecognized|received/);
-});
-
-test("in a terminal, approve asks whether the named server may start", async () => {
-  const program = openProgram();
-  const config = program.write("mcp.json", { mcpServers: { every: chaos() } });
-  const terminal = program.terminal("approve", "every", "--config", config);
-  await terminal.sees("Let it start? [y/N]");
-  terminal.type("y");
-  terminal.press("Enter");
-  await terminal.sees("of every? [y/N]");
-  terminal.press("Enter");
-  await terminal.ends();
-  expect((await program.keyhole("servers", config)).out).toMatch(/every .* tools /);
 });

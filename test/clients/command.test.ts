@@ -98,14 +98,45 @@ verifies("clients:read", "keyhole alone lists, and starts servers only if it may
   const { keyhole } = setUp();
   const looked = await keyhole();
   expect(looked).toMatchObject({ code: 0, errors: "" });
-  expect(looked.out).toContain(`runs     ${process.execPath} ${CHAOS}`);
+  expect(looked.out.replace(/\s+/g, " ")).toContain(`tasks ${process.execPath} ${CHAOS} with SECRET_TOKEN`);
   expect(looked.out).toContain("Nothing was started.");
   expect(looked.out).not.toContain("never-shown");
   const { configs, measured } = JSON.parse((await keyhole("--yes", "--json")).out);
   expect(configs).toMatchObject([{ client: "cursor", servers: [{ name: "tasks", usable: true }] }]);
-  expect(measured).toMatchObject({ servers: [{ label: "tasks", tools: 1 }] });
-  expect(measured.before).toBeGreaterThan(0);
+  expect(measured).toMatchObject({
+    servers: [{ label: "tasks", tools: 1 }],
+    savings: [{ client: "cursor", tools: 1, listing: { shows: "names" } }],
+    conversation: { requests: 20, searches: 3 },
+  });
+  const { request, conversation } = measured.savings[0];
+  expect(request.behind).toBeGreaterThan(request.alone);
+  expect(conversation.behind).toBeGreaterThan(conversation.alone);
+  const advised = await keyhole("--yes");
+  expect(advised.out.replace(/\s+/g, " ")).toContain(
+    `With 1 tool, Cursor hides it behind its own search for ${request.alone} tokens; Keyhole would save nothing`,
+  );
+  expect(advised.out).not.toContain("keyhole connect cursor");
   expect((await keyhole("--help")).out).toContain("Usage: keyhole COMMAND");
+});
+
+verifies("clients:read", "a server of several clients is listed once, and started once", async () => {
+  const { home, keyhole } = setUp();
+  const server = { command: process.execPath, args: [CHAOS] };
+  const others = { memory: { ...server, env: {} }, off: { ...server, args: [CHAOS, "off"], disabled: true } };
+  write(join(home, ".gemini", "settings.json"), JSON.stringify({ mcpServers: { memory: server } }));
+  write(join(home, ".codeium", "windsurf", "mcp_config.json"), JSON.stringify({ mcpServers: others }));
+  write(
+    join(home, ".config", "zed", "settings.json"),
+    JSON.stringify({ context_servers: { notes: server, memory: { ...server, disabled_tools: ["add"] } } }),
+  );
+  const { out } = await keyhole();
+  const text = out.replace(/\s+/g, " ");
+  expect(text).toContain("3 servers in 4 clients:");
+  expect(text.match(/chaos-upstream\.ts/g)).toHaveLength(3);
+  expect(text).toMatch(/memory, notes .*chaos-upstream\.ts in .*Gemini CLI.*Windsurf.*Zed/);
+  expect(text).toContain("in Windsurf (switched off)");
+  const { measured } = JSON.parse((await keyhole("--yes", "--json")).out);
+  expect(measured.servers.map(({ label }: { label: string }) => label)).toHaveLength(2);
 });
 
 verifies("clients:read", "add and remove edit Keyhole's own config", async () => {

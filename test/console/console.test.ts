@@ -161,10 +161,14 @@ describe("the console", () => {
     async (context) => {
       needsBrowser(context);
       await go("Approvals");
-      await page.getByRole("button", { name: "Approve hostile://tools/read_notes" }).click();
-      await page
-        .getByRole("button", { name: "Approve hostile://tools/read_notes" })
-        .waitFor({ state: "detached" });
+      // Definitions that try to steer a model are not chosen at first.
+      const choice = page.getByLabel("Choose hostile://tools/read_notes");
+      expect(await choice.isChecked()).toBe(false);
+      await choice.check();
+      await page.getByRole("button", { name: "Approve 1 chosen" }).click();
+      await choice.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Reject hostile://tools/steal" }).click();
+      await page.getByRole("button", { name: "Reject hostile://tools/steal" }).waitFor({ state: "detached" });
       const refund = { op: "shop.refund.send", args: { customer: "c7", cents: 5 } };
       const answered = agent.callTool({ name: "exec", arguments: refund });
       await page.getByText("A call waits").waitFor();

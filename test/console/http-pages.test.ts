@@ -152,11 +152,14 @@ interface Overview {
 const overview = () => person.json<Overview>("/api/overview");
 
 interface Waiting {
-  readonly definitions: readonly {
-    readonly route: string;
-    readonly hash: string;
-    readonly program: string;
-    readonly changes: readonly { readonly path: string }[];
+  readonly servers: readonly {
+    readonly definitions: readonly {
+      readonly route: string;
+      readonly state: string;
+      readonly hash: string;
+      readonly program: string;
+      readonly definition: object;
+    }[];
   }[];
   readonly calls: readonly { readonly id: string; readonly op: string; readonly args: object }[];
 }
@@ -164,15 +167,23 @@ const waiting = () => person.json<Waiting>("/api/approvals");
 
 describe("approvals", () => {
   verifies("console:approvals", "a definition is approved exactly as it was shown", async () => {
-    const shown = (await waiting()).definitions.find(({ route }) => route === "chaos://tools/add");
-    expect(shown?.changes.map(({ path }) => path)).toContain("/description");
+    const find = async (name: string) => {
+      const { servers } = await waiting();
+      return servers.flatMap(({ definitions }) => definitions).find(({ route }) => route === name);
+    };
+    const shown = await find("chaos://tools/add");
+    expect(shown?.definition).toHaveProperty("description");
     const { route = "", hash = "", program = "" } = shown ?? {};
-    const approve = (pin: object) => person.json("/api/approvals/definitions", { pins: [pin] });
-    expect(await approve({ route, program, hash: "0".repeat(64) })).toEqual({ approved: 0 });
-    expect(await approve({ route, program, hash })).toEqual({ approved: 1 });
-    expect((await waiting()).definitions.map((pin) => pin.route)).not.toContain(route);
+    const approve = (pin: object) => person.json("/api/approvals/definitions", { approve: [pin] });
+    expect(await approve({ route, program, hash: "0".repeat(64) })).toEqual({ approved: 0, rejected: 0 });
+    expect(await approve({ route, program, hash })).toEqual({ approved: 1, rejected: 0 });
+    expect(await find(route)).toBeUndefined();
     const { ok } = await shop.gateway.exec({ op: "chaos.add", args: {} });
     expect(ok).toBe(true);
+    const fail = await find("chaos://tools/fail");
+    const rejected = await person.json("/api/approvals/definitions", { reject: [fail] });
+    expect(rejected).toEqual({ approved: 0, rejected: 1 });
+    expect(await find("chaos://tools/fail")).toMatchObject({ state: "rejected" });
   });
 
   verifies(

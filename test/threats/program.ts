@@ -85,7 +85,13 @@ export function openProgram(options: ProgramOptions = {}): Program {
   };
 }
 
-/** The hash that a listing shows to be repeated with --yes. */
+/** Agrees without a terminal to exactly what `keyhole approve` shows. */
+export async function agree({ keyhole }: Pick<Program, "keyhole">, ...words: string[]): Promise<Ended> {
+  const { out } = await keyhole("approve", ...words);
+  return keyhole("approve", ...words, "--hash", listedHash(out));
+}
+
+/** The hash that a listing shows to be repeated with --hash. */
 export function listedHash(text: string): string {
   return /\bHash: ([0-9a-f]{16})\b/.exec(text)?.[1] ?? "no hash was listed";
 }

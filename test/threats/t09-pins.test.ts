@@ -9,7 +9,7 @@ import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { tmuxMissing } from "../tmux.ts";
 import { eventually, gatewayOf, PATIENT } from "../upstream-kit.ts";
-import { chaos, listedHash, openProgram, type Program } from "./program.ts";
+import { agree, chaos, listedHash, openProgram, type Program } from "./program.ts";
 
 async function states(path: string, config: object, cwd: string) {
   const source = createMcpSource("files", config as { command: string }, { cwd, limits: PATIENT });
@@ -91,8 +91,7 @@ test("T9: a diff leaves nothing out, however much has changed", () => {
 async function allowed(): Promise<Program & { config: string }> {
   const program = openProgram();
   const config = program.write("mcp.json", { mcpServers: { bad: chaos() } });
-  const { out } = await program.keyhole("servers", "allow", "bad", "--config", config);
-  await program.keyhole("servers", "allow", "bad", "--config", config, "--yes", listedHash(out));
+  await agree(program, "bad", "--config", config);
   return { ...program, config };
 }
 
@@ -121,7 +120,7 @@ test("T9: a model is told the command that its user has to type, and the command
       const text = await call(tool, args);
       expect(text).toContain("waits for a person's approval");
       expect(text).toContain("the user has to type: keyhole approve bad");
-      expect(text).not.toMatch(/--yes|hash/i);
+      expect(text).not.toMatch(/--hash|--yes/i);
     });
   }
   const approved = await keyhole("approve", "bad", "--config", config);
@@ -131,31 +130,32 @@ test("T9: a model is told the command that its user has to type, and the command
 
 test("T9: without a terminal, approving needs the hash of exactly what was listed", async () => {
   const { keyhole, config } = await allowed();
-  const args = ["pins", "approve", "bad", "--config", config];
+  const args = ["approve", "bad", "--config", config];
   const listed = await keyhole(...args);
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
   expect(listed.out).toContain("Adds two numbers.");
-  expect(await keyhole(...args, "--yes", "0000000000000000")).toMatchObject({ code: 1 });
-  expect((await keyhole("pins", config)).out).toContain("18 pending");
-  expect((await keyhole(...args, "--yes", listedHash(listed.out))).out).toContain("Approved: 18.");
+  expect(await keyhole(...args, "--hash", "0000000000000000")).toMatchObject({ code: 1 });
+  expect((await keyhole(...args)).out).toContain("bad: 18 definitions");
+  expect((await keyhole(...args, "--hash", listedHash(listed.out))).out).toContain("Approved: 18.");
 });
 
 test.skipIf(tmuxMissing() !== undefined)(
-  "T9: keyhole pins approve asks in a terminal and takes only a yes",
+  "T9: keyhole approve asks in a terminal and takes only a yes",
   // A key that is sent to a terminal on a busy machine can be lost.
   { retry: 2 },
   async () => {
     const { keyhole, terminal, config } = await allowed();
-    const args = ["pins", "approve", "bad://tools/add", "--config", config];
+    const args = ["approve", "bad.add", "--config", config];
     const refused = terminal(...args);
-    await refused.sees("Approve this definition? [y/N]");
-    refused.press("Enter");
-    await refused.sees("Nothing is approved.");
+    await refused.sees("Adds two numbers.");
+    await refused.sees("Enter answer");
+    refused.type("yes");
+    refused.press("Enter", "Enter");
+    await refused.answers("Later");
+    await refused.sees("bad: 1 tool waits.");
     const agreed = terminal(...args);
-    await agreed.sees("[y/N]");
-    agreed.type("yes");
-    agreed.press("Enter");
-    await agreed.sees("Approved: 1.");
-    expect((await keyhole("pins", config)).out).toContain("17 pending, 1 approved");
+    await agreed.answers("Approve it");
+    await agreed.sees("bad: 1 approved.");
+    expect((await keyhole("approve", "--config", config)).out).toContain("bad: 17 definitions");
   },
 );

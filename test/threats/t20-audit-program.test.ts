@@ -11,7 +11,7 @@ import { allBytes, allowed, recordsOf, verifyAll } from "../audit-kit.ts";
 import { PLANTED } from "../planted-secrets.ts";
 import { programEnv } from "../program-env.ts";
 import { eventually } from "../upstream-kit.ts";
-import { chaos, listedHash, MAIN, openProgram, type Program } from "./program.ts";
+import { agree, chaos, MAIN, openProgram, type Program } from "./program.ts";
 
 const DEFINE = resolve("src/sources/code/define.ts");
 const ROUNDS = 2;
@@ -94,14 +94,10 @@ test("T20: however often processes are killed, every execution has a start recor
 test("T20: what people allow and revoke on the command line is recorded", async () => {
   const program = openProgram();
   program.write(".keyhole/settings.json", { mcpServers: { bad: chaos() } });
-  const agree = async (...args: string[]) => {
-    const { out } = await program.keyhole(...args);
-    return program.keyhole(...args, "--yes", listedHash(out));
-  };
-  expect(await agree("trust")).toMatchObject({ code: 0 });
-  expect(await agree("pins", "approve", "bad://tools/add")).toMatchObject({ code: 0 });
-  expect(await program.keyhole("servers", "revoke", "bad")).toMatchObject({ code: 0 });
-  expect(await program.keyhole("trust", "--end")).toMatchObject({ code: 0 });
+  expect(await agree(program, ".")).toMatchObject({ code: 0 });
+  expect(await agree(program, "bad://tools/add")).toMatchObject({ code: 0 });
+  expect(await program.keyhole("approve", "--revoke", "bad")).toMatchObject({ code: 0 });
+  expect(await program.keyhole("approve", "--revoke", ".")).toMatchObject({ code: 0 });
   const records = await recordsOf(readAuditFolder(logOf(program)));
   const decisions = records.flatMap((record) => ("digest" in record ? [record] : []));
   expect(decisions.map(({ kind, what }) => `${what} ${kind}`)).toEqual([
@@ -109,6 +105,7 @@ test("T20: what people allow and revoke on the command line is recorded", async 
     "folder allowed",
     "definition allowed",
     "server revoked",
+    "definition revoked",
     "folder revoked",
   ]);
   expect(decisions.every(({ digest }) => /^[0-9a-f]{64}$/.test(digest))).toBe(true);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tmuxMissing } from "../tmux.ts";
 import { eventually } from "../upstream-kit.ts";
-import { chaos, listedHash, openProgram, type Program } from "./program.ts";
+import { agree, chaos, listedHash, openProgram, type Program } from "./program.ts";
 
 const SECRET = "kept-by-its-person";
 
@@ -29,33 +29,32 @@ async function hostile(program: Program) {
   return { config, touched: () => existsSync(mark) || seen.length > 0 };
 }
 
-async function allow({ keyhole }: Program, ...args: string[]): Promise<void> {
-  const { out } = await keyhole("servers", "allow", ...args);
-  expect(await keyhole("servers", "allow", ...args, "--yes", listedHash(out))).toMatchObject({ code: 0 });
+async function allow(program: Program, ...args: string[]): Promise<void> {
+  expect(await agree(program, ...args)).toMatchObject({ code: 0 });
 }
 
 test("T21: no command of an mcp.json runs and no secret leaves before a person has consented", async () => {
   const program = openProgram({ env: { MY_SECRET: SECRET } });
   const { config, touched } = await hostile(program);
-  const pins = await program.keyhole("pins", config);
-  expect(pins).toMatchObject({ code: 1, errors: expect.stringContaining("a person has to consent") });
+  const shown = await program.keyhole("approve", "--config", config);
+  expect(shown).toMatchObject({
+    code: 1,
+    out: expect.stringContaining("run waits for your approval to start"),
+  });
   await program.keyhole("login", "leak", "--config", config);
   const call = await program.serve("--config", config);
-  expect(await call("ask", { query: "run server" })).toContain("a person has to consent");
+  expect(await call("ask", { query: "run server" })).toContain("a person has to approve what it runs");
   expect(touched()).toBe(false);
 });
 
 test("T21: a person sees the whole command, invisible characters, and which secrets go where", async () => {
   const program = openProgram({ env: { MY_SECRET: SECRET } });
   const { config, touched } = await hostile(program);
-  const shown = ["run", "leak"].map((name) => program.keyhole("servers", name, "--config", config));
-  const out = (await Promise.all(shown)).map((one) => one.out).join("");
+  const { out } = await program.keyhole("approve", "--config", config);
   expect(out).toContain("                    # \\u202e\\u200b list");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as written.
   expect(out).toContain("sends    ${MY_SECRET} of yours");
   expect(out).not.toContain(SECRET);
-  const listed = await program.keyhole("servers", "--config", config);
-  expect(listed.out.match(/waits for approval: keyhole approve/g)).toHaveLength(2);
   expect(touched()).toBe(false);
 });
 
@@ -68,7 +67,7 @@ test("T21: a server that is added or changed while serving waits, and the others
 
   program.write("mcp.json", { mcpServers: { steady: chaos(), fresh: chaos({ MORE: "1" }) } });
   await eventually(async () =>
-    expect(await call("ask", { query: "fresh server" })).toContain("a person has to consent"),
+    expect(await call("ask", { query: "fresh server" })).toContain("a person has to approve what it runs"),
   );
   expect(await adds("steady")).toContain('"a":1');
   await allow(program, "fresh", "--config", config);
@@ -78,7 +77,7 @@ test("T21: a server that is added or changed while serving waits, and the others
     mcpServers: { steady: chaos({ LD_PRELOAD: "./x.so" }), fresh: chaos({ MORE: "1" }) },
   });
   await eventually(async () =>
-    expect(await call("ask", { query: "steady server" })).toContain("a person has to consent"),
+    expect(await call("ask", { query: "steady server" })).toContain("a person has to approve what it runs"),
   );
   expect(await adds("fresh")).toContain('"a":1');
 });
@@ -86,42 +85,42 @@ test("T21: a server that is added or changed while serving waits, and the others
 test("T21: a consent that is taken back stops the server", async () => {
   const program = openProgram();
   const config = program.write("mcp.json", { mcpServers: { one: chaos() } });
-  await allow(program, "--all", "--config", config);
-  const { out } = await program.keyhole("pins", "approve", "--all", "--config", config);
-  await program.keyhole("pins", "approve", "--all", "--config", config, "--yes", listedHash(out));
+  await allow(program, "--config", config);
+  await allow(program, "--config", config);
   const call = await program.serve("--allow-write", "--config", config);
   const adds = () => call("exec", { op: "one.add", args: { a: 1 } });
   await eventually(async () => expect(await adds()).toContain('"a":1'));
-  expect((await program.keyhole("servers", "revoke", "one", "--config", config)).out).toContain(
-    "Revoked: 1.",
+  expect((await program.keyhole("approve", "--revoke", "one", "--config", config)).out).toContain(
+    "one may no longer start.",
   );
-  await eventually(async () => expect(await adds()).toContain("a person has to consent"));
+  await eventually(async () => expect(await adds()).toContain("a person has to approve what it runs"));
 });
 
 test("T21: without a terminal, a consent needs the hash of exactly what was listed", async () => {
   const program = openProgram();
   const config = program.write("mcp.json", { mcpServers: { one: chaos() } });
-  const args = ["servers", "allow", "one", "--config", config];
+  const args = ["approve", "one", "--config", config];
   const listed = await program.keyhole(...args);
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
   program.write("mcp.json", { mcpServers: { one: chaos({ MORE: "1" }) } });
-  expect(await program.keyhole(...args, "--yes", listedHash(listed.out))).toMatchObject({ code: 1 });
-  expect((await program.keyhole("servers", config)).out).toMatch(/one +waits for approval/);
+  expect(await program.keyhole(...args, "--hash", listedHash(listed.out))).toMatchObject({ code: 1 });
+  expect((await program.keyhole(...args)).out).toContain("one waits for your approval to start");
 });
 
 test.skipIf(tmuxMissing() !== undefined)(
-  "T21: keyhole servers allow asks in a terminal and takes only a yes",
+  "T21: keyhole approve asks in a terminal whether a server may start, and takes only a yes",
   // A key that is sent to a terminal on a busy machine can be lost.
   { retry: 2 },
   async () => {
     const program = openProgram();
     const config = program.write("mcp.json", { mcpServers: { one: chaos() } });
-    const terminal = program.terminal("servers", "allow", "one", "--config", config);
-    await terminal.sees("[y/N]");
-    terminal.type("y");
-    terminal.press("Enter");
+    const terminal = program.terminal("approve", "one", "--config", config);
+    await terminal.sees("May one start?");
+    await terminal.answers("Yes, let one start");
+    await terminal.sees("one: 18 tools");
+    await terminal.answers("Later");
+    await terminal.sees("one: 18 tools wait.");
     await terminal.ends();
-    expect((await program.keyhole("servers", config)).out).toMatch(/one .* tools /);
   },
 );
 
@@ -129,7 +128,7 @@ test("T21: a person sees how a server logs in and which private hosts it may rea
   const program = openProgram();
   const oauth = { clientSecret: SECRET, allowPrivateHosts: ["10.0.0.1"] };
   const config = program.write("mcp.json", { mcpServers: { web: { url: "https://x.example", oauth } } });
-  const { out } = await program.keyhole("servers", "web", "--config", config);
+  const { out } = await program.keyhole("approve", "--config", config);
   expect(out).toContain('allowPrivateHosts="[\\"10.0.0.1\\"]"');
   expect(out).not.toContain(SECRET);
 });

@@ -1,47 +1,77 @@
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
+import type { ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import { type Ask, approveIn, EventQueue, runContext, type Untraced } from "../loop/run-context.ts";
-import type { PermissionAnswer } from "../tui/chat-agent.ts";
+import type { ChatAnswer, PermissionAnswer } from "../tui/chat-agent.ts";
 
 /** Questions to the person in the chat: those of tools, and those of the chat itself, which look the same. */
 export interface ChatQuestions {
   /** Yields the question and its answer as events. Returns whether the person agreed. */
-  ask(scope: ChatScope, action: string, signal: AbortSignal): AsyncGenerator<AgentEvent, boolean>;
+  ask(scope: "folder", action: string, signal: AbortSignal): AsyncGenerator<AgentEvent, boolean>;
+  /** Shows a card. Returns the decision; undefined if the person leaves it for later. */
+  askCard(card: ApprovalCard, signal: AbortSignal): AsyncGenerator<AgentEvent, ApprovalDecision | undefined>;
+  /** The card of a question that the screen shows. */
+  cardOf(callId: string): ApprovalCard | undefined;
   /** The answer to a question that the screen shows already. Aborting denies it. */
   wait(callId: string, signal: AbortSignal): Promise<PermissionAnswer>;
-  answer(callId: string, answer: PermissionAnswer): void;
+  answer(callId: string, answer: ChatAnswer): void;
 }
 
-/** The subject of such a question: trust in the folder, the definitions of a server, or its start. */
-export type ChatScope = "folder" | "definitions" | "server";
-
 export function createChatQuestions(): ChatQuestions {
-  const waiting = new Map<string, (answer: PermissionAnswer) => void>();
+  const waiting = new Map<string, (answer: ChatAnswer) => void>();
+  const cards = new Map<string, ApprovalCard>();
   let asked = 0;
 
-  function wait(callId: string, signal: AbortSignal): Promise<PermissionAnswer> {
-    const { promise, resolve } = Promise.withResolvers<PermissionAnswer>();
+  function waitForAnswer(callId: string, signal: AbortSignal): Promise<ChatAnswer> {
+    const { promise, resolve } = Promise.withResolvers<ChatAnswer>();
     waiting.set(callId, resolve);
     signal.addEventListener("abort", () => resolve("deny"), { once: true });
     if (signal.aborted) resolve("deny");
     return promise.finally(() => waiting.delete(callId));
   }
 
+  /** A decision about a card is no answer to the question of a tool. */
+  async function wait(callId: string, signal: AbortSignal): Promise<PermissionAnswer> {
+    const answer = await waitForAnswer(callId, signal);
+    return isDecision(answer) ? "deny" : answer;
+  }
+
+  async function* put(
+    scope: string,
+    action: string,
+    signal: AbortSignal,
+    card?: ApprovalCard,
+  ): AsyncGenerator<AgentEvent, ChatAnswer> {
+    asked += 1;
+    const about = { callId: `question-${asked}`, span: newSpan() };
+    const answered = waitForAnswer(about.callId, signal);
+    if (card) cards.set(about.callId, card);
+    yield { type: "permission-request", scope, action, reason: "", always: [], ...about };
+    const answer = await answered;
+    cards.delete(about.callId);
+    const isYes = answer === "once" || isDecision(answer);
+    yield { type: "permission-answer", answer: isYes ? "once" : "deny", ...about };
+    return answer;
+  }
+
   return {
     wait,
     ask: async function* (scope, action, signal) {
-      asked += 1;
-      const about = { callId: `question-${asked}`, span: newSpan() };
-      const answer = wait(about.callId, signal);
-      yield { type: "permission-request", scope, action, reason: "", always: [], ...about };
-      const agreed = (await answer) === "once";
-      yield { type: "permission-answer", answer: agreed ? "once" : "deny", ...about };
-      return agreed;
+      return (yield* put(scope, action, signal)) === "once";
     },
+    askCard: async function* (card, signal) {
+      const answer = yield* put("approval", card.title, signal, card);
+      return isDecision(answer) ? answer : undefined;
+    },
+    cardOf: (callId) => cards.get(callId),
     answer: (callId, answer) => waiting.get(callId)?.(answer),
   };
+}
+
+function isDecision(answer: ChatAnswer): answer is ApprovalDecision {
+  return typeof answer === "object" && "approve" in answer;
 }
 
 export function noticeOf(text: string): AgentEvent {

@@ -1,10 +1,15 @@
 import { spawn } from "node:child_process";
 import { problem } from "../../base/problems/problem.ts";
-import { INJECTION_KINDS } from "../../base/safety/detect-injection.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import { showProgram } from "../../core/access/consents.ts";
-import { type Pin, waits } from "../../core/access/pins.ts";
+import { waits } from "../../core/access/pins.ts";
+import {
+  definitionsCard,
+  listApprovals,
+  programCard,
+  recordDecision,
+  toProgramApproval,
+} from "../../gateway/approvals.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import type { ChatRunOptions, Fact } from "../tui/chat-agent.ts";
@@ -29,21 +34,24 @@ export function createChatServers(
   }
 
   function list(): Fact[] {
-    return servers.map((server) => {
-      const { status, entries, warnings } = server.diagnostics();
-      const { label } = server;
-      const pins = waiting(label).length;
-      const parts = [
-        status === undefined
-          ? `works, ${countOf(entries, "entry", "entries")}`
-          : `${status.state}: ${status.reason}`,
-        ...(status?.state === "needs_login" ? [`/mcp login ${label}`] : []),
-        ...(needsConsent(server) ? [`/mcp allow ${label} shows what it runs`] : []),
-        ...(pins > 0 ? [`definitions that wait: ${pins}; /mcp approve ${label} shows them`] : []),
-        ...warnings.slice(0, 3),
-      ];
-      return { name: label, text: parts.join("; ") };
-    });
+    return servers.map((server) => ({ name: server.label, text: stateOf(server) }));
+  }
+
+  function stateOf(server: McpSource): string {
+    const { status, entries, warnings } = server.diagnostics();
+    const { label } = server;
+    const pins = waiting(label).length;
+    if (needsConsent(server)) return `waits for your approval to start: /mcp approve ${label}`;
+    return [
+      status === undefined
+        ? `works, ${countOf(entries, "entry", "entries")}`
+        : `${status.state}: ${status.reason}`,
+      ...(status?.state === "needs_login" ? [`/mcp login ${label}`] : []),
+      ...(pins > 0
+        ? [`${countOf(pins, "definition waits", "definitions wait")}: /mcp approve ${label}`]
+        : []),
+      ...warnings.slice(0, 3),
+    ].join("; ");
   }
 
   async function logIn(server: McpSource): Promise<Fact[]> {
@@ -63,40 +71,28 @@ export function createChatServers(
     return server.diagnostics().status?.state === "quarantined";
   }
 
+  /** Asks about a server: whether it may start, then which of its tools may be used. */
   async function* approve(server: McpSource, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const { label } = server;
-    const pins = waiting(label);
-    if (pins.length === 0) return yield noticeOf(`Nothing of ${label} waits for approval.`);
-    const text = [`Server ${label}:`, ...pins.flatMap(definitionLines)].join("\n");
-    if (!(yield* questions.ask("definitions", text, signal))) return yield noticeOf("Nothing is approved.");
-    const count = await gateway.pins.approve({ pins });
-    yield noticeOf(`Approved definitions of ${label}: ${count}.`);
-  }
-
-  /** Everything that the definition has, or everything that changed in it. */
-  function definitionLines({ route, state, poison }: Pin): string[] {
-    const changes = gateway.pins.diff(route);
-    return [
-      "",
-      `${route} (${state})`,
-      ...poison.map((kind) => `  ! It ${INJECTION_KINDS[kind]}.`),
-      ...changes.flatMap((change) => [
-        `  ${change.path}`,
-        ...("before" in change ? [`  - ${JSON.stringify(change.before)}`] : []),
-        ...("after" in change ? [`  + ${JSON.stringify(change.after)}`] : []),
-      ]),
-    ];
-  }
-
-  async function* allow(server: McpSource, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const program = server.program();
-    const given = consents();
-    if (given.isGiven(program)) return yield noticeOf(`${program.label} may start already.`);
-    const text = [`Server ${program.label}:`, ...showProgram(program)].join("\n");
-    if (!(yield* questions.ask("server", text, signal))) return yield noticeOf("It does not start.");
-    await given.give([program]);
-    await server.refresh();
-    yield noticeOf(list().find(({ name }) => name === server.label)!.text);
+    if (needsConsent(server)) {
+      const card = programCard(await toProgramApproval(program, consents()));
+      if (!(yield* questions.askCard(card, signal)))
+        return yield noticeOf(`${program.label} does not start.`);
+      await consents().give([program]);
+      await server.refresh();
+    }
+    const { entries } = await gateway.view();
+    const listed = await listApprovals(gateway.pins, entries);
+    const definitions = listed.find((one) => one.server === server.label)?.definitions.filter(waits) ?? [];
+    if (definitions.length === 0) return yield noticeOf(stateOf(server));
+    const card = definitionsCard(server.label, definitions);
+    const decision = yield* questions.askCard(card, signal);
+    if (!decision) return yield noticeOf(`${server.label}: nothing is approved.`);
+    yield noticeOf((await recordDecision(gateway.pins, card, decision)).sentence);
+  }
+
+  function waitsForPerson(server: McpSource): boolean {
+    return needsConsent(server) || waiting(server.label).length > 0;
   }
 
   return {
@@ -111,9 +107,11 @@ export function createChatServers(
       await find(label).refresh();
       return list();
     },
-    /** Asks about a server: `approve NAME` its definitions, `allow NAME` its start. */
-    decide: async function* ([action, label]: readonly string[], { signal }: ChatRunOptions) {
-      yield* action === "allow" ? allow(find(label), signal) : approve(find(label), signal);
+    /** Asks about the named server, or about all that wait. */
+    decide: async function* ([, label]: readonly string[], { signal }: ChatRunOptions) {
+      const asked = label === undefined ? servers.filter(waitsForPerson) : [find(label)];
+      if (asked.length === 0) yield noticeOf("Nothing waits for approval.");
+      for (const server of asked) yield* approve(server, signal);
     },
     /** Sentences about servers that broke, or definitions that wait, since the last call. */
     news: () => {
@@ -121,13 +119,9 @@ export function createChatServers(
       for (const server of servers) {
         const { label } = server;
         const { status } = server.diagnostics();
-        const pins = waiting(label).length;
-        if (status && status.state !== "starting")
+        if (waitsForPerson(server)) now.add(`Server ${label} waits for you. /mcp approve ${label} shows it.`);
+        else if (status && status.state !== "starting")
           now.add(`Server ${label}: ${status.reason}. /mcp shows more.`);
-        if (pins > 0)
-          now.add(
-            `Server ${label}: definitions wait for approval (${pins}). /mcp approve ${label} shows them.`,
-          );
       }
       const fresh = [...now].filter((sentence) => !told.has(sentence));
       told = now;

@@ -147,6 +147,7 @@ export async function toChatAgent(
         return kept && `${toMention(kept.path)} `;
       },
       answerPermission: questions.answer,
+      cardOf: questions.cardOf,
       context: async () => {
         const { counts, ...state } = await contextOf(agent, session as SessionState);
         const { everything } = await gateway.ledger();

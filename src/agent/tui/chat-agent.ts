@@ -1,8 +1,12 @@
+import type { ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
 import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
 import type { PermissionAnswer } from "../permissions/permissions.ts";
 
 export type { PermissionAnswer, PermissionMode, PromptFile };
+
+/** An answer to a question of the chat: about a permission, or about a card. */
+export type ChatAnswer = PermissionAnswer | ApprovalDecision;
 
 /** One line of a list: a name and its description. */
 export interface Fact {
@@ -70,7 +74,9 @@ export interface ChatAgent {
   image(path: string): Promise<ChatImage | undefined>;
   /** The clipboard as text for the draft: an image is kept as a file and mentioned. Undefined if it is empty. */
   clipboard(): Promise<string | undefined>;
-  answerPermission(callId: string, answer: PermissionAnswer): void;
+  answerPermission(callId: string, answer: ChatAnswer): void;
+  /** The card of a question about servers; undefined for other questions. */
+  cardOf(callId: string): ApprovalCard | undefined;
   /** The tokens of the next request, by cause. */
   context(): Promise<ContextReport>;
   /** Summarizes the conversation now. */
@@ -90,7 +96,7 @@ export interface ChatAgent {
   trust(options: ChatRunOptions): AsyncIterable<AgentEvent>;
   /** Shows MCP servers, or does to one what the words say: log in, refresh. */
   mcp(words: readonly string[]): Promise<readonly Fact[]>;
-  /** Asks whether the definitions of a server are approved, or whether it may start, and does it after a yes. */
+  /** Asks whether servers may start and which of their tools may be used, and records the answers. */
   decideServer(words: readonly string[], options: ChatRunOptions): AsyncIterable<AgentEvent>;
   /** Commands beside the chat's own. */
   commands(): readonly CustomCommand[];

@@ -1,6 +1,7 @@
 import { Box, Static, Text, useAnimation, useInput, useWindowSize } from "ink";
 import { createElement as h, type ReactNode, useRef, useSyncExternalStore } from "react";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { ApprovalView } from "./approval-view.ts";
 import { count } from "./block-text.ts";
 import { BlockView } from "./block-view.ts";
 import type { ChatStatus, Choice, PermissionMode } from "./chat-agent.ts";
@@ -9,13 +10,16 @@ import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
 import { typedText, useDraft, useLatest } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
-import { colour, column, wrapHard } from "./terminal-text.ts";
+import { colour, column } from "./terminal-text.ts";
+import { wrapHard } from "./wrap-text.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
 const ROWS_BELOW = 9;
 /** Most lines of the draft, alone and below a question. */
 const DRAFT_LINES = 8;
 const DRAFT_LINES_ASKING = 3;
+/** Rows for the draft and the status below a card. */
+const ROWS_BESIDE_CARD = 8;
 const CHARS_PER_TOKEN = 4;
 /** Two presses of Esc within this time go back. */
 const TWICE_MS = 800;
@@ -38,6 +42,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
   const [permission] = state.permissions;
   const draft = useDraft(chat.history);
   const attention = useAttention(permission?.number);
+  const card = chat.card();
 
   const { picker } = state;
   const escapedAt = useRef(Number.NEGATIVE_INFINITY);
@@ -79,7 +84,17 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       h(BlockView, { key: index, block: toFit(block, columns, rows - ROWS_BELOW), columns }),
     ),
     h(StatusLine, { state }),
-    permission
+    permission && card
+      ? h(ApprovalView, {
+          key: permission.number,
+          card,
+          columns,
+          rows: rows - ROWS_BESIDE_CARD,
+          attention,
+          onAnswer: (answer) => chat.answer(answer === "later" ? "deny" : answer),
+        })
+      : null,
+    permission && !card
       ? h(PermissionDialog, {
           key: permission.number,
           permission,
@@ -110,7 +125,8 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       lines: permission ? DRAFT_LINES_ASKING : DRAFT_LINES,
       files,
       ready: state.phase === "idle",
-      isTaken: (key) => picker !== undefined || attention.takes(key),
+      isTaken: (key) =>
+        picker !== undefined || (card ? attention.isReady() && !key.ctrl : attention.takes(key)),
       commands: chat.commands(),
       onEscape,
       onSubmit: (text, shown) => void chat.submit(text, shown),

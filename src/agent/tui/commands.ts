@@ -18,7 +18,11 @@ export const COMMANDS: readonly SlashCommand[] = [
   { name: "skills", summary: "Lists the skills that the agent can load.", topic: "skills" },
   { name: "model", summary: "Picks the model; with a name, changes to it." },
   { name: "mode", summary: "Changes the mode: ask, accept-edits, plan. Shift-Tab does it too." },
-  { name: "mcp", summary: "Shows the MCP servers; login, allow, approve or refresh NAME act on one." },
+  {
+    name: "mcp",
+    summary:
+      "Shows the MCP servers; approve [NAME] asks about those that wait; login or refresh NAME act on one.",
+  },
   {
     name: "trust",
     summary: "Shows what this folder would run and tell the model, and asks whether you trust it.",

@@ -5,11 +5,11 @@ import type { AgentEvent } from "../loop/agent-event.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
 import type {
   ChatAgent,
+  ChatAnswer,
   ChatRunOptions,
   Choice,
   Fact,
   PastMessage,
-  PermissionAnswer,
   PromptFile,
 } from "./chat-agent.ts";
 import { type ChatBlock, NEW_CHAT, type Picker } from "./chat-state.ts";
@@ -229,9 +229,14 @@ export function createChat(agent: ChatAgent, options: ChatOptions) {
       }
     },
     /** Answers the first question. */
-    answer: (answer: PermissionAnswer) => {
+    answer: (answer: ChatAnswer) => {
       const [first] = state.permissions;
       if (first) agent.answerPermission(first.callId, answer);
+    },
+    /** The card of the first question, if it is one about servers. */
+    card: () => {
+      const [first] = state.permissions;
+      return first && agent.cardOf(first.callId);
     },
     /** Ctrl-C: cancels the running work; a second one leaves. */
     interrupt: () => {

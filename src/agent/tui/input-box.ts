@@ -8,7 +8,8 @@ import type { CustomCommand } from "./chat-agent.ts";
 import { COMMANDS } from "./commands.ts";
 import { type DraftState, type InputDraft, keyToEdit, type LineEdit, typedText } from "./line-editor.ts";
 import { matchFiles, mentionAt, toMention } from "./mentions.ts";
-import { colour, column, wrapHard } from "./terminal-text.ts";
+import { colour, column } from "./terminal-text.ts";
+import { wrapHard } from "./wrap-text.ts";
 
 /** Marks the cursor while lines are wrapped. Typed text cannot contain it. */
 const CURSOR = "\u0001";

@@ -1,7 +1,8 @@
 import { Text } from "ink";
 import { createElement as h, type ReactNode } from "react";
 import { type MarkdownPart, readMarkdown } from "./markdown.ts";
-import { cellsOf, colour, column, marked, wrapHard } from "./terminal-text.ts";
+import { colour, column, marked } from "./terminal-text.ts";
+import { cellsOf, wrapHard } from "./wrap-text.ts";
 
 /** Shows Markdown in a terminal. */
 export function MarkdownView({ text, columns }: { text: string; columns: number }): ReactNode {

@@ -6,7 +6,8 @@ import { tintOf } from "./block-view.ts";
 import type { PermissionAnswer } from "./chat-agent.ts";
 import type { Permission } from "./chat-state.ts";
 import { type DraftState, useLatest } from "./line-editor.ts";
-import { colour, column, wrapHard } from "./terminal-text.ts";
+import { colour, column } from "./terminal-text.ts";
+import { wrapHard } from "./wrap-text.ts";
 
 /** Rows for the title, the choices, the hint, the draft and the status. */
 const OTHER_ROWS = 18;
@@ -104,12 +105,6 @@ const QUESTIONS: Readonly<
     yes: "yes, trust it",
     no: "no, go on without these files",
   },
-  definitions: {
-    title: "Approve these definitions, which the model will read?",
-    yes: "yes, approve them",
-    no: "no, keep them from the model",
-  },
-  server: { title: "Let this server start?", yes: "yes, let it run", no: "no" },
 };
 
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoice[] {
@@ -248,6 +243,8 @@ export function useAttention(question: number | undefined) {
       if (key.return) return now.chosen !== undefined;
       return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape].includes(true);
     },
+    /** Whether the question takes keys, also if the screen is not drawn yet. */
+    isReady: (): boolean => current(state.latest()) !== undefined,
     choose: (next: (chosen: number | undefined) => number): void => {
       const now = current(state.latest());
       if (now) state.set({ ...now, chosen: next(now.chosen) });

@@ -162,17 +162,17 @@ export const PROBLEMS = {
   },
   FOLDER_NOT_TRUSTED: {
     sentence: "{file}:{line}:{column}: {setting} is ignored, because the project's folder is not trusted.",
-    next: "A person has to run keyhole trust {folder} in a terminal: it shows what the folder would do and asks.",
+    next: "A person has to run keyhole approve {folder} in a terminal: it shows what the folder would do and asks.",
     when: "The settings of a project would run commands, allow something, or lead requests elsewhere.",
   },
   CONFIG_NOT_TRUSTED: {
     sentence: "{path} is not run, because nobody has trusted its folder as it is now.",
-    next: "A person has to run keyhole trust {folder} in a terminal: it shows what the folder would run and asks.",
+    next: "A person has to run keyhole approve {folder} in a terminal: it shows what the folder would run and asks.",
     when: "A command stands in a folder with a config of its own, and no person has trusted what it holds.",
   },
   PERSON_NEEDED: {
     sentence: "{action} needs a person, and there is no terminal to ask in.",
-    next: "A person has to run the command in a terminal, or repeat it with --yes and the hash of what was listed.",
+    next: "A person has to run the command in a terminal, or repeat it with --hash and the hash of what was shown.",
     when: "A command would trust, allow or approve something, and stdin or stdout is not a terminal.",
   },
   VARIABLE_INVALID: {

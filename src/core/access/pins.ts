@@ -5,14 +5,19 @@ import { BARE_ENTRY } from "../nouns/bare-entry.ts";
 import { type Draft, domainOf, type EntryDraft, type EntryStatus, type Origin } from "../nouns/entry.ts";
 import { openRecordFile } from "../storage/record-file.ts";
 import { createMemoryRecords } from "../storage/records.ts";
+import { publish } from "../telemetry/events.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
 import { type Grants, openGrantsNow, revoked } from "./grants.ts";
 
 /**
  * `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval.
- * `flagged`: its source needs none, but the definition tries to steer a model, so a person decides.
+ * `flagged`: its source needs none, but the definition tries to steer a model, so a person decides. `reworded`:
+ * approved with other descriptions, which its source may change. `rejected`: a person said no to exactly this.
  */
-export type PinState = "approved" | "pending" | "changed" | "trusted" | "flagged";
+export type PinState = "approved" | "pending" | "changed" | "trusted" | "flagged" | "reworded" | "rejected";
+
+/** Definitions in these states can be found and called. */
+const USABLE: ReadonlySet<PinState> = new Set(["approved", "trusted", "reworded"]);
 
 /** The states of definitions that wait for a person. */
 const WAITING: ReadonlySet<PinState> = new Set(["pending", "changed", "flagged"]);
@@ -46,9 +51,17 @@ export interface Pins {
   list(): readonly Pin[];
   /** Compares the definition with the approved one, or with an empty one where none was approved. */
   diff(route: string): readonly DefinitionChange[];
-  /** Approves definitions exactly as they are now. Resolves to their number. */
+  /**
+   * Approves definitions exactly as they are now: those that wait, and rejected ones that the selection names. Resolves
+   * to their number.
+   */
   approve(which: PinSelection): Promise<number>;
-  /** Revokes approvals. Resolves to their number. */
+  /**
+   * Rejects definitions that wait: nobody is asked about them again until they change, and nobody finds or calls them.
+   * Resolves to their number.
+   */
+  reject(which: PinSelection): Promise<number>;
+  /** Takes approvals and rejections back. Resolves to their number. */
   revoke(which: PinSelection): Promise<number>;
   /** Set if the store was damaged, so that everything waits for approval again. */
   readonly damage: string | undefined;
@@ -96,17 +109,25 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
   let waitsForOthers = false;
   const masked = new WeakMap<Draft, EntryDraft>();
+  /** The last rewording of each route that was published. */
+  const announced = new Map<string, string>();
 
   /** Without approvals nothing is looked up, which takes time for each of many tools. */
   function stateOf({ route, origin }: Judged, isAnyApproved = true): PinState {
     const approval = isAnyApproved ? approvalOf({ route, origin }) : undefined;
     if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
+    if (isAnyApproved && isRejected({ route, origin })) return "rejected";
     if (origin.trusted) return poisonOf(origin).length === 0 ? "trusted" : "flagged";
-    return approval ? "changed" : "pending";
+    if (!approval) return "pending";
+    return isReworded(approval.definition, origin) ? "reworded" : "changed";
   }
 
   function approvalOf({ route, origin }: Judged) {
     return grants.get(keyOf(route, origin));
+  }
+
+  function isRejected({ route, origin }: Judged): boolean {
+    return grants.get(rejectionKey(route, origin))?.hash === origin.hash;
   }
 
   function select(which: PinSelection): Judged[] {
@@ -117,16 +138,45 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
     });
   }
 
+  async function change(
+    decision: "approve" | "reject",
+    which: PinSelection,
+    counts: (pin: Judged) => boolean,
+  ): Promise<number> {
+    const selected = select(which).filter(counts);
+    const givenAt = Date.now();
+    const changes = selected.flatMap(({ route, origin }) => {
+      const grant = { givenAt, hash: origin.hash, definition: origin.definition };
+      // A rejected change leaves the approval of what was there before.
+      if (decision === "reject") return [[rejectionKey(route, origin), grant] as const];
+      return [[keyOf(route, origin), grant] as const, [rejectionKey(route, origin), undefined] as const];
+    });
+    await grants.change(new Map(changes));
+    return selected.length;
+  }
+
+  /** Records a change of wording once. */
+  function announce(route: string, origin: Origin): void {
+    if (announced.get(route) === origin.hash) return;
+    announced.set(route, origin.hash);
+    const detail = `${route}: its description has changed; ${commandOf(route, origin)} shows how`;
+    publish({ type: "notice", notice: "definition-reworded", detail });
+  }
+
   function judgeOne(draft: Draft, isAnyApproved: boolean): Draft {
     const { origin, route } = draft;
     if (!origin || route === undefined) return draft;
     waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
     const state = stateOf({ route, origin }, isAnyApproved);
-    if (state === "trusted" || state === "approved") return draft;
+    if (state === "reworded") announce(route, origin);
+    if (USABLE.has(state)) return draft;
     const known = masked.get(draft);
-    const reason = `${REASONS[state]}; the user has to type: keyhole approve ${domainOf(route)}`;
+    const typed = state === "rejected" ? "" : `; the user has to type: ${commandOf(route, origin)}`;
+    const reason = `${REASONS[state as keyof typeof REASONS]}${typed}`;
     if (known?.status?.reason === reason) return known;
-    const made = mask("read" in draft ? draft.read() : draft, route, { state: "quarantined", reason });
+    const plain = "read" in draft ? draft.read() : draft;
+    const visible = state === "rejected" ? ({ ...plain, visibility: "hidden" } as const) : plain;
+    const made = mask(visible, route, { state: "quarantined", reason });
     masked.set(draft, made);
     return made;
   }
@@ -156,20 +206,29 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
       const pin = judged().get(route);
       return pin ? diffDefinitions(approvalOf(pin)?.definition ?? {}, pin.origin.definition) : [];
     },
-    approve: async (which) => {
-      const waiting = select(which).filter((pin) => waits({ state: stateOf(pin) }));
-      const givenAt = Date.now();
-      const approved = waiting.map(({ route, origin }) => {
-        const { hash, definition } = origin;
-        return [keyOf(route, origin), { givenAt, hash, definition }] as const;
-      });
-      await grants.change(new Map(approved));
-      return waiting.length;
-    },
-    revoke: (which) => grants.change(revoked(select(which).map(({ route, origin }) => keyOf(route, origin)))),
+    approve: (which) =>
+      change("approve", which, (pin) => {
+        const state = stateOf(pin);
+        return waits({ state }) || state === "reworded" || (state === "rejected" && namesDefinitions(which));
+      }),
+    reject: (which) =>
+      change("reject", which, (pin) => {
+        const state = stateOf(pin);
+        return waits({ state }) || state === "reworded";
+      }),
+    revoke: (which) =>
+      grants.change(
+        revoked(
+          select(which).flatMap(({ route, origin }) => [keyOf(route, origin), rejectionKey(route, origin)]),
+        ),
+      ),
     onChange: grants.watch,
     ...(strict && { refresh: async () => void (waitsForOthers && (await grants.catchUp())) }),
   };
+}
+
+function commandOf(route: string, { approvedBy }: Origin): string {
+  return approvedBy ?? `keyhole approve ${domainOf(route)}`;
 }
 
 const poisonIn = memoizeByObject(findPoisonIn);
@@ -177,6 +236,19 @@ const poisonIn = memoizeByObject(findPoisonIn);
 /** Reads the definition only if its source has not looked: lazy drafts read theirs on demand. */
 function poisonOf(origin: Origin): readonly InjectionKind[] {
   return (origin.poison as readonly InjectionKind[] | undefined) ?? poisonIn(origin.definition);
+}
+
+/** The descriptions of a definition and of its parameters. Other texts, such as defaults, say what a call does. */
+const DESCRIPTION =
+  /^(?:\/(?:inputSchema|outputSchema)(?:\/(?:properties|\$defs|definitions)\/[^/]+|\/items)*)?\/description$/;
+
+/** Whether nothing but descriptions differ, their source may change them, and nothing steers a model. */
+function isReworded(approved: Origin["definition"], origin: Origin): boolean {
+  if (!origin.wordingOk || poisonOf(origin).length > 0) return false;
+  return diffDefinitions(approved, origin.definition).every(
+    ({ path, before = "", after = "" }) =>
+      DESCRIPTION.test(path) && typeof before === "string" && typeof after === "string",
+  );
 }
 
 /** Skips drafts with `partOf`: they share their parent's approval. */
@@ -191,11 +263,22 @@ const REASONS = {
   pending: "its definition waits for a person's approval",
   changed: "its definition has changed since a person approved it",
   flagged: "its definition reads like instructions to a model",
+  rejected: "a person has rejected its definition",
 } as const;
 
 /** Bound to the program, so that another one under the same label has no approvals. */
 function keyOf(route: string, origin: Origin): string {
   return JSON.stringify([origin.source, origin.partOf ?? route, origin.program]);
+}
+
+/** A rejection is a record of its own: the approval of the earlier definition stays beside it. */
+function rejectionKey(route: string, origin: Origin): string {
+  return JSON.stringify([origin.source, origin.partOf ?? route, origin.program, "rejected"]);
+}
+
+/** Whether a selection names single definitions. One of a whole server does not bring rejected ones back. */
+function namesDefinitions(which: PinSelection): boolean {
+  return which !== "all" && ("pins" in which || "route" in which);
 }
 
 function isSamePin(pin: Pin, route: string, { hash, program }: Origin): boolean {

@@ -47,9 +47,9 @@ export type AuditEvent =
   | (AuditedCall & { readonly kind: "call-asked" })
   /** The answer came from an idempotency key; nothing ran. */
   | (AuditedCall & { readonly kind: "call-repeated" })
-  /** A person allowed something, or took that back. */
+  /** A person allowed something, rejected it, or took an earlier decision back. */
   | {
-      readonly kind: "allowed" | "revoked";
+      readonly kind: "allowed" | "rejected" | "revoked";
       readonly principal: string;
       readonly what: "definition" | "server" | "folder" | "token";
       readonly name: string;

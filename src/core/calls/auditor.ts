@@ -48,7 +48,10 @@ export function createAuditor({ store, failClosed = false }: AuditOptions, tell:
 /** Pins whose approvals and revocations the audit log records. */
 export function auditPins(pins: Pins, audit: Auditor, principal: string): Pins {
   /** Records each pin that has another state after the change. */
-  async function record(kind: "allowed" | "revoked", change: () => Promise<number>): Promise<number> {
+  async function record(
+    kind: "allowed" | "rejected" | "revoked",
+    change: () => Promise<number>,
+  ): Promise<number> {
     const before = new Map(pins.list().map((pin) => [pin.route, pin.state]));
     const count = await change();
     const changed = ({ route, state }: Pin) => state !== before.get(route);
@@ -64,6 +67,7 @@ export function auditPins(pins: Pins, audit: Auditor, principal: string): Pins {
       return pins.damage;
     },
     approve: (which) => record("allowed", () => pins.approve(which)),
+    reject: (which) => record("rejected", () => pins.reject(which)),
     revoke: (which) => record("revoked", () => pins.revoke(which)),
   };
 }

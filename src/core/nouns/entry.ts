@@ -64,6 +64,10 @@ export interface Origin {
   readonly poison?: readonly string[];
   /** Whether the owner accepts every definition of the source without approval. */
   readonly trusted: boolean;
+  /** Whether the owner lets the source change descriptions, and nothing else, without a new approval. */
+  readonly wordingOk?: boolean;
+  /** The command that a person types to approve it. Default: `keyhole approve` with the domain. */
+  readonly approvedBy?: string;
   /** The route of the entry that this one is part of. Approving that entry approves this one too. */
   readonly partOf?: string;
 }

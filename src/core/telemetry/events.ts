@@ -76,6 +76,8 @@ export interface NoticeEvent {
     | "guidance-dropped"
     | "scope-missing"
     | "entry-invalid"
+    | "definition-reworded"
+    | "approval-needed"
     | "content-failed"
     | "source-refused"
     | "snapshot-rebuilt"

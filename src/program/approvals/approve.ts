@@ -1,146 +1,280 @@
-import { INJECTION_KINDS } from "../../base/safety/detect-injection.ts";
+import { resolve } from "node:path";
+import { definitionLines, exactLines } from "../../agent/tui/approval-lines.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
-import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
 import { countOf } from "../../base/util/count-of.ts";
-import { fieldsOf } from "../../base/util/plain-object.ts";
-import { showProgram } from "../../core/access/consents.ts";
-import { type Pin, waits } from "../../core/access/pins.ts";
-import type { Entry } from "../../core/nouns/entry.ts";
-import { definitionTokens } from "../doctor/measure-servers.ts";
-import { openConfig } from "../open/open-config.ts";
-import { openConsents } from "../open/stores.ts";
+import { waits } from "../../core/access/pins.ts";
+import {
+  type DefinitionApproval,
+  definitionsCard,
+  programCard,
+  recordDecision,
+  type ServerApprovals,
+} from "../../gateway/approvals.ts";
+import { saveSetting } from "../open/save-setting.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
-import { confirm, hasTerminal, shortHash } from "../terminal/confirm.ts";
-import { checkNames, defineCommand } from "../terminal/define-command.ts";
-import { CONFIG, REFRESH } from "../terminal/shared-options.ts";
-import { allowServers } from "./servers.ts";
-import { changeLines, hashOfPins, type Survey, surveyServers } from "./survey-servers.ts";
+import { approveFolder } from "../open/trust-folder.ts";
+import { ownConfig } from "../open/user-folders.ts";
+import { checkHash, hasTerminal, shortHash } from "../terminal/confirm.ts";
+import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
+import { ALL, CONFIG, JSON_OUTPUT, REFRESH } from "../terminal/shared-options.ts";
+import { type Survey, surveyServers } from "./survey-servers.ts";
 
 export const approve = defineCommand({
   name: "approve",
   page: "upstreams.md",
-  words: "[SERVER]...",
-  about: `Lists the tools that await your approval, by server: what the server runs, and for each definition its lane,
-    its tokens, its description and what changed. Asks for each server in the terminal, and first whether a server that
-    has not run yet may start. Without a terminal, --yes has to repeat the hash of exactly what was shown. keyhole pins
-    diff ROUTE shows one definition whole.`,
+  words: "[SERVER|TOOL|./FOLDER]...",
+  about: `Shows what waits for your yes, one screen for each server: what it runs, then its tools, with what each may do,
+    its tokens, its description and what changed. You choose for each tool. A rejected tool is not asked about again until
+    it changes. TOOL shows one definition whole, also one that you have decided about. ./FOLDER shows what Keyhole would
+    use in a folder. Without a terminal everything is printed with a hash, and --hash repeats it.`,
   options: {
     config: CONFIG,
     refresh: REFRESH,
-    yes: { takes: "HASH", help: "approve exactly what was shown under this hash" },
+    hash: { takes: "HASH", help: "approve without a terminal exactly what was shown under this hash" },
+    revoke: { help: "take back what you decided about a server, a tool or a folder" },
+    all: { ...ALL, help: "with --revoke: every server" },
+    json: JSON_OUTPUT,
   },
-  notes: "Exits with 1 if something was refused or a server could not be listed.",
-  run: async ({ words, config, refresh, yes }) => {
-    const waiting = await askToStart(config, words);
-    const survey = await surveyServers({ config, refresh });
+  notes: "Exits with 1 if something still waits or a server could not be listed.",
+  run: async ({ words, config, refresh, hash, revoke, all, json }) => {
+    const folders = words.filter(isFolder);
+    const names = words.filter((word) => !isFolder(word));
+    for (const folder of folders) await approveFolder(resolve(folder), { hash, revoke });
+    if (folders.length > 0 && names.length === 0) return;
+    if (revoke && all === names.length > 0) throw invalid("approve", "--revoke needs SERVER, TOOL or --all");
+    const servers = [...new Set(names.map(serverOf))];
+    const survey = await surveyServers({ config, servers, refresh });
     try {
-      // Servers that wait for consent were named before.
-      const unnamed = survey.unreached.filter(({ label }) => !waiting.includes(label ?? ""));
-      for (const { sentence } of unnamed) console.error(toVisibleLine(sentence));
-      if (survey.unreached.length > 0) process.exitCode = 1;
-      const groups = groupsOf(survey, words, waiting, config);
-      const isWaiting = waiting.some((label) => words.length === 0 || words.includes(label));
-      if (groups.length === 0) return isWaiting ? undefined : console.log("Nothing waits for approval.");
-      const countTokens = await loadTokenCounter();
-      if (hasTerminal() && yes === undefined) await askEach(survey, groups, countTokens);
-      else await approveAll(survey, groups, countTokens, yes);
+      if (survey.pins.damage) console.error(survey.pins.damage);
+      const listed = await survey.list();
+      if (json) return console.log(JSON.stringify(listed, null, 2));
+      if (revoke)
+        return await takeBack(
+          survey,
+          choose(survey, listed, names, () => true),
+          names,
+        );
+      const chosen = choose(survey, listed, names, isOpen);
+      tellUnreached(survey, listed);
+      if (hasTerminal() && hash === undefined) await askEach(survey, chosen, names);
+      else await approveShown(survey, chosen, hash);
+      tellReworded(survey, listed, names);
     } finally {
       await survey.close();
     }
   },
 });
 
-/** The definitions of a server that wait. */
-type Group = readonly [source: string, pins: readonly Pin[]];
-const ASKING = { operation: "approve", action: "Approving definitions" };
-
-async function askEach(survey: Survey, groups: readonly Group[], countTokens: TokenCounter): Promise<void> {
-  for (const group of groups) {
-    const [source, pins] = group;
-    console.log(block(survey, group, countTokens));
-    const agreed = await confirm({
-      ...ASKING,
-      question: `Approve ${countOf(pins.length, "definition")} of ${toVisibleLine(source)}?`,
-      hash: hashOfPins(pins),
-      refusal: `Nothing of ${toVisibleLine(source)} is approved.\n`,
-    });
-    if (agreed) console.log(`Approved: ${await survey.pins.approve({ pins })}.\n`);
-  }
+/** Shows what waits of these servers, one screen each, and records the answers. Needs a terminal. */
+export function approveServers(servers: readonly string[]): Promise<void> {
+  return approve.start(servers);
 }
 
-async function approveAll(
-  survey: Survey,
-  groups: readonly Group[],
-  countTokens: TokenCounter,
-  yes: string | undefined,
-): Promise<void> {
-  for (const group of groups) console.log(block(survey, group, countTokens));
-  const pins = groups.flatMap(([, waiting]) => waiting);
-  const hash = hashOfPins(pins);
-  console.log(`Hash: ${shortHash(hash)}`);
-  await confirm({ ...ASKING, question: "", hash, yes });
-  console.log(`Approved: ${await survey.pins.approve({ pins })}.`);
+function isFolder(word: string): boolean {
+  return /^(?:[./~\\]|[A-Za-z]:(?:\\|\/(?!\/)))/.test(word);
+}
+
+/** The server of a word: a server, the route of a tool, or its op. */
+function serverOf(word: string): string {
+  return word.split("://")[0]!.split(".")[0]!;
+}
+
+/** Definitions about which a person may say something now. */
+function isOpen(definition: DefinitionApproval): boolean {
+  return waits(definition) || definition.state === "reworded";
+}
+
+/** Whether a word names this definition, by its route or its op. */
+function isNamed({ route, op }: DefinitionApproval, names: readonly string[]): boolean {
+  return names.includes(route) || names.includes(op);
 }
 
 /**
- * Servers that may not start have said nothing yet that could be approved. In a terminal the person is asked to let
- * them start. Returns the labels of those that still wait.
+ * The part that the words name, or everything that waits. A named tool is shown whatever its state.
+ *
+ * @throws INVALID_INPUT for a word that names nothing.
  */
-async function askToStart(config: string | undefined, wanted: readonly string[]): Promise<string[]> {
-  const { servers } = await openConfig({ config, everyProfile: true });
-  const consents = openConsents();
-  const waiting = () =>
-    servers.map((server) => server.program()).filter((program) => !consents.isGiven(program));
-  const asked = waiting().filter(({ label }) => wanted.length === 0 || wanted.includes(label));
-  if (asked.length > 0 && hasTerminal()) await allowServers(asked, consents);
-  const allowing = (label: string) => suggestCommand(["servers", "allow", label], config);
-  for (const { label } of waiting())
-    console.error(toVisibleLine(`${label} waits for your consent to start: ${allowing(label)}`));
-  return waiting().map(({ label }) => label);
-}
-
-/** The definitions that wait, by server. `notStarted` are servers that a person has not allowed to start. */
-function groupsOf(
-  { pins, programs }: Survey,
-  wanted: readonly string[],
-  notStarted: readonly string[],
-  config: string | undefined,
-): Group[] {
-  const sources = new Set([...pins.list().map(({ source }) => source), ...programs.keys(), ...notStarted]);
+function choose(
+  { config }: Survey,
+  listed: readonly ServerApprovals[],
+  names: readonly string[],
+  counts: (definition: DefinitionApproval) => boolean,
+): ServerApprovals[] {
+  const known = listed.flatMap(({ server, definitions }) => [
+    server,
+    ...definitions.flatMap(({ op, route }) => [op, route]),
+  ]);
+  const missing = names.find((name) => !known.includes(name));
   const all = `${suggestCommand(["servers"], config)} shows all`;
-  checkNames("approve", "server", wanted, [...sources], all);
-  return [...Map.groupBy(pins.list().filter(waits), ({ source }) => source)].filter(
-    ([source]) => wanted.length === 0 || wanted.includes(source),
-  );
-}
-
-function block(survey: Survey, [source, pins]: Group, countTokens: TokenCounter): string {
-  const program = survey.programs.get(source);
-  const rows = pins.map((pin) => {
-    const entry = survey.entries.find(({ route }) => route === pin.route);
-    return { pin, entry, tokens: definitionTokens(entry, countTokens) };
+  if (missing !== undefined) throw notFound("approve", ["server or tool", missing], known, all);
+  return listed.map(({ server, program, definitions }) => {
+    const isWhole = names.length === 0 || names.includes(server);
+    return {
+      server,
+      ...(isWhole && program && { program }),
+      definitions: definitions.filter((one) => isNamed(one, names) || (isWhole && counts(one))),
+    };
   });
-  const total = rows.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
-  return [
-    toVisibleLine(
-      `${source}: ${countOf(pins.length, "definition waits", "definitions wait")}, ${total} tokens if a client listed them`,
-    ),
-    ...(program ? showProgram(program).map((line) => `  ${line}`) : []),
-    ...rows.flatMap(({ pin, entry, tokens }) => definitionLines(survey, pin, entry, tokens)),
-    "",
-  ].join("\n");
 }
 
-function definitionLines({ pins }: Survey, pin: Pin, entry: Entry | undefined, tokens: number): string[] {
-  const { name = pin.route, description } = fieldsOf(entry?.origin?.definition);
-  const lane = entry?.kind === "tool" ? entry.lane : (entry?.kind ?? "");
-  const isChanged = pin.state === "changed";
-  const head = `${String(name).padEnd(28)} ${lane.padEnd(11)} ${String(tokens).padStart(6)} tokens`;
-  const described = typeof description === "string" ? [toVisibleLine(description)] : [];
-  const shown = isChanged ? changeLines(pins, pin.route, "changed: ") : described;
+function tellUnreached({ unreached }: Survey, listed: readonly ServerApprovals[]): void {
+  const waiting = listed.flatMap(({ program }) => (program && !program.isApproved ? program.server : []));
+  const failed = unreached.filter(({ server }) => !waiting.includes(server ?? ""));
+  for (const { sentence } of failed) console.error(toVisibleLine(sentence));
+  if (failed.length > 0) process.exitCode = 1;
+}
+
+/** Definitions whose wording changed stay in use; the person is told. */
+function tellReworded(
+  { config }: Survey,
+  listed: readonly ServerApprovals[],
+  names: readonly string[],
+): void {
+  for (const { server, definitions } of listed) {
+    const reworded = definitions.filter(({ state }) => state === "reworded");
+    if (reworded.length === 0 || names.length > 0) continue;
+    const shows = suggestCommand(["approve", server], config);
+    console.log(
+      toVisibleLine(
+        `${server}: ${countOf(reworded.length, "tool is in use with another wording", "tools are in use with another wording")} than you approved. ${shows} shows it.`,
+      ),
+    );
+  }
+}
+
+async function askEach(
+  survey: Survey,
+  chosen: readonly ServerApprovals[],
+  names: readonly string[],
+): Promise<void> {
+  const { showApproval } = await import("../../agent/tui/show-approval.ts");
+  let isAnyAsked = false;
+  for (const { server, program, definitions } of chosen) {
+    let waiting = definitions;
+    if (program && !program.isApproved) {
+      isAnyAsked = true;
+      const answer = await showApproval(programCard(program));
+      if (answer === "stop") return stopped();
+      if (answer === "later") {
+        stillWaits(`${server} does not start.`);
+        continue;
+      }
+      const failure = await survey.start(server, program.hash);
+      if (failure !== undefined) {
+        stillWaits(failure);
+        continue;
+      }
+      const listed = (await survey.list()).filter((one) => one.server === server);
+      waiting = choose(survey, listed, [], isOpen)[0]?.definitions ?? [];
+    }
+    // With no word, definitions that are in use are told and not asked about.
+    const asked = names.length === 0 && !waiting.some(waits) ? [] : waiting;
+    if (asked.length === 0) continue;
+    isAnyAsked = true;
+    const card = definitionsCard(server, asked, survey.offersWording);
+    const answer = await showApproval(card);
+    if (answer === "stop") return stopped();
+    if (answer === "later") {
+      stillWaits(`${server}: ${countOf(asked.filter(waits).length, "tool waits", "tools wait")}.`);
+      continue;
+    }
+    const { waiting: open, sentence } = await recordDecision(survey.pins, card, answer);
+    console.log(sentence);
+    if (open > 0) process.exitCode = 1;
+    if (answer.wordingOk) await letReword();
+  }
+  if (!isAnyAsked) console.log("Nothing waits for approval.");
+}
+
+async function letReword(): Promise<void> {
+  await saveSetting("changes", "wording-ok", { file: ownConfig() });
+  console.log(`Servers may change descriptions from now on ("changes" in ${ownConfig()}).`);
+}
+
+function stillWaits(sentence: string): void {
+  process.exitCode = 1;
+  console.log(toVisibleLine(sentence));
+}
+
+function stopped(): void {
+  stillWaits("Stopped. The rest waits.");
+}
+
+const COLUMNS = 100;
+
+/** Without a terminal: prints everything, and approves it if the hash is repeated. */
+async function approveShown(
+  survey: Survey,
+  chosen: readonly ServerApprovals[],
+  given: string | undefined,
+): Promise<void> {
+  for (const one of chosen) for (const line of plainLines(one)) console.log(line);
+  const programs = chosen.flatMap(({ program }) => (program && !program.isApproved ? [program] : []));
+  const definitions = chosen.flatMap((one) => one.definitions).filter(({ state }) => state !== "approved");
+  const open = definitions.filter((one) => waits(one) || one.state === "rejected" || given !== undefined);
+  if (programs.length + open.length === 0) {
+    if (chosen.every((one) => one.definitions.length === 0)) console.log("Nothing waits for approval.");
+    return;
+  }
+  const hash = contentHash([
+    ...programs.map(({ server, hash }) => [server, hash]),
+    ...definitions.map(({ route, hash, program }) => [route, hash, program]),
+  ]);
+  console.log(`Hash: ${shortHash(hash)}`);
+  checkHash({ operation: "approve", action: "Approving", hash, given });
+  for (const { server, hash } of programs) {
+    const failure = await survey.start(server, hash);
+    if (failure === undefined)
+      console.log(
+        toVisibleLine(
+          `${server} may start. ${suggestCommand(["approve", server], survey.config)} shows its tools.`,
+        ),
+      );
+    else stillWaits(failure);
+  }
+  if (definitions.length > 0) console.log(`Approved: ${await survey.pins.approve({ pins: definitions })}.`);
+}
+
+function plainLines({ server, program, definitions }: ServerApprovals): string[] {
+  const columns = process.stdout.columns || COLUMNS;
+  const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
+  const isStarting = program && !program.isApproved;
+  const facts =
+    program && (isStarting || definitions.length > 0) ? exactLines(program.lines, columns - 2) : [];
+  const lines = definitions.flatMap((one) =>
+    definitionLines(one, {
+      mark: one.changes.length > 0 ? "~" : "+",
+      columns: columns - 2,
+      isOpen: one.changes.length === 0,
+    }),
+  );
   return [
-    toVisibleLine(`  ${isChanged ? "~" : "+"} ${head}`),
-    ...pin.poison.map((kind) => `      ! It ${INJECTION_KINDS[kind]}.`),
-    ...shown.map((line) => `      ${line}`),
+    ...(isStarting ? [toVisibleLine(`${server} waits for your approval to start:`)] : []),
+    ...(!isStarting && definitions.length > 0
+      ? [
+          toVisibleLine(
+            `${server}: ${countOf(definitions.length, "definition")}, ${total} tokens if a client listed them`,
+          ),
+        ]
+      : []),
+    ...[...facts, ...lines].map(({ text }) => `  ${text}`),
+    ...(isStarting || definitions.length > 0 ? [""] : []),
   ];
+}
+
+async function takeBack(
+  survey: Survey,
+  chosen: readonly ServerApprovals[],
+  names: readonly string[],
+): Promise<void> {
+  for (const { server, definitions } of chosen) {
+    const isWhole = names.length === 0 || names.includes(server);
+    const programs = isWhole ? await survey.revokeProgram(server) : 0;
+    const decided = definitions.filter(({ state }) => !["pending", "trusted", "flagged"].includes(state));
+    const count = definitions.length === 0 ? 0 : await survey.pins.revoke({ pins: decided });
+    if (programs > 0) console.log(toVisibleLine(`${server} may no longer start.`));
+    for (const { route } of decided) console.log(toVisibleLine(route));
+    if (isWhole || definitions.length > 0) console.log(toVisibleLine(`${server}: ${count} taken back.`));
+  }
 }

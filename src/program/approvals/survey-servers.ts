@@ -1,73 +1,65 @@
-import { toVisibleLine } from "../../base/safety/visible-text.ts";
-import { contentHash } from "../../base/util/content-hash.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import type { Pin, Pins } from "../../core/access/pins.ts";
 import { toAge } from "../../core/answers/to-age.ts";
+import { listApprovals, type ServerApprovals, toProgramApproval } from "../../gateway/approvals.ts";
 import { openConfig } from "../open/open-config.ts";
 import { listSources, openGateway, serverName } from "../open/open-gateway.ts";
-import { closeAudit, localUser, openConfiguredAudit } from "../open/stores.ts";
+import { closeAudit, localUser, openConfiguredAudit, openConsents } from "../open/stores.ts";
 
 export interface SurveyOptions {
   readonly config: string | undefined;
-  /** Limits the survey to this source, if it exists. */
-  readonly source?: string | undefined;
+  /** Limits the survey to these servers, if all of them exist. */
+  readonly servers: readonly string[];
   /** Lists servers again even if their listing is fresh. */
   readonly refresh: boolean;
 }
 
 export type Survey = Awaited<ReturnType<typeof surveyServers>>;
 
-/** Reads the definitions of the servers in a config and the settings, from fresh listings or from the servers. */
-export async function surveyServers({ config, source, refresh }: SurveyOptions) {
-  const { options, servers, loaded } = await openConfig({ config, everyProfile: true });
-  const chosen = options.sources.filter(({ id }) => serverName(id) === source);
-  const sources = chosen.length > 0 ? chosen : options.sources;
+/** Reads what the servers of a config and of the settings run and offer, from fresh listings or from the servers. */
+export async function surveyServers({ config, servers: wanted, refresh }: SurveyOptions) {
+  const { options, servers, loaded, settings } = await openConfig({ config, everyProfile: true });
+  const named = options.sources.filter(({ id }) => wanted.includes(serverName(id)));
+  const sources = wanted.length > 0 && named.length === wanted.length ? named : options.sources;
   const audit = await openConfiguredAudit();
   const principal = { id: localUser(), scopes: [], allowWrite: false };
   const { pins } = options;
   const { gateway, close } = openGateway({ options: { sources, pins, principal, ...(audit && { audit }) } });
+  const consents = openConsents();
+  const programs = servers.filter((server) => sources.includes(server)).map((server) => server.program());
   const failures = await listSources(gateway, ({ isFresh }) => refresh || !isFresh);
   const status = await gateway.sources.status();
-  const unreached = [...failures].map(([id, error]) => {
+  const sentenceOf = (id: string, error: unknown) => {
     const newest = status.find((one) => one.id === id)?.newest;
     const age = newest === undefined ? "" : `. The list is ${toAge(Date.now() - newest)} old.`;
-    return {
-      label: serverName(id),
-      sentence: `${id} could not be listed: ${reasonOf(error).replace(/\.$/, "")}${age}`,
-    };
-  });
+    return `${id} could not be listed: ${reasonOf(error).replace(/\.$/, "")}${age}`;
+  };
   return {
     config,
     pins: gateway.pins,
-    /** Entries of all surveyed servers, also those that wait. */
-    entries: (await gateway.view()).entries,
-    /** The program of each server, by label. Servers of a config module are not there. */
-    programs: new Map(servers.map((server) => [server.label, server.program()])),
-    /** Why servers could not be listed, and mistakes in the settings, which have no label. */
+    /** Whether the settings say nothing about changes of wording yet. */
+    offersWording: settings.changes === undefined,
+    list: async (): Promise<ServerApprovals[]> => {
+      const shown = await Promise.all(programs.map((program) => toProgramApproval(program, consents)));
+      return listApprovals(gateway.pins, (await gateway.view()).entries, shown);
+    },
+    /** Lets exactly this program of a server start, and lists what it offers. Returns why that failed. */
+    start: async (server: string, hash: string): Promise<string | undefined> => {
+      await consents.give(programs.filter((program) => program.label === server && program.hash === hash));
+      const ids = sources.filter(({ id }) => serverName(id) === server).map(({ id }) => id);
+      const [failure] = await listSources(gateway, ({ id }) => ids.includes(id));
+      return failure && sentenceOf(...failure);
+    },
+    /** Takes the approval of a server's program back. Resolves to their number. */
+    revokeProgram: (server: string): Promise<number> =>
+      consents.revoke(programs.filter(({ label }) => label === server)),
+    /** Why servers could not be listed, and mistakes in the settings, which have no server. */
     unreached: [
-      ...loaded.problems.map(({ message }) => ({ label: undefined, sentence: message })),
-      ...unreached,
+      ...loaded.problems.map(({ message }) => ({ server: undefined, sentence: message })),
+      ...[...failures].map(([id, error]) => ({ server: serverName(id), sentence: sentenceOf(id, error) })),
     ],
     close: async () => {
       await close();
       await closeAudit(audit);
     },
   };
-}
-
-/** Lists how a definition differs from the approved one. */
-export function changeLines(pins: Pins, route: string, mark = ""): string[] {
-  return pins
-    .diff(route)
-    .flatMap((change) => [
-      `${mark}${change.path}`,
-      ...("before" in change ? [`- ${JSON.stringify(change.before)}`] : []),
-      ...("after" in change ? [`+ ${JSON.stringify(change.after)}`] : []),
-    ])
-    .map(toVisibleLine);
-}
-
-/** Identifies exactly these definitions, for `--yes HASH`. */
-export function hashOfPins(pins: readonly Pin[]): string {
-  return contentHash(pins.map(({ route, hash, program }) => [route, hash, program]));
 }

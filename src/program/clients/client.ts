@@ -33,6 +33,20 @@ export interface Client {
   isOff?(config: unknown, name: string): boolean;
   /** Keyhole's entry, as the client wants it, with its switch that keeps the few tools loaded. */
   entry(program: Program): PlainObject;
+  /** How it lists the tools of its servers, by model if that differs. Absent: nobody has measured it or written it down. */
+  readonly lists?: readonly ClientListing[];
+}
+
+/** How a client puts the tools of its servers into each request to its model. */
+export interface ClientListing {
+  /** The models that get their tools this way, if others get them in another way. */
+  readonly when?: string;
+  /** A `search` tool alone, `names`, names with `summaries`, or whole `definitions`. */
+  readonly shows: "definitions" | "summaries" | "names" | "search";
+  /** The fewest tools that the client hides this way. It lists fewer as whole definitions. */
+  readonly from?: number;
+  /** How many definitions one search of the client loads. */
+  readonly loads?: number;
 }
 
 export interface Program {

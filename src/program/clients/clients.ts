@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
-import type { Client, ClientMachine, ConfigLocation, Program } from "./client.ts";
+import type { Client, ClientListing, ClientMachine, ConfigLocation, Program } from "./client.ts";
 import { CLINE, CODEX, CONTINUE, GEMINI, GOOSE, OPENCODE, STANDARD, ZED } from "./dialects.ts";
 import type { FormatName } from "./formats/format.ts";
+
+/** The date of `lists` below: clients change their ways often. Cursor is as documented, the others were measured. */
+export const LISTS_DATE = "November 2026";
+const WHOLE: ClientListing = { shows: "definitions" };
 
 /** The clients whose servers Keyhole finds and moves. */
 export const CLIENTS: readonly Client[] = [
@@ -18,6 +22,7 @@ export const CLIENTS: readonly Client[] = [
       ];
     },
     dialect: STANDARD,
+    lists: [{ shows: "names", loads: 1 }],
     entry: (program) => ({ type: "stdio", ...plain(program), alwaysLoad: true }),
   },
   {
@@ -47,6 +52,7 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".cursor", "mcp.json"), ["mcpServers"]),
     ],
     dialect: STANDARD,
+    lists: [{ shows: "names", loads: 1 }],
     entry: plain,
   },
   {
@@ -57,6 +63,10 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".codex", "config.toml"), ["mcp_servers"], "toml"),
     ],
     dialect: CODEX,
+    lists: [
+      { when: "gpt-5.5", shows: "search", loads: 4 },
+      { when: "other models", ...WHOLE },
+    ],
     // The first makes Codex list the tools from the start, the second makes it wait for the server.
     entry: (program) => ({ ...plain(program), omit_tools_from: ["deferred"], required: true }),
   },
@@ -68,6 +78,7 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".gemini", "settings.json"), ["mcpServers"]),
     ],
     dialect: GEMINI,
+    lists: [WHOLE],
     isOff: isExcluded,
     entry: plain,
   },
@@ -79,6 +90,7 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".qwen", "settings.json"), ["mcpServers"]),
     ],
     dialect: GEMINI,
+    lists: [{ shows: "summaries", loads: 1 }],
     isOff: isExcluded,
     entry: (program) => ({ ...plain(program), alwaysLoadTools: true }),
   },
@@ -95,6 +107,7 @@ export const CLIENTS: readonly Client[] = [
       ];
     },
     dialect: OPENCODE,
+    lists: [WHOLE],
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
   },
   {
@@ -102,6 +115,8 @@ export const CLIENTS: readonly Client[] = [
     title: "Copilot CLI",
     places: ({ home }) => [user(join(home, ".copilot", "mcp-config.json"), ["mcpServers"])],
     dialect: STANDARD,
+    // Nobody has measured how much it shows of the tools that it hides.
+    lists: [{ shows: "names", from: 32, loads: 1 }],
     entry: (program) => ({ type: "local", ...plain(program), tools: ["*"], deferTools: "never" }),
   },
   {
@@ -136,6 +151,7 @@ export const CLIENTS: readonly Client[] = [
       ];
     },
     dialect: CLINE,
+    lists: [WHOLE],
     // Without it Cline gives a server less than three seconds to start.
     entry: (program) => ({ ...plain(program), timeout: 300 }),
   },
@@ -144,6 +160,7 @@ export const CLIENTS: readonly Client[] = [
     title: "Continue",
     places: ({ home }) => [user(join(home, ".continue", "config.yaml"), ["mcpServers"], "yaml")],
     dialect: CONTINUE,
+    lists: [WHOLE],
     entry: plain,
   },
   {

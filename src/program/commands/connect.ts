@@ -10,12 +10,12 @@ import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
-import { createMcpSource } from "../../sources/mcp/mcp-source.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { createConnections } from "../clients/connections.ts";
 import { type ConnectionPlan, type FileChange, planConnection } from "../clients/plan-connection.ts";
 import type { ProfileServer } from "../clients/plan-profiles.ts";
+import { programOf } from "../clients/shared-servers.ts";
 import { openConsents } from "../open/stores.ts";
 import { isTemporary, ownConfig, serveProgram, setStateFolder, thisMachine } from "../open/user-folders.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
@@ -61,7 +61,10 @@ export const disconnect = defineCommand({
   run: async ({ words, dryRun }) => undo(CLIENTS.find(({ name }) => name === words[0])!, dryRun),
 });
 
-type ConnectOptions = Partial<CommandInput<typeof OPTIONS>>;
+interface ConnectOptions extends Partial<CommandInput<typeof OPTIONS>> {
+  /** The person has agreed already: nothing is shown or asked, and this function gets the plan once it is carried out. */
+  readonly onConnected?: (plan: ConnectionPlan) => void;
+}
 
 /** Shows the plan, asks, and carries it out. */
 export async function connectClient(client: Client, options: ConnectOptions): Promise<void> {
@@ -79,19 +82,21 @@ export async function connectClient(client: Client, options: ConnectOptions): Pr
   });
   if (!plan.own && plan.files.every(({ before, after }) => before === after))
     return console.log(`${client.title} is connected already.`);
-  console.log(connectionLines(plan, machine.home).join("\n"));
+  if (!options.onConnected) console.log(connectionLines(plan, machine.home).join("\n"));
   if (isTemporary(program))
     console.log(
       "\nThis program lies in the cache of npx. Install it first, so that it stays: npm install -g keyhole",
     );
   if (options.dryRun) return console.log("\nNothing was written.");
   const shared = await sharedFiles(plan);
-  if (!(await agreesToShared(shared)) || (!options.yes && !(await agrees(client)))) {
+  const isAgreed = options.yes || options.onConnected !== undefined;
+  if (!(await agreesToShared(shared)) || (!isAgreed && !(await agrees(client)))) {
     process.exitCode = 1;
     return console.log("Nothing was written.");
   }
   const place = await connections.make(plan);
   await consent(plan, machine.home, options.yes ?? false);
+  if (options.onConnected) return options.onConnected(plan);
   console.log(`${client.title} is connected. Restart it.
 Backup: ${place}
 Back:   keyhole connect ${client.name} --undo
@@ -134,7 +139,7 @@ async function agreesToShared(paths: readonly string[]): Promise<boolean> {
 
 /**
  * Records the consents to start the servers. Others may have written a project's file, so its servers wait for
- * `keyhole servers allow` unless a person has just seen them.
+ * `keyhole approve` unless a person has just seen them.
  */
 async function consent({ moved }: ConnectionPlan, home: string, isUnseen: boolean): Promise<void> {
   const agreed = moved.filter(({ isOfProject }) => !(isOfProject && isUnseen));
@@ -168,11 +173,6 @@ export function openConnections() {
   return createConnections(join(setStateFolder(), "connections"));
 }
 
-/** Describes what a server that moves would run. Starts nothing. */
-export function programOf({ name, config }: Pick<ProfileServer, "name" | "config">, home: string) {
-  return createMcpSource(name, config, { cwd: home }).program();
-}
-
 const NOTHING_SHOWN =
   "  None. --with NAME gives it servers of another client, --all every server of Keyhole.";
 
@@ -202,7 +202,7 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
 }
 
 /** Describes a server: what it runs or reaches, the tools that its config leaves out, and notes for the person. */
-export function serverLines(
+function serverLines(
   title: string,
   {
     config: { includeTools, excludeTools = [], aliases = [] },

@@ -1,19 +1,26 @@
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { isSwitchedOff, type McpServerConfig } from "../../sources/mcp/config/server-config.ts";
+import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../../sources/mcp/mcp-source.ts";
+import { approveMoved } from "../approvals/approve-moved.ts";
+import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { type FoundConfig, findConfigs } from "../clients/find-configs.ts";
-import type { FoundServer } from "../clients/read-server.ts";
-import { costLines, type Measured, measureServers, savingLines } from "../doctor/measure-servers.ts";
+import { serversToMove, sharedLines, shareServers } from "../clients/shared-servers.ts";
+import {
+  type ClientServers,
+  costSentence,
+  type Measured,
+  measureServers,
+} from "../doctor/measure-servers.ts";
+import { CONVERSATION, isWorthwhile, savingLines } from "../doctor/savings.ts";
 import { cacheFolder, thisMachine } from "../open/user-folders.ts";
-import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
-import { defineCommand } from "../terminal/define-command.ts";
+import { askLine, askYesOrNo, hasTerminal, isYes } from "../terminal/confirm.ts";
+import { defineCommand, wrapText } from "../terminal/define-command.ts";
 import { JSON_OUTPUT } from "../terminal/shared-options.ts";
-import { connectClient, programOf, serverLines } from "./connect.ts";
+import { connectClient } from "./connect.ts";
 
 /** `keyhole` without a command: the servers of all clients, their cost, and the way behind Keyhole. */
 export const firstLook = defineCommand({
@@ -25,36 +32,97 @@ export const firstLook = defineCommand({
   },
   run: async ({ yes, dryRun, json }) => {
     const machine = thisMachine();
-    const configs = await findConfigs(CLIENTS, machine);
-    const servers = distinct(configs);
+    const found = await findConfigs(CLIENTS, machine);
+    const { configs, clients } = serversToMove(shareServers(found, machine.home));
     const isAsked = hasTerminal() && !json;
-    if (!json) console.log(listLines(configs, machine.home).join("\n"));
+    if (!json) console.log(listLines(found, machine.home).join("\n"));
     const isMeasured =
-      servers.size > 0 &&
+      configs.size > 0 &&
       !dryRun &&
       (yes ||
-        (isAsked && (await askYesOrNo(`\nStart ${countOf(servers.size, "server")} to count the tokens?`))));
-    const measured = isMeasured ? await measure(servers, machine.home) : undefined;
-    if (json) return console.log(JSON.stringify(toJson(configs, measured), null, 2));
-    if (measured) console.log(["", ...costLines(measured.servers), "", ...savingLines(measured)].join("\n"));
-    const open = openClients(configs);
-    if (dryRun || (isAsked && !yes)) {
-      for (const client of open) {
-        console.log("");
-        // A broken config of one client leaves the others their offer.
-        await connectClient(client, { dryRun }).catch((error: unknown) =>
-          console.error(toVisibleLine(reasonOf(error))),
-        );
-      }
-      // Saying no to an offer is no failure.
-      process.exitCode = 0;
-      return;
-    }
-    console.log(["", ...nextLines(servers.size, isMeasured, open)].join("\n"));
+        (isAsked && (await askYesOrNo(`\nStart ${countOf(configs.size, "server")} to count the tokens?`))));
+    const measured = isMeasured ? await measure(configs, clients, machine.home) : undefined;
+    if (json) return console.log(JSON.stringify(toJson(found, measured), null, 2));
+    if (measured) console.log(["", ...measuredLines(measured)].join("\n"));
+    const open = clientsToConnect(found);
+    if (dryRun) return showPlans(open);
+    const saving = open.filter(({ name }) => wouldSave(name, measured));
+    if (!isAsked || yes || open.length === 0)
+      return console.log(["", ...nextLines(configs.size, isMeasured, saving)].join("\n"));
+    await connectAndApprove(await askWhich(open, saving));
+    // Saying no to an offer is no failure.
+    process.exitCode = 0;
   },
 });
 
-function nextLines(count: number, isMeasured: boolean, open: readonly { readonly name: string }[]): string[] {
+async function showPlans(open: readonly Client[]): Promise<void> {
+  for (const client of open) {
+    console.log("");
+    await orReport(connectClient(client, { dryRun: true }));
+  }
+  process.exitCode = 0;
+}
+
+/** A broken config of one client leaves the others their offer. */
+function orReport(connecting: Promise<void>): Promise<void> {
+  return connecting.catch((error: unknown) => console.error(toVisibleLine(reasonOf(error))));
+}
+
+/** Asks which clients to connect. `y` stands for those that would save tokens, or for the only one. */
+async function askWhich(open: readonly Client[], saving: readonly Client[]): Promise<readonly Client[]> {
+  if (open.length === 0) return [];
+  const names = open.map(({ name }) => name);
+  say(
+    "Connecting moves the servers behind Keyhole and keeps a backup. keyhole connect CLIENT --dry-run shows each changed line; keyhole disconnect CLIENT goes back.",
+  );
+  if (open.length === 1) {
+    const anyway = saving.length === 0 ? " all the same" : "";
+    const agreed = await askYesOrNo(`Connect ${open[0]!.title}${anyway}, and let its servers start?`);
+    return agreed ? open : [];
+  }
+  const yes = saving.length === 0 ? "" : `y (the ${saving.length} that save), `;
+  const choices = `${yes}all, none, or some of ${names.join(" ")}`;
+  say(`Connect which clients, and let their servers start? ${choices}`);
+  for (;;) {
+    const answer = (await askLine("> ")).toLowerCase();
+    if (["", "n", "no", "none"].includes(answer)) return [];
+    if (answer === "all") return open;
+    if (isYes(answer) && saving.length > 0) return saving;
+    const words = answer.split(/[\s,]+/);
+    const unknown = words.filter((word) => !names.includes(word));
+    if (unknown.length === 0) return open.filter(({ name }) => words.includes(name));
+    say(`${unknown.join(", ")} is not among them: ${choices}`);
+  }
+}
+
+/** Whether a client would save tokens, as far as they were counted. */
+function wouldSave(client: string, measured: Measured | undefined): boolean {
+  return measured?.savings.some((saving) => saving.client === client && isWorthwhile(saving)) ?? true;
+}
+
+/** Connects clients, and goes on to approve exactly the servers that have moved. */
+async function connectAndApprove(chosen: readonly Client[]): Promise<void> {
+  const moved = new Set<string>();
+  const connected: Client[] = [];
+  for (const client of chosen) {
+    const onConnected = ({ moved: servers }: { moved: readonly { name: string }[] }) => {
+      connected.push(client);
+      for (const { name } of servers) moved.add(name);
+    };
+    await orReport(connectClient(client, { onConnected }));
+  }
+  if (connected.length === 0) return;
+  say(`Connected: ${titlesOf(connected)}.`);
+  if (moved.size > 0) await approveMoved([...moved]);
+  const back = connected.length === 1 ? connected[0]!.name : "CLIENT";
+  say(`Restart ${titlesOf(connected)}. keyhole disconnect ${back} goes back.`);
+}
+
+function titlesOf(clients: readonly Client[]): string {
+  return clients.map(({ title }) => title).join(", ");
+}
+
+function nextLines(count: number, isMeasured: boolean, open: readonly Client[]): string[] {
   if (count === 0) return ["Add a server: keyhole add NAME -- COMMAND ARGS   All commands: keyhole --help"];
   return [
     ...(isMeasured
@@ -65,53 +133,31 @@ function nextLines(count: number, isMeasured: boolean, open: readonly { readonly
 }
 
 /** Clients with servers that can move. */
-function openClients(configs: readonly FoundConfig[]) {
-  const movable = configs.filter(
+function clientsToConnect(found: readonly FoundConfig[]): Client[] {
+  const movable = found.filter(
     ({ place, servers }) => place.scope === "user" && servers.some(({ config }) => config),
   );
   return [...new Set(movable.map(({ client }) => client))];
 }
 
-function listLines(configs: readonly FoundConfig[], home: string): string[] {
-  const shown = configs.filter(
-    ({ servers, problem, isConnected }) => servers.length > 0 || problem || isConnected,
-  );
-  if (shown.length === 0) return ["No MCP servers found in the configs of known clients."];
-  return shown.flatMap(({ client, place, servers, problem, isConnected }) => [
-    toVisibleLine(`${client.title}  ${place.path}${isConnected ? "  connected to Keyhole" : ""}`),
-    ...(problem === undefined ? [] : [toVisibleLine(`  cannot be read: ${problem}`)]),
-    ...servers.flatMap((server) => foundLines(server, home)),
-  ]);
-}
-
-function foundLines({ name, config, stays, notes }: FoundServer, home: string): string[] {
-  if (!config) return [toVisibleLine(`  ${name}  cannot run behind Keyhole: ${stays}`)];
-  const title = `${name}${isSwitchedOff(config) ? "  switched off" : ""}`;
-  return serverLines(title, { config, notes }, programOf({ name: "server", config }, home));
-}
-
-/** The servers that can be started, each once, also if several clients have it. */
-function distinct(configs: readonly FoundConfig[]): Map<string, McpServerConfig> {
-  const found = new Map<string, McpServerConfig>();
-  for (const { client, servers } of configs) {
-    for (const { name, config } of servers) {
-      if (!config || isSwitchedOff(config)) continue;
-      if ([...found.values()].some((other) => isDeepStrictEqual(other, config))) continue;
-      found.set(found.has(name) ? `${name} ${client.name} ${found.size}` : name, config);
-    }
-  }
-  return found;
+function listLines(found: readonly FoundConfig[], home: string): string[] {
+  const lines = sharedLines(found, home, columnsOf());
+  return lines.length > 0 ? lines : ["No MCP servers found in the configs of known clients."];
 }
 
 /** The person has agreed to start them, and only their listings are read. */
-function measure(servers: ReadonlyMap<string, McpServerConfig>, home: string): Promise<Measured> {
+function measure(
+  configs: ReadonlyMap<string, McpServerConfig>,
+  clients: readonly ClientServers[],
+  home: string,
+): Promise<Measured> {
   const options = { trusted: true, cwd: home, cacheDirectory: join(cacheFolder(), "listings") };
-  return measureServers(fromMcpConfig({ mcpServers: Object.fromEntries(servers) }, options));
+  return measureServers(fromMcpConfig({ mcpServers: Object.fromEntries(configs) }, options), clients);
 }
 
-function toJson(configs: readonly FoundConfig[], measured: Measured | undefined): object {
+function toJson(found: readonly FoundConfig[], measured: Measured | undefined): object {
   return {
-    configs: configs.map(({ client, place, servers, problem, isConnected }) => ({
+    configs: found.map(({ client, place, servers, problem, isConnected }) => ({
       client: client.name,
       path: place.path,
       scope: place.scope,
@@ -124,6 +170,19 @@ function toJson(configs: readonly FoundConfig[], measured: Measured | undefined)
         notes,
       })),
     })),
-    ...(measured && { measured }),
+    ...(measured && { measured: { ...measured, conversation: CONVERSATION } }),
   };
+}
+
+function measuredLines({ servers, savings }: Measured): string[] {
+  return [...costSentence(servers, columnsOf()), ...savingLines(savings, columnsOf()), ""];
+}
+
+/** Prints text of this program or of an outside word in whole words. */
+function say(text: string): void {
+  console.log(wrapText(toVisibleLine(text), columnsOf() - 1).join("\n"));
+}
+
+function columnsOf(): number {
+  return Math.min(process.stdout.columns || 80, 100);
 }

@@ -20,7 +20,7 @@ export const add = defineCommand({
   takesCommand: true,
   forms: ["NAME [--env NAME=VALUE]... -- COMMAND [ARGS]", 'NAME URL [--header "NAME: VALUE"]...'],
   about: `Adds a server to Keyhole's own config. In a terminal, asks whether it may start and shows what it offers for
-    approval; otherwise keyhole servers allow NAME and keyhole approve NAME do that.`,
+    approval; otherwise keyhole approve NAME does that.`,
   options: {
     env: { takes: "NAME=VALUE", repeats: true, help: `a variable of the program; VALUE may be \${NAME}` },
     header: { takes: '"NAME: VALUE"', repeats: true, help: "a header of every request" },
@@ -45,8 +45,8 @@ export const add = defineCommand({
     console.log(`Added ${name}.`);
     if (Object.keys(profiles).length > 0)
       console.log(`Give it to a connected client: keyhole connect CLIENT --with ${name}`);
-    if (!hasTerminal()) return console.log(`Let it start: keyhole servers allow ${name}`);
-    await (await import("../approvals/approve.ts")).approve.start([name]);
+    if (!hasTerminal()) return console.log(`Let it start: keyhole approve ${name}`);
+    await (await import("../approvals/approve.ts")).approveServers([name]);
   },
 });
 

@@ -6,11 +6,13 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
+import { definitionTokens } from "../../gateway/approvals.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
 import { daemonLine, requestDaemon } from "../daemon/run-daemon.ts";
-import { definitionTokens, measureServers, type ServerCost, savingLines } from "../doctor/measure-servers.ts";
+import { measureServers, type ServerCost } from "../doctor/measure-servers.ts";
+import { savingLines } from "../doctor/savings.ts";
 import { type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { openConsents, openTokens } from "../open/stores.ts";
@@ -44,14 +46,19 @@ interface Shown {
 }
 
 async function overview(opened: OpenedConfig): Promise<Shown> {
-  const [configs, measured, daemon] = await Promise.all([
-    findConfigs(CLIENTS, thisMachine()),
-    measureServers(opened.servers, opened.options.pins),
+  const found = await findConfigs(CLIENTS, thisMachine());
+  const connected = [...new Set(found.flatMap(({ client, isConnected }) => (isConnected ? client : [])))];
+  const labels = opened.servers.map(({ label }) => label);
+  const [measured, daemon] = await Promise.all([
+    measureServers(
+      opened.servers,
+      connected.map((client) => ({ client, labels })),
+      opened.options.pins,
+    ),
     requestDaemon("status"),
   ]);
-  const connected = new Set(configs.filter(({ isConnected }) => isConnected).map(({ client }) => client));
-  const clients = [...connected].map(({ title }) => title);
-  const users = [...connected].map(({ name, title }) => {
+  const clients = connected.map(({ title }) => title);
+  const users = connected.map(({ name, title }) => {
     const { servers: own } = fieldsOf(field(opened.settings.profiles, name));
     const names = Object.keys(fieldsOf(own));
     return names.length === 0 ? title : `${title} (${names.join(", ")})`;
@@ -65,7 +72,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
     ...programFacts(opened.servers[index]!),
     ...cost,
   }));
-  const { before, after } = measured;
+  const { savings } = measured;
   const named = agents.map(({ name }) => name).join(", ");
   return {
     data: {
@@ -74,8 +81,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       daemon: daemon ?? null,
       agents,
       servers: rows,
-      before,
-      after,
+      savings,
     },
     lines: [
       ...fact("clients", users.join(", ") || "none connected: keyhole connect CLIENT"),
@@ -83,7 +89,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       ...fact("agents", named || "none over HTTP"),
       ...fact("servers", String(rows.length || "none: keyhole add NAME -- COMMAND ARGS")),
       ...rows.flatMap((row) => serverRow(row, Math.max(...rows.map(({ name }) => name.length)))),
-      ...(before > 0 ? ["", ...savingLines(measured)] : []),
+      ...(savings.length > 0 ? ["", ...savingLines(savings)] : []),
     ],
   };
 }

@@ -22,7 +22,7 @@ test("a person sees what is up, failed and waits, each with the way on", () => {
     "  ✓ files  12 entries",
     "  ✓ notes  3 entries, 3 waiting for approval: keyhole approve notes",
     "  ! mail  it wants a login: keyhole login mail",
-    "  ! new  waits for your consent: keyhole servers allow new",
+    "  ! new  waits for your approval to start: keyhole approve new",
     expect.stringMatching(/^ {2}✗ bad {2}it exited with code 1\P{Cc}*: keyhole doctor says how to fix it$/u),
     "Clients send the header Authorization: Bearer TOKEN. Stop with Ctrl-C.",
   ]);

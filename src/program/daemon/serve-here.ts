@@ -140,7 +140,7 @@ export function servingLines(servers: readonly ServingState[], isHttp: boolean, 
 function failed(label: string, { state, reason }: EntryStatus, config: string | undefined): string {
   const suggest = (...words: string[]) => suggestCommand(words, config);
   if (state === "quarantined")
-    return `! ${label}  waits for your consent: ${suggest("servers", "allow", label)}`;
+    return `! ${label}  waits for your approval to start: ${suggest("approve", label)}`;
   if (state === "needs_login") return `! ${label}  ${reason}: ${suggest("login", label)}`;
   if (state === "starting") return `… ${label}  is starting`;
   return `✗ ${label}  ${reason}: ${suggest("doctor")} says how to fix it`;

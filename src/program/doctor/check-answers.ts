@@ -44,8 +44,8 @@ export async function* checkAnswers(servers: readonly McpSource[], config?: stri
   for (const { label } of waiting)
     yield warningOf(
       `server ${label}`,
-      "it waits for your consent to start",
-      suggestCommand(["servers", "allow", label], config),
+      "it waits for your approval to start",
+      suggestCommand(["approve", label], config),
     );
   const { gateway, close } = openGateway({ options: { sources: allowed, pins: openPins() } });
   try {

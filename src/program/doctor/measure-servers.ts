@@ -1,12 +1,25 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { cutText } from "../../base/util/cut-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import { waits } from "../../core/access/pins.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
-import type { GatewayOptions } from "../../gateway/gateway-api.ts";
+import { createListings } from "../../faces/mcp/listing.ts";
+import { definitionTokens } from "../../gateway/approvals.ts";
+import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
-
-const BAR_WIDTH = 40;
+import { wrapText } from "../terminal/define-command.ts";
+import {
+  count,
+  type KeyholeTokens,
+  type ListingClient,
+  type Saving,
+  savingsOf,
+  type ToolTokens,
+} from "./savings.ts";
 
 /** The cost of one server in every request of a client that lists its tools. */
 export interface ServerCost {
@@ -19,74 +32,136 @@ export interface ServerCost {
   readonly failure?: string;
 }
 
-export interface Measured {
-  readonly servers: readonly ServerCost[];
-  /** The tokens of all tools, and those of Keyhole's tools in their place. */
-  readonly before: number;
-  readonly after: number;
+/** A client with the labels of its servers. */
+export interface ClientServers {
+  readonly client: ListingClient;
+  readonly labels: readonly string[];
 }
 
-/** Lists servers, from fresh listings where there are some, and counts the tokens of their tools. */
+export interface Measured {
+  readonly servers: readonly ServerCost[];
+  /** What the servers of each client cost. Empty as long as no tool can be used. */
+  readonly savings: readonly Saving[];
+}
+
+/** Stands for the clients of a person who has connected none. */
+const ANY_CLIENT: ListingClient = { name: "any", title: "A client", lists: [{ shows: "definitions" }] };
+const SAMPLED_TOOLS = 6;
+/** Clients that show the beginning of descriptions cut them here. */
+const SUMMARY_CHARS = 160;
+
+/**
+ * Lists servers, from fresh listings where there are some, and counts the tokens of their tools for each client.
+ *
+ * @param clients Default: one client that has all the servers and lists whole definitions.
+ */
 export async function measureServers(
   sources: readonly McpSource[],
+  clients: readonly ClientServers[] = [],
   pins?: GatewayOptions["pins"],
 ): Promise<Measured> {
-  const { gateway, close } = openGateway({ options: { sources, ...(pins && { pins }) } });
+  const countTokens = await loadTokenCounter();
+  const all = sources.map(({ label }) => label);
+  const options = (labels: readonly string[]) => ({
+    sources: sources.filter(({ label }) => labels.includes(label)),
+    ...(pins && { pins }),
+  });
+  const { failures, tools, waiting, ofAll } = await withGateway(options(all), async (gateway, failures) => {
+    const tools = (await gateway.view()).entries.filter(({ kind, origin }) => kind === "tool" && origin);
+    const waiting = new Set(gateway.pins.list().flatMap((pin) => (waits(pin) ? pin.route : [])));
+    return { failures, tools, waiting, ofAll: await keyholeTokens(gateway, countTokens) };
+  });
+  const byServer = Map.groupBy(tools, ({ origin }) => origin!.source);
+  const sizes = new Map(
+    all.map((label) => [label, (byServer.get(label) ?? []).map((tool) => toolTokens(tool, countTokens))]),
+  );
+  const servers = sources.map(({ id, label }): ServerCost => {
+    const failure = failures.get(id);
+    return {
+      label,
+      tools: sizes.get(label)!.length,
+      tokens: sum(sizes.get(label)!.map(({ definitions }) => definitions)),
+      waiting: (byServer.get(label) ?? []).filter(({ route }) => waiting.has(route)).length,
+      ...(failure !== undefined && { failure: reasonOf(failure) }),
+    };
+  });
+  const savings: Saving[] = [];
+  const costs = new Map([[all.join(), ofAll]]);
+  for (const { client, labels } of clients.length > 0 ? clients : [{ client: ANY_CLIENT, labels: all }]) {
+    const chosen = all.filter((label) => labels.includes(label) && sizes.get(label)!.length > 0);
+    const key = chosen.join();
+    if (!costs.has(key))
+      costs.set(key, await withGateway(options(chosen), (gateway) => keyholeTokens(gateway, countTokens)));
+    const keyhole = costs.get(key);
+    const ofClient = chosen.flatMap((label) => sizes.get(label)!);
+    if (keyhole) savings.push(...savingsOf(client, ofClient, keyhole));
+  }
+  return { servers, savings };
+}
+
+/** Opens a gateway over servers for as long as the work takes. Only servers without a fresh listing are started. */
+async function withGateway<T>(
+  options: Partial<GatewayOptions>,
+  work: (gateway: Gateway, failures: Map<string, unknown>) => Promise<T>,
+): Promise<T> {
+  const { gateway, close } = openGateway({ options });
   try {
     await gateway.ready();
-    const failures = await listSources(gateway);
-    const countTokens = await loadTokenCounter();
-    const { entries } = await gateway.view();
-    const servers = sources.map(({ id, label }): ServerCost => {
-      const tools = entries.filter(({ kind, origin }) => kind === "tool" && origin?.source === label);
-      const failure = failures.get(id);
-      return {
-        label,
-        tools: tools.length,
-        tokens: sum(tools.map((tool) => definitionTokens(tool, countTokens))),
-        waiting: tools.filter(({ status }) => status?.state === "quarantined").length,
-        ...(failure !== undefined && { failure: reasonOf(failure) }),
-      };
-    });
-    const menu = (await gateway.menu()).map((tool) => countTokens(JSON.stringify(tool)));
-    return { servers, before: sum(servers.map(({ tokens }) => tokens)), after: sum(menu) };
+    return await work(gateway, await listSources(gateway));
   } finally {
     await close();
   }
 }
 
-/** The tokens of a definition in the list of a client. */
-export function definitionTokens(entry: Entry | undefined, countTokens: TokenCounter): number {
-  const { name, description, inputSchema } = entry?.origin?.definition ?? {};
-  return countTokens(JSON.stringify({ name, description, inputSchema }));
+/** Counts what Keyhole shows a client, and asks for a few tools by their descriptions. Undefined if no tool can be used. */
+async function keyholeTokens(
+  gateway: Gateway,
+  countTokens: TokenCounter,
+): Promise<KeyholeTokens | undefined> {
+  const { listing, view } = await createListings(gateway, {}).for(undefined);
+  const usable = view.shown.filter(({ kind, status }) => kind === "tool" && status === undefined);
+  if (usable.length === 0) return undefined;
+  const shown = listing.tools.map(({ name, description, inputSchema }) =>
+    countTokens(JSON.stringify({ name, description, inputSchema })),
+  );
+  const step = Math.ceil(usable.length / SAMPLED_TOOLS);
+  const answers = await Promise.all(
+    usable
+      .filter((_, index) => index % step === 0)
+      .map(async (tool) =>
+        countTokens((await gateway.ask({ query: toSummary(tool.description) || tool.name })).text),
+      ),
+  );
+  return {
+    menu: sum(shown) + countTokens(listing.instructions),
+    answer: Math.round(sum(answers) / answers.length),
+  };
+}
+
+/** The tokens of a tool by what clients show of it. */
+function toolTokens(tool: Entry, countTokens: TokenCounter): ToolTokens {
+  const { name, description = "" } = tool.origin!.definition;
+  const names = countTokens(`mcp__${tool.domain}__${name}\n`);
+  return {
+    definitions: definitionTokens(tool, countTokens),
+    summaries: names + countTokens(cutText(String(description), SUMMARY_CHARS)),
+    names,
+  };
 }
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** A line for each server, with its tools and tokens. */
-export function costLines(servers: readonly (ServerCost & { readonly state?: string })[]): string[] {
-  const width = Math.max(...servers.map(({ label }) => label.length), 6);
-  return servers.map(({ label, tools, tokens, failure, state = "" }) => {
-    const cost = `${count(tools).padStart(5)} ${tools === 1 ? "tool " : "tools"} ${count(tokens).padStart(8)} tokens`;
-    const said = failure === undefined ? `${cost}  ${state}` : state || `not listed: ${failure}`;
-    return toVisibleLine(`  ${label.padEnd(width)}  ${said}`.trimEnd());
-  });
-}
-
-/** Two bars: the tokens of all tools, and those of Keyhole's own. None if no server was listed. */
-export function savingLines({ before, after }: Pick<Measured, "before" | "after">): string[] {
-  if (before === 0) return [];
-  const most = Math.max(before, after, 1);
-  const bar = (tokens: number) =>
-    "█".repeat(Math.max(1, Math.round((tokens / most) * BAR_WIDTH))).padEnd(BAR_WIDTH);
+/** The servers with their tools and tokens in one sentence, and a line for each that could not be listed. */
+export function costSentence(servers: readonly ServerCost[], columns: number): string[] {
+  const listed = servers.filter(({ failure }) => failure === undefined);
+  const total = (field: "tools" | "tokens") => sum(listed.map((server) => server[field]));
+  const each = listed.map(({ label, tools, tokens }) => `${label} ${tools} (${count(tokens)})`);
+  const sentence = `${countOf(total("tools"), "tool")}, ${count(total("tokens"))} tokens: ${each.join(", ")}.`;
+  const failed = servers.filter(({ failure }) => failure !== undefined);
   return [
-    `  before  ${bar(before)}  ${count(before)} tokens in every request`,
-    `  after   ${bar(after)}  ${count(after)} tokens`,
+    ...(listed.length > 0 ? wrapText(toVisibleLine(sentence), columns - 1) : []),
+    ...failed.map(({ label, failure }) => toVisibleLine(`${label} could not be listed: ${failure}`)),
   ];
-}
-
-function count(number: number): string {
-  return number.toLocaleString("en-US");
 }

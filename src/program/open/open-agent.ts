@@ -212,7 +212,7 @@ async function tellLeftOut(folder: string): Promise<void> {
   const { texts } = await folderContents(folder);
   if (texts.length === 0) return;
   console.error(
-    `${toVisibleLine(texts.join(", "))} left out, because nobody has trusted the folder: keyhole trust in a terminal shows what it holds and asks.`,
+    `${toVisibleLine(texts.join(", "))} left out, because nobody has trusted the folder: keyhole approve . in a terminal shows what it holds and asks.`,
   );
 }
 

@@ -170,6 +170,7 @@ function serverReader({
       ...servers,
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
+      ...(loaded.settings.changes && { changes: loaded.settings.changes }),
       commandFor: (words) => suggestCommand(words, json),
       variables: withSecrets(servers.environment ?? process.env),
       mayStart: (program) => {

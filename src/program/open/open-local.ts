@@ -98,6 +98,8 @@ export async function callForPerson(
       words: { ...WORDS, find_approver: allowWrite ? IN_TERMINAL : `${IN_TERMINAL} ${OR_UNASKED}` },
       approve: isAsked ? approve : () => false,
       policy: { asks: allowWrite ? "confirmed" : "writes" },
+      // Servers have had their time.
+      startingMs: 0,
       // The command ends with the call, and its session with it: nobody could read on.
       limits: { resultTokens: Number.POSITIVE_INFINITY },
     },

@@ -10,7 +10,7 @@ import { secretsIn, secretsInArgs, secretsInFields } from "../../base/safety/sec
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { LOG_LEVELS } from "../../core/telemetry/log-line.ts";
 import { profileSchema, serverOverrideSchema } from "../../sources/mcp/config/overrides.ts";
-import { serverConfigSchema } from "../../sources/mcp/config/server-config.ts";
+import { CHANGES, serverConfigSchema } from "../../sources/mcp/config/server-config.ts";
 
 const text = z.string().max(4096);
 const count = z.int().min(0);
@@ -100,6 +100,11 @@ export const settingsFileSchema = z
         .boolean()
         .describe("Keeps in the state folder which tools served which queries, so that search gets better"),
     }),
+    changes: z
+      .enum(CHANGES)
+      .describe(
+        "ask: every change of an approved definition waits for you; wording-ok: changed descriptions stay in use",
+      ),
     hooks: z
       .array(
         z.strictObject({
@@ -158,6 +163,8 @@ export type Settings = {
   readonly [Name in Exclude<keyof typeof DEFAULT_SETTINGS, "hooks">]: Defaulted<Name>;
 } & {
   readonly hooks: SettingsSection<"hooks">;
+  /** Absent: `ask`, and the person may still be offered the choice. */
+  readonly changes?: SettingsSection<"changes">;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
 };

@@ -18,7 +18,7 @@ import { openPersonGrants } from "./person-grants.ts";
 import type { Settings } from "./settings-schema.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
-type RecordedDecision = Extract<AuditEvent, { kind: "allowed" | "revoked" }>;
+type RecordedDecision = Extract<AuditEvent, { what: string }>;
 
 export function openPins(): Pins {
   return createPinsOver(openPersonGrants("definition"));

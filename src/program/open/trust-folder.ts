@@ -1,11 +1,10 @@
-import { relative, resolve } from "node:path";
+import { relative } from "node:path";
 import { problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
-import { confirm, hasTerminal, shortHash } from "../terminal/confirm.ts";
-import { defineCommand } from "../terminal/define-command.ts";
+import { checkHash, hasTerminal, shortHash } from "../terminal/confirm.ts";
 import { settingsPath } from "./config-files.ts";
 import {
   endTrust,
@@ -34,38 +33,46 @@ export interface TrustRequest {
   readonly hash: string;
 }
 
-export const trust = defineCommand({
-  name: "trust",
-  page: "security.md#folders",
-  words: "[FOLDER]",
-  about: `Shows what Keyhole would run, start and read to a model in a folder (default: this one), and asks whether you
-    trust it. The trust holds for the folder's real path until something changes that can run.`,
-  options: {
-    end: { help: "end the trust in the folder" },
-    yes: { takes: "HASH", help: "agree without a terminal to exactly what was listed under this hash" },
-  },
-  run: async ({ words: [folder = "."], end, yes }) => {
-    const request = await trustRequest(resolve(folder));
-    const name = toVisibleLine(request.contents.folder);
-    if (end) {
-      const { contents } = request;
-      const wasTrusted = await endTrust(contents);
-      if (wasTrusted) await recordDecision("revoked", contents);
-      return console.log(wasTrusted ? `${name} is no longer trusted.` : `${name} was not trusted.`);
-    }
-    console.log(showRequest(request).join("\n"));
-    const isTrustedNow = await confirmTrust(request, yes);
-    if (!isTrustedNow) process.exitCode = 1;
-    console.log(isTrustedNow ? `${name} is trusted.` : `${name} is not trusted.`);
-  },
-});
+/**
+ * `keyhole approve ./FOLDER`: shows what Keyhole would run, start and read to a model in a folder, and asks whether the
+ * person trusts it. The trust holds for the folder's real path until something changes that can run.
+ */
+export async function approveFolder(
+  folder: string,
+  { hash, revoke }: { readonly hash: string | undefined; readonly revoke: boolean },
+): Promise<void> {
+  const request = await trustRequest(folder);
+  const { contents } = request;
+  const name = toVisibleLine(contents.folder);
+  if (revoke) {
+    const wasTrusted = await endTrust(contents);
+    if (wasTrusted) await recordDecision("revoked", contents);
+    return console.log(wasTrusted ? `${name} is no longer trusted.` : `${name} was not trusted.`);
+  }
+  const isAgreed =
+    hasTerminal() && hash === undefined ? await askInTerminal(request) : agreesByHash(request, hash);
+  if (isAgreed) await giveTrust(request);
+  else process.exitCode = 1;
+  console.log(isAgreed ? `${name} is trusted.` : `${name} is not trusted.`);
+}
 
-async function confirmTrust(request: TrustRequest, yes?: string): Promise<boolean> {
-  const question = "Trust this folder as it is now?";
+async function askInTerminal(request: TrustRequest): Promise<boolean> {
+  const { showApproval } = await import("../../agent/tui/show-approval.ts");
+  const [title = "", ...facts] = showContents(request);
+  const answer = await showApproval({
+    title,
+    facts,
+    definitions: [],
+    yes: "Yes, trust this folder as it is now",
+  });
+  return answer !== "later" && answer !== "stop";
+}
+
+function agreesByHash(request: TrustRequest, given: string | undefined): true {
   const { hash } = request;
-  const agreed = await confirm({ operation: "trust", action: "Trusting a folder", question, hash, yes });
-  if (agreed) await giveTrust(request);
-  return agreed;
+  console.log([...showContents(request), `Hash: ${shortHash(hash)}`].join("\n"));
+  checkHash({ operation: "approve", action: "Trusting a folder", hash, given });
+  return true;
 }
 
 /** Finds what trusting a folder means. Runs nothing of it. */
@@ -74,11 +81,6 @@ export async function trustRequest(folder: string): Promise<TrustRequest> {
   const servers = await serversOf(contents.folder);
   const hash = contentHash([contents.folder, contents.hash, contents.texts, servers.map((one) => one.hash)]);
   return { contents, servers, hash };
-}
-
-/** Shows what trusting a folder means, with the hash that stands for it. */
-function showRequest(request: TrustRequest): string[] {
-  return [...showContents(request), `Hash: ${shortHash(request.hash)}`];
 }
 
 /** Shows what trusting a folder means, in whole lines. */
@@ -132,8 +134,8 @@ export async function askForTrust(folder: string, wantsConfig = true): Promise<b
       throw problem("CONFIG_NOT_TRUSTED", { path: config.path, folder: contents.folder });
     return false;
   }
-  console.error(showRequest(request).join("\n"));
-  if (!(await confirmTrust(request))) return false;
+  if (!(await askInTerminal(request))) return false;
+  await giveTrust(request);
   // The trust is in what was shown: files that have changed meanwhile are shown again.
   return askForTrust(folder, wantsConfig);
 }

@@ -44,7 +44,7 @@ export function createConnection(options: ConnectionOptions) {
   const { commandFor = (words) => `keyhole ${words.join(" ")}` } = options;
   const noConsent: EntryStatus = {
     state: "quarantined",
-    reason: `a person has to consent to what it runs; the user has to type: ${commandFor(["servers", "allow", label])}`,
+    reason: `a person has to approve what it runs; the user has to type: ${commandFor(["approve", label])}`,
   };
   const restarts = createRestartPolicy(limits, clock.monotonic);
   const state: ConnectionState = { status: options.mayStart() === true ? undefined : noConsent };

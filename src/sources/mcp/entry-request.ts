@@ -22,6 +22,10 @@ export interface DraftOptions {
   /** Identifies the program or the address behind the server. */
   readonly program: string;
   readonly trusted: boolean;
+  /** Changed descriptions alone need no new approval. */
+  readonly wordingOk: boolean;
+  /** The command that a person types to approve definitions. */
+  readonly approvedBy: string;
   readonly upstream: Upstream;
   readonly status: EntryStatus | undefined;
   readonly timeoutMs: number | undefined;

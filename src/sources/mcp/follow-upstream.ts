@@ -20,7 +20,7 @@ import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
 import type { ToolOverride } from "./config/overrides.ts";
-import type { ServerConfig } from "./config/server-config.ts";
+import type { ChangePolicy, ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { LaunchVariables } from "./config/to-launch.ts";
 import type { DraftOptions } from "./entry-request.ts";
@@ -45,6 +45,11 @@ export interface McpSourceOptions {
   readonly ttlMs?: number;
   /** Accepts all definitions of the server, now and later, without approval. */
   readonly trusted?: boolean;
+  /**
+   * Whether a change of descriptions alone, which steers no model, waits for a person's approval. The `changes` of the
+   * server's config wins. Default: `ask`.
+   */
+  readonly changes?: ChangePolicy;
   /**
    * Lanes of tools, by the server's names for them. Only this makes a lane weaker than the tool's name implies: a
    * server's hint to read does not.
@@ -126,6 +131,7 @@ const DAY_MS = 86_400_000;
 /** One run of a server, from its cached listing to the end of its processes. */
 export function followUpstream(options: FollowUpstreamOptions) {
   const { label, config, cache, clock, mayStart } = options;
+  const { commandFor = (words) => `keyhole ${words.join(" ")}` } = options;
   const { ttlMs = DAY_MS, trusted = false, lanes = {}, tools = {} } = options;
   const login =
     config.transport === "http"
@@ -163,6 +169,8 @@ export function followUpstream(options: FollowUpstreamOptions) {
     const { identity } = toServerProgram(label, config, options);
     const server: DraftOptions = {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      approvedBy: commandFor(["approve", label]),
+      wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),
       transport: config.transport === "stdio" ? "pipe" : "tcp",
       // Without the path and query, which may hold secrets.
@@ -174,11 +182,10 @@ export function followUpstream(options: FollowUpstreamOptions) {
     const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
-    const consent = status && needsConsent() ? [status.reason] : [];
     const content = {
       domains: [{ ...domain, keptSince, leftOut, warm: upstream.warm }],
       ...listed,
-      warnings: [...consent, ...cuts()],
+      warnings: cuts(),
       isStarting: isFirst,
     };
     return { listing, status, issuer, fingerprint, content };

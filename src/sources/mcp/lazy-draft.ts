@@ -70,12 +70,14 @@ class LazyToolDraft implements LazyDraft {
 
   /** The definition and its judgement are read only if somebody asks for them. */
   get origin(): Origin {
-    const { label: source, program, trusted } = this.#server.options;
+    const { label: source, program, trusted, wordingOk, approvedBy } = this.#server.options;
     const tool = this.#tool;
     return {
       source,
       program,
       trusted,
+      wordingOk,
+      approvedBy,
       get hash() {
         return tool.hash;
       },

@@ -20,13 +20,13 @@ export function skillToDrafts(
   ops: Set<string>,
   options: DraftOptions,
 ): EntryDraft[] {
-  const { label, program, trusted, status } = options;
+  const { label, program, trusted, approvedBy, status } = options;
   const root = skill.uri.slice(0, -MANIFEST.length);
   const path = toPath(root.replace(/^[a-z][a-z0-9+.-]*:\/\/+/i, ""), ops);
   if (path === undefined) return [];
   const route = `${label}://skills/${path}`;
   const { content, hash } = toDefinition(skill);
-  const origin: Origin = { source: label, program, definition: content, hash, trusted };
+  const origin: Origin = { source: label, program, definition: content, hash, trusted, approvedBy };
   const common = { ...BARE_ENTRY, kind: "skill" as const, domain: label, ...(status && { status }) };
   const listed = skill.resources === "dynamic" ? [] : skill.resources;
   const files = listed.flatMap(({ uri, size, digest }): (SkillManifestFile & { uri: string })[] => {

@@ -194,7 +194,11 @@ function templateVariables(template: string): string[] {
   return [...new Set(plain.filter((name) => name !== ""))];
 }
 
-function common(listed: Listed, route: string, { label, program, trusted, status }: DraftOptions) {
+function common(
+  listed: Listed,
+  route: string,
+  { label, program, trusted, wordingOk, approvedBy, status }: DraftOptions,
+) {
   const { content, hash } = toDefinition(listed);
   const { name, title, description } = listed;
   // The server's own address of a document; its results refer to it.
@@ -212,7 +216,7 @@ function common(listed: Listed, route: string, { label, program, trusted, status
       ...(mimeType !== undefined && { mimeType }),
     },
     presentation: presentationOf(listed),
-    origin: { source: label, program, definition: content, hash, trusted },
+    origin: { source: label, program, definition: content, hash, trusted, wordingOk, approvedBy },
     ...(status && { status }),
   };
 }

@@ -92,20 +92,34 @@ export interface SessionsAnswer {
 export type SessionAnswer = Conversation & Pick<OverviewAnswer, "everything">;
 
 export interface ApprovalsAnswer {
-  readonly definitions: readonly WaitingDefinition[];
+  /** Programs and definitions that wait, and definitions that a person rejected or that changed their wording. */
+  readonly servers: readonly WaitingServer[];
   /** Definitions that wait and are not listed. */
   readonly more: number;
   readonly calls: readonly WaitingCall[];
 }
 
+export interface WaitingServer {
+  readonly server: string;
+  /** Names the source, for its start. */
+  readonly id?: string;
+  /** Absent if a person has approved it. */
+  readonly program?: { readonly hash: string; readonly lines: readonly string[] };
+  readonly definitions: readonly WaitingDefinition[];
+}
+
+/** A definition as a person judges it, as `listApprovals` lists it. */
 export interface WaitingDefinition {
   readonly route: string;
-  readonly source: string;
   readonly state: string;
   readonly hash: string;
   readonly program: string;
-  readonly poison: readonly string[];
+  readonly effect: string;
+  readonly tokens: number;
+  readonly definition: Readonly<Record<string, unknown>>;
   readonly changes: readonly DefinitionChange[];
+  readonly warnings: readonly string[];
+  readonly advice?: string;
 }
 
 /** A call that waits for a person at the console. */

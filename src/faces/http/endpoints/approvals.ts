@@ -1,37 +1,70 @@
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
-import { waits } from "../../../core/access/pins.ts";
+import { type Pin, waits } from "../../../core/access/pins.ts";
+import { type DefinitionApproval, listApprovals, toProgramApproval } from "../../../gateway/approvals.ts";
 import type { ApprovalsAnswer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
+import { upstreamsOf, withoutSecrets } from "./sources.ts";
 
 const MOST_SHOWN = 200;
+const shownPins = z.array(z.object({ route: z.string(), hash: z.string(), program: z.string() })).default([]);
 
-/** Definitions and calls that wait for a person. */
-export function approvalEndpoints({ gateway, approvals }: ConsoleParts): Endpoint[] {
+/** Programs, definitions and calls that wait for a person. */
+export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts): Endpoint[] {
   const { pins } = gateway;
+
+  /** Servers that no person has approved yet, with their sources. */
+  async function waitingPrograms() {
+    const held = upstreamsOf(gateway).filter((one) => one.diagnostics().status?.state === "quarantined");
+    const programs = held.map(async (source) => {
+      if (!consents) return [];
+      const program = await toProgramApproval(source.program(), consents);
+      return program.isApproved
+        ? []
+        : [{ id: source.id, program: { ...program, lines: program.lines.map(withoutSecrets) } }];
+    });
+    return (await Promise.all(programs)).flat();
+  }
+
   return [
     defineAdminEndpoint("GET /api/approvals", {
-      title: "Definitions and calls that wait for a person.",
-      handle: async (): Promise<ApprovalsAnswer> => {
-        const waiting = pins.list().filter(waits);
-        return {
-          definitions: waiting.slice(0, MOST_SHOWN).map((pin) => ({ ...pin, changes: pins.diff(pin.route) })),
-          more: Math.max(0, waiting.length - MOST_SHOWN),
-          calls: approvals.waiting(),
-        };
+      title: "Programs, definitions and calls that wait for a person.",
+      handle: async ({ principal }): Promise<ApprovalsAnswer> => {
+        const programs = await waitingPrograms();
+        const { entries } = await gateway.view({ principal });
+        const listed = await listApprovals(
+          pins,
+          entries,
+          programs.map(({ program }) => program),
+        );
+        let room = MOST_SHOWN;
+        const servers = listed.flatMap(({ server, program, definitions }) => {
+          const shown = definitions.filter(isShown).slice(0, room);
+          room -= shown.length;
+          const id = programs.find((one) => one.program.server === server)?.id;
+          return program || shown.length > 0
+            ? [{ server, ...(program && { program }), ...(id && { id }), definitions: shown }]
+            : [];
+        });
+        const count = listed.flatMap(({ definitions }) => definitions).filter(isShown).length;
+        return { servers, more: Math.max(0, count - MOST_SHOWN), calls: approvals.waiting() };
       },
     }),
     defineAdminEndpoint("POST /api/approvals/definitions", {
-      title: "Approves definitions exactly as they were shown.",
-      input: z.object({
-        pins: z.array(z.object({ route: z.string(), hash: z.string(), program: z.string() })).min(1),
-      }),
+      title: "Approves and rejects definitions exactly as they were shown.",
+      input: z.object({ approve: shownPins, reject: shownPins }),
       handle: async ({ input }) => {
         // A definition that has changed since it was shown keeps waiting.
-        const shown = new Set(input.pins.map(keyOf));
-        const chosen = pins.list().filter((pin) => waits(pin) && shown.has(keyOf(pin)));
-        return { approved: chosen.length === 0 ? 0 : await pins.approve({ pins: chosen }) };
+        const chosen = (shown: z.infer<typeof shownPins>) => {
+          const keys = new Set(shown.map(keyOf));
+          return pins.list().filter((pin) => keys.has(keyOf(pin)));
+        };
+        const [approve, reject] = [chosen(input.approve), chosen(input.reject)];
+        return {
+          approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }),
+          rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }),
+        };
       },
     }),
     defineAdminEndpoint("POST /api/approvals/calls", {
@@ -46,6 +79,10 @@ export function approvalEndpoints({ gateway, approvals }: ConsoleParts): Endpoin
   ];
 }
 
-function keyOf({ route, hash, program }: { route: string; hash: string; program: string }): string {
+function isShown(definition: DefinitionApproval): boolean {
+  return waits(definition) || definition.state === "reworded" || definition.state === "rejected";
+}
+
+function keyOf({ route, hash, program }: Pick<Pin, "route" | "hash" | "program">): string {
   return JSON.stringify([route, hash, program]);
 }

@@ -93,7 +93,7 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
   ];
 }
 
-function upstreamsOf(gateway: Gateway): McpSource[] {
+export function upstreamsOf(gateway: Gateway): McpSource[] {
   const isUpstream = (source: Source): source is McpSource => "diagnostics" in source && "restart" in source;
   return faceApiOf(gateway).sources().filter(isUpstream);
 }
@@ -111,7 +111,7 @@ function toShown({ hash, runs }: ServerProgram): ShownProgram {
   return { hash, command: shown.join(" "), cwd, env: Object.keys(env) };
 }
 
-function withoutSecrets(text: string): string {
+export function withoutSecrets(text: string): string {
   return replaceSecrets(hideSecrets(text), "…");
 }
 

@@ -8,6 +8,10 @@ const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]
 
 export const nameList = z.array(z.string().min(1)).max(10_000);
 
+/** How changes of approved definitions are treated: all wait, or those of descriptions alone stay in use. */
+export const CHANGES = ["ask", "wording-ok"] as const;
+export type ChangePolicy = (typeof CHANGES)[number];
+
 const common = {
   disabled: z.boolean().optional(),
   enabled: z.boolean().optional(),
@@ -21,6 +25,8 @@ const common = {
   stateful: z.boolean().optional(),
   /** The tools whose calls need a person's approval. */
   ask: z.enum(ASKS).optional(),
+  /** Whether a change of descriptions alone waits for a person's approval. */
+  changes: z.enum(CHANGES).optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };

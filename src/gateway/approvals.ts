@@ -1,0 +1,191 @@
+import { INJECTION_KINDS } from "../base/safety/detect-injection.ts";
+import { toVisibleLine } from "../base/safety/visible-text.ts";
+import { loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
+import { countOf } from "../base/util/count-of.ts";
+import { fieldsOf } from "../base/util/plain-object.ts";
+import { type Consents, showProgram } from "../core/access/consents.ts";
+import type { DefinitionChange } from "../core/access/diff-definitions.ts";
+import { type Pin, type Pins, waits } from "../core/access/pins.ts";
+import { deriveLane } from "../core/catalog/op-name.ts";
+import type { Entry } from "../core/nouns/entry.ts";
+import type { ServerProgram } from "../core/nouns/server-program.ts";
+
+/** A definition as a person judges it. Its texts come from outside. */
+export interface DefinitionApproval extends Pin {
+  /** The server's own name for it. */
+  readonly name: string;
+  readonly op: string;
+  /** In a person's words: what a tool may do, or which kind of entry it is. */
+  readonly effect: string;
+  /** Tokens of the definition in the list of a client. */
+  readonly tokens: number;
+  readonly definition: Readonly<Record<string, unknown>>;
+  /** How it differs from the approved definition. Empty if none was approved, or if it is the approved one. */
+  readonly changes: readonly DefinitionChange[];
+  /** Sentences that a person reads first: how it tries to steer a model. */
+  readonly warnings: readonly string[];
+  /** A word of the owner that would make calls ask less often, and why. */
+  readonly advice?: string;
+}
+
+/** The program of a server, in whole lines. */
+export interface ProgramApproval {
+  readonly server: string;
+  readonly hash: string;
+  readonly isApproved: boolean;
+  readonly lines: readonly string[];
+}
+
+/** Everything of one server that a person says yes or no to. */
+export interface ServerApprovals {
+  readonly server: string;
+  /** Absent for servers that a config module starts by itself. */
+  readonly program?: ProgramApproval;
+  readonly definitions: readonly DefinitionApproval[];
+}
+
+/** A question to a person: whole lines, or definitions with a choice for each. */
+export interface ApprovalCard {
+  readonly title: string;
+  /** Lines that are shown whole and exactly: a program, or the contents of a folder. */
+  readonly facts: readonly string[];
+  readonly definitions: readonly DefinitionApproval[];
+  /** The yes to a card without definitions. */
+  readonly yes?: string;
+  /** The server whose changes of wording the person may let through from now on. */
+  readonly rewords?: string;
+}
+
+/** A person's decision about a card. Definitions in neither list keep waiting. */
+export interface ApprovalDecision {
+  readonly approve: readonly Pin[];
+  readonly reject: readonly Pin[];
+  /** The person lets the server change wording from now on. */
+  readonly wordingOk?: boolean;
+}
+
+export async function toProgramApproval(
+  program: ServerProgram,
+  consents: Pick<Consents<boolean | Promise<boolean>>, "isGiven">,
+): Promise<ProgramApproval> {
+  const isApproved = await consents.isGiven(program);
+  return { server: program.label, hash: program.hash, isApproved, lines: showProgram(program) };
+}
+
+/** Lists programs and definitions with their states, by server. Those that wait come first. */
+export async function listApprovals(
+  pins: Pins,
+  entries: readonly Entry[],
+  programs: readonly ProgramApproval[] = [],
+): Promise<ServerApprovals[]> {
+  const countTokens = await loadTokenCounter();
+  const byRoute = new Map(entries.map((entry) => [entry.route, entry]));
+  const listed = pins.list().map((pin) => toApproval(pins, pin, byRoute.get(pin.route), countTokens));
+  const bySource = Map.groupBy(listed, ({ source }) => source);
+  const servers = new Set([...programs.map(({ server }) => server), ...bySource.keys()]);
+  return [...servers].map((server) => {
+    const program = programs.find((one) => one.server === server);
+    const definitions = (bySource.get(server) ?? []).toSorted(
+      (left, right) => Number(waits(right)) - Number(waits(left)),
+    );
+    return { server, ...(program && { program }), definitions };
+  });
+}
+
+function toApproval(
+  pins: Pins,
+  pin: Pin,
+  entry: Entry | undefined,
+  countTokens: TokenCounter,
+): DefinitionApproval {
+  const definition = entry?.origin?.definition ?? {};
+  const advice = adviceOf(pin, entry);
+  return {
+    ...pin,
+    name: typeof definition.name === "string" ? definition.name : (entry?.name ?? pin.route),
+    op: entry?.op ?? pin.route,
+    effect: entry?.kind === "tool" ? EFFECTS[entry.lane] : (entry?.kind ?? ""),
+    tokens: definitionTokens(entry, countTokens),
+    definition,
+    changes: changesOf(pins, pin),
+    warnings: pin.poison.map((kind) => `It ${INJECTION_KINDS[kind]}.`),
+    ...(advice !== undefined && { advice }),
+  };
+}
+
+const EFFECTS = { read: "reads", write: "writes", destructive: "destroys" } as const;
+
+/** The tokens of a definition in the list of a client. */
+export function definitionTokens(entry: Entry | undefined, countTokens: TokenCounter): number {
+  const { name, description, inputSchema } = entry?.origin?.definition ?? {};
+  return countTokens(JSON.stringify({ name, description, inputSchema }));
+}
+
+function changesOf(pins: Pins, { route, state }: Pin): readonly DefinitionChange[] {
+  if (state === "approved" || state === "trusted" || state === "pending") return [];
+  const changes = pins.diff(route);
+  // A definition that is compared with nothing has only new fields, its name among them.
+  const isFirst = changes.every((change) => !("before" in change));
+  return isFirst && changes.some(({ path }) => path === "/name") ? [] : changes;
+}
+
+/** A hint of the server that makes a call ask, though the tool's name says that it reads. */
+function adviceOf({ source }: Pin, entry: Entry | undefined): string | undefined {
+  if (entry?.kind !== "tool" || entry.lane !== "destructive") return undefined;
+  const { name, annotations } = entry.origin?.definition ?? {};
+  const isHinted = fieldsOf(annotations).destructiveHint === true;
+  if (typeof name !== "string" || !isHinted || deriveLane({ name }, "write") !== "read") return undefined;
+  const override = { overrides: { [source]: { tools: { [name]: { lane: "read" } } } } };
+  return `The server says that it destroys, though its name reads, so each call asks you. If it only reads, write into the config: ${JSON.stringify(override)}`;
+}
+
+/** Asks whether a server may start. */
+export function programCard({ server, lines }: ProgramApproval): ApprovalCard {
+  const name = toVisibleLine(server);
+  return {
+    title: `May ${name} start? It runs or reaches exactly this:`,
+    facts: lines,
+    definitions: [],
+    yes: `Yes, let ${name} start and list its tools`,
+  };
+}
+
+/**
+ * Asks which definitions of a server models may see.
+ *
+ * @param offersWording Whether the person may let servers change wording from now on, if such a change is shown.
+ */
+export function definitionsCard(
+  server: string,
+  definitions: readonly DefinitionApproval[],
+  offersWording = false,
+): ApprovalCard {
+  const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
+  const size = `${countOf(definitions.length, "tool")}, ${total} tokens`;
+  const isReworded = definitions.some(({ changes }) =>
+    changes.some(({ path }) => path.endsWith("/description")),
+  );
+  return {
+    title: `${toVisibleLine(server)}: ${size}. Which may models see and call?`,
+    facts: [],
+    definitions,
+    ...(offersWording && isReworded && { rewords: "servers" }),
+  };
+}
+
+/** Records a decision about exactly the definitions that were shown. */
+export async function recordDecision(
+  pins: Pins,
+  { definitions }: ApprovalCard,
+  { approve, reject }: ApprovalDecision,
+): Promise<{ readonly waiting: number; readonly sentence: string }> {
+  const approved = approve.length === 0 ? 0 : await pins.approve({ pins: approve });
+  const rejected = reject.length === 0 ? 0 : await pins.reject({ pins: reject });
+  const waiting = Math.max(0, definitions.filter(waits).length - approved - rejected);
+  const parts = [
+    `${approved} approved`,
+    ...(rejected > 0 ? [`${rejected} rejected`] : []),
+    ...(waiting > 0 ? [countOf(waiting, "waits", "wait")] : []),
+  ];
+  return { waiting, sentence: toVisibleLine(`${definitions[0]?.source}: ${parts.join(", ")}.`) };
+}

@@ -1,0 +1,29 @@
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { chatPlace, noTerminal } from "./chat-kit.ts";
+
+test.skipIf(noTerminal)(
+  "a server is approved inside the chat: its program, then its tools with a choice for each",
+  async () => {
+    const tracker = { command: process.execPath, args: [resolve("test/tracker-upstream.ts")] };
+    const { open } = await chatPlace(() => ({ text: "Hello." }), {
+      settings: { mcpServers: { tracker } },
+    });
+    const terminal = open();
+    terminal.resize(100, 40);
+    await terminal.sees("asks (⇧Tab)");
+    await terminal.send("/mcp approve");
+    await terminal.sees("May tracker start?");
+    // What is typed before the question takes keys belongs to the draft.
+    terminal.type("tab");
+    await terminal.answers("Yes, let tracker start");
+    await terminal.sees("tracker: 4 tools");
+    await terminal.sees("! It tells a model to ignore its instructions.");
+    await terminal.sees("Enter answer");
+    terminal.press("x");
+    await terminal.sees("[✗] delete_issue");
+    await terminal.answers("Approve 2, reject 1, 1 later");
+    await terminal.sees("tracker: 2 approved, 1 rejected, 1 waits.");
+    expect(terminal.screen()).toContain("tab");
+  },
+);
