@@ -66,11 +66,11 @@ function sum(counts: readonly number[]): number {
 }
 
 /** A line for each server, with its tools and tokens. */
-export function costLines(servers: readonly (ServerCost & { readonly state?: string })[]): string[] {
+export function costLines(servers: readonly ServerCost[]): string[] {
   const width = Math.max(...servers.map(({ label }) => label.length), 6);
-  return servers.map(({ label, tools, tokens, failure, state = "" }) => {
+  return servers.map(({ label, tools, tokens, failure }) => {
     const cost = `${count(tools).padStart(5)} ${tools === 1 ? "tool " : "tools"} ${count(tokens).padStart(8)} tokens`;
-    const said = failure === undefined ? `${cost}  ${state}` : state || `not listed: ${failure}`;
+    const said = failure === undefined ? cost : `not listed: ${failure}`;
     return toVisibleLine(`  ${label.padEnd(width)}  ${said}`.trimEnd());
   });
 }
