@@ -200,6 +200,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   timeout_ms: "how long the script may run",
   keep: "keep the script as a recipe, described by a JSON object",
 };
+/** Options with another name than their field. */
+const NAMED: Readonly<Record<string, string>> = { domain: "server", perDomain: "per-server" };
 /** The words of the command line carry these fields. */
 const WORDED = ["query", "path", "op", "route", "code"];
 
@@ -211,7 +213,8 @@ function optionsOf({ input }: CommandOperation): OperationField[] {
     const isFlag = schema.safeParse(true).success && !schema.safeParse("text").success;
     return {
       name,
-      option: name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      option:
+        NAMED[name] ?? name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       about: isFlag ? { isOpen: true, help } : { takes: "VALUE", help },
       read: (value) =>
         typeof value === "string" && !schema.safeParse(value).success ? readValue(value) : value,
@@ -240,12 +243,14 @@ function toInput(
   return { ...command.toInput(words, Object.fromEntries(values)), ...Object.fromEntries(options) };
 }
 
-/** `--dry-run=false` and `--no-dry-run` are the same. */
+/** `--dry-run=false` and `--no-dry-run` are the same. `--domain` is the name that `--server` had. */
 function spellOut(arg: string): string {
-  return arg.replace(
-    /^--([\w-]+)=(true|false)$/,
-    (_, option, value) => `--${value === "true" ? "" : "no-"}${option}`,
-  );
+  return arg
+    .replace(/^--(per-)?domain(?=$|=)/, "--$1server")
+    .replace(
+      /^--([\w-]+)=(true|false)$/,
+      (_, option, value) => `--${value === "true" ? "" : "no-"}${option}`,
+    );
 }
 
 /** Numbers, true, false, null, lists and objects are read as JSON; everything else is text. */

@@ -104,21 +104,15 @@ function fact(name: string, text: string): string[] {
   return fitted(name.padEnd(9), text);
 }
 
-function serverRow(
-  {
-    name,
-    tools,
-    tokens,
-    state,
-    failure,
-  }: { readonly name: string; readonly state: string } & Omit<ServerCost, "label">,
-  width: number,
-): string[] {
+type ServerRow = Omit<ServerCost, "label"> & { readonly name: string; readonly state: string };
+
+function serverRow({ name, tools, tokens, state, failure }: ServerRow, width: number): string[] {
   const cost = failure === undefined && tools > 0 ? costOf(tools, tokens) : "";
   return fitted(`  ${name.padEnd(width)}  ${cost.padEnd(COST_WIDTH)}  `, state);
 }
 
 const COST_WIDTH = 26;
+const INDENT = " ".repeat(8);
 
 function costOf(tools: number, tokens: number): string {
   const shown = [tools, tokens].map((count) => count.toLocaleString("en-US"));
@@ -127,14 +121,11 @@ function costOf(tools: number, tokens: number): string {
 
 /** Puts text beside its beginning, in as many lines as the terminal needs. */
 function fitted(beginning: string, text: string): string[] {
-  const indent = " ".repeat(Math.min(beginning.length, 8));
   const { columns = Number.POSITIVE_INFINITY } = process.stdout;
   const whole = toVisibleLine(`${beginning}${text}`.trimEnd());
   if (whole.length <= columns) return [whole];
-  const [first = "", ...more] = wrapText(toVisibleLine(text), Math.max(20, columns - indent.length));
-  if (beginning.length + first.length <= columns)
-    return [`${toVisibleLine(beginning)}${first}`, ...more.map((line) => `${indent}${line}`)];
-  return [toVisibleLine(beginning.trimEnd()), ...[first, ...more].map((line) => `${indent}${line}`)];
+  const lines = wrapText(toVisibleLine(text), Math.max(20, columns - INDENT.length));
+  return [toVisibleLine(beginning.trimEnd()), ...lines.map((line) => `${INDENT}${line}`)];
 }
 
 function stateOf(
