@@ -269,9 +269,7 @@ function effectFrom(decision: CallDecision, says: Says): Effect {
 /** A tool that asks while it runs reaches the same person. An application of the AI SDK cannot be asked by then. */
 function askedInside(face: string, says: Says): Effect {
   const asked = !face.startsWith("ai-sdk");
-  return asked && says === "yes"
-    ? { asked, did: "run", times: 1 }
-    : { asked, did: "nothing", times: 0 };
+  return asked && says === "yes" ? { asked, did: "run", times: 1 } : { asked, did: "nothing", times: 0 };
 }
 
 const approving = (ask: Approve) => () => APPROVALS[ask()];
