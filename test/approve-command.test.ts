@@ -50,7 +50,7 @@ function setUp(servers: Record<string, object>) {
       return (content as { text: string }[])[0]?.text ?? "";
     };
   };
-  return { config, save, keyhole, agree, serve };
+  return { config, env, folder, save, keyhole, agree, serve };
 }
 
 function chaos(description?: string): object {
@@ -142,3 +142,25 @@ verifies(
     expect(out).not.toContain("\\u000a");
   },
 );
+
+verifies("pins:command", "the log says once what waits and what to type", async () => {
+  const { config, env, folder } = setUp({ bad: chaos() });
+  const child = spawn(process.execPath, [MAIN, "serve", "--no-daemon", "--config", config], {
+    cwd: folder,
+    env,
+  });
+  onTestFinished(() => void child.kill());
+  let log = "";
+  child.stderr.on("data", (chunk) => {
+    log += chunk;
+  });
+  const hello = {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  };
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello })}\n`);
+  const line = `approval-needed: bad: a person has to approve what it runs; the user has to type: keyhole approve bad --config ${config}`;
+  await eventually(() => expect(log).toContain(line));
+  expect(log.split("keyhole approve bad")).toHaveLength(2);
+});

@@ -224,5 +224,5 @@ verifies("lifecycle:config-edit", "keyhole serve accepts a JSON config and follo
   expect(await ask("tasks.add")).toContain("tasks://tools/add");
   write(path, { tasks: server(), more: server(), other: server("Another program.") });
   await eventually(async () => expect(await ask("more.add")).toContain("more://tools/add"), 30_000);
-  expect(await ask("other server")).toContain("a person has to consent");
+  expect(await ask("other server")).toContain("a person has to approve what it runs");
 });

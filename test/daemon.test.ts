@@ -233,7 +233,7 @@ verifies(
     const person = createPerson();
     const { call } = await person.client({ config: person.config("chaos"), trust: false });
     expect(await call("exec", { op: "chaos.add", args: {} })).toMatch(/UNAVAILABLE|NOT_FOUND/);
-    expect(await call("ask", { query: "chaos" })).toContain("a person has to consent");
+    expect(await call("ask", { query: "chaos" })).toContain("a person has to approve what it runs");
     expect((await status(person))?.servers).toBe(0);
     const trusting = await person.client({ config: person.config("chaos"), trust: true });
     expect(await trusting.call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');

@@ -202,7 +202,7 @@ describe("toolsets", () => {
   test("an untrusted project's toolset does not load, and its skill is not shown", async () => {
     const { ask, server, told } = await openTerminalAgent(SCRIPT, { project: HELLO_FILES });
     await ask("hello");
-    expect(told.join("\n")).toContain("keyhole trust");
+    expect(told.join("\n")).toContain("keyhole approve .");
     expect(server.requests[1]?.tools).not.toContain("greet_in_language");
     expect(instructionsOf(server.requests[0])).not.toContain("Hello Extended Skill");
   });

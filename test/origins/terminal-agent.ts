@@ -16,7 +16,7 @@ export interface Surroundings {
   /** Files of the user's home. */
   readonly home?: Files;
   readonly project?: Files;
-  /** Trusts the project's folder as `keyhole trust` does. */
+  /** Trusts the project's folder as `keyhole approve .` does. */
   readonly trusted?: boolean;
 }
 

@@ -72,7 +72,7 @@ function descriptionLines(
     ...(isOpen || parameters === 0 ? [] : [countOf(parameters, "parameter")]),
   ];
   return [
-    ...lines.slice(0, shown).map((line) => ({ text: `${OUTSIDE}${line}` })),
+    ...lines.slice(0, shown).map((line) => ({ text: `${OUTSIDE}${line}`.trimEnd() })),
     ...(folded.length === 0 ? [] : [{ text: `${INDENT}▸ ${folded.join(", ")}`, tone: "quiet" as const }]),
   ];
 }
@@ -83,7 +83,7 @@ function detailLines({ definition }: DefinitionApproval, columns: number): Appro
   const isBare = isDeepStrictEqual(details, { inputSchema: { type: "object" } });
   if (isBare || Object.keys(details).length === 0) return [];
   const json = toExactText(JSON.stringify(details, null, 2));
-  return wrapHard(json, columns - OUTSIDE.length).map((line) => ({ text: `${OUTSIDE}${line}` }));
+  return wrapHard(json, columns - OUTSIDE.length).map((line) => ({ text: `${OUTSIDE}${line}`.trimEnd() }));
 }
 
 function ownLines(sentence: string, columns: number, tone: "warning"): ApprovalLine[] {

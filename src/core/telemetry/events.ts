@@ -77,6 +77,7 @@ export interface NoticeEvent {
     | "scope-missing"
     | "entry-invalid"
     | "definition-reworded"
+    | "approval-needed"
     | "content-failed"
     | "source-refused"
     | "snapshot-rebuilt"

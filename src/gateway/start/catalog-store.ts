@@ -1,8 +1,8 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { Pins } from "../../core/access/pins.ts";
 import { createViews } from "../../core/access/view.ts";
-import { buildCatalog } from "../../core/catalog/catalog.ts";
-import type { Draft } from "../../core/nouns/entry.ts";
+import { buildCatalog, type Catalog } from "../../core/catalog/catalog.ts";
+import { type Draft, knownStatus } from "../../core/nouns/entry.ts";
 import type { SourceContent } from "../../core/nouns/source.ts";
 import { publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
@@ -38,6 +38,8 @@ export class CatalogStore {
   #turn: Promise<void> = Promise.resolve();
   #waiting: WaitingUpdate[] = [];
   readonly #listeners = new Set<() => void>();
+  /** Why domains wait for a person, as last told. */
+  #told: ReadonlyMap<string, string> = new Map();
   readonly #stopWatching: () => void;
 
   /** @throws CATALOG_INVALID if the first content is wrong. */
@@ -177,6 +179,7 @@ export class CatalogStore {
   #show(next: Generation): void {
     const changes = next.catalog.version !== this.#current.catalog.version;
     this.#current = next;
+    if (changes) this.#told = tellWaiting(next.catalog, this.#told);
     if (changes) for (const listener of this.#listeners) listener();
   }
 
@@ -211,6 +214,20 @@ function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins):
     publish({ type: "notice", notice: "entry-invalid", detail: `${entry.route}: ${entry.status.reason}` });
   }
   return { catalog, viewFor: createViews(catalog) };
+}
+
+/** Tells the log which domains wait for a person and what to type, each once. */
+function tellWaiting({ entries }: Catalog, told: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const waiting = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.visibility === "hidden") continue;
+    const status = knownStatus(entry);
+    if (status?.state === "quarantined") waiting.set(entry.domain, status.reason);
+  }
+  for (const [domain, reason] of waiting)
+    if (told.get(domain) !== reason)
+      publish({ type: "notice", notice: "approval-needed", detail: `${domain}: ${reason}` });
+  return waiting;
 }
 
 /** If two sources have a document at one route, the first source by id wins. */

@@ -41,7 +41,7 @@ type CamelCase<Name extends string> = Name extends `${infer First}-${infer More}
 export type CommandInput<O extends OptionTable> = {
   readonly [Name in keyof O & string as CamelCase<Name>]: ValueOf<O[Name]>;
 } & {
-  /** The first word of a command with actions, such as `approve` in `keyhole pins approve`. */
+  /** The first word of a command with actions, such as `add` in `keyhole agents add`. */
   readonly action: string;
   readonly words: readonly string[];
   /** The words after `--`, if the command takes a command of a server. */

@@ -182,11 +182,10 @@ export function followUpstream(options: FollowUpstreamOptions) {
     const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
-    const consent = status && needsConsent() ? [status.reason] : [];
     const content = {
       domains: [{ ...domain, keptSince, leftOut, warm: upstream.warm }],
       ...listed,
-      warnings: [...consent, ...cuts()],
+      warnings: cuts(),
       isStarting: isFirst,
     };
     return { listing, status, issuer, fingerprint, content };
