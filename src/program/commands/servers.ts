@@ -7,6 +7,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
+import { profileSchema, rulesOf } from "../../sources/mcp/config/profiles.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
@@ -48,11 +49,13 @@ interface Shown {
 async function overview(opened: OpenedConfig): Promise<Shown> {
   const found = await findConfigs(CLIENTS, thisMachine());
   const connected = [...new Set(found.flatMap(({ client, isConnected }) => (isConnected ? client : [])))];
-  const labels = opened.servers.map(({ label }) => label);
   const [measured, daemon] = await Promise.all([
     measureServers(
       opened.servers,
-      connected.map((client) => ({ client, labels })),
+      // Clients are connected to Keyhole's own config.
+      opened.config === undefined
+        ? connected.map((client) => ({ client, labels: labelsOf(client.name, opened) }))
+        : [],
       opened.options.pins,
     ),
     requestDaemon("status"),
@@ -92,6 +95,13 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       ...(savings.length > 0 ? ["", ...savingLines(savings)] : []),
     ],
   };
+}
+
+/** The servers that a connected client has: those of its profile, or all. */
+function labelsOf(client: string, { servers, loaded }: OpenedConfig): string[] {
+  const { data: profile = {} } = profileSchema.safeParse(loaded.settings.profiles[client]);
+  const rules = rulesOf(profile);
+  return servers.map(({ label }) => label).filter((label) => !rules || Object.hasOwn(rules, label));
 }
 
 /** The values of variables and headers may be secret, so JSON has the lines that people see. */
