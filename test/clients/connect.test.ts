@@ -246,6 +246,28 @@ test("a profile follows the client's file, and a profile of the person is left a
   });
 });
 
+test.each([[undefined], [["mine"]]])(
+  "a profile that the person changed to %j takes in new servers, too",
+  async (servers) => {
+    const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+    const client = clientOf("cursor");
+    const path = pathOf(client, machine);
+    const own = { mine: { command: "m" }, other: { command: "x", excludeTools: ["wipe"] } };
+    write(ownPath, JSON.stringify({ mcpServers: own, profiles: { cursor: { servers } } }));
+    const earlier = { profiles: ["cursor"], servers: [] };
+    write(path, '{ "mcpServers": {} }');
+    expect((await plan(client, { earlier })).own).toBeUndefined();
+    write(path, '{ "mcpServers": { "new": { "command": "x" } } }');
+    await connections.make(await plan(client, { earlier }));
+    const rules = settingsAt(ownPath).profiles.cursor.servers;
+    expect(rules).toEqual(
+      servers
+        ? { mine: {}, other: { excludeTools: [], aliases: ["new"] } }
+        : { mine: {}, other: {}, new: {} },
+    );
+  },
+);
+
 test("shared servers keep the rules of the client that gets them, or else the strictest of those that share them", async () => {
   const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
   const connect = async (name: string, mcpServers: object, sharing: readonly string[] = []) => {

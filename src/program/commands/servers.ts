@@ -7,7 +7,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
-import { profileSchema, rulesOf } from "../../sources/mcp/config/profiles.ts";
+import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
