@@ -42,7 +42,7 @@ function setUp() {
     approveAll: () =>
       eventually(async () => {
         const { out, errors } = await keyhole("approve");
-        const approved = await keyhole("approve", "--yes", listedHash(out + errors));
+        const approved = await keyhole("approve", "--hash", listedHash(out + errors));
         expect(approved.out).toContain("Approved");
       }, 60_000),
   };
