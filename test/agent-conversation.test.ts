@@ -5,7 +5,6 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createDiskResultStore, createGateway } from "keyhole";
 import {
   type AgentEvent,
-  askPermission,
   createAgent,
   createPermissions,
   createSessionLogs,
@@ -45,10 +44,7 @@ async function openAgent(data: string, project: string, replies: readonly Reply[
   const asked: AskRequest[] = [];
   const results = createDiskResultStore({ path: join(data, "context") });
   const gateway = createGateway({
-    domains: [
-      cms.domain,
-      workspaceDomain({ permissions: createPermissions({ root: project, ask: askPermission }) }),
-    ],
+    domains: [cms.domain, workspaceDomain({ permissions: createPermissions({ root: project }) })],
     sources: fromMcpConfig(
       { mcpServers: { everything: { command: process.execPath, args: [EVERYTHING] } } },
       { trusted: true },

@@ -8,6 +8,7 @@ import {
   createGateway,
   defineDomain,
   defineTool,
+  type GatewayOptions,
   loadTokenCounter,
   onEvent,
   type Principal,
@@ -118,6 +119,41 @@ test("a key is free again after a question that nobody answered, and stays taken
   const [alone, attended] = await Promise.all([gateway.exec(both), gateway.exec(both, { approve })]);
   expect([attended.ok, charged]).toEqual([true, ["a", "a"]]);
   expect(alone).toMatchObject({ error: { code: "APPROVAL_REQUIRED" } });
+});
+
+test("the approval of a plan does not answer what a tool of it asks while it runs", async () => {
+  const done: string[] = [];
+  const pay = defineTool({
+    name: "pay_bill",
+    op: "office.bill.pay",
+    description: "Pay a bill.",
+    lane: "write",
+    requiresConfirmation: true,
+    execute: () => done.push("paid"),
+  });
+  const shred = defineTool({
+    name: "shred_paper",
+    op: "office.paper.shred",
+    description: "Shred paper.",
+    lane: "write",
+    asksItself: true,
+    execute: async (_, { ask }) => {
+      const answer = await ask?.({ scope: "paper", action: "shred it all", reason: "None.", always: [] });
+      if (answer !== true) return "not allowed";
+      return done.push("shredded");
+    },
+  });
+  const domains = [defineDomain({ name: "office", description: "An office.", tools: [pay, shred] })];
+  const gateway = createGateway({ domains, principal: owner });
+  onTestFinished(() => gateway.close());
+  const asked: string[] = [];
+  const approve: GatewayOptions["approve"] = ({ op, asks, inScript }) => {
+    asked.push(asks ? asks.action : op.replace(/ .*/, ""));
+    return asks ? "declined" : !inScript;
+  };
+  const code = "await tools.office.bill.pay(); return tools.office.paper.shred()";
+  expect(await gateway.run({ code }, { approve })).toMatchObject({ ok: true, result: "not allowed" });
+  expect([asked, done]).toEqual([["office.bill.pay", "plan", "shred it all"], ["paid"]]);
 });
 
 /** Each round starts two processes. */

@@ -32,8 +32,8 @@ function shopOf(ask?: AskBefore) {
     name,
     description: "A shop.",
     ...(ask && { ask }),
-    tools: LANES.flatMap((lane) =>
-      [false, true].map((requiresConfirmation) =>
+    tools: LANES.flatMap((lane) => [
+      ...[false, true].map((requiresConfirmation) =>
         defineTool({
           name: `${name}_${lane}_${requiresConfirmation ? "confirmed" : "plain"}`,
           op: `${name}.${lane}.${requiresConfirmation ? "confirmed" : "plain"}`,
@@ -44,7 +44,20 @@ function shopOf(ask?: AskBefore) {
           dryRun: () => ran.push("dry-run"),
         }),
       ),
-    ),
+      defineTool({
+        name: `${name}_${lane}_itself`,
+        op: `${name}.${lane}.itself`,
+        description: `A tool of the ${lane} lane that asks while it runs.`,
+        lane,
+        asksItself: true,
+        execute: async (_, { ask }) => {
+          const answer = await ask?.({ scope: "shop", action: "sell", reason: "It is rare.", always: [] });
+          const isAllowed = answer === true || (typeof answer === "object" && "by" in answer);
+          return isAllowed ? ran.push("run") : "not allowed";
+        },
+        dryRun: () => ran.push("dry-run"),
+      }),
+    ]),
   });
 }
 
@@ -224,7 +237,11 @@ test.each(Object.keys(FACES))(
       const asks = ASKS.findLast((each) => [policy.asks, ask, declared].includes(each))!;
       const { ask: _, ...plain } = entry as ToolEntry;
       const expected = decideCall(plain, given.principal, { args: {}, dryRun }, { ...policy, asks });
-      expect(await effectOf(call, { ...given, dryRun })).toEqual(effectFrom(expected, given.says));
+      expect(await effectOf(call, { ...given, dryRun })).toEqual(
+        (entry as ToolEntry).asksItself && expected.do === "run"
+          ? askedInside(name, given.says)
+          : effectFrom(expected, given.says),
+      );
     });
     const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 1.1));
     await fc.assert(check, { numRuns });
@@ -247,6 +264,12 @@ function effectFrom(decision: CallDecision, says: Says): Effect {
   if (decision.do === "refuse") return { asked: false, did: decision.problem.code, times: 0 };
   if (decision.do !== "ask") return { asked: false, did: decision.do, times: 1 };
   return says === "yes" ? { asked: true, did: "run", times: 1 } : { asked: true, did: "APPROVAL", times: 0 };
+}
+
+/** A tool that asks while it runs reaches the same person. An application of the AI SDK cannot be asked by then. */
+function askedInside(face: string, says: Says): Effect {
+  const asked = !face.startsWith("ai-sdk");
+  return asked && says === "yes" ? { asked, did: "run", times: 1 } : { asked, did: "nothing", times: 0 };
 }
 
 const approving = (ask: Approve) => () => APPROVALS[ask()];

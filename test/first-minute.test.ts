@@ -26,12 +26,22 @@ test.skipIf(noTerminal).each([
     expect(Math.max(...lines)).toBeLessThanOrEqual(rows);
     expect(text.match(/mcp-server-memory/g)).toHaveLength(1);
     expect(readFileSync(join(home, ".gemini/settings.json"), "utf8")).toContain("keyhole");
-    const asked = spawnSync(process.execPath, [MAIN, "ask", "create entities in the graph"], {
-      cwd: home,
-      env: { ...programEnv(home), PATH: `${join(home, "bin")}:${process.env.PATH}` },
-      encoding: "utf8",
-    });
-    expect(asked.stdout).toMatch(/^\d\. memory\.create_entities\([^\n]*\[writes\]$/m);
+    const env = { ...programEnv(home), PATH: `${join(home, "bin")}:${process.env.PATH}` };
+    const keyhole = (...args: string[]) =>
+      spawnSync(process.execPath, [MAIN, ...args], { cwd: home, env, encoding: "utf8" }).stdout;
+    expect(keyhole("ask", "create entities in the graph")).toMatch(
+      /^\d\. memory\.create_entities\([^\n]*\[writes\]$/m,
+    );
+    // The same figures stand in the overview of the servers.
+    const { savings } = JSON.parse(keyhole("servers", "--json"));
+    expect(new Set(savings.map(({ client }: { client: string }) => client)).size).toBe(clients);
+    expect(savings).toContainEqual(
+      expect.objectContaining({
+        client: "gemini",
+        tools: 37,
+        request: { alone: 4478, behind: expect.any(Number) },
+      }),
+    );
   },
 );
 

@@ -50,6 +50,12 @@ test("ask shows what was found and why", async () => {
   expect(stdout).not.toContain("3. ");
 });
 
+test("ask looks at one server, also by the old name of the option", async () => {
+  for (const option of ["--server", "--domain"])
+    expect((await local("ask", "a note", option, "notes")).stdout).toMatch(/^1\. notes\./);
+  expect((await local("ask", "a note", "--server", "nobody")).code).toBe(1);
+});
+
 test("call passes values on, and control characters of a result become visible", async () => {
   const { stdout } = await local("call", "notes.note.list", "tag=7");
   expect(stdout).toContain('"tag":7');

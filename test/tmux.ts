@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 
+const LINGERS = '"$@"; code=$?; sleep 2; exit $code';
 /** Time between two keys of a person. */
 const KEY_MS = 400;
 
@@ -31,16 +32,22 @@ export interface TerminalOptions {
   readonly folder: string;
   /** All the variables that the command gets, besides PATH, LANG and TERM. */
   readonly env: Readonly<Record<string, string>>;
+  /** Keeps the terminal for a moment after the program: tmux clears what a program printed after a full screen. */
+  readonly lingers?: boolean;
 }
 
 /** Runs a command in a terminal on a separate tmux server. */
-export function openTerminal(command: readonly string[], { folder, env }: TerminalOptions): Terminal {
+export function openTerminal(
+  command: readonly string[],
+  { folder, env, lingers = false }: TerminalOptions,
+): Terminal {
   const socket = `keyhole-test-${randomUUID()}`;
   // The server passes its own variables on, and some of them move the folders of a home.
   const variables = { PATH: process.env.PATH ?? "", LANG: "C.UTF-8", TERM: "xterm", ...env };
   const tmux = (...args: string[]) =>
     spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8", env: variables });
-  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...command);
+  const shown = lingers ? ["sh", "-c", LINGERS, "sh", ...command] : command;
+  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...shown);
   expect(opened.stderr).toBe("");
   onTestFinished(() => void tmux("kill-server"));
   // Keep the last screen after the program ends and after a resize.

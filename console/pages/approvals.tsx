@@ -15,6 +15,7 @@ const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
   destroys: "it destroys something",
   writes: "it writes",
+  permission: "it asks before it goes on",
 };
 const TONES: Readonly<Record<string, Tone>> = {
   pending: "plain",

@@ -101,7 +101,7 @@ function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string
     traceId,
     args,
   } = record;
-  const isBad = (outcome !== undefined && outcome !== "ok") || kind === "call-refused";
+  const isBad = !["ok", "asks", undefined].includes(outcome) || kind === "call-refused";
   return (
     <tr>
       <td>

@@ -4,7 +4,7 @@ export type { AgentEvent, PromptFile } from "./loop/agent-event.ts";
 export type { RunOptions } from "./loop/run.ts";
 export { run } from "./loop/run.ts";
 export type { Ask } from "./loop/run-context.ts";
-export { askPermission, tellRetry } from "./loop/run-context.ts";
+export { tellRetry } from "./loop/run-context.ts";
 export type { SessionLogs, SessionLogsOptions } from "./loop/session-log.ts";
 export { createSessionLogs } from "./loop/session-log.ts";
 export type { OutputSchema } from "./models/model-answer.ts";

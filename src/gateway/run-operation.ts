@@ -78,7 +78,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
   ): Promise<object> {
     const { principal = parts.owner, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
     const operation = operationOf(name);
-    const leave = parts.calls.enter();
+    const endCall = parts.calls.enter();
     const record = beginRecord(name, principal, input, options, parts.observers);
     try {
       catalog.refuseEnded();
@@ -90,7 +90,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       record.end(isProblem(error) ? error.code : "INTERNAL", 0);
       throw error;
     } finally {
-      leave();
+      endCall();
     }
   }
 

@@ -87,6 +87,7 @@ test("logs shows the newest lines of the daemon, also of one server", async () =
   writeFileSync(path, "tasks started\nmail failed\ntasks failed\nunfinished");
   expect((await keyhole(home, ["logs", "-n", "1"])).out).toBe("tasks failed\n");
   expect((await keyhole(home, ["logs", "mail"])).out).toBe("mail failed\n");
+  expect((await keyhole(home, ["logs", "mail", "--json"])).out).toBe('{"line":"mail failed"}\n');
 });
 
 test.each([
@@ -139,6 +140,12 @@ test("a piped chat without a provider fails and says how to set one", () => {
     encoding: "utf8",
   });
   expect(stdout).toContain("is not configured: set providers.openai.apiKey or OPENAI_API_KEY");
+  const begun = spawnSync(process.execPath, [resolve("src/program/main.ts"), "chat", "--plain", "hi"], {
+    cwd: home,
+    env: programEnv(home),
+    encoding: "utf8",
+  });
+  expect(begun.stdout).toBe(stdout);
   expect(stderr).toContain(
     "choosing one needs a terminal. Without one, set KEYHOLE_PROVIDER and the provider's key",
   );
@@ -289,7 +296,7 @@ test.skipIf(tmuxMissing() !== undefined)(
     const main = resolve("src/program/main.ts");
     const words = ["add", "sums", "--", process.execPath, CHAOS];
     const open = (...args: string[]) =>
-      openTerminal([process.execPath, main, ...args], { folder: home, env: programEnv(home) });
+      openTerminal([process.execPath, main, ...args], { folder: home, env: programEnv(home), lingers: true });
     const added = open(...words);
     await added.sees("May sums start?");
     await added.answers("Later");

@@ -63,6 +63,20 @@ test("servers NAME shows what a server runs, and each tool by both names with wh
   expect([tools, isApproved]).toEqual([[], false]);
 });
 
+test("servers says why a server is down and what to type", async () => {
+  const home = setUp();
+  writeFileSync(join(home, "mcp.json"), JSON.stringify({ mcpServers: { dead: { command: "no-such" } } }));
+  const config = ["--config", "mcp.json"];
+  const { out } = await keyhole(home, ["servers", "allow", "dead", ...config]);
+  await keyhole(home, ["servers", "allow", "dead", "--yes", /Hash: (\S+)/.exec(out)?.[1] ?? "", ...config]);
+  for (const words of [[], ["dead"]]) {
+    const shown = await keyhole(home, ["servers", ...words, ...config]);
+    expect(shown.out).toMatch(
+      /dead +down: it cannot be started \(ENOENT\)\. keyhole doctor --config mcp\.json says how to fix it\n/,
+    );
+  }
+});
+
 test("uninstall restores every client byte for byte, ends the daemon, and says what is left", async () => {
   const program = openProgram();
   const texts = new Map(

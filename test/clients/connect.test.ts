@@ -246,6 +246,47 @@ test("a profile follows the client's file, and a profile of the person is left a
   });
 });
 
+test.each([[undefined], [["mine"]]])(
+  "a profile that the person changed to %j takes in new servers, too",
+  async (servers) => {
+    const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+    const client = clientOf("cursor");
+    const path = pathOf(client, machine);
+    const own = { mine: { command: "m" }, other: { command: "x", excludeTools: ["wipe"] } };
+    write(ownPath, JSON.stringify({ mcpServers: own, profiles: { cursor: { servers } } }));
+    const earlier = { profiles: ["cursor"], servers: [] };
+    write(path, '{ "mcpServers": {} }');
+    expect((await plan(client, { earlier })).own).toBeUndefined();
+    write(path, '{ "mcpServers": { "new": { "command": "x" } } }');
+    await connections.make(await plan(client, { earlier }));
+    const rules = settingsAt(ownPath).profiles.cursor.servers;
+    expect(rules).toEqual(
+      servers
+        ? { mine: {}, other: { excludeTools: [], aliases: ["new"] } }
+        : { mine: {}, other: {}, new: {} },
+    );
+  },
+);
+
+test("shared servers keep the rules of the client that gets them, or else the strictest of those that share them", async () => {
+  const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+  const connect = async (name: string, mcpServers: object, sharing: readonly string[] = []) => {
+    write(pathOf(clientOf(name), machine), JSON.stringify({ mcpServers }));
+    await connections.make(await plan(clientOf(name), { sharing }));
+  };
+  const [one, two] = [{ command: "x" }, { command: "y" }];
+  // Pasted from Copilot CLI.
+  write(ownPath, JSON.stringify({ mcpServers: { pasted: { command: "p", tools: ["a"] } } }));
+  await connect("cline", { one, two: { ...two, includeTools: ["a", "b"] } });
+  await connect("cursor", { two: { ...two, excludeTools: ["b"] }, off: { command: "z", disabled: true } });
+  await connect("windsurf", { mine: { ...one, disabledTools: ["wipe"] } }, ["cline", "cursor", "pasted"]);
+  expect(settingsAt(ownPath).profiles.windsurf.servers).toEqual({
+    one: { excludeTools: ["wipe"], aliases: ["mine"] },
+    two: { includeTools: ["a", "b"], excludeTools: ["b"] },
+    pasted: { includeTools: ["a"] },
+  });
+});
+
 test("a client that was connected before there were profiles keeps its servers, and only those", async () => {
   const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
   const client = clientOf("cursor");

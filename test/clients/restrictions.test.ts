@@ -8,7 +8,7 @@ import type { Client } from "../../src/program/clients/client.ts";
 import { CLIENTS } from "../../src/program/clients/clients.ts";
 import { editConfig } from "../../src/program/clients/edit-config.ts";
 import { readJsonConfig } from "../../src/program/open/read-json-config.ts";
-import { readProfile, serversOf } from "../../src/sources/mcp/config/profiles.ts";
+import { readProfile, serversOf } from "../../src/sources/mcp/config/overrides.ts";
 import { createMcpSource, type McpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../../src/sources/mcp/shared-servers.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -56,7 +56,7 @@ function written(client: Client, { program, isOff, include, exclude, isWordy }: 
         : { command: process.execPath, args, ...(isWordy && { env: {} }) };
   return {
     ...started,
-    ...(isOff && off),
+    ...(isOff && !client.isOff && off),
     ...(included !== undefined && include && { [included]: include }),
     ...(excluded !== undefined && exclude && { [excluded]: exclude }),
   };
@@ -128,9 +128,12 @@ test("clients:restrictions: after all clients are connected, each has exactly th
         const { path, format, at } = {
           ...client.places(machine).find((place) => place.path === pathOf(client, machine))!,
         };
+        // Gemini CLI and Qwen Code may also switch servers off in a list.
+        const excluded = client.isOff ? wanted.filter(({ isOff }) => isOff).map(({ name }) => name) : [];
+        const text = excluded.length > 0 ? JSON.stringify({ mcp: { excluded } }) : "";
         const set = Object.fromEntries(wanted.map((one) => [one.name, written(client, one)]));
         const edit = { at, remove: [], set, ...(client.dialect.isList && { isList: true }) };
-        write(path, await editConfig({ path, format }, "", [edit]));
+        write(path, await editConfig({ path, format }, text, [edit]));
       }
       const texts = CLIENTS.map((client) => readFileSync(pathOf(client, machine), "utf8"));
       for (const name of connected) await connections.make(await plan(clientOf(name)));

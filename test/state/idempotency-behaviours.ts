@@ -82,6 +82,7 @@ export function describeIdempotency({ create }: StateKind): void {
     await expect(idempotency.once(call("k"), refuse, () => true)).rejects.toMatchObject({
       code: "APPROVAL_REQUIRED",
     });
+    expect(await idempotency.once(call("k"), async () => undefined, ran)).toBeUndefined();
     await idempotency.once(call("k"), charge("visa"), ran);
     expect(charges).toEqual(["visa"]);
   });

@@ -1,7 +1,7 @@
-// Calls one tool of an MCP server through a gateway over stdio, and prints which functions ran, in order.
+// Makes calls through a gateway over stdio, and prints which functions ran in each of them, in order.
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
-import { createGateway } from "keyhole";
+import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { createLineTransport } from "../../src/faces/mcp/line-transport.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
@@ -11,8 +11,21 @@ declare global {
 }
 
 const server = { command: process.execPath, args: [resolve("src/testing/chaos-upstream.ts")] };
+const till = defineDomain({
+  name: "till",
+  description: "A till.",
+  tools: [
+    defineTool({
+      name: "charge_card",
+      op: "till.card.charge",
+      description: "Charge a card.",
+      requiresConfirmation: true,
+      execute: () => "charged",
+    }),
+  ],
+});
 const gateway = createGateway({
-  domains: [],
+  domains: [till],
   sources: [createMcpSource("demo", server, { trusted: true })],
   principal: { id: "person", scopes: [], allowWrite: true },
 });
@@ -27,8 +40,11 @@ output.on("data", (bytes) => {
   const lines = `${text}${bytes}`.split("\n");
   text = lines.pop() ?? "";
   for (const line of lines) {
-    const answer = JSON.parse(line);
-    answers.get(answer.id)?.(answer);
+    const { id, method, ...answer } = JSON.parse(line);
+    // The person says yes.
+    const result = { action: "accept", content: { approve: true } };
+    if (method === "elicitation/create") input.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
+    else answers.get(id)?.(answer);
   }
 });
 
@@ -39,20 +55,28 @@ function request(id: number, method: string, params: object): Promise<unknown> {
   return promise;
 }
 
-const call = (id: number) =>
-  request(id, "tools/call", { name: "exec", arguments: { op: "demo.add", args: {} } });
+const CALLS = {
+  exec: { name: "exec", arguments: { op: "demo.add", args: {} } },
+  get: { name: "get", arguments: { routes: ["demo.add"] } },
+  ask: { name: "ask", arguments: { query: "add two numbers" } },
+  approved: { name: "exec", arguments: { op: "till.card.charge" } },
+};
 await request(1, "initialize", {
   protocolVersion: "2025-11-25",
-  capabilities: {},
+  capabilities: { elicitation: { form: {} } },
   clientInfo: { name: "walk", version: "1" },
 });
 input.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
-// The first call loads what later ones find loaded.
-await call(2);
-globalThis.walk = [];
-await call(3);
-const steps = globalThis.walk;
-globalThis.walk = undefined;
-console.log(JSON.stringify(steps));
+const walks: Record<string, string[]> = {};
+let id = 1;
+for (const [name, call] of Object.entries(CALLS)) {
+  // The first call loads what later ones find loaded.
+  await request(++id, "tools/call", call);
+  globalThis.walk = [];
+  await request(++id, "tools/call", call);
+  walks[name] = globalThis.walk;
+  globalThis.walk = undefined;
+}
+console.log(JSON.stringify(walks));
 await gateway.close();
 process.exit(0);

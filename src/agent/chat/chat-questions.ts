@@ -3,7 +3,7 @@ import { newSpan } from "../../core/telemetry/trace-context.ts";
 import type { ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
-import { type Ask, EventQueue, runContext, type Untraced } from "../loop/run-context.ts";
+import { type Ask, approveIn, EventQueue, runContext, type Untraced } from "../loop/run-context.ts";
 import type { ChatAnswer, PermissionAnswer } from "../tui/chat-agent.ts";
 
 /** Questions to the person in the chat: those of tools, and those of the chat itself, which look the same. */
@@ -92,16 +92,19 @@ export async function* runPersonCall(
   const queue = new EventQueue<AgentEvent>();
   const span = newSpan();
   const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
+  const call = { callId, span };
+  const context = { emit, ask, signal, calls: new Map([[callId, span]]), call };
   async function play(): Promise<void> {
     const started = performance.now();
     emit({ type: "tool-start", callId, tool, args });
-    const { ok, text } = await gateway.exec({ op: `workspace.${tool}`, args }, { signal }).then(
+    const approve = approveIn(context, call);
+    const { ok, text } = await gateway.exec({ op: `workspace.${tool}`, args }, { signal, approve }).then(
       (answer) => ({ ok: answer.ok, text: answer.ok ? resultText(answer.result) : answer.text }),
       (error: unknown) => ({ ok: false, text: reasonOf(error) }),
     );
     emit({ type: "tool-end", callId, tool, ok, text, ms: performance.now() - started });
   }
-  const ended = runContext.run({ emit, ask, signal, call: { callId, span } }, play).finally(queue.close);
+  const ended = runContext.run(context, play).finally(queue.close);
   yield* queue.values();
   await ended;
 }

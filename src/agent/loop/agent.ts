@@ -76,8 +76,6 @@ export interface AgentOptions {
    * confirmation. The principal must be allowed to write in any case. Default: `allow`.
    */
   readonly writes?: "ask" | "allow";
-  /** Domains whose tools ask for permission themselves. Default: `workspace`. */
-  readonly askingDomains?: readonly string[];
   /** The store of conversations. Default: memory. */
   readonly sessions?: SessionLogs;
   /** Your own tools, always shown to the model. */

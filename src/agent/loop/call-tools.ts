@@ -7,13 +7,15 @@ import { field, textOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
+import type { ToolQuestion } from "../../core/nouns/question.ts";
 import { newSpan } from "../../core/telemetry/trace-context.ts";
 import { outputFiles, outputText } from "../../faces/ai-sdk/messages.ts";
+import type { PermissionAnswer } from "../permissions/permissions.ts";
 import { showExactly } from "../permissions/to-request.ts";
 import type { AgentHooks, SessionState } from "./agent.ts";
 import type { SpanContext } from "./agent-event.ts";
 import { INTERRUPTED, toResult } from "./history.ts";
-import { askInRun, type RunContext, runContext } from "./run-context.ts";
+import { askIn, type RunContext, runContext } from "./run-context.ts";
 
 export interface ModelToolCall {
   readonly callId: string;
@@ -65,6 +67,8 @@ async function callTool(
   const { callId, tool, args } = call;
   const { emit, signal } = context;
   const span = newSpan(root);
+  const running = { callId, span };
+  context.calls.set(callId, span);
   const started = performance.now();
   emit({ type: "tool-start", callId, tool, args }, span);
 
@@ -83,10 +87,10 @@ async function callTool(
       return refuse("PERMISSION_DENIED", `A hook of the person refuses this call: ${hooked}`);
     const found = tools[tool]!;
     const inCall = <T>(work: () => Promise<T>) =>
-      untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
+      untilAborted(runContext.run({ ...context, call: running }, work), signal);
     const { messages } = session;
     const denied = Object.hasOwn(ownTools, tool)
-      ? await inCall(() => denialOf(call, found, messages))
+      ? await inCall(() => denialOf(call, found, messages, (question) => askIn(context, running, question)))
       : undefined;
     if (denied !== undefined) return refuse("APPROVAL_DECLINED", denied);
     const options = { toolCallId: callId, messages, abortSignal: signal, context: undefined };
@@ -138,6 +142,7 @@ async function denialOf(
   { callId, tool, args }: ModelToolCall,
   { needsApproval }: ToolSet[string],
   messages: SessionState["messages"],
+  ask: (question: ToolQuestion) => Promise<PermissionAnswer>,
 ): Promise<string | undefined> {
   const options = { toolCallId: callId, messages, context: undefined };
   const needs: unknown =
@@ -147,7 +152,7 @@ async function denialOf(
   if (needs !== true) return undefined;
   const action = showExactly(`${tool} ${JSON.stringify(args)}`);
   const reason = "The application wants the call confirmed.";
-  const answer = await askInRun({ scope: "tool", action, reason, always: [] });
+  const answer = await ask({ scope: "tool", action, reason, always: [] });
   if (typeof answer === "object") return `The person did not allow this call, and says: ${answer.deny}`;
   return answer === "deny" ? DENIED : undefined;
 }

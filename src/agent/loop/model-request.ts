@@ -1,16 +1,14 @@
 import { type LanguageModel, NoSuchToolError, type StepResult, type TextStreamPart, type ToolSet } from "ai";
-import type { Approval, Approve } from "../../core/calls/call-environment.ts";
-import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
+import type { Approve } from "../../core/calls/call-environment.ts";
 import { traceBelow } from "../../core/telemetry/trace-context.ts";
 import { createLoopDisclosure, type LoopDisclosure } from "../../faces/ai-sdk/disclosure.ts";
 import { type ContextRequest, type InstructionParts, joinTexts } from "../context/count-context.ts";
 import { type FinishReason, toFinishReason } from "../models/model-answer.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
-import { showExactly } from "../permissions/to-request.ts";
 import type { Agent, ModelGiven, SessionState } from "./agent.ts";
 import { NO_TOKENS, type TokenUse, toTokenUse } from "./agent-event.ts";
 import type { ModelToolCall } from "./call-tools.ts";
-import { askInRun, runContext, type Untraced } from "./run-context.ts";
+import { approveIn, type RunContext, runContext, type Untraced } from "./run-context.ts";
 
 type Prepare = Parameters<LoopDisclosure["prepareStep"]>[0];
 
@@ -146,9 +144,13 @@ function toWantedCall(
 
 const WORKSPACE = ["workspace"];
 
-/** The tools of a conversation's next turn. */
-export async function disclose(agent: Agent, session: SessionState): Promise<LoopDisclosure> {
-  const { gateway, mode, principal, ownTools = {}, writes, askingDomains = WORKSPACE } = agent.options;
+/** The tools of a conversation's next turn. Questions about their calls go to the person of the run. */
+export async function disclose(
+  agent: Agent,
+  session: SessionState,
+  context?: RunContext,
+): Promise<LoopDisclosure> {
+  const { gateway, mode, principal, ownTools = {}, writes } = agent.options;
   const { hands = WORKSPACE, permissionMode } = agent.options;
   // A conversation may outlive its gateway session.
   session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
@@ -157,9 +159,10 @@ export async function disclose(agent: Agent, session: SessionState): Promise<Loo
     session: session.handle,
     ...(mode && { mode }),
     ...(principal && { principal }),
-    approvals: "gateway",
-    approve: createApprove(session, permissionMode),
-    policy: { asks: asksWrites ? "writes" : "destructive", selfAsking: askingDomains },
+    approvals: context
+      ? { approveFor: ({ toolCallId }) => createApprove(context, toolCallId, session, permissionMode) }
+      : "gateway",
+    policy: { asks: asksWrites ? "writes" : "destructive" },
     ownTools,
     hands,
     kept: session.tools,
@@ -172,27 +175,24 @@ export async function disclose(agent: Agent, session: SessionState): Promise<Loo
   });
 }
 
-const REASONS: Readonly<Record<ApprovalRequest["why"], string>> = {
-  confirmation: "The tool's author wants every call of it confirmed.",
-  destroys: "The call destroys something.",
-  writes: "The call changes something.",
-};
-
 const PLANNING = "They are in plan mode: nothing may be changed. Read what you need, and answer with a plan.";
 
-/** Asks the person in whose run the call is made. An op that they allowed for the conversation is not asked again. */
-function createApprove({ approved }: Pick<SessionState, "approved">, mode?: () => PermissionMode): Approve {
-  return async ({ op, args, why }): Promise<Approval> => {
+/** Asks the person in whose run a call is made. An op that they allowed for the conversation is not asked again. */
+function createApprove(
+  context: RunContext,
+  callId: string,
+  { approved }: Pick<SessionState, "approved">,
+  mode?: () => PermissionMode,
+): Approve {
+  const call = { callId, span: context.calls.get(callId)! };
+  const approve = approveIn(context, call);
+  return async (question) => {
+    // A tool that asks by itself has rules of its own.
+    if (question.asks) return approve(question);
     if (mode?.() === "plan") return { declined: PLANNING };
-    if (approved.has(op)) return { by: "person, for the conversation" };
-    const answer = await askInRun({
-      scope: "tool",
-      action: showExactly(`${op} ${JSON.stringify(args)}`),
-      reason: REASONS[why],
-      always: [],
-    });
-    if (answer === "session" || answer === "always") approved.add(op);
-    if (typeof answer === "object") return { declined: answer.deny };
-    return answer === "deny" ? "declined" : { by: "person" };
+    if (approved.has(question.op)) return { by: "person, for the conversation" };
+    const answer = await approve(question);
+    if (typeof answer === "object" && "lasts" in answer) approved.add(question.op);
+    return answer;
   };
 }

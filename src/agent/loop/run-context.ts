@@ -1,7 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
-import type { PermissionAnswer, PermissionQuestion } from "../permissions/permissions.ts";
+import type { Approve } from "../../core/calls/call-environment.ts";
+import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
+import type { ToolQuestion } from "../../core/nouns/question.ts";
+import type { PermissionAnswer } from "../permissions/permissions.ts";
+import { showExactly } from "../permissions/to-request.ts";
 import type { AgentEvent, SpanContext } from "./agent-event.ts";
 
 export type Untraced = AgentEvent extends infer E ? (E extends AgentEvent ? Omit<E, "span"> : never) : never;
@@ -11,10 +15,17 @@ export interface RunContext {
   emit(event: Untraced, span?: SpanContext): void;
   readonly ask?: Ask;
   readonly signal: AbortSignal;
-  readonly call?: { readonly callId: string; readonly span: SpanContext };
+  /** The spans of the calls that run, by id. */
+  readonly calls: Map<string, SpanContext>;
+  readonly call?: RunningCall;
 }
 
-/** Carries the run through tools and models that do not know about agents. */
+export interface RunningCall {
+  readonly callId: string;
+  readonly span: SpanContext;
+}
+
+/** Carries the run through tools and models that do not know about agents, for their events. Questions go by the call. */
 export const runContext = new AsyncLocalStorage<RunContext>();
 
 /**
@@ -53,50 +64,46 @@ export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<Permissi
 
 const ANSWERS: readonly unknown[] = ["once", "session", "always", "deny"];
 
-/** Asks through the events of the current run. Outside of a tool call the answer is deny. */
-export async function askInRun(question: Omit<AskRequest, "span" | "callId">): Promise<PermissionAnswer> {
-  const context = runContext.getStore();
-  if (!context?.call) return "deny";
-  const { emit, ask, signal, call } = context;
-  emit({ type: "permission-request", callId: call.callId, ...question }, call.span);
-  const answer = ask ? await answerOf(ask({ ...call, ...question }, signal), signal) : "deny";
+/** Asks the person of a run about one of its calls, by events. */
+export async function askIn(
+  { emit, ask, signal }: RunContext,
+  { callId, span }: RunningCall,
+  question: ToolQuestion,
+): Promise<PermissionAnswer> {
+  emit({ type: "permission-request", callId, ...question }, span);
+  const asked = ask?.({ callId, span, ...question }, signal) ?? Promise.resolve("deny" as const);
+  const answer = await untilAborted(asked, signal).then(toAnswer, (error: unknown) => {
+    emit({ type: "notice", text: `Asking failed, which counts as deny: ${reasonOf(error)}` });
+    return "deny" as const;
+  });
   const said = typeof answer === "string" ? { answer } : { answer: "deny" as const, instead: answer.deny };
-  emit({ type: "permission-answer", callId: call.callId, ...said }, call.span);
+  emit({ type: "permission-answer", callId, ...said }, span);
   return answer;
 }
 
-/**
- * Turns questions of workspace tools into events of the current run, as `ask` of {@link createPermissions}. The
- * agent's own `ask` answers them. Outside of a run the answer is deny.
- *
- * @example
- * ```ts
- * import { askPermission, createPermissions } from "keyhole/agent";
- *
- * const permissions = createPermissions({ root: process.cwd(), ask: askPermission });
- * const { allowed } = await permissions.command("make");
- * console.assert(!allowed);
- * ```
- */
-export async function askPermission(question: PermissionQuestion): Promise<PermissionAnswer> {
-  const { action, resource, given, folder, ...more } = question;
-  const spelled = given === undefined ? "" : ` (given as ${given})`;
-  const place = folder === undefined ? "" : `\nin the folder: ${folder}`;
-  return askInRun({ ...more, action: `${action}: ${resource}${spelled}${place}` });
+/** An unknown answer counts as deny. */
+function toAnswer(answer: PermissionAnswer): PermissionAnswer {
+  if (typeof answer === "object" && typeof answer?.deny === "string") return { deny: answer.deny };
+  return ANSWERS.includes(answer) ? answer : "deny";
 }
 
-/** An error or an unknown answer counts as deny. */
-async function answerOf(asked: Promise<PermissionAnswer>, signal: AbortSignal): Promise<PermissionAnswer> {
-  try {
-    const answer = await untilAborted(asked, signal);
-    if (typeof answer === "object" && typeof answer?.deny === "string") return { deny: answer.deny };
-    return ANSWERS.includes(answer) ? answer : "deny";
-  } catch (error) {
-    runContext
-      .getStore()
-      ?.emit({ type: "notice", text: `Asking failed, which counts as deny: ${reasonOf(error)}` });
-    return "deny";
-  }
+const REASONS: Readonly<Record<ApprovalRequest["why"], string>> = {
+  confirmation: "The tool's author wants every call of it confirmed.",
+  destroys: "The call destroys something.",
+  writes: "The call changes something.",
+  permission: "The tool asks for permission.",
+};
+
+/** Answers the questions about a call, and those that its tool asks, by the person of the run. */
+export function approveIn(context: RunContext, call: RunningCall): Approve {
+  return async ({ op, args, why, asks }) => {
+    const action = showExactly(`${op} ${JSON.stringify(args)}`);
+    const question = asks ?? { scope: "tool", action, reason: REASONS[why], always: [] };
+    const answer = await askIn(context, call, question);
+    if (typeof answer === "object") return { declined: answer.deny };
+    if (answer === "deny") return "declined";
+    return { by: "person", ...(answer !== "once" && { lasts: answer }) };
+  };
 }
 
 /** A queue from many writers to one reader, in order and without loss. */

@@ -66,7 +66,7 @@ export async function createTurn(
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
   };
   const { signal, emit } = context;
-  const disclosure = await disclose(agent, session);
+  const disclosure = await disclose(agent, session, context);
   const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
   const steps: FinishedStep[] = [];

@@ -1,6 +1,8 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
+import { isProblem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import type { CallContext } from "../../core/nouns/entry.ts";
 import { decide, isInside, refusedInPlan } from "./decide.ts";
 import { escapeGlob } from "./match-glob.ts";
 import { toCommandRule } from "./match-rule.ts";
@@ -61,7 +63,7 @@ export interface PermissionsOptions {
   /** Rules of the project's settings. Leave them out for a folder that the user has not trusted. */
   readonly project?: PermissionRules;
   readonly user?: PermissionRules;
-  /** Asks a person. Without it, every question is answered with no. */
+  /** Asks a person. Default: the person whom the call asks about everything else; without one, the answer is no. */
   readonly ask?: (question: PermissionQuestion, signal?: AbortSignal) => Promise<PermissionAnswer>;
   /** Without it, `always` is not offered. */
   readonly store?: RuleStore;
@@ -75,6 +77,11 @@ export interface PermissionOutcome {
   readonly reason: string;
 }
 
+/** The call that needs a permission: its person is asked if the permissions have no `ask` of their own. */
+interface InCall extends Pick<CallContext, "ask"> {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Decides for tools, asks a person where rules do not decide, and remembers the answers of this session. */
 export interface Permissions {
   /** The project's folder with every link followed. */
@@ -83,10 +90,10 @@ export interface Permissions {
   file(
     scope: FileScope,
     given: string,
-    options?: { readonly signal?: AbortSignal | undefined; readonly preview?: Preview },
+    options?: InCall & { readonly preview?: Preview },
   ): Promise<PermissionOutcome & { readonly path: string }>;
   /** Decides on a command that runs in the project's folder. */
-  command(command: string, signal?: AbortSignal): Promise<PermissionOutcome>;
+  command(command: string, signal?: AbortSignal, ask?: CallContext["ask"]): Promise<PermissionOutcome>;
   /** Whether a file in a permitted folder may be read along with it. Asks nobody. */
   mayRead(path: string): boolean;
 }
@@ -128,10 +135,13 @@ export function createPermissions(options: PermissionsOptions): Permissions {
 
   async function check(
     request: PermissionRequest,
-    signal?: AbortSignal,
+    { signal, ask: byCall }: InCall = {},
     preview?: () => Promise<string>,
   ): Promise<PermissionOutcome> {
-    return settle(request) ?? (await inTurn(() => settle(request) ?? question(request, signal, preview)));
+    const ask = options.ask ?? (byCall && askByCall(byCall));
+    return (
+      settle(request) ?? (await inTurn(() => settle(request) ?? question(request, ask, signal, preview)))
+    );
   }
 
   /** The outcome, if it needs no question. */
@@ -141,22 +151,23 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     const { verdict, reason } = decide(request, rulesNow(), place);
     if (verdict !== "ask") return { allowed: verdict === "allow", reason };
     if (session.has(keyOf(request))) return { allowed: true, reason: "It was allowed for this session." };
-    if (options.ask) return undefined;
-    return { allowed: false, reason: `${reason} Nobody is there to ask.` };
+    return undefined;
   }
 
   async function question(
     request: PermissionRequest,
+    ask: AskPermission | undefined,
     signal: AbortSignal | undefined,
     preview: (() => Promise<string>) | undefined,
   ): Promise<PermissionOutcome> {
     const { reason } = decide(request, rulesNow(), place);
     const rules = options.store ? rulesFor(request, rulesNow(), place) : [];
-    let answer: PermissionAnswer | undefined;
+    let answer: PermissionAnswer | "nobody" | undefined;
+    if (!ask) return { allowed: false, reason: `${reason} ${NOBODY}` };
     try {
       signal?.throwIfAborted();
       const diff = await preview?.().catch((error: unknown) => `Nothing to show: ${reasonOf(error)}`);
-      answer = await options.ask?.(
+      answer = await ask(
         {
           ...toQuestion(request, reason, place),
           always: rules,
@@ -166,8 +177,11 @@ export function createPermissions(options: PermissionsOptions): Permissions {
         signal,
       );
     } catch (error) {
+      // The call ends here, and is made again with the answer.
+      if (isProblem(error) && error.code === "APPROVAL_REQUIRED") throw error;
       return { allowed: false, reason: `The question was not answered: ${reasonOf(error)}` };
     }
+    if (answer === "nobody") return { allowed: false, reason: `${reason} ${NOBODY}` };
     // The answer may come after the call was cancelled.
     if (signal?.aborted) return { allowed: false, reason: "The call was cancelled." };
     // Without a rule to keep, `always` lasts as long as the session.
@@ -193,19 +207,40 @@ export function createPermissions(options: PermissionsOptions): Permissions {
 
   return {
     root: place.root,
-    async file(scope, given, { signal, preview } = {}) {
+    async file(scope, given, { preview, ...call } = {}) {
       const request = await toFileRequest(scope, given, place.root);
       const { path } = request;
-      return { ...(await check(request, signal, preview && (() => preview(path)))), path };
+      return { ...(await check(request, call, preview && (() => preview(path)))), path };
     },
-    async command(command, signal) {
-      return check(await toShellRequest(command, place.root), signal);
+    async command(command, signal, ask) {
+      return check(await toShellRequest(command, place.root), { signal, ask });
     },
     mayRead(path) {
       const { verdict } = decide({ scope: "fs-read", given: path, path }, rulesNow(), place);
       if (verdict !== "ask") return verdict === "allow";
       return !isInside(path, place.root) && !holdsSecrets(path, place.root);
     },
+  };
+}
+
+const NOBODY = "Nobody is there to ask.";
+
+type AskPermission = (
+  question: PermissionQuestion,
+  signal?: AbortSignal,
+) => Promise<PermissionAnswer | "nobody">;
+
+/** Asks by the call that a tool runs in. */
+function askByCall(ask: NonNullable<CallContext["ask"]>): AskPermission {
+  return async (question) => {
+    const { action, resource, given, folder, ...more } = question;
+    const spelled = given === undefined ? "" : ` (given as ${given})`;
+    const place = folder === undefined ? "" : `\nin the folder: ${folder}`;
+    const answer = await ask({ ...more, action: `${action}: ${resource}${spelled}${place}` });
+    if (answer === false) return "nobody";
+    if (answer === true) return "once";
+    if (answer === "declined") return "deny";
+    return "by" in answer ? (answer.lasts ?? "once") : { deny: answer.declined };
   };
 }
 

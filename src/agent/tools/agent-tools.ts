@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { z } from "zod";
 import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { problem } from "../../base/problems/problem.ts";
+import type { CallContext } from "../../core/nouns/entry.ts";
 import { defineDomain, defineTool } from "../../sources/code/define.ts";
 import { type Agent, createAgent } from "../loop/agent.ts";
 import { run } from "../loop/run.ts";
@@ -11,8 +12,7 @@ import { toolProblem } from "../workspace/tool-problem.ts";
 import { BackgroundJobs, backgroundInput } from "./background-jobs.ts";
 import { createFetchPage, fetchInput } from "./fetch-page.ts";
 
-/** The name of the domain, whose tools ask for permission themselves. */
-export const DESK = "desk";
+const DESK = "desk";
 
 const WAIT_MS = 60 * 60_000;
 
@@ -25,13 +25,13 @@ export function createAgentTools(permissions: Permissions) {
 
   async function background(
     { command, job, stop }: z.output<typeof backgroundInput>,
-    signal: AbortSignal,
+    { signal, ask }: CallContext,
   ): Promise<string> {
     if (job !== undefined) return stop ? jobs.stop(job) : jobs.look(job);
     if (command === undefined) {
       throw problem("INVALID_INPUT", { operation: "background", reason: "it needs a command or a job" });
     }
-    const { allowed, reason } = await permissions.command(command, signal);
+    const { allowed, reason } = await permissions.command(command, signal, ask);
     if (allowed) return jobs.start(command);
     throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   }
@@ -71,13 +71,14 @@ export function createAgentTools(permissions: Permissions) {
         name: "background",
         op: `${DESK}.background`,
         lane: "write",
+        asksItself: true,
         timeoutMs: WAIT_MS,
         description:
           "Run a command beside the conversation, such as a server or a watcher; look at its output; stop it",
         phrases: ["start dev server", "long running command", "watch mode", "tail the output"],
         inputSchema: backgroundInput,
         examples: [{ args: { command: "npm run dev" } }, { args: { job: "job-1" } }],
-        execute: (input, { signal }) => background(input, signal),
+        execute: background,
       }),
       defineTool({
         name: "fetch",
@@ -88,7 +89,7 @@ export function createAgentTools(permissions: Permissions) {
         phrases: ["open url", "web page", "download documentation", "http get", "curl"],
         inputSchema: fetchInput,
         examples: [{ args: { url: "https://example.com/docs" } }],
-        execute: ({ url }, { signal }) => fetchPage(url, signal),
+        execute: ({ url }, context) => fetchPage(url, context),
       }),
     ],
   });

@@ -7,10 +7,10 @@ import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { createAgent } from "../loop/agent.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import { run } from "../loop/run.ts";
-import { type Ask, askPermission } from "../loop/run-context.ts";
+import type { Ask } from "../loop/run-context.ts";
 import { createPermissions } from "../permissions/permissions.ts";
 import { workspaceDomain } from "../workspace/workspace-domain.ts";
-import { createAgentTools, DESK } from "./agent-tools.ts";
+import { createAgentTools } from "./agent-tools.ts";
 
 test("the desk is discovered, and its todo list is shown as written", async () => {
   const { ask } = await setUp(
@@ -131,7 +131,7 @@ async function setUp(script: Parameters<typeof createScriptedModel>[0], more: ob
   mkdirSync(join(root, "src"));
   writeFileSync(join(root, "a.md"), "text\n");
   const asked: { scope: string; action: string }[] = [];
-  const permissions = createPermissions({ root, ask: askPermission });
+  const permissions = createPermissions({ root });
   const desk = createAgentTools(permissions);
   const gateway = createGateway({
     domains: [workspaceDomain({ permissions }), desk.domain],
@@ -150,8 +150,7 @@ async function setUp(script: Parameters<typeof createScriptedModel>[0], more: ob
     gateway,
     model,
     ask: answer,
-    askingDomains: ["workspace", DESK],
-    hands: ["workspace", DESK],
+    hands: ["workspace", "desk"],
     ...more,
   });
   desk.use(agent);

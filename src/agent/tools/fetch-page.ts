@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { GuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import type { CallContext } from "../../core/nouns/entry.ts";
 import { checkOutside, markOutside } from "../../core/operations/answer-parts.ts";
-import { askInRun } from "../loop/run-context.ts";
 import { showExactly } from "../permissions/to-request.ts";
 
 export const fetchInput = z.strictObject({
@@ -17,9 +17,9 @@ const READABLE = /^(?:text\/|application\/(?:json|xml|[\w.+-]+\+(?:json|xml)))/i
 /** Reads pages of the web. A person allows each host once for the session. */
 export function createFetchPage(guarded: GuardedFetch) {
   const allowed = new Set<string>();
-  return async (url: string, signal: AbortSignal): Promise<string> => {
+  return async (url: string, { signal, ask }: Pick<CallContext, "signal" | "ask">): Promise<string> => {
     const { host } = new URL(url);
-    if (!allowed.has(host)) await permit(url, host, allowed);
+    if (!allowed.has(host)) await permit(url, host, allowed, ask);
     const headers = { accept: "text/html, text/*, application/json" };
     const response = await guarded(url, { signal, headers });
     const type = response.headers.get("content-type") ?? "text/plain";
@@ -35,16 +35,21 @@ export function createFetchPage(guarded: GuardedFetch) {
   };
 }
 
-async function permit(url: string, host: string, allowed: Set<string>): Promise<void> {
-  const answer = await askInRun({
+async function permit(
+  url: string,
+  host: string,
+  allowed: Set<string>,
+  ask: CallContext["ask"],
+): Promise<void> {
+  const answer = await ask?.({
     scope: "web",
     action: showExactly(`read from the web: ${url}`),
     reason: `Nothing was read from ${host} in this session. The address itself may tell the host something.`,
     always: [],
   });
-  if (answer === "session" || answer === "always") allowed.add(host);
-  if (answer !== "deny" && typeof answer !== "object") return;
-  const said = answer === "deny" ? "" : `, and says: ${answer.deny}`;
+  if (typeof answer === "object" && "by" in answer && answer.lasts) allowed.add(host);
+  if (answer === true || (typeof answer === "object" && "by" in answer)) return;
+  const said = typeof answer === "object" ? `, and says: ${answer.declined}` : "";
   throw problem("APPROVAL_DECLINED", { name: `reading from ${host}`, said });
 }
 

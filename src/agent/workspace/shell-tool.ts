@@ -53,10 +53,10 @@ function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): strin
 
 async function shell(
   { command, timeoutMs }: z.output<typeof shellInput>,
-  { permissions, root, environment, shell: program, checkpoints }: WorkspaceContext,
+  { permissions, root, environment, shell: program, checkpoints, ask }: WorkspaceContext,
   signal?: AbortSignal,
 ): Promise<ShellOutput> {
-  const { allowed, reason } = await permissions.command(command, signal);
+  const { allowed, reason } = await permissions.command(command, signal, ask);
   if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
   const onOutput = (text: string) => tellOutput(text, running);

@@ -76,8 +76,10 @@ function toDefinition(domain: string, tool: WorkspaceTool, context: WorkspaceCon
   return {
     ...definition,
     op: `${domain}.${tool.name}`,
+    asksItself: true,
     timeoutMs: WAIT_MS + MAX_COMMAND_MS,
-    execute: async (params, { signal }) => toText(await runTool(tool, params, context, signal)),
+    execute: async (params, { signal, ask }) =>
+      toText(await runTool(tool, params, { ...context, ask }, signal)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Example, Lane } from "../../core/nouns/entry.ts";
+import type { CallContext, Example, Lane } from "../../core/nouns/entry.ts";
 import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions, Preview } from "../permissions/permissions.ts";
 import type { Checkpoints } from "./checkpoints.ts";
@@ -16,6 +16,8 @@ export interface WorkspaceContext {
   readonly environment: readonly string[];
   readonly shell: string;
   readonly checkpoints?: Checkpoints | undefined;
+  /** Asks the person of the call. */
+  readonly ask?: CallContext["ask"];
 }
 
 /** A tool for the files or commands of a project. It asks for permission itself. */
@@ -49,13 +51,13 @@ export const pathSchema = z
  * @throws `PERMISSION_DENIED`
  */
 export async function permitted(
-  { permissions }: WorkspaceContext,
+  { permissions, ask }: WorkspaceContext,
   scope: FileScope,
   given: string,
   signal?: AbortSignal,
   preview?: Preview,
 ): Promise<string> {
-  const options = { signal, ...(preview && { preview }) };
+  const options = { signal, ask, ...(preview && { preview }) };
   const { allowed, reason, path } = await permissions.file(scope, given, options);
   if (allowed) return path;
   throw toolProblem("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`);

@@ -2,6 +2,7 @@ import type { Learning } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
 import type { BoundScript, CallingClient } from "../nouns/entry.ts";
+import type { Approval } from "../nouns/question.ts";
 import type { CallTrace } from "../nouns/span-context.ts";
 import type { Extractor } from "../sessions/extractor.ts";
 import type { ObservedShapes } from "../sessions/observed-shapes.ts";
@@ -32,12 +33,6 @@ export interface RequestInfo {
   readonly trace?: CallTrace;
 }
 
-/**
- * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, declined
- * with their words for the model, or false if nobody has answered.
- */
-export type Approval = boolean | "declined" | { readonly declined: string } | { readonly by: string };
-
 /** Decides on calls that need a person's approval. */
 export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;
 
@@ -57,6 +52,11 @@ export interface CallScope {
   /** Milliseconds a call may take, unless its entry says otherwise. */
   readonly callMs: number;
   notice(notice: NoticeEvent["notice"], detail: string): void;
+}
+
+/** Who is asked for: the principal, and the session if there is one. */
+export function askerOf({ view, session }: Pick<CallScope, "view" | "session">) {
+  return { principal: view.principal, ...(session && { session: session.handle }) };
 }
 
 /** Learning connects queries with calls by session, or by principal if there is no session. */

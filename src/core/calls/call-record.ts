@@ -8,6 +8,7 @@ import { definitionHash } from "../nouns/definition-hash.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { flatShape } from "../telemetry/events.ts";
 import type { CallScope } from "./call-environment.ts";
+import type { AskingCall } from "./decide-call.ts";
 
 /** How a call that runs was decided. */
 export type Decided =
@@ -17,7 +18,7 @@ export type Decided =
 /** The records of one call in the audit log. */
 export interface CallRecord {
   /** Runs the call between the records of its start and its end. */
-  run<T extends { readonly value: Json }>(how: Decided, run: () => Promise<T>): Promise<T>;
+  run<T extends { readonly value: Json } | AskingCall>(how: Decided, run: () => Promise<T>): Promise<T>;
   /** Unless the call ran, records that it was refused or answered from an idempotency key. */
   settle(refusal?: unknown): void;
   /** Records that the call waits for a person, or that there is none. */
@@ -51,7 +52,8 @@ export function recordCall(entry: Entry, args: unknown, environment: CallScope):
       };
       try {
         const ran = await run();
-        end("ok", flatShape(ran.value));
+        if ("asks" in ran) end("asks");
+        else end("ok", flatShape(ran.value));
         return ran;
       } catch (error) {
         end(codeOf(error));
@@ -65,12 +67,11 @@ export function recordCall(entry: Entry, args: unknown, environment: CallScope):
       const decided = outcome === "APPROVAL_DECLINED" ? "asked" : "refused";
       audit.note({ kind: "call-refused", ...about, decided, outcome });
     },
-    asked: () =>
-      audit.note(
-        environment.asksLater
-          ? { kind: "call-asked", ...about }
-          : { kind: "call-refused", ...about, decided: "asked", outcome: "APPROVAL_REQUIRED" },
-      ),
+    asked: () => {
+      if (hasRun) return;
+      if (environment.asksLater) return audit.note({ kind: "call-asked", ...about });
+      audit.note({ kind: "call-refused", ...about, decided: "asked", outcome: "APPROVAL_REQUIRED" });
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
 import { type AskBefore, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
+import type { ToolQuestion } from "../nouns/question.ts";
 
 /** A requested call, with its arguments before they are checked. */
 export interface CallRequest {
@@ -18,8 +19,6 @@ export interface CallPolicy {
   readonly reach: "read" | "any";
   /** The calls that a person must approve. The domain of a tool may add calls. */
   readonly asks: AskBefore;
-  /** Domains whose tools ask for permission themselves, so that a person is not asked twice. */
-  readonly selfAsking?: readonly string[];
   /** The bounds of the recipe that makes the call. The call of the recipe itself was decided by this policy. */
   readonly within?: ScriptBounds;
 }
@@ -33,12 +32,19 @@ export interface ApprovalRequest {
   readonly principal: Principal;
   /** The handle of the session that the call belongs to. */
   readonly session?: string;
-  /** Why a person is asked: the tool's author requires it, or the tool is destructive, or it writes. */
-  readonly why: "confirmation" | "destroys" | "writes";
+  /** Why a person is asked: the tool's author requires it, it is destructive, it writes, or it asks while it runs. */
+  readonly why: "confirmation" | "destroys" | "writes" | "permission";
+  /** The question of a running tool; `args` has its parts then. */
+  readonly asks?: ToolQuestion;
   /** The handle of the plan by which the same request goes on after the answer, if it has done a part already. */
   readonly resume?: string;
   /** The call is a part of a script. Without an answer now, the script asks once about all its remaining effects. */
   readonly inScript?: true;
+}
+
+/** The end of a call that waits for a person: nothing is done, and the same call goes on once the question is answered. */
+export interface AskingCall {
+  readonly asks: ApprovalRequest;
 }
 
 export type CallDecision =
@@ -78,6 +84,19 @@ export function callHash(entry: Entry, args: unknown): string {
   return contentHash({ op: entry.op, definition: definitionHash(entry), program, args: args ?? {} });
 }
 
+/** The question of a tool that runs. An approval is bound to every word of it. */
+export function questionOf(
+  entry: Entry,
+  args: unknown,
+  asks: ToolQuestion,
+  whose: Pick<ApprovalRequest, "principal" | "session">,
+): ApprovalRequest {
+  const { action, reason, diff } = asks;
+  const hash = contentHash([callHash(entry, args), asks]);
+  const shown = { action, reason, ...(diff !== undefined && { diff }) };
+  return { op: entry.op, args: shown, hash, ...whose, why: "permission", asks };
+}
+
 /** Whether a call is outside the bounds that its recipe was saved with. */
 function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
@@ -90,9 +109,9 @@ function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
 /** Why a person must approve calls that do not run dry; undefined if nobody must. */
 export function whyAsk(
   entry: Entry,
-  { asks, selfAsking = [], within }: Pick<CallPolicy, "asks" | "selfAsking" | "within">,
+  { asks, within }: Pick<CallPolicy, "asks" | "within">,
 ): ApprovalRequest["why"] | undefined {
-  if (entry.kind !== "tool" || selfAsking.includes(entry.domain)) return undefined;
+  if (entry.kind !== "tool" || entry.asksItself) return undefined;
   // The person to ask has approved the recipe.
   if (within?.confirmation) return undefined;
   if (entry.requiresConfirmation) return "confirmation";

@@ -6,9 +6,15 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
-import type { CallScope } from "./call-environment.ts";
+import { askerOf, type CallScope } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
-import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
+import {
+  type ApprovalRequest,
+  type AskingCall,
+  type CallRequest,
+  callHash,
+  decideCall,
+} from "./decide-call.ts";
 import { missingRead, readRefusal, readWarning } from "./read-before-write.ts";
 import { type EntryResult, runEntry } from "./run-entry.ts";
 
@@ -19,11 +25,6 @@ export interface ResolvedCall extends CallRequest {
 export interface MadeCall extends Omit<EntryResult, "warnings"> {
   readonly warnings: readonly (string | MessageTemplate)[];
   readonly dryRun: boolean;
-}
-
-/** The end of a call that waits for a person: nothing has run, and the same call goes on once the question is answered. */
-export interface AskingCall {
-  readonly asks: ApprovalRequest;
 }
 
 /**
@@ -62,40 +63,37 @@ async function make(
   const isDry = decision.do === "dry-run";
   const unread = missingRead(entry, args, environment);
   if (unread?.refuses && !isDry) throw readRefusal(entry, unread);
-  const warnings = unread ? [...ignored, readWarning(entry, unread, !isDry)] : ignored;
-  if (isDry && entry.kind === "tool") {
-    const dryRun = async (call: CallContext) => entry.dryRun?.(args, call) ?? simulate(entry, args);
-    const ran = await record.run({ decided: "dry-run" }, () =>
-      runEntry(entry, environment, dryRun, { dry: true, args }),
-    );
-    const warning = dryRunWarning(entry, decision.why, principal.allowWrite);
-    return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
-  }
-
-  const { view, session } = environment;
-  const asks =
-    decision.do === "ask"
-      ? { ...decision.question, args, ...(session && { session: session.handle }) }
-      : undefined;
+  const warnings = [
+    ...ignored,
+    ...(unread ? [readWarning(entry, unread, !isDry)] : []),
+    ...(isDry ? [dryRunWarning(entry, decision.why, principal.allowWrite)] : []),
+  ];
+  let asks: ApprovalRequest | undefined =
+    decision.do === "ask" ? { ...decision.question, ...askerOf(environment), args } : undefined;
   let hasBegun = false;
-  const start = (call: CallContext) =>
-    entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
+  const start = (call: CallContext) => {
+    if (entry.kind !== "tool") return entry.load(args, call);
+    if (!isDry) return entry.call(args, call);
+    return entry.dryRun?.(args, call) ?? Promise.resolve(simulate(entry, args));
+  };
   const run = async (): Promise<MadeCall | undefined> => {
-    const how = asks ? await approvalOf(asks, environment) : RUN;
+    const how = asks ? await approvalOf(asks, environment) : isDry ? DRY_RUN : RUN;
     if (!how) return undefined;
     const ran = await record.run(how, () => {
       hasBegun = true;
-      return runEntry(entry, environment, start, { dry: false, args });
+      return runEntry(entry, environment, start, { dry: isDry, args });
     });
-    return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
+    if (!("asks" in ran)) return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: isDry };
+    asks = ran.asks;
+    return undefined;
   };
   const { idempotencyKey: key } = wanted;
   // A read may run twice, so its key is not stored.
   const made =
-    key === undefined || entry.lane === "read"
+    key === undefined || isDry || entry.lane === "read"
       ? await run()
       : await environment.services.idempotency.once(
-          { view, entry, key, name: addressOf(entry), hash: callHash(entry, wanted.args) },
+          { view: environment.view, entry, key, name: addressOf(entry), hash: callHash(entry, wanted.args) },
           run,
           () => !hasBegun,
         );
@@ -110,6 +108,7 @@ function invalidParams(entry: Entry, errors: readonly FieldError[]): Problem {
 }
 
 const RUN: Decided = { decided: "run" };
+const DRY_RUN: Decided = { decided: "dry-run" };
 
 /**
  * A person's approval, with their name; undefined if nobody has answered.
@@ -138,11 +137,7 @@ export function isSimulated(value: unknown): boolean {
   return isPlainObject(value) && value.simulated === true && typeof value.would_call === "string";
 }
 
-function dryRunWarning(
-  entry: ToolEntry,
-  why: "requested" | "destructive",
-  allowWrite: boolean,
-): MessageTemplate {
+function dryRunWarning(entry: Entry, why: "requested" | "destructive", allowWrite: boolean): MessageTemplate {
   return {
     sentences: [
       ...(why === "destructive" ? ["{name} is {lane}, so it ran dry."] : []),

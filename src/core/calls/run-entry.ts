@@ -14,27 +14,40 @@ import {
   use,
   type WorkingMemory,
 } from "../sessions/working-memory.ts";
-import { type CallScope, conversationOf } from "./call-environment.ts";
+import { askerOf, type CallScope, conversationOf } from "./call-environment.ts";
+import { type ApprovalRequest, type AskingCall, questionOf } from "./decide-call.ts";
 import { type GuidanceStep, guidanceSteps, toGuidedResult } from "./guidance-steps.ts";
 import { marksOf } from "./read-before-write.ts";
 
-/** Runs an entry with checked params within its deadline and records it in the session. Throws problems only. */
+/**
+ * Runs an entry with checked params within its deadline and records it in the session. A tool may ask a person, and ends
+ * with the question if the face asks later. Throws problems only.
+ */
 export async function runEntry(
   entry: Entry,
   environment: CallScope,
   call: (context: CallContext) => Promise<unknown>,
   options: RememberOptions,
-): Promise<EntryResult> {
+): Promise<EntryResult | AskingCall> {
   const { discovery, learning, shapes } = environment.services;
   const noted = { ...conversationOf(environment), route: entry.route };
+  let asked: ApprovalRequest | undefined;
+  const ask: CallContext["ask"] = async (asks) => {
+    const question = questionOf(entry, options.args, asks, askerOf(environment));
+    const answer = await environment.approve(question);
+    if (answer !== false || !environment.asksLater) return answer;
+    asked = question;
+    throw problem("APPROVAL_REQUIRED", { name: entry.op });
+  };
   try {
-    const ran = await run(entry, environment, call);
+    const ran = await run(entry, environment, call, ask);
     discovery.used(noted.conversation, entry.route);
     learning?.note({ kind: "used", ...noted });
     if (!options.dry) shapes.note(environment.view, entry, ran.value);
     rememberRun(entry, environment, ran, options);
     return ran;
   } catch (error) {
+    if (asked) return { asks: asked };
     if (isToolFailure(error)) learning?.note({ kind: "failed", ...noted });
     if (!options.dry) rememberFailure(entry, environment);
     throw error;
@@ -45,6 +58,7 @@ async function run(
   entry: Entry,
   environment: CallScope,
   call: (context: CallContext) => Promise<unknown>,
+  ask: CallContext["ask"],
 ): Promise<EntryResult> {
   const { view, session, request, runScript } = environment;
   const name = addressOf(entry);
@@ -63,6 +77,7 @@ async function run(
         showUpTo = tokens;
       },
       runScript: runScript && ((script) => runScript(script, signal)),
+      ask,
     }),
   );
   const { content, guidance } = toGuidedResult(returned, entry.presentation?.outputSchema !== undefined);

@@ -50,6 +50,8 @@ interface ToolFields extends EntryDefinition {
   readonly lane?: Lane;
   readonly riskLevel?: RiskLevel;
   readonly requiresConfirmation?: boolean;
+  /** The tool asks a person by the `ask` of its call, so nobody is asked before it runs. */
+  readonly asksItself?: boolean;
   readonly relatedTools?: readonly string[];
   readonly extraction?: ExtractionSchema | null;
   readonly examples?: readonly Example[];
@@ -151,6 +153,7 @@ export function definitionSchemas() {
       lane: z.enum(["read", "write", "destructive"]).optional(),
       riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
       requiresConfirmation: z.boolean().optional(),
+      asksItself: z.boolean().optional(),
       relatedTools: words,
       extraction: z
         .object({

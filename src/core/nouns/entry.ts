@@ -2,6 +2,7 @@ import type { ParseOutcome } from "../../base/json-schema/field-error.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import type { Kind, Visibility } from "../../search/port/search-index.ts";
 import type { Principal } from "./principal.ts";
+import type { Approval, ToolQuestion } from "./question.ts";
 import type { SearchConfig } from "./search-config.ts";
 import type { CallTrace } from "./span-context.ts";
 
@@ -135,6 +136,11 @@ export interface CallContext {
   readonly runScript?: (script: BoundScript) => Promise<unknown>;
   /** Raises the size up to which the result is shown whole, for entries whose caller names a budget. */
   readonly showUpTo?: (tokens: number) => void;
+  /**
+   * Asks a person about something that the call is about to do. Ask before anything is done: where the answer comes with
+   * a later request, this throws, and the call is made again with the answer.
+   */
+  readonly ask?: (question: ToolQuestion) => Promise<Approval>;
 }
 
 /** The most that the script of a recipe may do. */
@@ -254,6 +260,8 @@ export interface ToolEntry extends EntryBase {
   readonly kind: "tool";
   readonly riskLevel: RiskLevel;
   readonly requiresConfirmation: boolean;
+  /** It asks a person by the `ask` of its call, so nobody is asked before it runs. */
+  readonly asksItself?: boolean;
   /** The calls that need approval by the word of its domain. */
   readonly ask?: AskBefore;
   readonly extraction: ExtractionSchema | null;

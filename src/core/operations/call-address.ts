@@ -1,8 +1,9 @@
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
 import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
+import type { AskingCall } from "../calls/decide-call.ts";
 import type { GuidanceStep } from "../calls/guidance-steps.ts";
-import { type AskingCall, makeCall, type ResolvedCall } from "../calls/make-call.ts";
+import { makeCall, type ResolvedCall } from "../calls/make-call.ts";
 import { resolveAddress } from "../calls/resolve-address.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { readParams } from "../sessions/read-params.ts";

@@ -2,8 +2,9 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import { type ApprovalRequest, decideCall } from "../calls/decide-call.ts";
-import { type AskingCall, approvalOf } from "../calls/make-call.ts";
+import { askerOf } from "../calls/call-environment.ts";
+import { type ApprovalRequest, type AskingCall, decideCall } from "../calls/decide-call.ts";
+import { approvalOf } from "../calls/make-call.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome, StopReason } from "../sandbox/sandbox.ts";
 import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
@@ -95,9 +96,7 @@ async function approve(
 ): Promise<Plan | AskingCall | { readonly problem: Problem }> {
   const why = plan.approvedBy === undefined ? whyAsk(plan, context) : undefined;
   if (!why) return plan;
-  const { view, session } = context;
-  const about = { principal: view.principal, ...(session && { session: session.handle }), why };
-  const question = planQuestion(plan, about);
+  const question = planQuestion(plan, { ...askerOf(context), why });
   try {
     const approval = await approvalOf(question, context);
     if (!approval) return { asks: question };
@@ -189,7 +188,9 @@ export async function perform(
   const cancel = () => stop.abort(outer.request.signal.reason);
   if (outer.request.signal.aborted) cancel();
   else outer.request.signal.addEventListener("abort", cancel, { once: true });
-  const context: OperationContext = { ...outer, request: { ...withListener(outer.request), signal } };
+  const request = { ...withListener(outer.request), signal };
+  // The face asks about the plan, not in the middle of it.
+  const context: OperationContext = { ...outer, asksLater: false, request };
   const calls = new ScriptCalls(plan, dryRun, context);
   const running = new Set<Promise<void>>();
   let refused: Problem | undefined;

@@ -212,11 +212,11 @@ export class ScriptCalls {
     return answer;
   }
 
-  /** An approved plan covers its effects. Without one, each is asked about. */
+  /** An approved plan covers its effects, but not what a running tool asks. Without one, each effect is asked about. */
   #approval(): Approve {
     const { approvedBy: by } = this.#plan;
-    if (by !== undefined) return () => ({ by });
-    return (question) => this.#context.approve({ ...question, inScript: true });
+    return (question) =>
+      by === undefined || question.asks ? this.#context.approve({ ...question, inScript: true }) : { by };
   }
 
   #toAnswer(made: CallOutcome): CallAnswer {

@@ -10,7 +10,6 @@ import {
 } from "ai";
 import { problem } from "../../base/problems/problem.ts";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
-import type { Approve } from "../../core/calls/call-environment.ts";
 import type { CallPolicy } from "../../core/calls/decide-call.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { renderWorkingMemory } from "../../core/operations/show-session.ts";
@@ -20,7 +19,7 @@ import { type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { forModel, type TrimOptions, trimMessages } from "./messages.ts";
 import { FOUND_NAMES } from "./named-tools.ts";
-import { createSdkApprovals, type ModeOptions } from "./sdk-tool.ts";
+import { createSdkApprovals, type ModeOptions, type SdkApprovals } from "./sdk-tool.ts";
 import { createFixedTools, createFoundTools } from "./tool-modes.ts";
 
 /** Options of {@link createDisclosure}. */
@@ -57,17 +56,16 @@ export interface Disclosure {
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
 
-/** The agent's own loop approves calls itself, and has a trace. */
-interface LoopOptions extends DisclosureOptions, Pick<ModeOptions, "trace" | "hands" | "kept"> {
-  readonly approve?: Approve;
+/** The agent's own loop answers questions itself, and has a trace. */
+interface LoopOptions
+  extends Omit<DisclosureOptions, "approvals">,
+    Pick<ModeOptions, "trace" | "hands" | "kept"> {
+  readonly approvals?: DisclosureOptions["approvals"] | SdkApprovals;
   readonly policy?: Partial<CallPolicy>;
 }
 
-function toApproving({ approvals, approve, policy }: LoopOptions): FaceOptions {
-  if (approvals !== "gateway") return { policy: { asks: "destructive" } };
-  return { ...(approve && { approve }), ...(policy && { policy }) };
-}
-
+/** The application is asked about destructive calls. */
+const BY_APPLICATION: Partial<CallPolicy> = { asks: "destructive" };
 /** Shorter ids may occur in a text by chance. */
 const SHORTEST_ID = 4;
 
@@ -112,9 +110,11 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   const handle = options.session ?? (await gateway.openSession({ principal }));
   const openSession = () => gateway.session(handle, { principal });
   const session = await openSession();
-  const call: FaceOptions = { principal, session: handle, ...toApproving(options) };
-  const approvals =
-    options.approvals === "gateway" ? undefined : createSdkApprovals(gateway, call, openSession);
+  const { approvals: approver = "application", policy = BY_APPLICATION } = options;
+  const call: FaceOptions = { principal, session: handle, ...(approver !== "gateway" && { policy }) };
+  const application = () => createSdkApprovals(gateway, call, openSession);
+  const byName = { application, gateway: () => undefined };
+  const approvals = typeof approver === "string" ? byName[approver]() : approver;
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
   const disclosed = await create(gateway, { ...options, call, session, approvals, ownNames });
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);

@@ -46,7 +46,9 @@ export function toSdkTool(
       });
     },
     toModelOutput: ({ output }) => toToolOutput(output as ToolAnswer, isNewer),
-    needsApproval: approvals ? (input, options) => approvals.needsApproval(toCall(input), options) : false,
+    needsApproval: approvals?.needsApproval
+      ? (input, options) => approvals.needsApproval!(toCall(input), options)
+      : false,
   };
 }
 
@@ -117,8 +119,13 @@ interface SdkCall {
   readonly messages: readonly ModelMessage[];
 }
 
-/** Approvals through the AI SDK's own mechanism. */
-type SdkApprovals = ReturnType<typeof createSdkApprovals>;
+/** How the questions of calls are answered. */
+export interface SdkApprovals {
+  /** Whether the application has to approve a call before it runs. Absent: a person answers while the call runs. */
+  needsApproval?(call: ToolCall, sdkCall: SdkCall): Promise<boolean>;
+  /** Answers the gateway's questions about a call that runs. */
+  approveFor(sdkCall: SdkCall): Approve;
+}
 
 /**
  * Binds the application's approval to the exact call. The AI SDK runs a call only after its approval, mostly in a
@@ -129,13 +136,13 @@ export function createSdkApprovals(
   gateway: Gateway,
   options: FaceOptions,
   openSession: () => Promise<Session>,
-) {
+): SdkApprovals {
   /** The questions that the calls of this turn raise. */
   const judged = new Map<string, readonly string[]>();
 
   return {
-    /** Whether the application has to approve a call before it runs. Decided once in a turn. */
-    needsApproval: async ({ operation, input }: ToolCall, { toolCallId, messages }: SdkCall) => {
+    // Decided once in a turn.
+    needsApproval: async ({ operation, input }, { toolCallId, messages }) => {
       const judgedBefore = judged.get(toolCallId);
       if (judgedBefore) return judgedBefore.length > 0;
       const decisions = await faceApiOf(gateway).decide(operation, input, options);
@@ -150,10 +157,11 @@ export function createSdkApprovals(
       }
       return questions.length > 0;
     },
-    /** Answers the gateway's question when the call runs. */
     approveFor:
-      ({ toolCallId, messages }: SdkCall): Approve =>
-      async ({ hash }) => {
+      ({ toolCallId, messages }) =>
+      async ({ hash, asks }) => {
+        // The application was not asked about what a running tool asks.
+        if (asks) return false;
         if (wasAsked(toolCallId, messages)) {
           const { memory } = await openSession();
           return memory.asked.includes(markOf(toolCallId, hash));

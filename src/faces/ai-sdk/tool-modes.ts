@@ -68,7 +68,7 @@ export async function createFoundTools(
     operation: GET,
     input,
   }));
-  const search = createFoundSearch(gateway, named, { call, session, trace });
+  const search = createFoundSearch(gateway, named, { call, session, approvals, trace });
   const tools: ToolSet = { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader };
   for (const [name, { sdk, entry }] of named.tools) {
     tools[name] = toTool(sdk, (input) => toEntryCall(entry, input));
@@ -158,14 +158,21 @@ const MOST_NAMED = 2;
 function createFoundSearch(
   gateway: Gateway,
   named: NamedTools,
-  { call, session, trace }: Pick<ModeOptions, "call" | "session" | "trace">,
-): (input: ToolSearchInput, signal?: AbortSignal) => Promise<ToolSearchOutput> {
-  return async (input, signal) => {
+  { call, session, approvals, trace }: Pick<ModeOptions, "call" | "session" | "approvals" | "trace">,
+): Parameters<typeof createToolSearch>[0] {
+  return async (input, sdkCall) => {
     const called = input.call && named.tools.get(input.call.name);
     const entry = called?.entry;
     const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const limit = entry ? discovers : discovers + MOST_NAMED;
-    const options = { ...call, ...(signal && { signal }), ...traced(trace) };
+    const { abortSignal: signal } = sdkCall;
+    const approve = approvals?.approveFor(sdkCall);
+    const options = {
+      ...call,
+      ...(signal && { signal }),
+      ...traced(trace),
+      ...(approve && { approve }),
+    };
     const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
     const toOutput = (answer: AskOutput) => {
       const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));

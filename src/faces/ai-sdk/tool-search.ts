@@ -1,4 +1,4 @@
-import { jsonSchema, type Tool, tool } from "ai";
+import { jsonSchema, type Tool, type ToolExecutionOptions, tool } from "ai";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { Block } from "../../core/answers/blocks.ts";
 import { toDiscover } from "../../core/answers/hit.ts";
@@ -56,7 +56,7 @@ export const SEARCH_DEFINITION = {
 };
 
 export function createToolSearch(
-  search: (input: ToolSearchInput, signal: AbortSignal | undefined) => Promise<ToolSearchOutput>,
+  search: (input: ToolSearchInput, call: ToolExecutionOptions<unknown>) => Promise<ToolSearchOutput>,
 ): Tool<ToolSearchInput, ToolSearchOutput> {
   const { description, inputSchema } = SEARCH_DEFINITION;
   let isNewer = false;
@@ -65,7 +65,7 @@ export function createToolSearch(
     inputSchema: jsonSchema<ToolSearchInput>(inputSchema, { validate }),
     execute: (input, options) => {
       isNewer ||= "context" in options;
-      return search(input, options.abortSignal);
+      return search(input, options);
     },
     toModelOutput: ({ output }) =>
       toToolOutput({ ok: true, text: toSearchText(output), data: output }, isNewer),

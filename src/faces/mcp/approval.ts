@@ -2,8 +2,10 @@ import { type InputRequiredResult, inputRequired, inputResponse } from "@modelco
 import { UNDRAWN } from "../../base/safety/invisible.ts";
 import { spellLookalikes } from "../../base/safety/visible-text.ts";
 import { boundaryBefore } from "../../base/util/cut-text.ts";
-import type { Approval, Approve } from "../../core/calls/call-environment.ts";
+import { lazy } from "../../base/util/lazy.ts";
+import type { Approve } from "../../core/calls/call-environment.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
+import type { Approval } from "../../core/nouns/question.ts";
 import type { AskingOptions } from "../../gateway/face-api.ts";
 import { refusedState } from "./protocol-errors.ts";
 import type { RequestContext } from "./request.ts";
@@ -19,21 +21,29 @@ const ONE_KEY = /\bclaude-code\b/i;
 /** The client says that its person agreed. */
 const BY_CLIENT: Approval = { by: "person behind the client" };
 
-/** The answer of the person behind the client, who is asked between requests. It counts once, and for its question alone. */
+/**
+ * The answers of the person behind the client, who is asked between requests. They count once, and for their questions
+ * alone; `used` has the hashes of those that this request has answered.
+ */
 export function answersOf(
   states: SealedStates,
   context: RequestContext,
-): Pick<AskingOptions, "answers" | "approve"> {
-  const { state } = context;
-  if (!state) return { answers: () => false };
+): Pick<AskingOptions, "answers" | "approve"> & { readonly used: readonly string[] } {
+  const { state, principal } = context;
+  const used: string[] = [];
+  if (!state) return { answers: () => false, used };
   // A tool that has begun was approved in an earlier request of the same call.
   const answer = state.kind === "tool" ? BY_CLIENT : readAnswer(state.pages, context);
-  const answers: Approve = async ({ hash, principal, inScript }) => {
-    if (inScript || state.call !== hash) return false;
-    return (await states.spend(state.nonce, principal.id)) && answer;
+  const earlier = state.kind === "tool" ? [] : state.approved;
+  const spend = lazy(() => states.spend(state.nonce, principal.id));
+  const answers: Approve = async ({ hash, inScript }) => {
+    const isEarlier = earlier.includes(hash);
+    if (inScript || !(isEarlier || hash === state.call) || !(await spend())) return false;
+    used.push(hash);
+    return isEarlier ? BY_CLIENT : answer;
   };
   // A client that nobody sits at cancels, and is not asked again.
-  return answer === false ? { answers: undefined, approve: answers } : { answers };
+  return answer === false ? { answers: undefined, approve: answers, used } : { answers, used };
 }
 
 function readAnswer(pages: number, { responses, client }: RequestContext): Approval {
@@ -52,10 +62,9 @@ export function toQuestion(
   question: ApprovalRequest,
   states: SealedStates,
   { state, client }: RequestContext,
+  used: readonly string[],
 ): InputRequiredResult {
-  const isNextOfPlan =
-    state?.kind === "approval" && state.resume === question.resume && state.call !== question.hash;
-  if (state && !(isNextOfPlan && question.resume)) throw refusedState();
+  if (state && used.length === 0) throw refusedState();
   const oneKey = isOneKey(client);
   const pages = pagesOf(question);
   const op = visible(question.op);
@@ -71,7 +80,7 @@ export function toQuestion(
     ];
   });
   return inputRequired({
-    requestState: states.approvalState(question, pages.length),
+    requestState: states.approvalState(question, { pages: pages.length, approved: used }),
     inputRequests: {
       ...Object.fromEntries(parts),
       [KEY]: toForm(message, oneKey || { title: "Approve", description: "Run exactly this call" }),

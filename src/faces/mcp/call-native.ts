@@ -11,8 +11,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
-import { callHash } from "../../core/calls/decide-call.ts";
-import type { AskingCall } from "../../core/calls/make-call.ts";
+import { type ApprovalRequest, callHash } from "../../core/calls/decide-call.ts";
 import type { Entry, RpcError } from "../../core/nouns/entry.ts";
 import { toPlainText } from "../../core/nouns/plain-text.ts";
 import {
@@ -55,34 +54,31 @@ export async function callNative(
   { entry, args, input }: NativeCall,
   options: AskingOptions,
   context: RequestContext,
-): Promise<{ readonly result: ToolResult } | AskingCall> {
-  if (entry.kind !== "tool") return { result: await load(caller, entry, args, context, toResult) };
+  ask: (question: ApprovalRequest) => ToolResult,
+): Promise<ToolResult> {
+  if (entry.kind !== "tool") return load(caller, entry, args, context, toResult);
   checkState(entry, args, context);
   const { passing, passed } = passingOn(options);
   const output = await faceApiOf(caller.gateway).run("exec", input, { ...passing, ...NATIVE });
-  if ("asks" in output) return output;
+  if ("asks" in output) return ask(output.asks);
   // The SDK checks the result on its way out; here only its shape matters.
   const { content } = fieldsOf(passed.result);
   if (Array.isArray(content) && (output.ok || output.error.code === "UPSTREAM_ERROR")) {
     const outside = output.ok ? output.meta.outside : output.error.outside;
-    return { result: visibleResult(passed.result as CallToolResult, entry.domain, outside) };
+    return visibleResult(passed.result as CallToolResult, entry.domain, outside);
   }
   if (!output.ok) {
     throwFailed(passed.error, output.error.code);
     const { code, message, next, details } = output.error;
     return {
-      result: {
-        content: [{ type: "text", text: output.text }],
-        structuredContent: { error: { code, message, next, details } },
-        isError: true,
-      },
+      content: [{ type: "text", text: output.text }],
+      structuredContent: { error: { code, message, next, details } },
+      isError: true,
     };
   }
   const value = output.result as Json;
-  const result = isInputRequiredResult(value)
-    ? toInputRequired(caller, entry, args, value, context)
-    : toResult(value, guidanceText(output.guidance ?? []));
-  return { result };
+  if (isInputRequiredResult(value)) return toInputRequired(caller, entry, args, value, context);
+  return toResult(value, guidanceText(output.guidance ?? []));
 }
 
 /** Loads a document, skill or prompt whole, or asks the client for the input that loading needs. */

@@ -1,6 +1,7 @@
 import { type CallToolResult, isInputRequiredResult, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { blocksOf } from "../../core/answers/blocks.ts";
+import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { type AskingOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -88,20 +89,17 @@ export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Ca
 /** Runs a tool of the surface, or asks the person behind the client first. Refusals are results that a model can read. */
 async function callTool(parts: CallParts, tool: ToolCall, context: RequestContext): Promise<ToolResult> {
   const asksClient = parts.approvals === "client" && context.canAsk;
-  const options: AskingOptions = {
-    answers: undefined,
-    ...context.options,
-    ...(asksClient && answersOf(parts.states, context)),
-  };
+  const { used, ...asking } = asksClient ? answersOf(parts.states, context) : NOBODY;
+  const options: AskingOptions = { ...context.options, ...asking };
   const { operation, input, native } = tool;
-  if (native) {
-    const result = await callNative(parts, { ...native, input }, options, context);
-    return "asks" in result ? toQuestion(result.asks, parts.states, context) : result.result;
-  }
+  const ask = (question: ApprovalRequest) => toQuestion(question, parts.states, context, used);
+  if (native) return callNative(parts, { ...native, input }, options, context, ask);
   const answer = await faceApiOf(parts.gateway).run(operation, input, options);
-  if ("asks" in answer) return toQuestion(answer.asks, parts.states, context);
+  if ("asks" in answer) return ask(answer.asks);
   return toResult(toToolAnswer(answer), parts.structured || context.structured, readsBytes(context.client));
 }
+
+const NOBODY = { answers: undefined, used: [] };
 
 function toResult(
   { ok, text, data }: ToolAnswer,

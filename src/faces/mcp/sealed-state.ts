@@ -62,6 +62,8 @@ export type SealedState = { readonly call: string; readonly nonce: string } & (
       readonly kind: "approval";
       /** How many pages the question has. */
       readonly pages: number;
+      /** Hashes of the questions that were answered with yes before this one. */
+      readonly approved: readonly string[];
     } & Pick<ApprovalRequest, "resume" | "session">)
   | { readonly kind: "tool"; readonly state: string }
 );
@@ -75,9 +77,12 @@ export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TT
   const { seal, open } = createSealer<SealedState>({ secret, ttlMs: Math.min(ttlMs, APPROVAL_MS) });
   return {
     open,
-    approvalState: ({ hash, principal, resume, session }: ApprovalRequest, pages: number) => {
+    approvalState: (
+      { hash, principal, resume, session }: ApprovalRequest,
+      asked: { readonly pages: number; readonly approved: readonly string[] },
+    ) => {
       const goesOn = { ...(resume && { resume }), ...(session && { session }) };
-      return seal({ kind: "approval", call: hash, nonce: mintHandle(""), pages, ...goesOn }, principal.id);
+      return seal({ kind: "approval", call: hash, nonce: mintHandle(""), ...asked, ...goesOn }, principal.id);
     },
     /** State of a tool that has begun. */
     toolState: (call: string, state: string, principal: Principal) =>

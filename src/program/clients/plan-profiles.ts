@@ -10,7 +10,7 @@ import {
   type ToolRules,
   toolRules,
   withRules,
-} from "../../sources/mcp/config/profiles.ts";
+} from "../../sources/mcp/config/overrides.ts";
 import {
   type McpServerConfig,
   readServerConfig,
@@ -80,8 +80,6 @@ export function planProfiles(
   const plans = [...wanted].map(([base, found]) => {
     const profile = profileName(base, profiles, options.earlier);
     const before = rulesBefore(profile, profiles, servers.all, options.earlier);
-    // The person has made it a profile of all servers.
-    if (!before) return { base, profile, moved: [], shared: [], uses: [], edits: [] };
     const moved = moveServers(found, before, servers);
     const known = { ...before, ...moved.rules };
     const added = Object.entries(shared).filter(([name]) => !Object.hasOwn(known, name));
@@ -89,29 +87,23 @@ export function planProfiles(
     return {
       base,
       profile,
-      moved: moved.servers.map((server) =>
-        Object.hasOwn(present, server.name)
-          ? { ...server, notes: [...server.notes, "Keyhole has the same program already."] }
-          : server,
-      ),
-      shared: added.map(([name, rule]): ProfileServer => {
-        return { name, config: withRules(present[name], rule) as McpServerConfig, notes: [] };
-      }),
+      moved: moved.servers,
+      shared: added.map(([name, rule]) => ({ name, config: servers.with(name, rule), notes: [] })),
       uses: Object.keys(rules),
-      edits: profileEdits(profile, rules, profiles),
+      edits: profileEdits(profiles, profile, before, rules),
     };
   });
   const added = [...servers.all].filter(([name]) => !Object.hasOwn(present, name)) as [string, PlainObject][];
   return {
     /** The name of each wanted profile in Keyhole's config. It differs if the person has a profile of that name. */
     names: new Map(plans.map(({ base, profile }) => [base, profile])),
-    moved: plans.flatMap((plan): MovedServer[] => plan.moved),
-    shared: plans.flatMap((plan): ProfileServer[] => plan.shared),
-    uses: [...new Set(plans.flatMap((plan): string[] => plan.uses))],
+    moved: plans.flatMap(({ moved }) => moved),
+    shared: plans.flatMap(({ shared }): ProfileServer[] => shared),
+    uses: [...new Set(plans.flatMap(({ uses }) => uses))],
     /** Changes of Keyhole's config. The first adds servers, the others fill profiles. */
     edits: [
       { at: ["mcpServers"], remove: [], set: Object.fromEntries(added) },
-      ...plans.flatMap((plan): ConfigEdit[] => plan.edits),
+      ...plans.flatMap(({ edits }) => edits),
     ],
   };
 }
@@ -124,6 +116,8 @@ function createServers(present: PlainObject, { client, home }: ProfileOptions) {
   const programs = new Map([...all].map(([name, config]) => [name, programKey(config, home)]));
   return {
     all: all as ReadonlyMap<string, unknown>,
+    with: (name: string, rules: ServerRules) => withRules(all.get(name), rules) as McpServerConfig,
+    notes: (name: string) => (Object.hasOwn(present, name) ? ["Keyhole has the same program already."] : []),
     /** Finds a server of the same program that may be used, or adds one. Returns its name. */
     place: (label: string, config: McpServerConfig, mayUse: (name: string) => boolean): string => {
       const program = programKey(config, home);
@@ -164,8 +158,10 @@ function rulesBefore(
   profiles: PlainObject,
   servers: Servers["all"],
   earlier: EarlierConnections,
-): RulesByServer | undefined {
-  if (Object.hasOwn(profiles, profile)) return rulesOf(readProfile(profiles, profile));
+): RulesByServer {
+  // The person may have made it a profile of all servers.
+  if (Object.hasOwn(profiles, profile))
+    return rulesOf(readProfile(profiles, profile)) ?? allAsTheyAre([...servers.keys()]);
   const names = earlier.servers.filter((name) => servers.has(name));
   return Object.fromEntries(
     names.map((name) => [name, toRules(toolRules(servers.get(name)), servers.get(name))]),
@@ -196,8 +192,8 @@ function moveServers(found: readonly MovableServer[], before: RulesByServer, ser
     const rule = { ...toRules(tools, entry, timeoutMs), ...(isAlias && { aliases: [label] }) };
     const server: MovedServer = {
       name,
-      config: withRules(entry, rule) as McpServerConfig,
-      notes: group.flatMap(({ server }) => server.notes),
+      config: servers.with(name, rule),
+      notes: [...group.flatMap(({ server }) => server.notes), ...servers.notes(name)],
       isOfProject: group.every(({ server }) => server.isOfProject),
     };
     return { server, rule };
@@ -226,7 +222,7 @@ function sharedRules(
   profiles: PlainObject,
   { sharing, sharesAll }: ProfileOptions,
 ): RulesByServer {
-  const whole: RulesByServer = Object.fromEntries(Object.keys(present).map((name) => [name, {}]));
+  const whole = allAsTheyAre(Object.keys(present));
   const chosen = sharing.map((name): RulesByServer => {
     if (Object.hasOwn(profiles, name)) return rulesOf(readProfile(profiles, name)) ?? whole;
     if (Object.hasOwn(present, name)) return { [name]: {} };
@@ -242,14 +238,22 @@ function sharedRules(
   return Object.fromEntries(shared);
 }
 
+function allAsTheyAre(names: readonly string[]): RulesByServer {
+  return Object.fromEntries(names.map((name) => [name, {}]));
+}
+
 /** Writes a new profile, or the changed servers of one that is there. */
-function profileEdits(profile: string, rules: RulesByServer, profiles: PlainObject): ConfigEdit[] {
+function profileEdits(
+  profiles: PlainObject,
+  profile: string,
+  before: RulesByServer,
+  rules: RulesByServer,
+): ConfigEdit[] {
   if (!Object.hasOwn(profiles, profile))
     return [{ at: ["profiles"], remove: [], set: { [profile]: { servers: rules } } }];
-  const written = field(profiles[profile], "servers");
-  if (!isPlainObject(written)) return [{ at: ["profiles", profile], remove: [], set: { servers: rules } }];
-  const changed = Object.entries(rules).filter(
-    ([name, rule]) => !isDeepStrictEqual(field(written, name), rule),
-  );
+  const changed = Object.entries(rules).filter(([name, rule]) => !isDeepStrictEqual(before[name], rule));
+  if (changed.length === 0) return [];
+  if (!isPlainObject(field(profiles[profile], "servers")))
+    return [{ at: ["profiles", profile], remove: [], set: { servers: rules } }];
   return [{ at: ["profiles", profile, "servers"], remove: [], set: Object.fromEntries(changed) }];
 }

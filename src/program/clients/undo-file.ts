@@ -44,8 +44,8 @@ export async function undoOwn(
         field(rules, name) !== undefined &&
         (remove.includes(name) || isDeepStrictEqual(field(rules, name), written[name])),
     );
-    const isWhole = Object.keys(others).length === 0 && Object.keys(fieldsOf(rules)).length === gone.length;
-    return { profile, gone, isWhole: isWhole && Object.hasOwn(profiles, profile) };
+    const isWhole = isPlainObject(rules) && Object.keys({ ...rules, ...others }).length === gone.length;
+    return { profile, gone, isWhole };
   });
   const whole = shrunk.filter(({ isWhole }) => isWhole).map(({ profile }) => profile);
   const isLast = whole.length > 0 && Object.keys(profiles).every((profile) => whole.includes(profile));

@@ -155,7 +155,8 @@ async function undo({ name, title }: Client, isDry: boolean): Promise<void> {
   }
   if (isDry) {
     const hide = createRedact([], { kinds: true });
-    for (const file of plan.files) console.log(hide(diffOf(file)).split("\n").map(toVisibleLine).join("\n"));
+    const changes = [...plan.files, ...(plan.own ? [plan.own] : [])];
+    for (const file of changes) console.log(hide(diffOf(file)).split("\n").map(toVisibleLine).join("\n"));
     return console.log("\nNothing was written.");
   }
   for (const profile of plan.keptProfiles)

@@ -35,7 +35,8 @@ export const firstLook = defineCommand({
     const found = await findConfigs(CLIENTS, machine);
     const { configs, clients } = serversToMove(shareServers(found, machine.home));
     const isAsked = hasTerminal() && !json;
-    if (!json) console.log(listLines(found, machine.home).join("\n"));
+    const listed = sharedLines(found, machine.home, columnsOf());
+    if (!json) console.log(listed.join("\n") || "No MCP servers found in the configs of known clients.");
     const isMeasured =
       configs.size > 0 &&
       !dryRun &&
@@ -43,8 +44,11 @@ export const firstLook = defineCommand({
         (isAsked && (await askYesOrNo(`\nStart ${countOf(configs.size, "server")} to count the tokens?`))));
     const measured = isMeasured ? await measure(configs, clients, machine.home) : undefined;
     if (json) return console.log(JSON.stringify(toJson(found, measured), null, 2));
-    if (measured) console.log(["", ...measuredLines(measured)].join("\n"));
-    const open = clientsToConnect(found);
+    if (measured) {
+      const costs = costSentence(measured.servers, columnsOf());
+      console.log(["", ...costs, ...savingLines(measured.savings, columnsOf()), ""].join("\n"));
+    }
+    const open = clients.map(({ client }) => client);
     if (dryRun) return showPlans(open);
     const saving = open.filter(({ name }) => wouldSave(name, measured));
     if (!isAsked || yes || open.length === 0)
@@ -70,7 +74,6 @@ function orReport(connecting: Promise<void>): Promise<void> {
 
 /** Asks which clients to connect. `y` stands for those that would save tokens, or for the only one. */
 async function askWhich(open: readonly Client[], saving: readonly Client[]): Promise<readonly Client[]> {
-  if (open.length === 0) return [];
   const names = open.map(({ name }) => name);
   say(
     "Connecting moves the servers behind Keyhole and keeps a backup. keyhole connect CLIENT --dry-run shows each changed line; keyhole disconnect CLIENT goes back.",
@@ -80,7 +83,8 @@ async function askWhich(open: readonly Client[], saving: readonly Client[]): Pro
     const agreed = await askYesOrNo(`Connect ${open[0]!.title}${anyway}, and let its servers start?`);
     return agreed ? open : [];
   }
-  const yes = saving.length === 0 ? "" : `y (the ${saving.length} that save), `;
+  const isSome = saving.length > 0 && saving.length < open.length;
+  const yes = isSome ? `y (the ${saving.length} that save), ` : "";
   const choices = `${yes}all, none, or some of ${names.join(" ")}`;
   say(`Connect which clients, and let their servers start? ${choices}`);
   for (;;) {
@@ -132,19 +136,6 @@ function nextLines(count: number, isMeasured: boolean, open: readonly Client[]):
   ];
 }
 
-/** Clients with servers that can move. */
-function clientsToConnect(found: readonly FoundConfig[]): Client[] {
-  const movable = found.filter(
-    ({ place, servers }) => place.scope === "user" && servers.some(({ config }) => config),
-  );
-  return [...new Set(movable.map(({ client }) => client))];
-}
-
-function listLines(found: readonly FoundConfig[], home: string): string[] {
-  const lines = sharedLines(found, home, columnsOf());
-  return lines.length > 0 ? lines : ["No MCP servers found in the configs of known clients."];
-}
-
 /** The person has agreed to start them, and only their listings are read. */
 function measure(
   configs: ReadonlyMap<string, McpServerConfig>,
@@ -172,10 +163,6 @@ function toJson(found: readonly FoundConfig[], measured: Measured | undefined): 
     })),
     ...(measured && { measured: { ...measured, conversation: CONVERSATION } }),
   };
-}
-
-function measuredLines({ servers, savings }: Measured): string[] {
-  return [...costSentence(servers, columnsOf()), ...savingLines(savings, columnsOf()), ""];
 }
 
 /** Prints text of this program or of an outside word in whole words. */

@@ -26,7 +26,7 @@ const OPTIONS = {
     help: "all calls since a date such as 2026-01-31, or an age such as 30m, 12h or 7d",
   },
   agent: { takes: "ID", help: "only calls of this caller" },
-  json: { help: "calls as they are stored, one line of JSON each" },
+  json: { help: "one line of JSON for each line, calls as they are stored" },
   folder: { takes: "DIRECTORY", help: "the record of calls to read (default: the one in the state folder)" },
   contains: {
     takes: "HASH",
@@ -55,19 +55,20 @@ export const logs = defineCommand({
   },
 });
 
-async function showDaemonLog({ words: [server], number: count, follow }: LogsInput): Promise<void> {
+async function showDaemonLog({ words: [server], number: count, follow, json }: LogsInput): Promise<void> {
+  const print = (line: string) => console.log(json ? JSON.stringify({ line }) : toVisibleLine(line));
   const path = daemonPaths().log;
   const isWanted = (line: string) => line !== "" && (server === undefined || line.includes(server));
   const { lines, end } = await readFrom(path, 0);
   const newest = count === 0 ? [] : lines.filter(isWanted).slice(-count);
-  for (const line of newest) console.log(toVisibleLine(line));
-  if (newest.length === 0 && !follow)
+  for (const line of newest) print(line);
+  if (newest.length === 0 && !follow && !json)
     console.log(`No lines in ${path}. A client that starts Keyhole makes some.`);
   for (let from = end; follow; ) {
     await sleep(FOLLOW_MS);
     const more = await readFrom(path, from);
     from = more.end;
-    for (const line of more.lines.filter(isWanted)) console.log(toVisibleLine(line));
+    for (const line of more.lines.filter(isWanted)) print(line);
   }
 }
 

@@ -129,15 +129,16 @@ async function operate(name: OperationName, fields: object, options: OperationFl
   }
 }
 
-/** With an address, the gateway that runs there; otherwise one of its own for the config and the settings. */
+/** The gateway of the address; otherwise that of the daemon, if one runs; otherwise one of its own. */
 async function open(options: OperationFlags): Promise<Operator> {
   const { url = process.env.KEYHOLE_URL, config } = options;
   if (url && config === undefined) {
     const { openRemote } = await import("../open/open-remote.ts");
     return openRemote(url, process.env.KEYHOLE_TOKEN);
   }
-  const { openLocal } = await import("../open/open-local.ts");
-  return openLocal({ ...options, isAsked: hasTerminal() });
+  const { openRunning } = await import("../daemon/terminal-calls.ts");
+  const local = { ...options, isAsked: hasTerminal() };
+  return (await openRunning(local)) ?? (await import("../open/open-local.ts")).openLocal(local);
 }
 
 /** The operations that run writing tools. */
@@ -199,6 +200,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   timeout_ms: "how long the script may run",
   keep: "keep the script as a recipe, described by a JSON object",
 };
+/** Options with another name than their field. */
+const NAMED: Readonly<Record<string, string>> = { domain: "server", perDomain: "per-server" };
 /** The words of the command line carry these fields. */
 const WORDED = ["query", "path", "op", "route", "code"];
 
@@ -210,7 +213,8 @@ function optionsOf({ input }: CommandOperation): OperationField[] {
     const isFlag = schema.safeParse(true).success && !schema.safeParse("text").success;
     return {
       name,
-      option: name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      option:
+        NAMED[name] ?? name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       about: isFlag ? { isOpen: true, help } : { takes: "VALUE", help },
       read: (value) =>
         typeof value === "string" && !schema.safeParse(value).success ? readValue(value) : value,
@@ -239,12 +243,14 @@ function toInput(
   return { ...command.toInput(words, Object.fromEntries(values)), ...Object.fromEntries(options) };
 }
 
-/** `--dry-run=false` and `--no-dry-run` are the same. */
+/** `--dry-run=false` and `--no-dry-run` are the same. `--domain` is the name that `--server` had. */
 function spellOut(arg: string): string {
-  return arg.replace(
-    /^--([\w-]+)=(true|false)$/,
-    (_, option, value) => `--${value === "true" ? "" : "no-"}${option}`,
-  );
+  return arg
+    .replace(/^--(per-)?domain(?=$|=)/, "--$1server")
+    .replace(
+      /^--([\w-]+)=(true|false)$/,
+      (_, option, value) => `--${value === "true" ? "" : "no-"}${option}`,
+    );
 }
 
 /** Numbers, true, false, null, lists and objects are read as JSON; everything else is text. */

@@ -1,11 +1,13 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { countOf } from "../../base/util/count-of.ts";
+import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
+import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
@@ -47,16 +49,23 @@ interface Shown {
 async function overview(opened: OpenedConfig): Promise<Shown> {
   const found = await findConfigs(CLIENTS, thisMachine());
   const connected = [...new Set(found.flatMap(({ client, isConnected }) => (isConnected ? client : [])))];
-  const labels = opened.servers.map(({ label }) => label);
   const [measured, daemon] = await Promise.all([
     measureServers(
       opened.servers,
-      connected.map((client) => ({ client, labels })),
+      // Clients are connected to Keyhole's own config.
+      opened.config === undefined
+        ? connected.map((client) => ({ client, labels: labelsOf(client.name, opened) }))
+        : [],
       opened.options.pins,
     ),
     requestDaemon("status"),
   ]);
   const clients = connected.map(({ title }) => title);
+  const users = connected.map(({ name, title }) => {
+    const { servers: own } = fieldsOf(field(opened.settings.profiles, name));
+    const names = Object.keys(fieldsOf(own));
+    return names.length === 0 ? title : `${title} (${names.join(", ")})`;
+  });
   const agents = openTokens()
     .list()
     .map(({ name, expiresAt }) => ({ name, ...(expiresAt !== undefined && { expiresAt }) }));
@@ -78,7 +87,7 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       savings,
     },
     lines: [
-      ...fact("clients", clients.join(", ") || "none connected: keyhole connect CLIENT"),
+      ...fact("clients", users.join(", ") || "none connected: keyhole connect CLIENT"),
       ...fact("daemon", daemon ? daemonLine(daemon) : "not running; the first client starts it"),
       ...fact("agents", named || "none over HTTP"),
       ...fact("servers", String(rows.length || "none: keyhole add NAME -- COMMAND ARGS")),
@@ -86,6 +95,13 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
       ...(savings.length > 0 ? ["", ...savingLines(savings)] : []),
     ],
   };
+}
+
+/** The servers that a connected client has: those of its profile, or all. */
+function labelsOf(client: string, { servers, loaded }: OpenedConfig): string[] {
+  const { data: profile = {} } = profileSchema.safeParse(loaded.settings.profiles[client]);
+  const rules = rulesOf(profile);
+  return servers.map(({ label }) => label).filter((label) => !rules || Object.hasOwn(rules, label));
 }
 
 /** The values of variables and headers may be secret, so JSON has the lines that people see. */
@@ -98,21 +114,15 @@ function fact(name: string, text: string): string[] {
   return fitted(name.padEnd(9), text);
 }
 
-function serverRow(
-  {
-    name,
-    tools,
-    tokens,
-    state,
-    failure,
-  }: { readonly name: string; readonly state: string } & Omit<ServerCost, "label">,
-  width: number,
-): string[] {
+type ServerRow = Omit<ServerCost, "label"> & { readonly name: string; readonly state: string };
+
+function serverRow({ name, tools, tokens, state, failure }: ServerRow, width: number): string[] {
   const cost = failure === undefined && tools > 0 ? costOf(tools, tokens) : "";
   return fitted(`  ${name.padEnd(width)}  ${cost.padEnd(COST_WIDTH)}  `, state);
 }
 
 const COST_WIDTH = 26;
+const INDENT = " ".repeat(8);
 
 function costOf(tools: number, tokens: number): string {
   const shown = [tools, tokens].map((count) => count.toLocaleString("en-US"));
@@ -121,24 +131,24 @@ function costOf(tools: number, tokens: number): string {
 
 /** Puts text beside its beginning, in as many lines as the terminal needs. */
 function fitted(beginning: string, text: string): string[] {
-  const indent = " ".repeat(Math.min(beginning.length, 8));
   const { columns = Number.POSITIVE_INFINITY } = process.stdout;
   const whole = toVisibleLine(`${beginning}${text}`.trimEnd());
   if (whole.length <= columns) return [whole];
-  const [first = "", ...more] = wrapText(toVisibleLine(text), Math.max(20, columns - indent.length));
-  if (beginning.length + first.length <= columns)
-    return [`${toVisibleLine(beginning)}${first}`, ...more.map((line) => `${indent}${line}`)];
-  return [toVisibleLine(beginning.trimEnd()), ...[first, ...more].map((line) => `${indent}${line}`)];
+  const lines = wrapText(toVisibleLine(text), Math.max(20, columns - INDENT.length));
+  return [toVisibleLine(beginning.trimEnd()), ...lines.map((line) => `${INDENT}${line}`)];
 }
 
 function stateOf(
-  { label, program }: Pick<McpSource, "label" | "program">,
+  { label, program, diagnostics }: Pick<McpSource, "label" | "program" | "diagnostics">,
   { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
   config: string | undefined,
 ): string {
   const approve = suggestCommand(["approve", label], config);
   if (!openConsents().isGiven(program())) return `waits for approval: ${approve}`;
-  if (failure !== undefined) return `down: ${failure}`;
+  const { status } = diagnostics();
+  if (status?.state === "needs_login") return `${status.reason}: ${suggestCommand(["login", label], config)}`;
+  if (failure !== undefined)
+    return `down: ${status?.reason ?? failure}. ${suggestCommand(["doctor"], config)} says how to fix it`;
   if (waiting === 0) return "ready";
   return `${waiting === tools ? "waits" : `${waiting} of them wait`} for approval: ${approve}`;
 }
@@ -201,11 +211,13 @@ function toRow(entry: ToolEntry, countTokens: Parameters<typeof definitionTokens
 
 /** `name → tool` with what it does, in columns where the terminal has room. */
 function toolLines(tools: readonly ToolRow[]): string[] {
+  // If all wait, the first line says so.
+  const isMarked = tools.some(({ isApproved }) => isApproved);
   const rows = tools.map(({ name, tool, does, tokens, isApproved }) => [
     name,
     `→ ${tool}`,
     does,
-    `${tokens} tokens${isApproved ? "" : ", waits for approval"}`,
+    `${tokens} tokens${isApproved || !isMarked ? "" : ", waits for approval"}`,
   ]);
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.flatMap((row) => {

@@ -20,12 +20,8 @@ test.each([
   const config = join(home, "mcp.json");
   const configs = createDaemonConfigs({ idleMs: 1_000 });
   const request = {
-    config,
-    shortcut: [],
-    allowWrite: false,
-    trust: false,
-    cwd: home,
-    env: { HOME: home },
+    want: "serve" as const,
+    serve: { config, shortcut: [], allowWrite: false, trust: false, cwd: home, env: { HOME: home } },
   };
   writeFileSync(config, JSON.stringify({ mcpServers: {}, ...settings }));
   await expect(configs.open(request, () => {})).rejects.toMatchObject({ code: "DAEMON_FAILED" });

@@ -5,6 +5,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { secretVariables } from "../../base/safety/secret-values.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { inherited } from "../../sources/mcp/config/to-launch.ts";
@@ -13,8 +14,9 @@ import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
 import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
+import { callForPerson } from "../open/open-local.ts";
 import type { Settings } from "../open/settings-schema.ts";
-import type { OpenedClient } from "./daemon.ts";
+import type { OpenedClient, ServingRequest } from "./daemon.ts";
 import type { ServeRequest } from "./handshake.ts";
 
 /** A client of a config, and the way to make it open the config again. */
@@ -28,6 +30,13 @@ interface Member {
 interface Config {
   readonly members: Set<Member>;
   readonly gateway: Gateway;
+  /** The client that it was opened for. */
+  readonly first: Member;
+  /** Whether a client has been served, and others may come. */
+  isServed: boolean;
+  /** Whether no other client may use it. */
+  isPrivate(): boolean;
+  principalFor(request: ServeRequest): Principal;
   /** One for each combination of menu and right to write. */
   serverFor(request: ServeRequest): McpServer;
   close(): Promise<void>;
@@ -44,7 +53,10 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   const shared = createSharedServers();
   const configs = new Map<string, ConfigSlot>();
 
-  async function open(request: ServeRequest, reconnect: () => void): Promise<OpenedClient> {
+  async function open(
+    { want, serve: request }: ServingRequest,
+    reconnect: () => void,
+  ): Promise<OpenedClient> {
     knowSecrets(secretVariables(request.env));
     const { cwd, env, config: named } = request;
     const [{ settings, problems }, own] = await Promise.all([
@@ -57,15 +69,37 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       });
     const { audit, learning } = settings;
     const member: Member = { request, settings: { audit, learning }, reconnect };
-    const config = await join(member);
+    const config = (want === "operate" && (await findRunning(member))) || (await join(member));
+    if (want === "serve") config.isServed = true;
     return {
       notes: [
         ...problems.map(({ message, next }) => `${message} ${next}`),
         ...(config.gateway.pins.damage ? [config.gateway.pins.damage] : []),
       ],
       connect: (transport) => config.serverFor(request).connect(transport),
+      operate: async (call, options) => {
+        const { gateway } = config;
+        if ((await gateway.sources.status()).length === 0) throw problem("NO_SERVERS");
+        return callForPerson(gateway, call, { ...options, principal: config.principalFor(request) });
+      },
       leave: () => leave(config, member),
     };
+  }
+
+  /**
+   * A gateway that clients use already. The terminal of a person has another PATH than their clients, which decides how
+   * servers start, and these run.
+   */
+  async function findRunning(member: Member): Promise<Config | undefined> {
+    const key = await keyOf(member, {});
+    for (const slot of configs.values()) {
+      const config = await slot.config?.catch(() => undefined);
+      if (!config?.isServed || config.isPrivate() || configs.get(slot.key) !== slot) continue;
+      if ((await keyOf(config.first, {})) !== key) continue;
+      config.members.add(member);
+      return config;
+    }
+    return undefined;
   }
 
   /** Only what decides about a gateway is in the key: most of an environment differs for each client. */
@@ -96,25 +130,31 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       servers: { environment: env, shared, limits: { idleMs } },
     });
     const { options } = opened;
-    if (hasStatefulServer(opened.servers)) move(slot, randomUUID());
+    let isPrivate = hasStatefulServer(opened.servers);
+    if (isPrivate) move(slot, randomUUID());
     const { gateway, close } = openGateway(opened);
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
     const stopWatching = watch(async (all, next) => {
       const key = await keyOf(first);
-      const isPrivate = hasStatefulServer(next);
+      isPrivate = hasStatefulServer(next);
       // The config may now use a variable in which its clients differ.
       for (const member of [...members])
         if (member !== first && (isPrivate || (await keyOf(member)) !== key)) member.reconnect();
       await gateway.sources.set(all);
       move(slot, isPrivate || configs.has(key) ? randomUUID() : key);
     });
+    const principalFor = ({ allowWrite }: ServeRequest) => principalOf({ options, profile, allowWrite });
     return {
       members,
       gateway,
+      first,
+      isServed: false,
+      isPrivate: () => isPrivate,
+      principalFor,
       serverFor: (request) => {
         const surface = chooseSurface(request.surface, profile);
-        const principal = principalOf({ options, profile, allowWrite: request.allowWrite });
+        const principal = principalFor(request);
         const { shortcut: shortcuts } = request;
         const name = JSON.stringify([surface, principal, shortcuts]);
         const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
@@ -143,9 +183,10 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   function leave(config: Config, member: Member): void {
     config.members.delete(member);
     if (config.members.size > 0) return;
+    const wait = config.isServed ? idleMs : 0;
     setTimeout(() => {
       if (config.members.size === 0) void config.close();
-    }, idleMs).unref();
+    }, wait).unref();
   }
 
   return {
@@ -169,7 +210,10 @@ function ofProcess({ telemetry, logging }: Settings) {
 }
 
 /** Equal for clients that would get the same gateway. */
-async function keyOf({ request, settings }: Member): Promise<string> {
+async function keyOf(
+  { request, settings }: Member,
+  inheritedVariables = inherited(request.env),
+): Promise<string> {
   const { config, profile, trust, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
@@ -177,5 +221,5 @@ async function keyOf({ request, settings }: Member): Promise<string> {
   const names = text.includes("\\u") ? Object.keys(env) : used;
   const variables = [...new Set(names)].sort().map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
-  return contentHash([path, profile ?? null, trust, settings, inherited(env), variables]);
+  return contentHash([path, profile ?? null, trust, settings, inheritedVariables, variables]);
 }

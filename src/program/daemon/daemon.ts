@@ -8,7 +8,9 @@ import { isProblem, problem } from "../../base/problems/problem.ts";
 import { isSameSecret } from "../../base/safety/same-secret.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { createLineTransport } from "../../faces/mcp/line-transport.ts";
+import type { ToolAnswer } from "../../gateway/toolbox.ts";
 import { makeOwnFolder } from "../../sources/mcp/own-folder.ts";
+import type { TerminalCall, TerminalCallOptions } from "../open/open-local.ts";
 import {
   type DaemonAddress,
   type DaemonPaths,
@@ -18,6 +20,7 @@ import {
 } from "./daemon-paths.ts";
 import {
   type ClosingReason,
+  type DaemonRequest,
   type DaemonStatus,
   type Hello,
   isNewer,
@@ -26,14 +29,19 @@ import {
   type Welcome,
   WIRE,
 } from "./handshake.ts";
+import { servePerson } from "./terminal-calls.ts";
 
 /** A config that was opened for one client. */
 export interface OpenedClient {
   /** Sentences for the person who uses the client. */
   readonly notes: readonly string[];
   connect(transport: Transport): unknown;
+  operate(call: TerminalCall, options: TerminalCallOptions): Promise<ToolAnswer>;
   leave(): void;
 }
+
+/** A client, or a person who makes one call. */
+export type ServingRequest = Extract<DaemonRequest, { readonly serve: ServeRequest }>;
 
 export interface DaemonOptions {
   readonly paths: DaemonPaths;
@@ -43,7 +51,7 @@ export interface DaemonOptions {
   /** How often it checks that it is still the daemon in use. */
   readonly checkMs?: number;
   /** Opens a config for a client. `reconnect` makes the client open it again. Rejects with a problem. */
-  open(request: ServeRequest, reconnect: () => void): Promise<OpenedClient>;
+  open(request: ServingRequest, reconnect: () => void): Promise<OpenedClient>;
   count(): Pick<DaemonStatus, "configs" | "servers">;
 }
 
@@ -77,13 +85,13 @@ export async function startDaemon(options: DaemonOptions) {
     clearTimeout(late);
     const hello = line === undefined ? undefined : readHello(line, address.token);
     if (!hello) return void socket.destroy();
-    if (hello.want === "serve") return serve(socket, hello.serve, hello.version);
+    if (hello.want === "serve" || hello.want === "operate") return serve(socket, hello);
     socket.end(toLine({ ok: true, status: status() }));
     if (hello.want === "stop") leave("stopped");
   }
 
-  async function serve(socket: Socket, request: ServeRequest, clientVersion: string): Promise<void> {
-    if (isNewer(clientVersion, version)) leave("moved");
+  async function serve(socket: Socket, hello: ServingRequest & Pick<Hello, "version">): Promise<void> {
+    if (isNewer(hello.version, version)) leave("moved");
     if (leaving) return void socket.end(toLine({ ok: false, retired: true }));
     // Counts as a client from now on, so that the daemon waits for it.
     let isMoved = false;
@@ -100,7 +108,7 @@ export async function startDaemon(options: DaemonOptions) {
     clearTimeout(idle);
     let opened: OpenedClient;
     try {
-      opened = await options.open(request, () => client.leave("moved"));
+      opened = await options.open(hello, () => client.leave("moved"));
     } catch (error) {
       socket.end(toLine({ ok: false, problem: problemParts(error) }));
       return gone();
@@ -113,7 +121,8 @@ export async function startDaemon(options: DaemonOptions) {
     socket.once("close", leaveConfig);
     socket.write(toLine({ ok: true, notes: opened.notes }));
     clients.delete(client);
-    client = serveClient(socket, opened.connect);
+    if (hello.want === "serve") client = serveClient(socket, opened.connect);
+    else servePerson(socket, opened.operate);
     clients.add(client);
     if (isMoved) client.leave(leaving ?? "moved");
   }

@@ -22,8 +22,8 @@ export interface ServeRequest
 }
 
 export type DaemonRequest =
-  | { readonly want: "serve"; readonly serve: ServeRequest }
-  | { readonly want: "status" | "stop" };
+  /** To be served over MCP, or to make one call of a person at a terminal. */
+  { readonly want: "serve" | "operate"; readonly serve: ServeRequest } | { readonly want: "status" | "stop" };
 
 /** The first line of a connection. */
 export type Hello = {

@@ -64,7 +64,7 @@ export function readRelayRequest(args: readonly string[]): RelayRequest | undefi
  * where a folder adds code or servers: those have an environment and a folder of their own, and need a process of
  * their own.
  */
-function configOfDaemon(named: string | undefined): string | undefined {
+export function configOfDaemon(named: string | undefined): string | undefined {
   if (named !== undefined) return isJsonConfig(named) ? named : undefined;
   const own = settingsPath(homedir());
   const folder = process.cwd();

@@ -12,7 +12,7 @@ export const SERVE_OPTIONS = {
   },
   profile: PROFILE,
   trust: {
-    help: "start the servers that a JSON config names now, and accept their definitions without approval",
+    help: "start the servers that a JSON config names now, and serve their tools without approval",
   },
   surface: { takes: "NAME", choices: SURFACES, help: "the tools that models see (default: lanes)" },
   shortcut: {

@@ -7,13 +7,13 @@ import { readSystemPrompt } from "../../agent/chat/system-prompt.ts";
 import { createAgent } from "../../agent/loop/agent.ts";
 import type { AgentEvent } from "../../agent/loop/agent-event.ts";
 import type { AgentRecording } from "../../agent/loop/record-agent-events.ts";
-import { askPermission, tellRetry } from "../../agent/loop/run-context.ts";
+import { tellRetry } from "../../agent/loop/run-context.ts";
 import { createSessionLogs } from "../../agent/loop/session-log.ts";
 import { createLLMClient } from "../../agent/models/llm-client.ts";
 import { isProviderSupported, unknownProvider } from "../../agent/models/providers/providers.ts";
 import type { PermissionMode } from "../../agent/permissions/permission.ts";
 import { createPermissions, type RuleStore } from "../../agent/permissions/permissions.ts";
-import { createAgentTools, DESK } from "../../agent/tools/agent-tools.ts";
+import { createAgentTools } from "../../agent/tools/agent-tools.ts";
 import { type Checkpoints, createCheckpoints } from "../../agent/workspace/checkpoints.ts";
 import { workspaceDomain } from "../../agent/workspace/workspace-domain.ts";
 import { problem } from "../../base/problems/problem.ts";
@@ -78,7 +78,6 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       allow: [...user.allow, ...(options.allow ?? []), ...(allowWrite ? ["fs-write(**)"] : [])],
     },
     project,
-    ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
   });
   const desk = createAgentTools(permissions);
@@ -125,7 +124,6 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     gateway,
     model: () => client.languageModel(),
     mode: settings.agent.mode,
-    askingDomains: ["workspace", DESK],
     ...(settings.hooks.length > 0 && { hooks: createHooks(settings.hooks, folder) }),
     permissionMode: () => mode,
     ...(contextWindow !== undefined && { contextWindow }),

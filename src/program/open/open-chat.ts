@@ -29,6 +29,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string) {
       await (id === undefined ? current.agent.clear() : current.agent.resume(id));
       throw error;
     }
+    Object.assign(agent, current.agent);
     current.opened.setMode(opened.mode());
     if (opened.wasModelChosen()) current.opened.setModel(model);
     await opened.close();
@@ -47,11 +48,9 @@ export async function openChat(options: OpenAgentOptions, resume?: string) {
     yield noticeOf("Trusted. The files of this folder are in use from now on.");
   }
 
+  const agent: ChatAgent = { ...current.agent, trust };
   return {
-    // Everything else is for the agent that is open now.
-    agent: new Proxy({} as ChatAgent, {
-      get: (_, name) => (name === "trust" ? trust : Reflect.get(current.agent, name)),
-    }),
+    agent,
     past: current.past,
     modelName: () => current.opened.modelName(),
     problems: current.opened.loaded.problems,

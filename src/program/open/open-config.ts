@@ -8,7 +8,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
-import { type Profile, readProfile, serversOf, serversOfAll } from "../../sources/mcp/config/profiles.ts";
+import { type Profile, readProfile, serversOf, serversOfAll } from "../../sources/mcp/config/overrides.ts";
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";

@@ -6,7 +6,7 @@ import { SURFACES, type Surface } from "../../core/surfaces/surface-names.ts";
 import { createGateway } from "../../gateway/create-gateway.ts";
 import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { SourceStatus } from "../../gateway/start/followed-source.ts";
-import type { Profile } from "../../sources/mcp/config/profiles.ts";
+import type { Profile } from "../../sources/mcp/config/overrides.ts";
 import { checkNames, invalid } from "../terminal/define-command.ts";
 import { withProgress } from "../terminal/with-progress.ts";
 import { openFilledConfig } from "./open-config.ts";

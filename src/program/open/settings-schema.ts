@@ -9,8 +9,7 @@ import { DEFAULT_IDLE_MS, url } from "../../agent/models/providers/define-provid
 import { secretsIn, secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { LOG_LEVELS } from "../../core/telemetry/log-line.ts";
-import { serverOverrideSchema } from "../../sources/mcp/config/overrides.ts";
-import { profileSchema } from "../../sources/mcp/config/profiles.ts";
+import { profileSchema, serverOverrideSchema } from "../../sources/mcp/config/overrides.ts";
 import { CHANGES, serverConfigSchema } from "../../sources/mcp/config/server-config.ts";
 
 const text = z.string().max(4096);

@@ -156,6 +156,7 @@ function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
     defaultLane: "read",
     riskLevel: tool.riskLevel ?? "safe",
     requiresConfirmation: tool.requiresConfirmation ?? false,
+    ...(tool.asksItself && { asksItself: true }),
     related: tool.relatedTools ?? [],
     guidance: tool.guidance ?? [],
     examples: tool.examples ?? [],

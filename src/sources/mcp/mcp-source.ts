@@ -5,8 +5,7 @@ import { isPlainObject } from "../../base/util/plain-object.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
-import { readOverride } from "./config/overrides.ts";
-import { readProfile, serversOf } from "./config/profiles.ts";
+import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
 import {
   invalid,
   isSwitchedOff,

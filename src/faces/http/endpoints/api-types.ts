@@ -127,7 +127,7 @@ export interface WaitingCall {
   readonly id: string;
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly why: "confirmation" | "destroys" | "writes";
+  readonly why: "confirmation" | "destroys" | "writes" | "permission";
   readonly principal: string;
   readonly askedAt: number;
   /** Without an answer by this time, the call is refused. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Approval, Approve } from "../../../core/calls/call-environment.ts";
+import type { Approve } from "../../../core/calls/call-environment.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
+import type { Approval } from "../../../core/nouns/question.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { LiveTopic, WaitingCall } from "./api-types.ts";
 import { defineEndpoint, isAdmin } from "./endpoint.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { fieldsOf } from "../../../base/util/plain-object.ts";
+import { problem } from "../../../base/problems/problem.ts";
+import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
 import { readPart } from "./config-mistakes.ts";
-import { invalid } from "./server-config.ts";
+import { FIELD_ALIASES, invalid, isSwitchedOff, nameList } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
 
@@ -52,4 +53,151 @@ export function unknownServerNames(block: unknown, names: readonly string[]): st
   });
   const named = new Set([...Object.keys(fieldsOf(overrides)), ...chosen]);
   return [...named].filter((name) => !names.includes(name));
+}
+
+/** The part of a server that a profile's callers have, in place of the same fields of the server's entry. */
+const serverRulesSchema = z.strictObject({
+  disabled: z.boolean().optional().describe("Whether the server is off in this profile"),
+  includeTools: nameList
+    .optional()
+    .describe("Only these tools. Both lists of the server's entry count no more"),
+  excludeTools: nameList
+    .optional()
+    .describe("Not these tools. Both lists of the server's entry count no more"),
+  timeoutMs: z.int().positive().optional().describe("Time limit for one call, in milliseconds"),
+  aliases: nameList.optional().describe("Further names of the server, in addresses and searches"),
+});
+
+const served = {
+  surface: text.optional().describe("The surface of keyhole serve"),
+  allowWrite: z.boolean().optional().describe("Whether callers may run tools that write"),
+};
+const listed = z.strictObject({
+  servers: z.array(text).describe("Only these servers, with their own rules"),
+  ...served,
+});
+const ruled = z.strictObject({
+  servers: z
+    .record(text, serverRulesSchema)
+    .optional()
+    .describe("Only these servers, each with the rules of this profile; without it, all servers"),
+  ...served,
+});
+
+/** A choice of servers under a name, with the way they are served. */
+export const profileSchema = z.union([ruled, listed]);
+
+export type Profile = z.infer<typeof profileSchema>;
+export type ServerRules = z.infer<typeof serverRulesSchema>;
+/** The tools of a server that somebody has. */
+export type ToolRules = Pick<ServerRules, "disabled" | "includeTools" | "excludeTools">;
+
+/**
+ * Reads a profile by its name.
+ *
+ * @throws INVALID_INPUT if it is missing or wrong.
+ */
+export function readProfile(profiles: unknown, name: string): Profile {
+  const byName = fieldsOf(profiles);
+  const names = Object.keys(byName).join(", ") || "none";
+  if (!Object.hasOwn(byName, name)) throw wrongProfile(`profile ${name} not found; profiles: ${names}`);
+  const profile = byName[name];
+  const wrong = (mistakes: string) => wrongProfile(`profile ${name}: ${mistakes}`);
+  const isList = Array.isArray(fieldsOf(profile).servers);
+  return isList ? readPart(listed, profile, wrong) : readPart(ruled, profile, wrong);
+}
+
+function wrongProfile(reason: string) {
+  return problem("INVALID_INPUT", { operation: "profile", reason });
+}
+
+/** The rules of a profile by server. Undefined if the profile has all servers as they are. */
+export function rulesOf({ servers }: Profile): Readonly<Record<string, ServerRules>> | undefined {
+  return Array.isArray(servers) ? Object.fromEntries(servers.map((server) => [server, {}])) : servers;
+}
+
+/** The servers that a profile chooses, with its rules in place of their own. */
+export function serversOf(servers: PlainObject, profile: Profile): PlainObject {
+  const rules = rulesOf(profile);
+  if (!rules) return servers;
+  const chosen = Object.entries(servers).filter(([server]) => Object.hasOwn(rules, server));
+  return Object.fromEntries(chosen.map(([server, config]) => [server, withRules(config, rules[server]!)]));
+}
+
+/** The servers with every tool that somebody has: by the server's entry, or by a profile. A wrong profile has none. */
+export function serversOfAll(servers: PlainObject, profiles: unknown): PlainObject {
+  const all = Object.values(fieldsOf(profiles)).flatMap(
+    (profile) => profileSchema.safeParse(profile).data ?? [],
+  );
+  const widened = Object.entries(servers).map(([server, config]) => {
+    const chosen = all.flatMap((profile) => Object.entries(rulesOf(profile) ?? {}));
+    const rules = chosen.flatMap(([name, rule]) =>
+      name === server ? toolRules(withRules(config, rule)) : [],
+    );
+    return [server, rules.length === 0 ? config : withRules(config, widest([toolRules(config), ...rules]))];
+  });
+  return Object.fromEntries(widened);
+}
+
+const LISTS = ["includeTools", "excludeTools"];
+/** Every spelling of the two lists that a config may have. */
+const SPELLINGS = [
+  ...LISTS,
+  "tools",
+  ...Object.entries(FIELD_ALIASES).flatMap(([alias, field]) => (LISTS.includes(field) ? [alias] : [])),
+];
+
+/** Whether a server's entry names tools to allow or to forbid. */
+export function hasToolLists(config: unknown): boolean {
+  return SPELLINGS.some((spelling) => Object.hasOwn(fieldsOf(config), spelling));
+}
+
+/** A server's entry with rules of a profile in place of its own. */
+export function withRules(config: unknown, rules: ServerRules): unknown {
+  if (!isPlainObject(config)) return config;
+  const replaced = [
+    ...(rules.includeTools || rules.excludeTools ? SPELLINGS : []),
+    ...(rules.disabled === undefined ? [] : ["disabled", "enabled"]),
+  ];
+  const others = Object.entries(config).filter(([field]) => !replaced.includes(field));
+  return { ...Object.fromEntries(others), ...rules };
+}
+
+/** The tools that a server's entry allows. */
+export function toolRules(config: unknown): ToolRules {
+  const { includeTools, enabledTools, tools, excludeTools, disabledTools } = fieldsOf(config);
+  const chosen = listOf(tools).includes("*") ? undefined : tools;
+  const included = [includeTools, enabledTools, chosen].filter(Array.isArray);
+  return strictest([
+    {
+      disabled: isSwitchedOff(config),
+      excludeTools: [excludeTools, disabledTools].flatMap(listOf).map(String),
+    },
+    ...included.map((list) => ({ includeTools: list.map(String) })),
+  ]);
+}
+
+/** Allows what any of the rules allows. */
+function widest(rules: readonly ToolRules[]): ToolRules {
+  const on = rules.filter(({ disabled }) => !disabled);
+  const named = on.flatMap(({ includeTools = [], excludeTools = [] }) =>
+    includeTools.filter((tool) => !excludeTools.includes(tool)),
+  );
+  const [open, ...others] = on.filter(({ includeTools }) => !includeTools);
+  if (!open) return { disabled: on.length === 0, includeTools: [...new Set(named)] };
+  const isExcluded = (tool: string) =>
+    !named.includes(tool) && others.every(({ excludeTools }) => excludeTools?.includes(tool));
+  return { disabled: false, excludeTools: (open.excludeTools ?? []).filter(isExcluded) };
+}
+
+/** Allows what all of the rules allow. */
+export function strictest(rules: readonly ToolRules[]): ToolRules {
+  const included = rules.flatMap(({ includeTools }) => (includeTools ? [includeTools] : []));
+  const excluded = rules.flatMap(({ excludeTools }) => excludeTools ?? []);
+  const [first, ...others] = included;
+  return {
+    disabled: rules.some(({ disabled }) => disabled),
+    ...(first && { includeTools: first.filter((tool) => others.every((list) => list.includes(tool))) }),
+    ...(excluded.length > 0 && { excludeTools: [...new Set(excluded)] }),
+  };
 }
