@@ -40,7 +40,7 @@ function setUp() {
     settings: () => JSON.parse(readFileSync(join(home, ".keyhole", "settings.json"), "utf8")),
     approveAll: async () => {
       const { out, errors } = await keyhole("approve");
-      return keyhole("approve", "--yes", listedHash(out + errors));
+      return keyhole("approve", "--hash", listedHash(out + errors));
     },
   };
 }
