@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 
+const LINGERS = '"$@"; code=$?; sleep 2; exit $code';
 /** Time between two keys of a person. */
 const KEY_MS = 400;
 
@@ -31,16 +32,22 @@ export interface TerminalOptions {
   readonly folder: string;
   /** All the variables that the command gets, besides PATH, LANG and TERM. */
   readonly env: Readonly<Record<string, string>>;
+  /** Keeps the terminal for a moment after the program: tmux clears what a program printed after a full screen. */
+  readonly lingers?: boolean;
 }
 
 /** Runs a command in a terminal on a separate tmux server. */
-export function openTerminal(command: readonly string[], { folder, env }: TerminalOptions): Terminal {
+export function openTerminal(
+  command: readonly string[],
+  { folder, env, lingers = false }: TerminalOptions,
+): Terminal {
   const socket = `keyhole-test-${randomUUID()}`;
   // The server passes its own variables on, and some of them move the folders of a home.
   const variables = { PATH: process.env.PATH ?? "", LANG: "C.UTF-8", TERM: "xterm", ...env };
   const tmux = (...args: string[]) =>
     spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8", env: variables });
-  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...command);
+  const shown = lingers ? ["sh", "-c", LINGERS, "sh", ...command] : command;
+  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...shown);
   expect(opened.stderr).toBe("");
   onTestFinished(() => void tmux("kill-server"));
   // Keep the last screen after the program ends and after a resize.
@@ -48,6 +55,17 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
   const screen = () => tmux("capture-pane", "-p").stdout;
   const press = (...keys: string[]) => void tmux("send-keys", ...keys);
   const sees = (text: string) => expect.poll(screen, { timeout: 60_000, interval: 50 }).toContain(text);
+  /** The screen once it no longer changes, however busy the machine is. */
+  const restingScreen = async () => {
+    let last = screen();
+    for (let same = 0; same < 2; ) {
+      await sleep(KEY_MS / 2);
+      const now = screen();
+      same = now === last ? same + 1 : 0;
+      last = now;
+    }
+    return last;
+  };
   return {
     type: (text) => void tmux("send-keys", "-l", text),
     press,
@@ -63,15 +81,17 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
     sees,
     answers: async (label) => {
       await sees("Enter answer");
-      for (let page = 0; page < 20 && screen().includes("Page Down shows the rest"); page += 1) {
-        press("PageDown");
-        await sleep(KEY_MS);
-      }
-      press("Tab");
-      for (let step = 0; step < 5 && !screen().includes(`› ${label}`); step += 1) {
-        await sleep(KEY_MS);
-        if (!screen().includes(`› ${label}`) && step > 0) press("Down");
-      }
+      /** Presses a key and waits until the screen shows it, however busy the machine is. */
+      const step = async (key: string) => {
+        const before = await restingScreen();
+        press(key);
+        for (let wait = 0; wait < 60 && screen() === before; wait += 1) await sleep(50);
+        await restingScreen();
+      };
+      for (let page = 0; page < 20 && screen().includes("Page Down shows the rest"); page += 1)
+        await step("PageDown");
+      await step("Tab");
+      for (let at = 0; at < 5 && !screen().includes(`› ${label}`); at += 1) await step("Down");
       await sees(`› ${label}`);
       await sleep(KEY_MS);
       press("Enter");

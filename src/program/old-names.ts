@@ -15,6 +15,7 @@ interface OldName {
 const OLD_NAMES: readonly OldName[] = [
   { old: "servers allow", now: "approve", rewrite: toApproval },
   { old: "servers revoke", now: "approve --revoke" },
+  { old: "approve", now: "approve --hash HASH", runs: "approve", rewrite: onlyYes },
   { old: "pins approve", now: "approve", rewrite: toApproval },
   { old: "pins diff", now: "approve" },
   { old: "pins revoke", now: "approve --revoke" },
@@ -103,6 +104,11 @@ function renameOptions(names: Readonly<Record<string, string>>) {
 function toApproval(words: readonly string[]): readonly string[] {
   const rename = renameOptions({ "--yes": "--hash", "--end": "--revoke" });
   return rename(words.filter((word) => word !== "--all"));
+}
+
+/** `--yes HASH` of `approve`. */
+function onlyYes(words: readonly string[]): readonly string[] | undefined {
+  return words.some((word) => /^--yes(=|$)/.test(word)) ? toApproval(words) : undefined;
 }
 
 /** The config that stood alone. */

@@ -289,7 +289,7 @@ test.skipIf(tmuxMissing() !== undefined)(
     const main = resolve("src/program/main.ts");
     const words = ["add", "sums", "--", process.execPath, CHAOS];
     const open = (...args: string[]) =>
-      openTerminal([process.execPath, main, ...args], { folder: home, env: programEnv(home) });
+      openTerminal([process.execPath, main, ...args], { folder: home, env: programEnv(home), lingers: true });
     const added = open(...words);
     await added.sees("May sums start?");
     await added.answers("Later");

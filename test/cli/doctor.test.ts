@@ -170,7 +170,7 @@ verifies(
       fix: expect.stringContaining("keyhole approve"),
     });
     rmSync(path);
-    mkdirSync(path);
+    mkdirSync(path, { mode: 0o700 });
     expect(await causeOf()).toMatchObject({
       level: "problem",
       cause: expect.stringContaining("cannot be used now"),

@@ -28,6 +28,7 @@ test.each<[old: string, now: string]>([
   ["servers allow nobody", "approve nobody"],
   ["servers allow --all --yes abc", "approve --hash abc"],
   ["servers revoke nobody", "approve --revoke nobody"],
+  ["approve nobody --yes abc", "approve nobody --hash abc"],
   ["pins approve --all", "approve"],
   ["pins diff nobody://tools/x", "approve nobody://tools/x"],
   ["pins revoke nobody", "approve --revoke nobody"],
@@ -57,7 +58,7 @@ test.each<[old: string, now: string]>([
   const { errors, ...outcome } = await keyhole(home, old.split(" "));
   const today = await keyhole(home, now.split(" "));
   const [sentence, ...more] = errors.split("\n");
-  expect(sentence).toMatch(/^keyhole [a-z ]+ is now keyhole [a-z -]+\.$/);
+  expect(sentence).toMatch(/^keyhole [a-z ]+ is now keyhole [a-zA-Z -]+\.$/);
   expect({ ...outcome, errors: more.join("\n") }).toEqual(today);
 });
 

@@ -50,13 +50,15 @@ const TASKS: Record<string, (path: string, name: string) => Promise<unknown>> = 
     for (const file of open) closeSync(file);
     await giving;
     const now = ["given", "later", "passing"].map((hash) => late.isGiven(programOf(hash)));
-    return { asked, refused, damage: consents.damage ?? null, now };
+    return { asked, refused, damage: grantsIn(path, "program").damage ?? null, now };
   },
   /** Looks at a file that its user may not read. */
   forbidden: async (path) => {
-    const consents = consentsIn(path);
-    const given = await consents.give([programOf("other")]).catch(codeOf);
-    return { entries: grantsIn(path, "program").entries().size, given, damage: consents.damage };
+    const given = await consentsIn(path)
+      .give([programOf("other")])
+      .catch(codeOf);
+    const grants = grantsIn(path, "program");
+    return { entries: grants.entries().size, given, damage: grants.damage };
   },
 };
 

@@ -2,6 +2,7 @@ import { type ChildProcess, type ForkOptions, fork } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createAgentTokens } from "../../src/program/open/agent-tokens.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -51,6 +52,8 @@ test("T9: two processes that approve and revoke at once lose nothing, and nothin
 test("T9: a lack of free files is no damage: it is told, and a change is tried again", async () => {
   const path = join(temporaryFolder(), "approvals.db");
   await consentsIn(path).give([programOf("given")]);
+  // A file that was just changed is opened at every look.
+  await setTimeout(200);
   const options = { execPath: "sh", execArgv: ["-c", 'ulimit -n 64; exec "$0" "$@"', process.execPath] };
   expect(await answerOf(start("exhaust", path, "", options))).toEqual({
     // A file that has not changed since it was read need not be opened.

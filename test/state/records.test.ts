@@ -13,9 +13,11 @@ import {
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openDatabase as openSqlite, withDatabase } from "../../src/core/storage/open-database.ts";
+import type { PostgresClient } from "../../src/core/storage/postgres-client.ts";
 import { openRecordFile } from "../../src/core/storage/record-file.ts";
 import { createMemoryRecords, openRecords, type RecordStorage } from "../../src/core/storage/records.ts";
 import { quotedNames } from "../../src/postgres/quoted-names.ts";
@@ -27,7 +29,17 @@ import { temporaryFolder } from "../temporary-folder.ts";
 
 const pglite = new PGlite();
 afterAll(() => pglite.close());
+const url = process.env.KEYHOLE_POSTGRES_URL;
+const pool = url ? new pg.Pool({ connectionString: url, max: 10 }) : undefined;
+afterAll(() => pool?.end());
 let tables = 0;
+
+async function inPostgres(client: PostgresClient): Promise<() => RecordStorage> {
+  tables += 1;
+  const database = openDatabase(client, stateTables(quotedNames(`r${process.pid}_${tables}`, "test")));
+  await migrate(database);
+  return () => createPostgresRecords(database);
+}
 
 /** One state; each call of the function opens it as another process would. */
 const DRIVERS: Record<string, () => Promise<() => RecordStorage>> = {
@@ -39,12 +51,8 @@ const DRIVERS: Record<string, () => Promise<() => RecordStorage>> = {
     const path = fileIn();
     return () => openRecordFile(path);
   },
-  PostgreSQL: async () => {
-    tables += 1;
-    const database = openDatabase(pglite, stateTables(quotedNames(`records_${tables}`, "test")));
-    await migrate(database);
-    return () => createPostgresRecords(database);
-  },
+  "PostgreSQL in process": () => inPostgres(pglite),
+  ...(pool && { "a PostgreSQL server": () => inPostgres(pool) }),
 };
 
 const fileIn = (folder = temporaryFolder()) => join(folder, "kept", "records.db");

@@ -71,7 +71,7 @@ export function openProgram(options: ProgramOptions = {}): Program {
       const [code] = await once(child, "close");
       return { code: Number(code), out, errors };
     },
-    terminal: (...args) => openTerminal([process.execPath, MAIN, ...args], { folder, env }),
+    terminal: (...args) => openTerminal([process.execPath, MAIN, ...args], { folder, env, lingers: true }),
     serve: async (...args) => {
       const client = new Client({ name: "test", version: "1" });
       const command = { command: process.execPath, args: [MAIN, "serve", ...args] };

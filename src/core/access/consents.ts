@@ -14,8 +14,6 @@ export interface Consents<Given extends boolean | Promise<boolean> = boolean> {
   give(programs: readonly ServerProgram[]): Promise<void>;
   /** Takes consents back. Resolves to their number. */
   revoke(programs: readonly ServerProgram[]): Promise<number>;
-  /** Set if the store was damaged, so that no server may start. */
-  readonly damage: string | undefined;
 }
 
 /** Consents among the grants. `Given` says whether their storage answers at once. */
@@ -23,9 +21,6 @@ export function createConsents<Given extends boolean | Promise<boolean> = boolea
   grants: Grants<"program">,
 ): Consents<Given> {
   return {
-    get damage() {
-      return grants.damage;
-    },
     isGiven: ({ hash }) => {
       const isThere = () => grants.get(hash) !== undefined;
       const reading = grants.refresh();

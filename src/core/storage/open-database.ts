@@ -97,7 +97,10 @@ function open(path: string, timeout: number): DatabaseSync {
     if (existsSync(path)) chmodSync(path, 0o600);
     else closeSync(openSync(path, "a", 0o600));
   }
-  return new (loadSqlite().DatabaseSync)(path, { timeout });
+  const database = new (loadSqlite().DatabaseSync)(path);
+  // Node 22.15 ignores the option of the same meaning.
+  database.exec(`PRAGMA busy_timeout = ${timeout}`);
+  return database;
 }
 
 function migrate(database: DatabaseSync, part: string, migrations: readonly string[]): void {

@@ -11,6 +11,7 @@ import {
   recordDecision,
   type ServerApprovals,
 } from "../../gateway/approvals.ts";
+import { tellDamage } from "../open/person-grants.ts";
 import { saveSetting } from "../open/save-setting.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { approveFolder } from "../open/trust-folder.ts";
@@ -46,7 +47,7 @@ export const approve = defineCommand({
     const servers = [...new Set(names.map(serverOf))];
     const survey = await surveyServers({ config, servers, refresh });
     try {
-      if (survey.pins.damage) console.error(survey.pins.damage);
+      tellDamage(survey.pins.damage);
       const listed = await survey.list();
       if (json) return console.log(JSON.stringify(listed, null, 2));
       if (revoke)
@@ -263,6 +264,10 @@ function plainLines({ server, program, definitions }: ServerApprovals): string[]
   ];
 }
 
+/**
+ * Takes decisions back. A server may no longer start, and is stopped at its next use; its tools stay as they are for
+ * the day when it may start again. `--all` takes back both.
+ */
 async function takeBack(
   survey: Survey,
   chosen: readonly ServerApprovals[],
@@ -270,11 +275,12 @@ async function takeBack(
 ): Promise<void> {
   for (const { server, definitions } of chosen) {
     const isWhole = names.length === 0 || names.includes(server);
-    const programs = isWhole ? await survey.revokeProgram(server) : 0;
+    const wasAllowed = isWhole && (await survey.revokeProgram(server)) > 0;
+    if (wasAllowed) console.log(toVisibleLine(`${server} may no longer start.`));
     const decided = definitions.filter(({ state }) => !["pending", "trusted", "flagged"].includes(state));
-    const count = definitions.length === 0 ? 0 : await survey.pins.revoke({ pins: decided });
-    if (programs > 0) console.log(toVisibleLine(`${server} may no longer start.`));
+    if ((wasAllowed && names.length > 0) || (!isWhole && decided.length === 0)) continue;
+    const count = decided.length === 0 ? 0 : await survey.pins.revoke({ pins: decided });
     for (const { route } of decided) console.log(toVisibleLine(route));
-    if (isWhole || definitions.length > 0) console.log(toVisibleLine(`${server}: ${count} taken back.`));
+    console.log(toVisibleLine(`${server}: ${count} taken back.`));
   }
 }

@@ -30,6 +30,8 @@ export async function* checkState(home: string, config: string | undefined): Asy
   yield* checkFolder(cacheFolder(), "XDG_CACHE_HOME");
   for (const [name, fix] of Object.entries(filesOf(config))) {
     const path = join(state, name);
+    // Reading sets the mode.
+    yield* checkMode(path);
     const damage = damageOf(path);
     const damaged = readdirSync(state).find((each) => each.startsWith(`${name}.damaged`));
     if (damaged !== undefined) {
@@ -42,7 +44,6 @@ export async function* checkState(home: string, config: string | undefined): Asy
         `Make ${path} a file that you can read and write, or remove it; then ${fix}.`,
       );
     }
-    yield* checkMode(path);
   }
   yield* checkMode(join(home, ".keyhole", "settings.json"));
   for (const chain of readAuditFolder(auditFolder())) {

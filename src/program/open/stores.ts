@@ -32,9 +32,6 @@ export function openTokens() {
 export function openConsents(): Consents {
   const consents = createConsents(openPersonGrants("program"));
   return {
-    get damage() {
-      return consents.damage;
-    },
     isGiven: consents.isGiven,
     give: async (programs) => {
       await consents.give(programs);
