@@ -65,7 +65,7 @@ try {
       { sees: /Restart Gemini CLI[\s\S]*\n\$\s*$/, hold: 1_500 },
       { type: 'clear; keyhole ask "remember a fact about a person"' },
       { press: ["Enter"] },
-      { sees: /memory:\/\/tools[\s\S]*\n\$\s*$/, hold: LONG },
+      { sees: /memory\.add_observations[\s\S]*\n\$\s*$/, hold: LONG },
       { type: "keyhole disconnect gemini" },
       { press: ["Enter"] },
       { sees: "is as it was before", hold: LONG },
