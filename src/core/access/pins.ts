@@ -67,6 +67,8 @@ export interface Pins {
 export interface PinsOptions {
   /** The file that keeps approvals. Without it they end with the process. */
   readonly path?: string;
+  /** Writes a command that a person has to type, such as `["approve", "files"]`. Default: `keyhole approve files`. */
+  readonly commandFor?: (words: readonly string[]) => string;
 }
 
 interface Judged {
@@ -92,7 +94,7 @@ export function createPinStore(path?: string): PinStore {
 /** How often changes by other processes are looked for. */
 const FOLLOW_MS = 500;
 
-interface PinsFollower {
+interface PinsFollower extends Pick<PinsOptions, "commandFor"> {
   /** Other processes may change the store. */
   readonly shared: boolean;
   /** Calls wait until changes by other gateways are in effect. */
@@ -110,11 +112,14 @@ interface PinsFollower {
  * await gateway.close();
  * ```
  */
-export function createPins({ path }: PinsOptions = {}): Pins {
-  return createPinsOver(createPinStore(path), { shared: path !== undefined, strict: false });
+export function createPins({ path, ...options }: PinsOptions = {}): Pins {
+  return createPinsOver(createPinStore(path), { shared: path !== undefined, strict: false, ...options });
 }
 
-export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower): Pins {
+export function createPinsOver(
+  store: PinStore,
+  { shared, strict, commandFor = (words) => ["keyhole", ...words].join(" ") }: PinsFollower,
+): Pins {
   /** Lazy: a large catalog has many, and a start needs none of them. */
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
   let waitsForOthers = false;
@@ -185,7 +190,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: PinsFollower
     const state = stateOf({ route, origin }, isAnyApproved);
     if (state === "trusted" || state === "approved") return draft;
     const known = masked.get(draft);
-    const reason = `${REASONS[state]}; the user has to type: keyhole approve ${domainOf(route)}`;
+    const reason = `${REASONS[state]}; the user has to type: ${commandFor(["approve", domainOf(route)])}`;
     if (known?.status?.reason === reason) return known;
     const made = mask("read" in draft ? draft.read() : draft, route, { state: "quarantined", reason });
     masked.set(draft, made);

@@ -1,8 +1,8 @@
 import { readFileSync, renameSync, statSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 
 /** Decisions of a person by key, as last read. A record that cannot be read does not count. */
@@ -88,7 +88,7 @@ function sorted<T>(records: ReadonlyMap<string, T>): [string, T][] {
 
 async function write<T>(path: string, records: ReadonlyMap<string, T>): Promise<void> {
   const content = sorted(records);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const text = JSON.stringify({ format: FORMAT, checksum: contentHash(content), records: content }, null, 1);
   await writeFileAtomic(path, text, MODE);
 }

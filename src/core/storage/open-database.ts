@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "../../base/util/make-folder.ts";
 
 const BUSY_MS = 5_000;
 
@@ -14,7 +15,7 @@ export function openDatabase(
   part: string,
   migrations: readonly string[],
 ): { readonly database: DatabaseSync; readonly damage?: string } {
-  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (path !== ":memory:") makeFolder(dirname(path));
   try {
     return { database: open(path, part, migrations) };
   } catch (error) {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { createPins, type Pins } from "../../core/access/pins.ts";
@@ -15,12 +16,14 @@ import type { SearchIndex } from "../../search/port/search-index.ts";
 import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
 import { createAgentTokens } from "./agent-tokens.ts";
 import type { Settings } from "./settings-schema.ts";
+import { suggestCommand } from "./suggest-command.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
 type RecordedDecision = Extract<AuditEvent, { kind: "allowed" | "revoked" }>;
 
-export function openPins(): Pins {
-  return createPins({ path: join(setStateFolder(), "pins.json") });
+export function openPins(config?: string): Pins {
+  const commandFor = (words: readonly string[]) => suggestCommand(words, config);
+  return createPins({ path: join(setStateFolder(), "pins.json"), commandFor });
 }
 
 export function openTokens() {
@@ -69,7 +72,7 @@ export function openLearning({ enabled }: Settings["learning"]): NonNullable<Gat
 export function openIndex(key: readonly string[]): SearchIndex {
   const folder = join(cacheFolder(), "indexes");
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch {
     // Without the folder the index cannot be kept, which costs the next start some time and nothing else.
   }

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { z } from "zod";
 import { lazy } from "../../base/util/lazy.ts";
 
@@ -39,7 +40,7 @@ export function openLearningLog(path: string | undefined): LearningLog {
     loaded = readable.slice(-KEPT_EVENTS);
     written = loaded.length;
     if (loaded.length < lines.length) rewrite(path, toLines(loaded));
-    if (path !== undefined) attempt(() => mkdirSync(dirname(path), { recursive: true }));
+    if (path !== undefined) attempt(() => makeFolder(dirname(path)));
     return loaded;
   }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { readPart } from "../../../base/json-schema/zod-mistakes.ts";
 import { fieldsOf } from "../../../base/util/plain-object.ts";
-import { readPart } from "./config-mistakes.ts";
 import { invalid } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
