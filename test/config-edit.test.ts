@@ -146,10 +146,7 @@ verifies(
   async () => {
     const path = join(temporaryFolder(), "mcp.json");
     const wrong: [string, string][] = [
-      [
-        '{\n  "mcpServer": {}\n}',
-        ':2:3 cannot be used: it has neither mcpServers nor servers; "mcpServer" is close',
-      ],
+      ['{\n  "mcpServer": {}\n}', ':2:3 cannot be used: "mcpServer" is not known'],
       [
         '{\n  "servers": {\n    "a": { "comand": "x" }\n  }\n}',
         ':3:12 cannot be used: the server "a": it has neither',

@@ -113,7 +113,7 @@ async function showHelp([name = "--help"]: readonly string[]): Promise<void> {
 
 async function refuse(name: string): Promise<void> {
   const { nearest } = await import("../base/util/nearest.ts");
-  const [near] = nearest(name, NAMES);
+  const [near] = nearest(name, [...NAMES, "help", "version"]);
   const hint = near === undefined ? usage() : `Did you mean keyhole ${near}? keyhole help lists all.`;
   console.error(`Command ${JSON.stringify(name)} not found.\n${hint}`);
   process.exitCode = WRONG_USAGE;
@@ -168,9 +168,23 @@ function usage(): string {
   return [USAGE, ...groups, LAST_LINE].join("\n");
 }
 
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a file stands where a folder should be",
+  ENOENT: "no folder can be made there",
+};
+const FOLDER_FIX =
+  "Set KEYHOLE_STATE to a folder that you can write, or correct that place; keyhole doctor says which folders are used.";
+
 /** People get a sentence; developers get the stack with KEYHOLE_DEBUG. */
 function unexpected(name: string, error: unknown): unknown {
   if (process.env.KEYHOLE_DEBUG) return error;
+  const { code = "", path } = error as NodeJS.ErrnoException;
+  if (path !== undefined && Object.hasOwn(FILE_FAULTS, code))
+    return `keyhole ${name} cannot use ${path}: ${FILE_FAULTS[code]}.\n${FOLDER_FIX}`;
   const reason = error instanceof Error ? error.message : String(error);
   return `${["keyhole", name].join(" ").trim()} failed: ${reason}\nWith KEYHOLE_DEBUG=1 it shows where.`;
 }

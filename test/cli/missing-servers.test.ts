@@ -11,9 +11,9 @@ import { eventually } from "../upstream-kit.ts";
 const NODE = process.execPath;
 const CRASH = 'console.error("Starting up");\nthrow new Error("API_KEY is missing");\n';
 const CAUSES = [
-  "absent [server_down: it cannot be started (ENOENT)]",
+  "absent [server_down: it cannot be started (ENOENT): no-such-program-here was not found]",
   "crash [server_down: it exited with code 1; it said: Error: API_KEY is missing]",
-  "nobody [server_down: it cannot be reached (ECONNREFUSED)]",
+  "nobody [server_down: it cannot be reached (ECONNREFUSED): nothing listens at its url]",
   "unset [server_down: the variable NOT_SET_ANYWHERE is not set]",
 ];
 

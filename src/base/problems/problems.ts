@@ -232,7 +232,7 @@ export const PROBLEMS = {
   },
   CONFIG_INVALID: {
     sentence: "The config {path} cannot be used: {reason}.",
-    next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
+    next: "{step}",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
   NO_SERVERS: {

@@ -6,7 +6,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   rmSync,
@@ -16,6 +15,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { problem } from "../../base/problems/problem.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import {
   type ChainFile,
   fileName,
@@ -55,7 +55,7 @@ export function openChain(
   limits: { readonly maxFileBytes: number; readonly maxFiles: number },
   dropped: number,
 ) {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   chmodSync(folder, 0o700);
   const { chain, release } = lockChain(folder);
   let file: OpenFile | undefined;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { issueReason } from "../../base/json-schema/zod-mistakes.ts";
 import type { PlainObject } from "../../base/util/plain-object.ts";
 
 const MOST_REASONS = 5;
@@ -37,10 +38,12 @@ export function reasonsOf({ issues }: z.ZodError): string {
   return issues.slice(0, MOST_REASONS).map(toReason).join("; ");
 }
 
-function toReason({ path, message }: z.core.$ZodIssue): string {
-  if (path.length === 0) return message;
+function toReason(issue: z.core.$ZodIssue): string {
+  const { path, message, code } = issue;
+  if (path.length === 0) return code === "custom" ? message : `it ${issueReason(issue)}`;
   const field = path.join(".");
-  return message.endsWith("received undefined") ? `${field} is required` : `${field}: ${message}`;
+  if (message.endsWith("received undefined")) return `${field} is required`;
+  return code === "custom" ? `${field}: ${message}` : `${field} ${issueReason(issue)}`;
 }
 
 /** The value that a JSON text stands for, or the text itself if it is not JSON. */

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
@@ -188,7 +188,7 @@ function readShapes(path: string): readonly (readonly [string, ShapeRecord])[] {
 async function writeShapes(path: string, shapes: readonly (readonly [string, ShapeRecord])[]): Promise<void> {
   const all = [...new Map([...readShapes(path), ...shapes])].slice(-KEPT);
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     await writeFileAtomic(path, JSON.stringify(all), 0o600);
   } catch {
     // Shapes that are not kept are observed again.

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import type { Json } from "../../base/util/json.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { createFairCache } from "./fair-cache.ts";
 import { RESULT_SCHEME, type ResultStore } from "./result-store.ts";
@@ -59,7 +60,7 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
   return {
     put: async (handle, result, principalId) => {
       if (pointers.renew(handle, principalId)) return;
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       const content = JSON.stringify(redact(hideSecrets(result)));
       writeFileSync(fileOf(handle), content, { mode: 0o600, flag: "wx" });
       pointers.set(handle, principalId, true, content.length);

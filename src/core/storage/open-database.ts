@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { lazy } from "../../base/util/lazy.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 
 /** How long a statement waits for another process. A task blocks the process meanwhile, and its caller tries again. */
 const BUSY_MS = 5_000;
@@ -92,7 +93,7 @@ const loadSqlite = lazy(() => {
 
 function open(path: string, timeout: number): DatabaseSync {
   if (path !== ":memory:") {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     // SQLite would create a file that others can open before its mode is set.
     if (existsSync(path)) chmodSync(path, 0o600);
     else closeSync(openSync(path, "a", 0o600));

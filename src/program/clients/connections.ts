@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { readConfig, unusable } from "./edit-config.ts";
@@ -54,7 +55,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
       throw unusable(path, refused("it changed meanwhile; run the command again"));
     }
     const place = join(folder, `${now().toISOString().replaceAll(":", "-")}-${client.name}`);
-    await mkdir(place, { recursive: true, mode: 0o700 });
+    makeFolder(place);
     const record: Recorded = {
       format: 1,
       client: client.name,
@@ -181,7 +182,7 @@ function save(place: string, record: Recorded): Promise<void> {
 /** Writes a config, or removes it if there is no text. Follows links and keeps the permissions. */
 async function writeText(path: string, text: string | undefined): Promise<void> {
   if (text === undefined) return rm(path, { force: true });
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const target = await realpath(path).catch(() => path);
   const mode = await stat(target).then(
     (facts) => facts.mode & 0o777,

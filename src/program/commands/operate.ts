@@ -1,12 +1,15 @@
 import { z } from "zod";
+import { issueReason } from "../../base/json-schema/zod-mistakes.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { fieldsOf, isPlainObject, listOf } from "../../base/util/plain-object.ts";
+import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
+import type { EntryStatus } from "../../core/nouns/entry.ts";
 import type { AskOutput } from "../../core/operations/fit-ask.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 import { OPERATIONS, type OperationName } from "../../core/operations/operations.ts";
 import type { ToolAnswer } from "../../gateway/toolbox.ts";
 import type { Explanation } from "../../search/port/search-index.ts";
 import type { Operator } from "../open/open-local.ts";
+import { suggestCommand } from "../open/suggest-command.ts";
 import { hasTerminal } from "../terminal/confirm.ts";
 import {
   type Command,
@@ -35,7 +38,10 @@ const SHARED = {
 type OperationFlags = CommandInput<typeof SHARED> & { readonly apply?: boolean };
 /** The command line of an operation: its flags, and the fields of the operation by name. */
 type OperationLine = OperationFlags & { readonly [field: string]: unknown };
-type CommandOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "title" | "input" | "command">;
+type CommandOperation = Pick<
+  Operation<z.ZodType, unknown, z.ZodType>,
+  "name" | "title" | "input" | "command"
+>;
 
 /** A tool ran dry, and nobody had asked for that. */
 const RAN_DRY = 3;
@@ -117,7 +123,9 @@ async function operate(name: OperationName, fields: object, options: OperationFl
   const operator = await open(options);
   try {
     const answer = await operator.call(name, input);
-    console.log(options.json ? JSON.stringify(answer.data, null, 2) : shown(name, answer));
+    console.log(options.json ? JSON.stringify(answer.data, null, 2) : shown(name, answer, options));
+    if (name === "ask" && !operator.isRemote && hasFailedServers(answer))
+      console.error(`${suggestCommand(["doctor"], options.config)} says what to correct.`);
     if (!answer.ok) process.exitCode = 1;
     else if (ranDryUnasked(input, answer.data)) {
       process.exitCode = RAN_DRY;
@@ -166,9 +174,33 @@ function ranDryUnasked(input: object, data: unknown): boolean {
   });
 }
 
-function shown(name: OperationName, { ok, text, data }: ToolAnswer): string {
-  const readable = name === "ask" && ok ? showAsk(data as AskOutput) : text;
-  return toVisibleText(readable);
+function shown(name: OperationName, { ok, text, data }: ToolAnswer, options: OperationFlags): string {
+  if (!ok) return toVisibleText(showMistake(fieldsOf(data), options) ?? text);
+  return toVisibleText(name === "ask" ? showAsk(data as AskOutput) : text);
+}
+
+/** A wrong name or wrong values, in the words of a command line. Undefined for every other problem. */
+function showMistake({ op, error }: PlainObject, { config, allowWrite }: OperationFlags): string | undefined {
+  const { code, message, details } = fieldsOf(error);
+  const { nearest: near, field_errors, example } = fieldsOf(details);
+  const [meant] = listOf(near);
+  if (code === "NOT_FOUND" && meant !== undefined) return `${code}: ${message} Did you mean ${meant}?`;
+  if (code !== "INVALID_PARAMS") return undefined;
+  const faults = listOf(field_errors).map(fieldsOf);
+  const values = Object.entries(fieldsOf(example)).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return [
+    `${code}: ${faults.map(({ field, message: fault }) => `${field} ${fault}`).join("; ")}.`,
+    `Such as: ${suggestCommand(["call", String(op), ...values, ...(allowWrite ? ["--allow-write"] : [])], config)}`,
+    `${suggestCommand(["show", String(op)], config)} describes it.`,
+  ].join("\n");
+}
+
+/** Whether a note of the answer names a server that has failed. */
+function hasFailedServers({ data }: ToolAnswer): boolean {
+  const state: EntryStatus["state"] = "server_down";
+  return listOf(fieldsOf(data).notes).some((note) => String(note).includes(`${state}: `));
 }
 
 /** A field of an operation's input, as an option such as `--max-tokens 400` or `--no-dry-run`. */
@@ -205,7 +237,7 @@ const NAMED: Readonly<Record<string, string>> = { domain: "server", perDomain: "
 /** The words of the command line carry these fields. */
 const WORDED = ["query", "path", "op", "route", "code"];
 
-function optionsOf({ input }: CommandOperation): OperationField[] {
+function optionsOf({ name: operation, input, command }: CommandOperation): OperationField[] {
   const shape = input instanceof z.ZodObject ? (input.shape as Record<string, z.ZodType>) : {};
   const fields = Object.entries(shape).filter(([name]) => !WORDED.includes(name));
   return fields.map(([name, schema]) => {
@@ -216,8 +248,14 @@ function optionsOf({ input }: CommandOperation): OperationField[] {
       option:
         NAMED[name] ?? name.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
       about: isFlag ? { isOpen: true, help } : { takes: "VALUE", help },
-      read: (value) =>
-        typeof value === "string" && !schema.safeParse(value).success ? readValue(value) : value,
+      read: (value) => {
+        if (value === "" || schema.safeParse(value).success) return value;
+        const json = typeof value === "string" ? readValue(value) : value;
+        const [issue] = schema.safeParse(json).error?.issues ?? [];
+        if (!issue) return json;
+        const reason = issue.code === "custom" ? issue.message : issueReason(issue);
+        throw invalid(command.name ?? operation, `--${name.replaceAll("_", "-")} ${reason}`);
+      },
     };
   });
 }

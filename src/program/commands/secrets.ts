@@ -29,7 +29,11 @@ export const secrets = defineCommand({
 
 async function set(name: string): Promise<void> {
   const value = await readSecret(hasTerminal() ? `Value of ${name}: ` : undefined);
-  if (value === "") throw invalid("secrets", "the value is empty");
+  if (value === "")
+    throw invalid(
+      "secrets",
+      `the value is empty; type it in a terminal, or pipe it in: keyhole secrets set ${name} < FILE`,
+    );
   const place = await openSecrets().set(name, value);
   console.log(`Set ${name} in ${PLACES[place]}. Use it as \${secret:${name}}.`);
 }

@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { field, listOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { GRANT_KINDS, openGrantsNow } from "../../core/access/grants.ts";
@@ -70,7 +71,7 @@ function* checkFolder(folder: string, variable: string): Generator<Finding> {
       return yield problemWith(folder, `${at} is a file and no folder`, `Move ${at} away.`);
     accessSync(at, constants.W_OK | constants.X_OK);
     // Root may write everywhere, except where the file system is read-only.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? reasonOf(error);
     const isRepairable = code === "EACCES" && dirname(at) !== at && statSync(at).uid === process.getuid?.();

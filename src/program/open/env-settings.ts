@@ -5,9 +5,9 @@ import {
   PROVIDERS,
   type ProviderName,
 } from "../../agent/models/providers/providers.ts";
+import { issueReason, UNCOMPILED } from "../../base/json-schema/zod-mistakes.ts";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import { issueReason, UNCOMPILED } from "../../sources/mcp/config/config-mistakes.ts";
 import { mergeSettings, withValue } from "./merge-settings.ts";
 import { type Settings, type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
 

@@ -37,11 +37,16 @@ const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
 export async function loadModule(path: string) {
   const exported = (await importModule(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = reasonOf(error);
-    throw problem("CONFIG_INVALID", { path, reason });
+    throw problem("CONFIG_INVALID", {
+      path,
+      reason,
+      step: "Correct the module: it has to load without an error.",
+    });
   })) as Partial<GatewayOptions> & Pick<HttpOptions, "webhooks">;
   const { domains = [], sources = [], webhooks } = exported;
   if (domains.length === 0 && sources.length === 0) {
-    throw problem("CONFIG_INVALID", { path, reason: "it exports neither domains nor sources" });
+    const step = "Export domains (made with defineDomain) or sources by name.";
+    throw problem("CONFIG_INVALID", { path, reason: "it exports neither domains nor sources", step });
   }
   const named = OPTION_NAMES.filter((name) => exported[name] !== undefined).map((name) => [
     name,

@@ -1,8 +1,9 @@
-import { existsSync, unwatchFile, watchFile } from "node:fs";
+import { existsSync, readdirSync, unwatchFile, watchFile } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { nearest } from "../../base/util/nearest.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
@@ -28,7 +29,7 @@ import {
 import { withSecrets } from "./secrets.ts";
 import type { Settings } from "./settings-schema.ts";
 import { openConsents, openPins } from "./stores.ts";
-import { suggestCommand } from "./suggest-command.ts";
+import { quoteWord, suggestCommand } from "./suggest-command.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
 export interface ConfigOptions {
@@ -68,7 +69,11 @@ export async function openConfig(given: ConfigOptions = {}) {
   const { config, folder = process.cwd(), trust = false, env } = given;
   setStateFolder();
   if (config !== undefined && !existsSync(config))
-    throw problem("CONFIG_INVALID", { path: config, reason: "the file does not exist" });
+    throw problem("CONFIG_INVALID", {
+      path: config,
+      reason: "the file does not exist",
+      step: otherConfig(config),
+    });
   const usesFolder = config === undefined || given.usesFolder === true;
   const isFolderTrusted = usesFolder && (await isTrustGiven(folder, given));
   const json = isJsonConfig(config) ? config : undefined;
@@ -119,6 +124,24 @@ export async function openConfig(given: ConfigOptions = {}) {
       );
     },
   };
+}
+
+/** The file of the same folder that a person may have meant. */
+function otherConfig(path: string): string {
+  const isConfig = (name: string) => /\.(?:json|jsonc|[cm]?[jt]s)$/.test(name);
+  const names = attempt(() => readdirSync(dirname(path)).filter(isConfig)) ?? [];
+  const [near] = nearest(basename(path), names, 1);
+  if (near === undefined)
+    return "Correct the path, or leave out --config to use the servers of your settings.";
+  return `Did you mean --config ${quoteWord(join(dirname(path), near))}?`;
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }
 
 async function isTrustGiven(

@@ -3,8 +3,8 @@ import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
-import { reasonOf } from "../../base/util/reason-of.ts";
 import type { ToolAnswer } from "../../gateway/toolbox.ts";
+import { failureReason } from "../../sources/mcp/failure.ts";
 import { boundAnswers, toWebFetch } from "../../sources/mcp/login/web-fetch.ts";
 import { askYesOrNo, hasTerminal } from "../terminal/confirm.ts";
 import type { Operator } from "./open-local.ts";
@@ -40,7 +40,7 @@ export async function openRemote(url: string, token: string | undefined): Promis
     await client.connect(transport);
   } catch (error) {
     await close();
-    throw unreachable(url, reasonOf(error));
+    throw unreachable(url, failureReason(error));
   }
   return {
     isRemote: true,

@@ -53,7 +53,11 @@ export async function readJsonConfig(
   { choose = (servers) => servers, report = console.error }: ReadServers = {},
 ): Promise<McpSource[]> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
+    throw problem("CONFIG_INVALID", {
+      path,
+      reason: reasonOf(error),
+      step: "Name a file that you can read.",
+    });
   });
   const folders = { home: homedir(), project: workspaceOf(path) };
   const parsed = await parseJsonc(text);
@@ -92,9 +96,13 @@ export function workspaceOf(path: string): string {
 async function withoutServers(path: string, { value, positionOf }: Parsed) {
   const keys = isPlainObject(value) ? Object.keys(value) : [];
   const given = keys.find((key) => ROOTS.includes(key)) ?? findSlip(keys, ROOTS)?.given;
-  const hint = given === undefined ? "" : `; ${JSON.stringify(given)} is close, and must be an object`;
-  const reason = `it has neither mcpServers nor servers${hint}`;
-  return wrongAt(path, await positionOf(given === undefined ? [] : [given]), reason);
+  const position = await positionOf(given === undefined ? [] : [given]);
+  const form = `Write the servers as "mcpServers": { "NAME": { "command": "PROGRAM", "args": [] } }.`;
+  if (given !== undefined && ROOTS.includes(given))
+    return wrongAt(path, position, `${given} must be an object`, form);
+  if (given === undefined) return wrongAt(path, position, "it has neither mcpServers nor servers", form);
+  const meant = findSlip([given], ROOTS)?.meant;
+  return wrongAt(path, position, `${JSON.stringify(given)} is not known`, `Write ${meant} instead.`);
 }
 
 /** Points at a misspelt field rather than at the missing one, because it is the likelier cause. */
@@ -113,8 +121,13 @@ async function wrongServer(
   return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);
 }
 
-function wrongAt(path: string, { line, column }: Position, reason: string) {
-  return problem("CONFIG_INVALID", { path: `${path}:${line}:${column}`, reason }, { line, column });
+function wrongAt(
+  path: string,
+  { line, column }: Position,
+  reason: string,
+  step = `Correct the file in line ${line}, column ${column}.`,
+) {
+  return problem("CONFIG_INVALID", { path: `${path}:${line}:${column}`, reason, step }, { line, column });
 }
 
 interface SortedServers {

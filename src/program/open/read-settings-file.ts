@@ -1,11 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
 import type { z } from "zod";
 import { fieldPath } from "../../base/json-schema/field-path.ts";
+import { issueReason, keysAt, UNCOMPILED, unknownKey } from "../../base/json-schema/zod-mistakes.ts";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { issueReason, keysAt, UNCOMPILED, unknownKey } from "../../sources/mcp/config/config-mistakes.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../clients/formats/parse-jsonc.ts";
 import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
 

@@ -1,10 +1,11 @@
-import { mkdir, readFile, realpath } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { configMistakes } from "../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
-import { configMistakes } from "../../sources/mcp/config/config-mistakes.ts";
 import { editJsonc } from "../clients/formats/json-format.ts";
 import { parseJsonc } from "../clients/formats/parse-jsonc.ts";
 import { withValue } from "./merge-settings.ts";
@@ -42,7 +43,7 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
     const reason = checked.error.issues.map((issue) => configMistakes(settingsFileSchema, issue)).join("; ");
     throw problem("FILE_INVALID", { file, line: 1, column: 1, reason });
   }
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const current = read.state === "read" ? await readFile(file, "utf8") : "";
   const text = await editJsonc(current.trim() === "" ? "{}\n" : current, [{ path, value }]);
   const reread = await parseJsonc(text);

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
@@ -64,7 +65,7 @@ export function openLearning({ enabled }: Settings["learning"]): NonNullable<Gat
 export function openIndex(key: readonly string[]): SearchIndex {
   const folder = join(cacheFolder(), "indexes");
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch {
     // Without the folder the index cannot be kept, which costs the next start some time and nothing else.
   }

@@ -193,11 +193,19 @@ function parse(name: string, args: readonly string[], options: OptionTable) {
     return parsed as { values: Record<string, ParsedValue>; positionals: string[] };
   } catch (error) {
     const [, unknown] = /^Unknown option '--([^']*)'/.exec(reasonOf(error)) ?? [];
-    if (unknown === undefined) throw invalid(name, reasonOf(error));
+    if (unknown === undefined) throw invalid(name, ownWords(reasonOf(error)));
     const [near] = nearest(unknown, Object.keys(options));
     const hint = near === undefined ? "" : ` (did you mean --${near}?)`;
     throw invalid(name, `--${unknown} is not an option${hint}`);
   }
+}
+
+/** A mistake that Node's parser reports, in one sentence. */
+function ownWords(message: string): string {
+  const [, option] = /'(?:-\w, )?(--?[\w-]+)[^']*'/.exec(message) ?? [];
+  if (/ambiguous|argument missing/.test(message)) return `${option} needs a value`;
+  if (/does not take an argument/.test(message)) return `${option} takes no value`;
+  return message.split("\n", 1)[0]!.replace(/\.$/, "");
 }
 
 function readValue(

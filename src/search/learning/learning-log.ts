@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { lazy } from "../../base/util/lazy.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 
 export const KEPT_EVENTS = 10_000;
 
@@ -39,7 +40,7 @@ export function openLearningLog(path: string | undefined): LearningLog {
     loaded = readable.slice(-KEPT_EVENTS);
     written = loaded.length;
     if (loaded.length < lines.length) rewrite(path, toLines(loaded));
-    if (path !== undefined) attempt(() => mkdirSync(dirname(path), { recursive: true }));
+    if (path !== undefined) attempt(() => makeFolder(dirname(path)));
     return loaded;
   }
 

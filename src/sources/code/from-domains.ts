@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { issueReason } from "../../base/json-schema/zod-mistakes.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
@@ -97,7 +98,8 @@ function nameOf(definition: { readonly name?: unknown } | undefined): string {
 function shapeErrors(where: string, parsed: z.ZodSafeParseResult<unknown>): string[] {
   if (parsed.success) return [];
   return parsed.error.issues.map(
-    (issue) => `${where}: ${issue.path.join(".") || "the definition"}: ${issue.message}`,
+    (issue) =>
+      `${where}: ${issue.path.join(".") || "the definition"}: ${issue.code === "custom" ? issue.message : issueReason(issue)}`,
   );
 }
 

@@ -31,15 +31,24 @@ export function failureReason(error: unknown): string {
   const reported = causes(error).find(isProblem);
   if (reported) {
     const { reason, network } = reported.details;
-    if (network) return `it cannot be reached (${network})`;
+    if (network) return outOfReach(String(network));
     return typeof reason === "string" ? reason : reported.message;
   }
   const status = httpStatus(error);
   if (status !== undefined) return `it answers with HTTP ${status}`;
   if (codeOf(error) === "REQUEST_TIMEOUT") return "it did not answer in time";
   const network = networkCode(error);
-  if (network !== undefined) return `it cannot be reached (${network})`;
+  if (network !== undefined) return outOfReach(network);
   return toVisibleText(hideSecrets(reasonOf(error)), REASON_CHARS) || "no reason given";
+}
+
+const NETWORK_FAULTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: ": nothing listens at its url",
+  ENOTFOUND: ": the host of its url does not exist",
+};
+
+function outOfReach(network: string): string {
+  return `it cannot be reached (${network})${NETWORK_FAULTS[network] ?? ""}`;
 }
 
 /** Whether the server rejects the credentials as such, not only one request. */

@@ -1,9 +1,10 @@
-import { lstatSync, mkdirSync, type Stats } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
+import { makeFolder } from "../../base/util/make-folder.ts";
 
 /** Makes a folder of the owner alone. False if it cannot be made, or if anybody else may write or look into it. */
 export function makeOwnFolder(folder: string): boolean {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     return isOwnFolder(folder);
   } catch {
     return false;

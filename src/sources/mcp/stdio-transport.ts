@@ -1,5 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../base/problems/problem.ts";
@@ -28,6 +28,15 @@ export interface StdioOptions {
   /** On close: how long to wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
   readonly gate: NoticeGate;
+}
+
+/** What keeps a program from starting: Node has the same code for a missing program and for a missing folder. */
+function startFault({ command, cwd }: StdioOptions, { code }: NodeJS.ErrnoException): string {
+  if (code === "EACCES") return `: ${command} may not be run`;
+  if (code !== "ENOENT") return "";
+  return cwd !== undefined && !existsSync(cwd)
+    ? `: its cwd ${cwd} does not exist`
+    : `: ${command} was not found`;
 }
 
 /** A server that runs as a child process, in its own process group. */
@@ -97,7 +106,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
         resolve();
       });
       started.once("error", (error: NodeJS.ErrnoException) => {
-        transport.ending = `it cannot be started (${error.code ?? "unknown"})`;
+        transport.ending = `it cannot be started (${error.code ?? "unknown"})${startFault(options, error)}`;
         reject(lost(transport.ending));
       });
     });

@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { describeChoices } from "../../../base/json-schema/describe-value.ts";
-import { fieldPath } from "../../../base/json-schema/field-path.ts";
-import { formatHint } from "../../../base/json-schema/keyword-message.ts";
-import type { Problem } from "../../../base/problems/problem.ts";
-import { nearest } from "../../../base/util/nearest.ts";
+import type { Problem } from "../problems/problem.ts";
+import { nearest } from "../util/nearest.ts";
+import { describeChoices } from "./describe-value.ts";
+import { fieldPath } from "./field-path.ts";
+import { formatHint } from "./keyword-message.ts";
 
 type ConfigIssue = z.core.$ZodIssue;
 
