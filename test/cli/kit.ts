@@ -47,8 +47,9 @@ export async function keyhole(
   process.exitCode = undefined;
   process.stdin.isTTY = false;
   process.stdout.isTTY = false;
-  process.stdout.write = (chunk: unknown) => {
+  process.stdout.write = (chunk: unknown, ...[done]: unknown[]) => {
     out += String(chunk);
+    if (typeof done === "function") done();
     return true;
   };
   process.stderr.write = (chunk: unknown) => {
