@@ -72,7 +72,7 @@ test("servers says why a server is down and what to type", async () => {
   for (const words of [[], ["dead"]]) {
     const shown = await keyhole(home, ["servers", ...words, ...config]);
     expect(shown.out).toMatch(
-      /dead +down: it cannot be started \(ENOENT\)\. keyhole doctor --config mcp\.json says how to fix it\n/,
+      /dead +down: it cannot be started \(ENOENT\): no-such was not found\. keyhole doctor --config mcp\.json says how to fix it\n/,
     );
   }
 });

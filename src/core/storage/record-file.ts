@@ -18,6 +18,8 @@ const NOTHING: RecordTexts = { version: "", texts: new Map() };
 /** A file that was changed less than this ago may change again without another time. */
 const SETTLED_MS = 100;
 const TRIES = 4;
+/** The folder cannot be made: no later try helps. */
+const NO_FOLDER = ["ENOTDIR", "ENOENT"];
 const PAUSE_MS = 50;
 
 /**
@@ -30,13 +32,14 @@ export function openRecordFile(path: string): RecordStorage {
   let failure: string | undefined;
   const lastReads = new Map<string, { readonly stamp: string; readonly version: string }>();
 
-  /** @throws STATE_UNREADABLE */
+  /** @throws STATE_UNREADABLE if the file cannot be used now. */
   function attempt<T>(task: () => T): T {
     try {
       const value = task();
       failure = undefined;
       return value;
     } catch (error) {
+      if (NO_FOLDER.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       const reason = reasonOf(error);
       if (failure !== reason)
         publish({ type: "notice", notice: "state-failed", detail: `${path}: ${reason}` });

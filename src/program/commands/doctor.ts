@@ -42,9 +42,10 @@ async function examine(config: string | undefined, mayStart: boolean) {
     const findings = [...state, ...checkSettings(opened.loaded), ...broken, ...clients, ...servers];
     return { findings, servers: opened.servers.length };
   } catch (error) {
-    if (!isProblem(error)) throw error;
-    const unread = problemWith(config ?? "config", error.message, error.next);
-    return { findings: [...state, unread, ...clients], servers: 0 };
+    // A state folder that cannot be used is a finding already.
+    if (!isProblem(error) && state.length === 0) throw error;
+    const unread = isProblem(error) ? [problemWith(config ?? "config", error.message, error.next)] : [];
+    return { findings: [...state, ...unread, ...clients], servers: 0 };
   }
 }
 

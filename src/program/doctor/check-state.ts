@@ -34,7 +34,8 @@ export async function* checkState(home: string, config: string | undefined): Asy
     // Reading sets the mode.
     yield* checkMode(path);
     const damage = damageOf(path);
-    const damaged = readdirSync(state).find((each) => each.startsWith(`${name}.damaged`));
+    const files = existsSync(state) ? readdirSync(state) : [];
+    const damaged = files.find((each) => each.startsWith(`${name}.damaged`));
     if (damaged !== undefined) {
       const cause = `it was damaged and is kept as ${join(state, damaged)}`;
       yield problemWith(path, cause, `Remove that file, then ${fix}.`);
