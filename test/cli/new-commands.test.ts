@@ -26,8 +26,9 @@ const NOTES = ["--config", "notes.mjs"];
 test("show describes servers and tools, and loads documents", async () => {
   const home = setUp();
   const show = async (...words: string[]) => (await keyhole(home, ["show", ...words, ...NOTES])).out;
-  expect(await show()).toContain("notes");
-  expect(await show("notes")).toContain("notes.note (2) [delete, list]");
+  expect(await show()).toMatch(/^1 server\nnotes \(\d+\)/);
+  expect(await show("notes")).toContain("notes.note (2)\n  delete, list\n");
+  expect(await show("notes.note")).toMatch(/notes\.note\.delete +destroys +Delete a note\./);
   expect(await show("notes.note.delete")).toContain("Delete a note.");
   expect(await show("notes://tools/note/delete")).toContain("Delete a note.");
   expect(await show("notes://resources/manual")).toContain("Read me.");

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { formatMessage } from "../../base/problems/format-message.ts";
 import { fitPieces } from "../../base/tokens/fit-pieces.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
@@ -33,7 +34,7 @@ export const directorySchema = z.object({
   /** The handle to the rest of a directory that is too large to show. */
   rest: z.string().optional(),
 });
-type Directory = z.output<typeof directorySchema>;
+export type Directory = z.output<typeof directorySchema>;
 
 export const EMPTY_DIRECTORY: Directory = {
   ...{ kind: "directory", path: "", summary: "", version: "", usage: "" },
@@ -82,7 +83,8 @@ function toDirectory(
     const summary = description && { summary: toSummary(description, SUMMARY_CHARS) };
     groups.push({ path: group, ...summary, count: deeper.length, names: [...new Set(names)] });
   }
-  const about = base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description;
+  const about =
+    base.length === 0 ? countOf(view.domains.size, "domain") : view.domains.get(path[0]!)?.description;
   const [missing] = missingLines(view, base[0]);
   const summary = [about, missing].filter(Boolean).join(". ");
   return { ...EMPTY_DIRECTORY, path: path.join("."), summary, version: view.version, groups, ops };

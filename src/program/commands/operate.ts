@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { issueReason } from "../../base/json-schema/zod-mistakes.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
-import type { EntryStatus } from "../../core/nouns/entry.ts";
+import type { EntryStatus, Lane } from "../../core/nouns/entry.ts";
+import type { Directory } from "../../core/operations/describe-directory.ts";
 import type { AskOutput } from "../../core/operations/fit-ask.ts";
 import type { Operation } from "../../core/operations/operation.ts";
 import { OPERATIONS, type OperationName } from "../../core/operations/operations.ts";
@@ -18,6 +20,7 @@ import {
   defineCommand,
   invalid,
   toCamelCase,
+  wrapText,
 } from "../terminal/define-command.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
 import { DOES } from "../terminal/tool-words.ts";
@@ -176,7 +179,26 @@ function ranDryUnasked(input: object, data: unknown): boolean {
 
 function shown(name: OperationName, { ok, text, data }: ToolAnswer, options: OperationFlags): string {
   if (!ok) return toVisibleText(showMistake(fieldsOf(data), options) ?? text);
-  return toVisibleText(name === "ask" ? showAsk(data as AskOutput) : text);
+  if (name === "ask") return toVisibleText(showAsk(data as AskOutput));
+  const isDirectory = name === "help" && fieldsOf(data).kind === "directory";
+  return toVisibleText(isDirectory ? showDirectory(data as Directory) : text);
+}
+
+/** Writes a directory for a person: servers or groups with the names in them, then what each tool does. */
+function showDirectory({ path, summary, groups, ops }: Directory): string {
+  const columns = process.stdout.columns || 80;
+  const about = path === "" ? summary.replace(/^\d+ domains?/, countOf(groups.length, "server")) : summary;
+  const width = Math.max(0, ...ops.map(({ op }) => op.length));
+  return [
+    ...(about ? wrapText(about, columns) : []),
+    ...groups.flatMap(({ path, count, summary, names }) => [
+      `${path} (${count})${summary ? `  ${summary}` : ""}`,
+      ...(names.length > 0 ? wrapText(names.join(", "), columns - 2).map((line) => `  ${line}`) : []),
+    ]),
+    ...ops.map(({ op, lane, summary = "" }) =>
+      `${op.padEnd(width)}  ${(DOES[lane as Lane] ?? lane).padEnd(8)}  ${summary}`.trimEnd(),
+    ),
+  ].join("\n");
 }
 
 /** A wrong name or wrong values, in the words of a command line. Undefined for every other problem. */
