@@ -54,7 +54,7 @@ try {
 async function tryConfig(node: string, home: string): Promise<void> {
   const args = ["--config", "keyhole.config.ts"];
   const { status, stdout, stderr } = await run(node, home, ["ask", "write down a note", ...args]);
-  expect(node, "ask", [status, stdout.split("(")[0], stderr], [0, "1. notes://tools/note/create", ""]);
+  expect(node, "ask", [status, stdout.split("(")[0], stderr], [0, "1. notes.note.create", ""]);
 
   const client = new Client({ name: "check", version: "1" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(
@@ -86,7 +86,7 @@ async function tryServer(node: string, home: string): Promise<void> {
     expect(node, `approve ${what}`, [status, stderr], [0, ""]);
   }
   const asked = await keyhole("ask", "repeat what I say");
-  expect(node, "ask", [asked.status, asked.stdout.includes("every://tools/echo")], [0, true]);
+  expect(node, "ask", [asked.status, asked.stdout.includes("every.echo")], [0, true]);
   const called = await keyhole("call", "every.echo", "message=hi", "--allow-write");
   expect(node, "exec", [called.status, called.stdout.includes("Echo: hi")], [0, true]);
   const code = 'return await tools.every.echo({ message: "hi" })';
