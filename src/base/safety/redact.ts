@@ -20,11 +20,18 @@ export function createRedact(secrets: readonly string[], { kinds = false } = {})
 
   function redactValue(value: unknown): unknown {
     if (typeof value === "string") return redactText(value);
-    if (Array.isArray(value)) return value.map(redactValue);
+    if (Array.isArray(value)) {
+      const parts = value.map(redactValue);
+      return parts.every((part, index) => part === value[index]) ? value : parts;
+    }
     if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
     if ("toJSON" in value && typeof value.toJSON === "function") return redactValue(value.toJSON());
-    const fields = Object.entries(value).map(([key, part]) => [redactText(key), redactField(key, part)]);
-    return Object.fromEntries(fields);
+    const entries = Object.entries(value);
+    const fields = entries.map(([key, part]) => [redactText(key), redactField(key, part)] as const);
+    const isSame = fields.every(
+      ([key, part], index) => key === entries[index]![0] && part === entries[index]![1],
+    );
+    return isSame ? value : Object.fromEntries(fields);
   }
 
   function redactField(name: string, value: unknown): unknown {
