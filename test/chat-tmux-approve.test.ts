@@ -14,7 +14,7 @@ test.skipIf(noTerminal)(
     await terminal.sees("asks (⇧Tab)");
     await terminal.send("/mcp approve");
     await terminal.sees("May tracker start?");
-    // What is typed before the question takes keys belongs to the draft.
+    // Text that is typed before the question takes keys belongs to the draft.
     terminal.type("tab");
     await terminal.answers("Yes, let tracker start");
     await terminal.sees("tracker: 4 tools");

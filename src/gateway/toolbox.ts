@@ -44,7 +44,7 @@ export interface FaceToolbox extends Toolbox {
   /** Entries listed as tools, by name; only on `native`. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly words: ToolNames;
-  /** What every call of a tool is made with. */
+  /** Every call of a tool is made with these. */
   readonly face: Pick<FaceOptions, "principal" | "surface">;
   call(name: string, args: unknown, options?: FaceOptions): Promise<ToolAnswer>;
   /** The operation behind a tool with these arguments; undefined for an unknown name. */

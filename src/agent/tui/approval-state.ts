@@ -3,7 +3,7 @@ import { type ApprovalLine, definitionLines, exactLines } from "./approval-lines
 
 type Mark = "approve" | "reject" | "wait";
 
-/** What a person has looked at and chosen on a card. */
+/** A card with everything that a person has looked at and chosen on it. */
 export interface ApprovalState {
   /** A definition, or an answer after the last definition. -1: nothing yet. */
   readonly cursor: number;

@@ -54,7 +54,7 @@ export interface CallScope {
   notice(notice: NoticeEvent["notice"], detail: string): void;
 }
 
-/** Who is asked for: the principal, and the session if there is one. */
+/** A question is asked for this principal, and for this session if there is one. */
 export function askerOf({ view, session }: Pick<CallScope, "view" | "session">) {
   return { principal: view.principal, ...(session && { session: session.handle }) };
 }

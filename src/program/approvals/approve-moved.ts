@@ -47,7 +47,7 @@ function isNew({ state, warnings }: DefinitionApproval): boolean {
 
 /** The lines before and after the overview that share its screen. */
 const OTHER_LINES = 5;
-/** What tools may do, with the plural. */
+/** The effects of tools, as several tools have them. */
 const EFFECTS: Readonly<Record<string, string>> = { reads: "read", writes: "write", destroys: "destroy" };
 
 /** Lists what servers offer, with the names of tools that change something as far as they fit on one screen. */

@@ -40,7 +40,7 @@ export interface ClientServers {
 
 export interface Measured {
   readonly servers: readonly ServerCost[];
-  /** What the servers of each client cost. Empty as long as no tool can be used. */
+  /** The cost of the servers of each client. Empty as long as no tool can be used. */
   readonly savings: readonly Saving[];
 }
 

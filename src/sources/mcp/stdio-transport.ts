@@ -30,7 +30,7 @@ export interface StdioOptions {
   readonly gate: NoticeGate;
 }
 
-/** What keeps a program from starting: Node has the same code for a missing program and for a missing folder. */
+/** The reason why a program cannot start: Node has the same code for a missing program and for a missing folder. */
 function startFault({ command, cwd }: StdioOptions, { code }: NodeJS.ErrnoException): string {
   if (code === "EACCES") return `: ${command} may not be run`;
   if (code !== "ENOENT") return "";
