@@ -130,7 +130,7 @@ describe("an error", () => {
 test("a dry run does not repeat the args", async () => {
   const note = "A long note. ".repeat(4_000);
   const dry = await gateway.exec({ op: "shop.order.delete", args: { id: "a", note } });
-  expect(dry).toMatchObject({ ok: true, meta: { dry_run: true } });
+  expect(dry).toMatchObject({ ok: true, meta: { dryRun: true } });
   expect(dry.text).toBe(
     "shop.order.delete: Would run with these args.\n[shop.order.delete is destructive, so it ran dry. Nothing was changed. To apply it, call exec again with dry_run: false.]",
   );
@@ -140,7 +140,7 @@ test("a write without a read before it is told what to read, and after it what t
   const session = await gateway.openSession();
   const write = { op: "shop.order.update", args: { id: "a" }, session };
   const unread = "[shop.order.update was not preceded by a read of the same thing in this session.";
-  const dry = await gateway.exec({ ...write, dry_run: true });
+  const dry = await gateway.exec({ ...write, dryRun: true });
   expect(dry.text).toContain(`${unread} Read first: shop.order.get {"id":"a"}.]`);
   const done = await gateway.exec(write);
   expect(done.text).toContain(`${unread} Check what it changed: shop.order.get {"id":"a"}.]`);

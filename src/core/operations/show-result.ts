@@ -204,11 +204,11 @@ export function storedText(stored: StoredResult | undefined): string {
 
 interface Result extends Omit<ShownResult, "content"> {
   readonly content: unknown;
-  readonly dry_run?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** Writes a result for a model. A model that tried a call knows its args. */
-export function resultText({ content, stored, outside, dry_run }: Result): string {
-  if (dry_run && isSimulated(content)) return "Would run with these args.";
+export function resultText({ content, stored, outside, dryRun }: Result): string {
+  if (dryRun && isSimulated(content)) return "Would run with these args.";
   return `${storedText(stored)}${markOutside(toContentText((content ?? null) as Json), outside)}`;
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { z } from "zod";
+import type { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { compactSchema } from "../../base/json-schema/walk-schema.ts";
 import { fitPieces, type Piece } from "../../base/tokens/fit-pieces.ts";
@@ -9,6 +9,7 @@ import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { domainsBySize, entriesByDomain, listNames } from "../operations/describe-directory.ts";
+import { toJsonPath, toJsonSchema } from "../operations/json-names.ts";
 import { operationOf } from "../operations/operations.ts";
 import { type MenuTool, type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "./native-tools.ts";
 import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surface.ts";
@@ -105,11 +106,12 @@ function toMenuTool(tool: SurfaceTool, view: View): MenuTool {
 }
 
 function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchema {
-  const schema = compactSchema(z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as JsonSchema);
+  const schema = compactSchema(toJsonSchema(input));
+  const hidden = unlisted.map((field) => toJsonPath(input, [field])[0]);
   const properties = Object.entries((schema.properties ?? {}) as Record<string, unknown>);
   return {
     ...schema,
-    properties: Object.fromEntries(properties.filter(([name]) => !unlisted.includes(name))),
+    properties: Object.fromEntries(properties.filter(([name]) => !hidden.includes(name))),
   };
 }
 

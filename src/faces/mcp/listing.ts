@@ -73,7 +73,7 @@ function alwaysLoaded(tool: MenuTool): MenuTool {
 }
 
 /** The facts that instructions are made of, as far as the caller may see them. */
-interface InstructionContext {
+export interface InstructionContext {
   readonly domainCount: number;
   /** Number of tools, skills and prompts. */
   readonly routeCount: number;
