@@ -28,6 +28,7 @@ export type {
   InputSchema,
   ParamsOf,
   ResourceDefinition,
+  ToolArgs,
   ToolDefinition,
 } from "./core/nouns/definition.ts";
 export type {
@@ -122,6 +123,8 @@ export type {
   OperationMethods,
   ReadAnswer,
   RepeatedSequence,
+  TypedExecInput,
+  TypedGateway,
 } from "./gateway/gateway-api.ts";
 export type { LedgerReport } from "./gateway/ledger.ts";
 export type { SourceStatus } from "./gateway/start/followed-source.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway, type KeyholeEvent, onEvent, readRegistry, writeRegistry } from "keyhole";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { verifies } from "./claims.ts";
 import { clerk, createShop, reader } from "./shop.ts";
 
@@ -86,4 +86,25 @@ verifies("registry:round-trip", "a written file is read back, and a damaged one 
     await expect(readRegistry(path)).rejects.toMatchObject({ code: "REGISTRY_INVALID" });
   }
   await expect(readRegistry(`${path}.none`)).rejects.toMatchObject({ code: "REGISTRY_INVALID" });
+});
+
+test("events name their gateway", async () => {
+  const events: KeyholeEvent[] = [];
+  const stop = onEvent((event) => events.push(event));
+  const [shop, other] = [{ name: "shop" }, {}].map((named) =>
+    createGateway({ ...named, domains: createShop().domains }),
+  );
+  await shop!.ask({ query: "orders" });
+  await other!.exec({ op: "shop.order.list" });
+  await shop!.read("shop://tools/clerk-guide", { principal: reader });
+  stop();
+  expect(shop!.name).toBe("shop");
+  expect(other!.name).toMatch(/^gateway-\d+$/);
+  const ofGateway = (name: string) => events.filter(({ gateway }) => gateway === name);
+  expect(ofGateway("shop").map(({ type }) => type)).toEqual(
+    expect.arrayContaining(["search", "operation", "notice"]),
+  );
+  expect(ofGateway(other!.name)).toMatchObject([{ type: "operation", operation: "exec" }]);
+  expect(ofGateway("shop").length + ofGateway(other!.name).length).toBe(events.length);
+  await Promise.all([shop!.close(), other!.close()]);
 });

@@ -4,6 +4,7 @@ import type { Pins } from "../core/access/pins.ts";
 import { auditPins } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
 import { toRegistry } from "../core/catalog/registry.ts";
+import type { DomainDefinition, ToolArgs } from "../core/nouns/definition.ts";
 import type { RecipeKeeper } from "../core/operations/operation.ts";
 import { OPERATIONS, type OperationName, operationByAlias } from "../core/operations/operations.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
@@ -21,6 +22,7 @@ import type {
   GatewaySources,
   LifecycleOptions,
   OperationMethods,
+  TypedGateway,
 } from "./gateway-api.ts";
 import { createRunner } from "./run-operation.ts";
 import { createAvailability } from "./start/availability.ts";
@@ -46,7 +48,9 @@ import { CODE, SourceManager } from "./start/source-manager.ts";
  * await gateway.close();
  * ```
  */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway<const D extends readonly DomainDefinition[] = readonly DomainDefinition[]>(
+  options: GatewayOptions<D>,
+): TypedGateway<ToolArgs<D>> {
   const assembly = assemble(options);
   const core = toCore(assembly);
   return withCore(toGateway(assembly, core), core);
