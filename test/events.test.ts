@@ -1,7 +1,4 @@
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createGateway, type KeyholeEvent, onEvent, readRegistry, writeRegistry } from "keyhole";
+import { createGateway, type KeyholeEvent, onEvent } from "keyhole";
 import { expect, test } from "vitest";
 import { verifies } from "./claims.ts";
 import { clerk, createShop, reader } from "./shop.ts";
@@ -59,12 +56,10 @@ verifies("guidance:dropped", "dropped guidance is reported to the owner", async 
   );
 });
 
-verifies("registry:round-trip", "a written file is read back, and a damaged one is refused", async () => {
+verifies("registry:versioned", "the report has every op with its schema and kind", async () => {
   const gateway = createGateway({ domains: createShop().domains });
-  const path = join(await mkdtemp(join(tmpdir(), "keyhole-")), "registry.json");
-  const registry = (await gateway.report()).registry;
-  await writeRegistry(path, registry);
-  expect(await readRegistry(path)).toEqual(registry);
+  const { registry } = await gateway.report();
+  expect(JSON.parse(JSON.stringify(registry))).toEqual(registry);
   expect(registry.registry_version).toBe(gateway.version);
   expect(registry.ops["shop.order.create"]).toMatchObject({
     tool_name: "create_order",
@@ -74,18 +69,7 @@ verifies("registry:round-trip", "a written file is read back, and a damaged one 
     action: "create",
     parameters_schema: { required: ["customer"] },
   });
-
-  const text = await readFile(path, "utf8");
-  for (const damaged of [
-    text.slice(0, 100),
-    text.replace("create_order", "create_ordre"),
-    "{}",
-    text.replace('"format": 1', '"format": 2'),
-  ]) {
-    await writeFile(path, damaged);
-    await expect(readRegistry(path)).rejects.toMatchObject({ code: "REGISTRY_INVALID" });
-  }
-  await expect(readRegistry(`${path}.none`)).rejects.toMatchObject({ code: "REGISTRY_INVALID" });
+  await gateway.close();
 });
 
 test("events name their gateway", async () => {

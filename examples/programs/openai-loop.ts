@@ -16,7 +16,10 @@ for (let calls: OpenAIToolCall[] | undefined = []; calls; ) {
   for (const each of calls) messages.push(await call(each));
   const body = JSON.stringify({ model: "gpt-5", tools, messages });
   const response = await fetch(`${model.url}/v1/chat/completions`, { method: "POST", body });
-  const { message } = (await response.json()).choices[0];
+  const { choices } = (await response.json()) as {
+    choices: { message: { tool_calls?: OpenAIToolCall[] } }[];
+  };
+  const message = choices[0]!.message;
   messages.push(message);
   calls = message.tool_calls;
 }

@@ -155,7 +155,7 @@ export interface RepeatedSequence extends RepeatedCalls {
 
 /** What a gateway holds, and how well it serves. Its parts are computed when they are read. */
 export interface GatewayReport {
-  /** The tools of the catalog, as {@link writeRegistry} keeps them. */
+  /** The tools of the catalog as JSON for other programs. */
   readonly registry: Registry;
   /** Whether the catalog is searched by words alone, or by words and vectors. */
   readonly search: SearchStatus;
