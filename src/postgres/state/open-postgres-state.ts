@@ -14,7 +14,7 @@ import { createPlanStore } from "../../core/storage/plan-store.ts";
 import type { PostgresClient } from "../../core/storage/postgres-client.ts";
 import { createResultStore, type ResultStore } from "../../core/storage/result-store.ts";
 import {
-  createDatabaseSessionStore,
+  createSessionStore,
   type SessionStore,
   type SessionStoreOptions,
 } from "../../core/storage/session-store.ts";
@@ -105,7 +105,7 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
     audit,
     stores: {
       sessions: {
-        ...createDatabaseSessionStore(open, options.sessions),
+        ...createSessionStore(open, options.sessions),
         plans: createPlanStore(open, { all: ALL_PLANS }),
       },
       results,

@@ -18,6 +18,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   learning: true,
   index: true,
   pins: true,
+  storage: true,
   sessions: true,
   results: true,
   audit: true,
