@@ -30,8 +30,8 @@ import { quotedNames } from "../quoted-names.ts";
 import { type Database, openDatabase, stateTables } from "./database.ts";
 import { joinGateways } from "./gateways.ts";
 import { migrate } from "./migrate.ts";
-import { createPostgresAudit } from "./postgres-audit.ts";
-import { createPostgresLearning } from "./postgres-learning.ts";
+import { PostgresAudit } from "./postgres-audit.ts";
+import { PostgresLearning } from "./postgres-learning.ts";
 import { createPostgresRecords } from "./postgres-records.ts";
 
 /** Options of {@link createPostgresState}. */
@@ -97,10 +97,10 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
   const definitions = openGrants(records, "definition");
   const [secret, log] = await Promise.all([
     sharedSecret(database),
-    createPostgresLearning(database, gateway.id),
+    PostgresLearning.open(database, gateway.id),
     definitions.refresh(),
   ]);
-  const audit = createPostgresAudit(database, gateway);
+  const audit = new PostgresAudit(database, gateway);
   return {
     audit,
     stores: {
