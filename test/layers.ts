@@ -25,7 +25,7 @@ export const ROOMS: readonly Room[] = [
   { name: "core", lines: 15170, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13200,
+    lines: 13350,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -58,8 +58,8 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "testing",
-    lines: 1700,
-    holds: "published kits: index behaviours, chaos upstream, scripted models",
+    lines: 1850,
+    holds: "published kits: behaviours of an index and of a storage driver, chaos upstream, scripted models",
   },
   { name: "index.ts", lines: 131, holds: "the public door of `keyhole`" },
 ];
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 612;
+export const MOST_FILES = 613;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
