@@ -58,7 +58,14 @@ export interface OpenedAgent extends ChatParts {
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
   const { folder, allowWrite = false, asksTrust = true } = options;
-  const opened = await openConfig({ ...options, usesFolder: true, asksTrust, env: environment(options) });
+  const opened = await openConfig({
+    ...options,
+    usesFolder: true,
+    asksTrust,
+    env: environment(options),
+    // The keys of the agent's models are in its environment.
+    servers: { inherits: "few" },
+  });
   const { loaded, isFolderTrusted: trusted } = opened;
   const { settings } = loaded;
   refuseFallback(loaded, options);
