@@ -5,7 +5,7 @@ import { type DefinitionApproval, listApprovals, toProgramApproval } from "../..
 import type { ApprovalsAnswer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
-import { upstreamsOf, withoutSecrets } from "./sources.ts";
+import { upstreamsOf } from "./sources.ts";
 
 const MOST_SHOWN = 200;
 const shownPins = z.array(z.object({ route: z.string(), hash: z.string(), program: z.string() })).default([]);
@@ -20,9 +20,7 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
     const programs = held.map(async (source) => {
       if (!consents) return [];
       const program = await toProgramApproval(source.program(), consents);
-      return program.isApproved
-        ? []
-        : [{ id: source.id, program: { ...program, lines: program.lines.map(withoutSecrets) } }];
+      return program.isApproved ? [] : [{ id: source.id, program }];
     });
     return (await Promise.all(programs)).flat();
   }
