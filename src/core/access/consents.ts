@@ -11,7 +11,7 @@ import { type Grants, revoked } from "./grants.ts";
 export interface Consents<Given extends boolean | Promise<boolean> = boolean> {
   /** Reads the store, so that changes by other processes count. */
   isGiven(program: ServerProgram): Given;
-  give(programs: readonly ServerProgram[]): Promise<void>;
+  give(programs: readonly ServerProgram[], by?: string): Promise<void>;
   /** Takes consents back. Resolves to their number. */
   revoke(programs: readonly ServerProgram[]): Promise<number>;
 }

@@ -34,9 +34,9 @@ export function openConsents(): Consents {
   const consents = createConsents(openPersonGrants("program"));
   return {
     isGiven: consents.isGiven,
-    give: async (programs) => {
+    give: async (programs, by) => {
       await consents.give(programs);
-      await recordDecisions("allowed", "server", programs.map(toDecision));
+      await recordDecisions("allowed", "server", programs.map(toDecision), by);
     },
     revoke: async (programs) => {
       const given = programs.filter(consents.isGiven);
@@ -114,11 +114,12 @@ export async function recordDecisions(
   kind: RecordedDecision["kind"],
   what: RecordedDecision["what"],
   decided: readonly Pick<RecordedDecision, "name" | "digest">[],
+  actor = localUser(),
 ): Promise<void> {
   if (decided.length === 0) return;
   const audit = await openConfiguredAudit();
   if (!audit) return;
   const principal = localUser();
-  for (const { name, digest } of decided) audit.store.add({ kind, principal, what, name, digest });
+  for (const { name, digest } of decided) audit.store.add({ kind, actor, principal, what, name, digest });
   await closeAudit(audit);
 }

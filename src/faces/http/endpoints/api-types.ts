@@ -191,6 +191,7 @@ export interface ShownRecord {
   readonly at: string;
   readonly hash: string;
   readonly kind: string;
+  readonly actor?: string;
   readonly principal?: string;
   readonly op?: string;
   readonly route?: string;

@@ -52,7 +52,7 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
     defineAdminEndpoint("POST /api/approvals/definitions", {
       title: "Approves and rejects definitions exactly as they were shown.",
       input: z.object({ approve: shownPins, reject: shownPins }),
-      handle: async ({ input }) => {
+      handle: async ({ input, principal }) => {
         // A definition that has changed since it was shown keeps waiting.
         const chosen = (shown: z.infer<typeof shownPins>) => {
           const keys = new Set(shown.map(keyOf));
@@ -60,8 +60,8 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
         };
         const [approve, reject] = [chosen(input.approve), chosen(input.reject)];
         return {
-          approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }),
-          rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }),
+          approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }, principal.id),
+          rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }, principal.id),
         };
       },
     }),

@@ -65,11 +65,11 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
     defineAdminEndpoint("POST /api/upstreams/start", {
       title: "Consents to exactly the program of a server, and starts it.",
       input: named.extend({ hash: z.string() }),
-      handle: async ({ input }) => {
+      handle: async ({ input, principal }) => {
         const source = find(input.id);
         const program = source.program();
         if (program.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
-        await consents?.give([program]);
+        await consents?.give([program], principal.id);
         return restart(source);
       },
     }),
