@@ -22,7 +22,7 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 14945, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 15024, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
     lines: 13270,
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 611;
+export const MOST_FILES = 612;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
