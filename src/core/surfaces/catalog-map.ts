@@ -1,5 +1,6 @@
 import { fitPieces, type Piece } from "../../base/tokens/fit-pieces.ts";
 import type { TokenCounter } from "../../base/tokens/tokens.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { splitWords } from "../../base/util/split-words.ts";
 import { effectOfVerb } from "../../search/analysis/tool-verbs.ts";
 import type { View } from "../access/view.ts";
@@ -86,8 +87,9 @@ function rowText({ name, count, tools }: DomainRow, length: number): string {
   const about = frequent.length > 0 ? ` about ${frequent.map(([noun]) => noun).join(", ")}` : "";
   const list = named.map(({ signature }) => signature).join(", ");
   if (others === 0) return `- ${name}: ${list}`;
-  const unit = length < tools.length ? "more" : "prompts or documents";
-  return `- ${name}: ${list === "" ? `${others} entries` : `${list} and ${others} ${unit}`}${about}`;
+  const unnamed =
+    length < tools.length ? `${others} more` : countOf(others, "document or prompt", "documents and prompts");
+  return `- ${name}: ${list === "" ? countOf(others, "entry", "entries") : `${list} and ${unnamed}`}${about}`;
 }
 
 /** The domains that list something, the largest first. */
