@@ -22,7 +22,7 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 15170, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 15391, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
     lines: 13350,
@@ -30,7 +30,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "gateway",
-    lines: 2745,
+    lines: 2759,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -47,7 +47,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 12700,
+    lines: 12704,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 613;
+export const MOST_FILES = 618;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
