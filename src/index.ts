@@ -74,7 +74,7 @@ export type { ResultStore } from "./core/storage/result-store.ts";
 export type { Session, SessionStore, SessionStoreOptions } from "./core/storage/session-store.ts";
 export { createSqliteSessionStore } from "./core/storage/session-store.ts";
 export type { SpentApprovals } from "./core/storage/spent-approvals.ts";
-export type { Bounds } from "./core/storage/storage.ts";
+export type { Bounds, OpenStorage, Storage, StorageOptions } from "./core/storage/storage.ts";
 export type { MenuOptions } from "./core/surfaces/menu.ts";
 export type { MenuTool, NativeNames } from "./core/surfaces/native-tools.ts";
 export type { Surface } from "./core/surfaces/surface-names.ts";

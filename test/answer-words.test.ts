@@ -155,7 +155,7 @@ test("a field that a client adds by itself is not told to the model", async () =
   expect(text).toContain("[ignored unknown fields: loud]");
 });
 
-test("the description of ask names each of eight servers once", async () => {
+test("the description of ask names each of eight servers first, and once more with its tools", async () => {
   const names = [
     "chrome",
     "everything",
@@ -174,7 +174,8 @@ test("the description of ask names each of eight servers once", async () => {
   });
   const [ask] = await eight.menu();
   expect(ask?.description).toMatch(new RegExp(`^For ${names.join(", ")}\\. `));
-  expect(ask?.description.match(new RegExp(names.join("|"), "g"))).toHaveLength(8);
+  for (const name of names) expect(ask?.description).toContain(`\n- ${name}: go`);
+  expect(ask?.description.match(new RegExp(names.join("|"), "g"))).toHaveLength(16);
   await eight.close();
 });
 

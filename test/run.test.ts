@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "keyhole";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { createPlanStore, type PlanStore } from "../src/core/storage/plan-store.ts";
-import { createMemorySessionStore } from "../src/core/storage/session-store.ts";
+import { createSessionStore } from "../src/core/storage/session-store.ts";
 import { verifies } from "./claims.ts";
 import { createShopGateway, reader } from "./run-kit.ts";
 
@@ -239,7 +239,7 @@ verifies("run:resume", "a plan whose script makes other calls than before is ref
       return JSON.parse(tampered ? events.replace("customer: 'ann'", "customer: 'bob'") : events);
     },
   };
-  const shop = createShopGateway({ sessions: { ...createMemorySessionStore(), plans } });
+  const shop = createShopGateway({ sessions: { ...createSessionStore(), plans } });
   onTestFinished(() => shop.gateway.close());
   const code =
     "await tools.shop.order.create({ customer: 'ann' }); await tools.shop.order.delete({ id: 1 }); return 1";

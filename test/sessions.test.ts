@@ -5,11 +5,13 @@ import {
   defineDomain,
   defineTool,
   loadTokenCounter,
+  type OpenStorage,
   onEvent,
 } from "keyhole";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { createMemorySessionStore } from "../src/core/storage/session-store.ts";
+import { createSessionStore } from "../src/core/storage/session-store.ts";
+import { openSqliteStorage } from "../src/core/storage/sql-storage.ts";
 import { verifies } from "./claims.ts";
 import { ann, bob, openPages, pages, textOf } from "./pages.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -147,7 +149,7 @@ describe("a session", () => {
   });
 
   verifies("session:nothing-lost", "counts every one of many concurrent calls", async () => {
-    for (const sessions of [createMemorySessionStore(), await createSqliteSessionStore(":memory:")]) {
+    for (const sessions of [createSessionStore(), await createSqliteSessionStore(":memory:")]) {
       const { gateway, session } = await openPages({ sessions });
       await Promise.all(
         Array.from({ length: 200 }, (_, id) => gateway.exec({ op: "cms.page.get", args: { id }, session })),
@@ -156,6 +158,44 @@ describe("a session", () => {
         { name: "cms.page.get", count: 200 },
       ]);
     }
+  });
+
+  test("in a driver of one's own outlives the gateway, as do results, without their secrets", async () => {
+    const { open, close } = openSqliteStorage(join(temporaryFolder(), "own.db"));
+    onTestFinished(close);
+    const kinds = new Set<string>();
+    const storage: OpenStorage = (kind, options) => {
+      kinds.add(kind);
+      return open(kind, options);
+    };
+    const rows = Array.from({ length: 3_000 }, (_, id) => ({
+      id,
+      token: "sk-abcdefghijklmnopqrstuvwxyz123456",
+    }));
+    const list = defineTool({
+      name: "list_rows",
+      op: "data.row.list",
+      description: "Rows.",
+      execute: () => rows,
+    });
+    const domains = [defineDomain({ name: "data", description: "Rows.", tools: [list] })];
+    const first = createGateway({ domains, storage });
+    const session = await first.openSession();
+    const { text } = await first.exec({ op: "data.row.list", args: {}, session });
+    const [handle = ""] = /result:\/\/[\w-]+/.exec(text) ?? [];
+    await first.close();
+
+    const next = createGateway({ domains, storage });
+    onTestFinished(() => next.close());
+    expect((await next.session(session)).memory.usedTools).toMatchObject([
+      { name: "data.row.list", count: 1 },
+    ]);
+    const read = await next.get({ routes: [{ route: handle, params: { path: "/2999" } }], session });
+    expect(read.results[0]).toMatchObject({
+      success: true,
+      data: { content: { id: 2_999, token: "[secret]" } },
+    });
+    expect([...kinds].toSorted()).toEqual(["approval", "key", "plan", "result", "session"]);
   });
 
   verifies("session:nothing-lost", "that ends during a call does not fail the call", async () => {

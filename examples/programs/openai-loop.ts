@@ -10,16 +10,13 @@ const { tools, call } = await toOpenAITools(gateway);
 // A script plays the model. Put https://api.openai.com in place of its address.
 const script = [{ calls: [{ name: "get", args: { routes: ["office.get_time"] } }] }, { text: "Noon." }];
 const model = await serveScriptedModel(script);
-
+type Reply = { choices: [{ message: { tool_calls?: OpenAIToolCall[] } }] };
 const messages: object[] = [{ role: "user", content: "What time is it?" }];
 for (let calls: OpenAIToolCall[] | undefined = []; calls; ) {
   for (const each of calls) messages.push(await call(each));
   const body = JSON.stringify({ model: "gpt-5", tools, messages });
   const response = await fetch(`${model.url}/v1/chat/completions`, { method: "POST", body });
-  const { choices } = (await response.json()) as {
-    choices: { message: { tool_calls?: OpenAIToolCall[] } }[];
-  };
-  const message = choices[0]!.message;
+  const { message } = ((await response.json()) as Reply).choices[0];
   messages.push(message);
   calls = message.tool_calls;
 }

@@ -125,21 +125,17 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
     session: (handle, { principal = owner } = {}) => toSession(sessions, handle, principal.id),
     report: async ({ principal = owner, session } = {}) => {
       const { catalog: whole, viewFor } = await available("complete");
-      const read = session !== undefined && (async () => (await sessions.read(session, principal.id)).tokens);
+      const spent = async () =>
+        session === undefined ? undefined : (await sessions.read(session, principal.id)).tokens;
       return {
         search: await searchStatus(),
-        ledger: await ledger.report(viewFor(principal), read || undefined),
+        discovery: services.discovery.figures(),
+        unmet: learning?.unmet() ?? [],
+        repeated: (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) })),
+        ledger: await ledger.report(viewFor(principal), spent),
+        // Large, so it is made when somebody reads it.
         get registry() {
           return toRegistry(whole);
-        },
-        get discovery() {
-          return services.discovery.figures();
-        },
-        get unmet() {
-          return learning?.unmet() ?? [];
-        },
-        get repeated() {
-          return (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) }));
         },
       };
     },

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { createRedact } from "../base/safety/redact.ts";
 import { systemClock } from "../base/util/clock.ts";
 import { createPins } from "../core/access/pins.ts";
 import { createAuditor } from "../core/calls/auditor.ts";
@@ -14,7 +15,7 @@ import { createObservedShapes } from "../core/sessions/observed-shapes.ts";
 import { createIdempotency } from "../core/storage/idempotency.ts";
 import { createPlanStore } from "../core/storage/plan-store.ts";
 import { createResultStore } from "../core/storage/result-store.ts";
-import { createMemorySessionStore } from "../core/storage/session-store.ts";
+import { createSessionStore } from "../core/storage/session-store.ts";
 import { createSpentApprovals } from "../core/storage/spent-approvals.ts";
 import { createDiscovery } from "../core/telemetry/discovery.ts";
 import { isHeard, type NoticeEvent, type Publish, publish } from "../core/telemetry/events.ts";
@@ -36,6 +37,7 @@ const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
   resultTokens: 4_000,
+  lookTokens: 900,
   helpTokens: 1_500,
   answerBytes: Number.POSITIVE_INFINITY,
   callMs: 120_000,
@@ -56,18 +58,20 @@ let created = 0;
 /** Takes the parts that the options bring, and creates the missing ones. */
 export function gatewayDefaults(options: GatewayOptions) {
   created += 1;
-  const { cacheDirectory, name = `gateway-${created}` } = options;
+  const { cacheDirectory, storage, name = `gateway-${created}` } = options;
   const publishHere: Publish = (event) => publish(event, name);
   const notice = (kind: NoticeEvent["notice"], detail: string): void =>
     publishHere({ type: "notice", notice: kind, detail });
-  const results = options.results ?? createResultStore();
-  const sessions = options.sessions ?? createMemorySessionStore();
+  const results = options.results ?? createResultStore(storage);
+  const sessions = options.sessions ?? createSessionStore(storage);
   const clock = options.clock ?? systemClock;
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const services: CallServices = {
     extractor: createExtractor((detail) => notice("extraction-failed", detail)),
-    idempotency: options.idempotency ?? createIdempotency(results),
+    idempotency:
+      options.idempotency ??
+      createIdempotency(results, storage && { open: storage, redact: createRedact([], { kinds: true }) }),
     shapes: createObservedShapes(cacheDirectory && join(cacheDirectory, "shapes.json")),
     discovery: createDiscovery(publishHere),
     ...(learning && { learning }),
@@ -85,8 +89,8 @@ export function gatewayDefaults(options: GatewayOptions) {
     pins: options.pins ?? createPins(),
     sessions,
     results,
-    plans: sessions.plans ?? createPlanStore(),
-    approvals: options.approvals ?? createSpentApprovals(),
+    plans: sessions.plans ?? createPlanStore(storage),
+    approvals: options.approvals ?? createSpentApprovals(storage),
     services,
     ledger: createLedger(),
     calls: new InFlight(),

@@ -22,6 +22,7 @@ import type { Idempotency } from "../core/storage/idempotency.ts";
 import type { ResultStore } from "../core/storage/result-store.ts";
 import type { Session, SessionStore } from "../core/storage/session-store.ts";
 import type { SpentApprovals } from "../core/storage/spent-approvals.ts";
+import type { OpenStorage } from "../core/storage/storage.ts";
 import type { MenuOptions } from "../core/surfaces/menu.ts";
 import type { MenuTool } from "../core/surfaces/native-tools.ts";
 import type { DiscoveryFigures } from "../core/telemetry/discovery.ts";
@@ -63,6 +64,11 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   readonly index?: SearchIndex;
   /** Store of approved outside definitions. Default: in memory, so approvals end with the process. */
   readonly pins?: Pins;
+  /**
+   * Driver that keeps sessions, results, plans, idempotency keys and spent approvals of this one gateway, where the
+   * options below bring no store. `describeStorage` of `keyhole/testing` tests a driver. Default: memory.
+   */
+  readonly storage?: OpenStorage;
   /** Store of sessions. Default: in memory. The gateway does not close it. */
   readonly sessions?: SessionStore;
   /** Store of results that are too large to show. Default: in memory. */
@@ -153,7 +159,7 @@ export interface RepeatedSequence extends RepeatedCalls {
   readonly code: string;
 }
 
-/** What a gateway holds, and how well it serves. Its parts are computed when they are read. */
+/** What a gateway holds, and how well it serves. */
 export interface GatewayReport {
   /** The tools of the catalog as JSON for other programs. */
   readonly registry: Registry;

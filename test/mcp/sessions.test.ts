@@ -2,14 +2,14 @@ import type { Client } from "@modelcontextprotocol/client";
 import { createGateway, type SessionStore } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
-import { createMemorySessionStore } from "../../src/core/storage/session-store.ts";
+import { createSessionStore } from "../../src/core/storage/session-store.ts";
 import { verifies } from "../claims.ts";
 import { clerk, createShop } from "../shop.ts";
 import { connect } from "./connect.ts";
 
 /** Returns a store, and the handles of its open sessions. */
 function countedStore(): { sessions: SessionStore; open: Set<string> } {
-  const store = createMemorySessionStore();
+  const store = createSessionStore();
   const open = new Set<string>();
   const sessions: SessionStore = {
     ...store,

@@ -53,16 +53,16 @@ export interface Pins {
   diff(route: string): readonly DefinitionChange[];
   /**
    * Approves definitions exactly as they are now: those that wait, and rejected ones that the selection names. Resolves
-   * to their number.
+   * to their number. `by` names who decides in the audit log of a gateway, by default its owner.
    */
-  approve(which: PinSelection): Promise<number>;
+  approve(which: PinSelection, by?: string): Promise<number>;
   /**
    * Rejects definitions that wait: nobody is asked about them again until they change, and nobody finds or calls them.
    * Resolves to their number.
    */
-  reject(which: PinSelection): Promise<number>;
+  reject(which: PinSelection, by?: string): Promise<number>;
   /** Takes approvals and rejections back. Resolves to their number. */
-  revoke(which: PinSelection): Promise<number>;
+  revoke(which: PinSelection, by?: string): Promise<number>;
   /** Set if the store was damaged, so that everything waits for approval again. */
   readonly damage: string | undefined;
   /**

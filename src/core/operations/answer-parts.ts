@@ -22,6 +22,8 @@ export interface AnswerLimits {
   /** Tokens left of the session's budget; infinite without one. */
   readonly tokensLeft: number;
   readonly resultTokens: number;
+  /** Tokens of the first look at a result that does not fit. */
+  readonly lookTokens: number;
   readonly helpTokens: number;
   /** Bytes of one result as JSON; infinite if the client shows answers of any size. */
   readonly answerBytes: number;

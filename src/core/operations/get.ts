@@ -24,6 +24,9 @@ import { inJson } from "./json-names.ts";
 import { defineOperation } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 
+/** Results of one answer that may be as large as a single one. The others share what those leave. */
+const WHOLE_RESULTS = 4;
+const LEAST_LOOK = 100;
 const REQUEST_ALIASES = { op: "route", path: "route", uri: "route", args: "params", arguments: "params" };
 
 const plainRequest = z.object({
@@ -85,8 +88,18 @@ export const get = defineOperation({
   },
   question: ([only]) => (only?.is === "asks" ? only.asks : undefined),
   show: (outcomes, room) => {
-    const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
-    const results = outcomes.map((outcome) => toResult(outcome, share));
+    const share = {
+      ...room,
+      answerBytes: room.answerBytes / outcomes.length,
+      lookTokens: Math.max(LEAST_LOOK, Math.floor(room.lookTokens / outcomes.length)),
+    };
+    let tokensLeft = room.resultTokens * WHOLE_RESULTS;
+    const results = outcomes.map((outcome) => {
+      const resultTokens = Math.max(LEAST_LOOK, Math.min(room.resultTokens, tokensLeft));
+      const result = toResult(outcome, { ...share, resultTokens });
+      if (outcomes.length > WHOLE_RESULTS) tokensLeft -= room.countTokens(routeText(result));
+      return result;
+    });
     return toResults(results, ({ ok }) => !ok, room);
   },
   toText: ({ results, session }) => `${results.map(routeText).join("\n\n")}${sessionText(session)}`,
@@ -105,7 +118,9 @@ function toResult(outcome: CallOutcome, room: AnswerLimits): GetResult {
   if (outcome.is !== "done")
     return { route: address, ok: false, error: toErrorAnswer(failureOf(outcome), room) };
   const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
-  const wide = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
+  const isRead = wanted > 0 || entry?.kind === "skill" || entry?.kind === "prompt";
+  const resultTokens = Math.max(room.resultTokens, wanted);
+  const wide = { ...room, resultTokens, ...(isRead && { lookTokens: resultTokens }) };
   const name = entry ? addressOf(entry) : address;
   const { reading, source } = outcome;
   const { content, ...kept } = showResult(outcome.value, name, wide, { reading, source, origin: entry });

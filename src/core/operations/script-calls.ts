@@ -278,6 +278,7 @@ function roomInside({ countTokens, limits, results, view }: OperationContext): A
     askTokens: limits.resultTokens,
     tokensLeft: whole,
     resultTokens: whole,
+    lookTokens: whole,
     helpTokens: whole,
     answerBytes: whole,
     keep: (value, _name, origin) => {

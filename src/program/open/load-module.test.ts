@@ -18,6 +18,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   learning: "false",
   index: '{ kind: "index" }',
   pins: '{ kind: "pins" }',
+  storage: '{ kind: "storage" }',
   sessions: '{ kind: "sessions" }',
   results: '{ kind: "results" }',
   audit: '{ kind: "audit" }',

@@ -19,6 +19,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   learning: true,
   index: true,
   pins: true,
+  storage: true,
   sessions: true,
   results: true,
   audit: true,

@@ -41,7 +41,7 @@ export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
 function operationEndpoints(parts: ConsoleParts): Endpoint[] {
   return Object.entries(OPERATIONS).map(([name, { title, input, output }]) =>
     defineEndpoint(`POST /api/${name}`, {
-      title: `${title}. The query string may name the principal to speak for: \`as\`.`,
+      title: `${title}. The query string may name a principal to look as: \`as\`. Then tools run dry.`,
       input: input as z.ZodType,
       output: output as z.ZodType,
       readsInput: true,
@@ -53,22 +53,28 @@ function operationEndpoints(parts: ConsoleParts): Endpoint[] {
 async function run(operation: OperationName, call: EndpointCall, parts: ConsoleParts): Promise<object> {
   const { request, input, signal } = call;
   const as = new URLSearchParams(request.url?.split("?", 2)[1] ?? "").get("as") ?? undefined;
-  const principal = await speaksFor(parts, call.principal, as);
+  const principal = await seenAs(parts, call.principal, as);
+  if (principal.seesAs !== undefined && operation === "run")
+    throw problem("SEES_ONLY", { name: "The script" });
   const { text, data } = await callOperation(
     parts.gateway,
     { operation, input },
-    { principal, signal, ...(parts.isPerson(call) && { forPerson: true }) },
+    {
+      principal,
+      signal,
+      ...((parts.isPerson(call) || principal.seesAs !== undefined) && { forPerson: true }),
+    },
   );
   const countTokens = await loadTokenCounter();
   return { ...(data as object), text, tokens: countTokens(text) };
 }
 
 /**
- * The principal that a request speaks for: the caller, or the one that `as` names.
+ * The caller, or the caller as it looks through the rights of the principal that `as` names.
  *
  * @throws ADMIN_NEEDED, NOT_FOUND
  */
-async function speaksFor(
+async function seenAs(
   { principals }: Pick<ConsoleParts, "principals">,
   caller: Principal,
   as: string | undefined,
@@ -77,7 +83,7 @@ async function speaksFor(
   if (!isAdmin(caller)) throw problem("ADMIN_NEEDED", { name: "as", scope: ADMIN_SCOPE });
   const principal = (await principals()).find(({ id }) => id === as);
   if (!principal) throw problem("NOT_FOUND", { name: `principal ${as}` });
-  return principal;
+  return { id: caller.id, scopes: principal.scopes, allowWrite: false, seesAs: as };
 }
 
 /** Tells which addresses a viewer may see: entries of its View, and the domains and groups above them. */
