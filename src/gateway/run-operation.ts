@@ -20,9 +20,9 @@ import {
   toErrorAnswer,
   toOperationProblem,
 } from "../core/operations/error-answer.ts";
+import { readInput } from "../core/operations/json-form.ts";
 import type { Limits, OperationContext, RecipeKeeper, Scripts } from "../core/operations/operation.ts";
 import { type AnyOperation, type OperationName, operationOf } from "../core/operations/operations.ts";
-import { readInput } from "../core/operations/read-input.ts";
 import { runRecipe } from "../core/operations/recipes.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";

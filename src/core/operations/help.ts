@@ -21,7 +21,7 @@ import {
   showDirectory,
 } from "./describe-directory.ts";
 import { notFound, ROOT } from "./error-answer.ts";
-import { inJson } from "./json-names.ts";
+import { inJson } from "./json-form.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 
 /** Longer descriptions are cut before they reach a model. */
