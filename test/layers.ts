@@ -41,13 +41,13 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 6950,
+    lines: 6960,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 12725,
+    lines: 12760,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
