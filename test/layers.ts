@@ -22,7 +22,7 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 15015, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 15410, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
     lines: 13350,
@@ -30,7 +30,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "gateway",
-    lines: 2700,
+    lines: 2759,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -47,12 +47,12 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 12760,
+    lines: 12785,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 11130,
+    lines: 11200,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -61,7 +61,7 @@ export const ROOMS: readonly Room[] = [
     lines: 1850,
     holds: "published kits: behaviours of an index and of a storage driver, chaos upstream, scripted models",
   },
-  { name: "index.ts", lines: 105, holds: "the public door of `keyhole`" },
+  { name: "index.ts", lines: 131, holds: "the public door of `keyhole`" },
 ];
 
 /** The folders inside two rooms, by row. Folders of one row do not import each other. */
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 613;
+export const MOST_FILES = 618;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

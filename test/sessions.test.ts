@@ -72,7 +72,7 @@ describe("a session", () => {
 
   verifies("session:memory", "does not count dry runs and refused calls as use", async () => {
     const { gateway, session } = await openPages();
-    await gateway.exec({ op: "cms.page.get", args: { id: 1 }, dry_run: true, session });
+    await gateway.exec({ op: "cms.page.get", args: { id: 1 }, dryRun: true, session });
     await gateway.exec({ op: "cms.page.get", args: { nothing: 1 }, session });
     expect((await gateway.session(session)).memory.usedTools).toEqual([]);
     expect((await gateway.session(session)).memory.entities).toEqual([]);
@@ -90,7 +90,7 @@ describe("a session", () => {
     const after = createGateway({ domains: [pages], principal: ann, sessions: second });
     expect((await after.session(session)).memory.entities.map(({ name }) => name)).toEqual(["Page 7"]);
     expect((await after.ask({ query: "list pages", session })).rules).toEqual([]);
-    expect((await after.ledger({ session })).tokens.results).toBeGreaterThan(0);
+    expect((await after.report({ session })).ledger.tokens.results).toBeGreaterThan(0);
     await after.close();
     second.close();
   });
@@ -98,7 +98,7 @@ describe("a session", () => {
   verifies("session:bounded", "keeps five entities of a result and ten in all", async () => {
     const { gateway, session } = await openPages();
     const found = await gateway.get({ routes: [{ route: "cms.page.list" }], session });
-    expect(found.summary.success).toBe(1);
+    expect(found.summary.succeeded).toBe(1);
     expect((await gateway.session(session)).memory.entities).toHaveLength(5);
     const routes = Array.from({ length: 30 }, (_, id) => ({ route: "cms.page.get", params: { id } }));
     await gateway.get({ routes, session });
@@ -127,7 +127,7 @@ describe("a session", () => {
       const tries = (handle: string) => [
         gateway.ask({ query: "page", session: handle }, options).then(failed),
         gateway.exec({ op: "cms.page.get", args: { id: 9 } }, { ...options, session: handle }).then(failed),
-        gateway.ledger({ ...options, session: handle }),
+        gateway.report({ ...options, session: handle }),
         gateway.menu({ ...options, session: handle }),
         gateway.session(handle, options),
         gateway.get({ routes: [{ route: `session://${handle}` }] }, options).then(failed),
@@ -266,10 +266,10 @@ describe("after a compaction", () => {
       { session },
     );
     const list = read.results[0];
-    const handle = list?.success ? list.data.stored?.handle : "";
+    const handle = list?.ok ? list.data.stored?.handle : "";
     await (await gateway.session(session)).update((memory) => ({ ...memory, summary: "The hero is wrong." }));
     const card = await gateway.get({ routes: [{ route: `session://${session}` }] });
-    expect(card.summary.success).toBe(1);
+    expect(card.summary.succeeded).toBe(1);
     for (const part of [
       'Summary: "The hero is wrong."',
       "cms://tools/page/get(id: string|int): Get a page by its id. (used 1x)",

@@ -47,7 +47,7 @@ verifies("session:implied", "a connection has one session, which ends with it", 
   expect(card).toContain("Rules for orders");
   expect(open.size).toBe(1);
   const [session = ""] = open;
-  const { tokens } = await gateway.ledger({ session });
+  const { tokens } = (await gateway.report({ session })).ledger;
   expect(tokens.menu).toBeGreaterThan(300);
   expect(tokens.ask).toBeGreaterThan(20);
   const other = await connect(server, "2025-11-25");

@@ -115,7 +115,11 @@ class ChatConversation {
   private readonly images: string;
   private readonly news: () => readonly string[];
 
-  constructor(opened: ChatParts, session: AgentSession, { questions, images, news }: ChatConversationOptions) {
+  constructor(
+    opened: ChatParts,
+    session: AgentSession,
+    { questions, images, news }: ChatConversationOptions,
+  ) {
     this.opened = opened;
     this.session = session;
     this.costs = costsOf(session);
@@ -193,7 +197,7 @@ class ChatConversation {
 
   async context() {
     const { counts, ...state } = await contextOf(this.opened.agent, this.session as SessionState);
-    const { everything } = await this.opened.gateway.ledger();
+    const { everything } = (await this.opened.gateway.report()).ledger;
     const parts = CONTEXT_CAUSES.map((name) => ({ name, tokens: counts[name] }));
     return { ...state, everything, parts };
   }

@@ -11,6 +11,9 @@ export interface AuditedCall {
   readonly traceId: string;
   /** The trace of the caller in the format of W3C Trace Context. */
   readonly traceparent?: string;
+  /** The caller. */
+  readonly actor: string;
+  /** The principal whose rights count: the actor, or the one that the actor looks as. */
   readonly principal: string;
   readonly op: string;
   readonly route: string;
@@ -29,7 +32,7 @@ export type AuditEvent =
       readonly decided: "run" | "dry-run" | "approved";
       readonly approvedBy?: string;
     })
-  | (Pick<AuditedCall, "call" | "traceId" | "principal" | "op" | "route"> & {
+  | (Pick<AuditedCall, "call" | "traceId" | "actor" | "principal" | "op" | "route"> & {
       readonly kind: "call-ended";
       /** `ok`, or the code of the problem. */
       readonly outcome: string;
@@ -50,6 +53,9 @@ export type AuditEvent =
   /** A person allowed something, rejected it, or took an earlier decision back. */
   | {
       readonly kind: "allowed" | "rejected" | "revoked";
+      /** The person or program that decided. */
+      readonly actor: string;
+      /** The owner of the gateway. */
       readonly principal: string;
       readonly what: "definition" | "server" | "folder" | "token";
       readonly name: string;

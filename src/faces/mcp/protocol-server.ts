@@ -155,12 +155,12 @@ class ProtocolEndpoint {
     find: (caller: Caller) => Promise<Loading<T>>,
   ) {
     const { parts } = this;
-    const { clock } = faceApiOf(parts.gateway);
+    const { clock, publish } = faceApiOf(parts.gateway);
     const findCaller = () => this.wholeOf(principalOf(context));
     return answerRequest(
       fromContext(context),
       target,
-      { clock, findCaller, knownClient: () => this.knownClient() },
+      { clock, publish, findCaller, knownClient: () => this.knownClient() },
       async (caller, request) => {
         const { entry, params, show } = await find(caller);
         return load(parts, entry, params, request, show);

@@ -58,8 +58,13 @@ export interface McpSourceOptions {
   readonly ask?: AskBefore;
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: LaunchVariables;
-  /** The environment that a server inherits a few variables of. Default: that of the process. */
+  /** The environment of the one who uses the server. Default: that of the process. */
   readonly environment?: LaunchVariables;
+  /**
+   * The part of it that the server gets: the `few` variables that every program needs, or `all` but Keyhole's own, as
+   * MCP clients pass on theirs. Default: `few`.
+   */
+  readonly inherits?: "few" | "all";
   /** Servers that several gateways share. Default: each source has a process of its own. */
   readonly shared?: SharedServers;
   /** The folder in which a server starts unless its config names one. Default: that of the process. */

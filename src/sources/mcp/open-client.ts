@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
-import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
+import { secretsInArgs, secretsInFields, secretVariables } from "../../base/safety/secret-values.ts";
 import type { Clock } from "../../base/util/clock.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { LogLevel } from "../../core/nouns/entry.ts";
@@ -116,11 +116,13 @@ async function attempt(
 }
 
 function makeStdioTransport(config: StdioConfig, options: OpenOptions, gate: NoticeGate): OpenTransport {
-  const { label, variables, limits } = options;
+  const { label, variables, environment, limits } = options;
   const launch = toLaunch(config, options);
+  const declared = Object.entries(launch.env).filter(([name, value]) => environment[name] !== value);
   knowSecrets([
     ...secretsInArgs(launch.args),
-    ...secretsInFields(launch.env),
+    ...secretsInFields(Object.fromEntries(declared)),
+    ...secretVariables(launch.env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
   const process = new StdioTransport({ label, ...launch, ...limits, gate });
