@@ -16,7 +16,7 @@ import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
-import { createServerLogin, type ServerLogin } from "./login/server-login.ts";
+import { ServerLogin } from "./login/server-login.ts";
 import { offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
 import type { SharedServers } from "./shared-servers.ts";
 import { toDrafts } from "./to-drafts.ts";
@@ -141,7 +141,7 @@ export class FollowedUpstream {
     const { label, config, clock, mayStart } = options;
     this.login =
       config.transport === "http"
-        ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+        ? new ServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
         : undefined;
     this.upstream = new Upstream({
       ...options,
