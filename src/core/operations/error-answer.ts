@@ -165,6 +165,11 @@ function fitDetails(
   { problem: { code, details: all }, entry }: FailedOperation,
   room: AnswerLimits,
 ): Record<string, unknown> {
+  if (isParamDetails(all) && entry) {
+    const { fieldErrors } = all;
+    if (room.schemasShown?.has(entry.route)) return { fieldErrors: fieldErrors.slice(0, MOST_FIELD_ERRORS) };
+    room.schemasShown?.add(entry.route);
+  }
   const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
   const whole = toJson(detailsJson(details));
