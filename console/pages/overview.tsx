@@ -120,7 +120,7 @@ function Calls({ minutes, totals, discovery }: OverviewAnswer) {
 
 function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: OverviewAnswer) {
   const bad = sources.filter(({ lastError }) => lastError !== undefined);
-  const waits = waiting.definitions + waiting.calls;
+  const waits = waiting.servers + waiting.definitions + waiting.calls;
   return (
     <Card
       title="Health"
