@@ -180,6 +180,11 @@ export const PROBLEMS = {
     next: "A person has to run the command in a terminal, or repeat it with --hash and the hash of what was shown.",
     when: "A command would trust, allow or approve something, and stdin or stdout is not a terminal.",
   },
+  NOT_FOR_SERVERS: {
+    sentence: "{command} was started by a server or by a command of the agent, and acts for a person alone.",
+    next: "A person has to run it in a terminal of their own.",
+    when: "A server, a command of the agent or a program below them runs Keyhole.",
+  },
   VARIABLE_INVALID: {
     sentence: "The environment variable {name} is ignored: {reason}.",
     next: "Correct it or unset it.",

@@ -130,6 +130,23 @@ export const EMPTY: AuditHead = { seq: 0, hash: "0".repeat(64) };
 
 const LINE = /^\{"hash":"([0-9a-f]{64})",(.+\})$/;
 
+/** An event and its time in milliseconds since 1970. */
+export interface TimedEvent {
+  readonly event: AuditEvent;
+  readonly at: number;
+}
+
+/** Events as the lines after `head`, with the new head. */
+export function toAuditLines(head: AuditHead, events: readonly TimedEvent[]) {
+  let last = head;
+  const texts = events.map(({ event, at }) => {
+    const line = toAuditLine(last, event, at);
+    last = line.head;
+    return line.text;
+  });
+  return { texts, head: last };
+}
+
 /** An event as the line after `head`, with the new head. The line shows in a terminal as it is. */
 export function toAuditLine(
   head: AuditHead,

@@ -105,11 +105,10 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
       handle: async ({ principal }): Promise<OverviewAnswer> => {
-        const [view, search, sources, ledger] = await Promise.all([
+        const [view, sources, { search, ledger, discovery }] = await Promise.all([
           gateway.view({ principal }),
-          gateway.searchStatus(),
           gateway.sources.status(),
-          gateway.ledger({ principal }),
+          gateway.report({ principal }),
         ]);
         return {
           version: PROGRAM_VERSION,
@@ -124,7 +123,7 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           everything: ledger.everything,
           totals: recorder.series.totals(),
           minutes: recorder.series.minutes(),
-          discovery: gateway.discovery(),
+          discovery,
           notices: recorder.notices().slice(0, 8),
         };
       },
@@ -133,8 +132,11 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
       title: "Needs that led to no call, the most frequent first.",
       handle: async ({ principal }): Promise<UnmetAnswer> => {
         const isSeen = addressesIn(await gateway.view({ principal }));
-        const unmet = gateway.unmet().map((query) => ({ ...query, shown: query.shown.filter(isSeen) }));
-        return { unmet, discovery: gateway.discovery() };
+        const { unmet, discovery } = await gateway.report({ principal });
+        return {
+          unmet: unmet.map((query) => ({ ...query, shown: query.shown.filter(isSeen) })),
+          discovery,
+        };
       },
     }),
   ];
@@ -154,13 +156,18 @@ function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
       title: "The principals that a search may speak for, with what their menus cost.",
       handle: async (): Promise<PrincipalsAnswer> => {
         const rows = (await principals()).map(async (principal) => {
-          const [view, menu, { everything }] = await Promise.all([
+          const [view, menu, { ledger }] = await Promise.all([
             gateway.view({ principal }),
             gateway.menu({ principal }),
-            gateway.ledger({ principal }),
+            gateway.report({ principal }),
           ]);
-          const entries = view.shown.length;
-          return { ...toShown(principal), entries, menu: await countMenu(menu), everything };
+          const { everything } = ledger;
+          return {
+            ...toShown(principal),
+            entries: view.shown.length,
+            menu: await countMenu(menu),
+            everything,
+          };
         });
         return { principals: await Promise.all(rows) };
       },
@@ -198,7 +205,7 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
         if (!conversation || !maySee(principal)(conversation))
           throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));
-        const { everything } = await gateway.ledger({ principal });
+        const { everything } = (await gateway.report({ principal })).ledger;
         return { ...conversation, everything, steps: conversation.steps.map((step) => seenBy(step, isSeen)) };
       },
     }),
@@ -219,7 +226,7 @@ function settingsEndpoints({ gateway, settings, principals, createLink }: Consol
       handle: async (): Promise<SettingsAnswer> => ({
         version: PROGRAM_VERSION,
         node: process.version,
-        search: await gateway.searchStatus(),
+        search: (await gateway.report()).search,
         principals: (await principals()).map(toShown),
         settings: hideSecrets((await settings?.()) ?? []),
       }),

@@ -110,7 +110,7 @@ export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoin
         return {
           sources: (await gateway.sources.status()).filter(({ id }) => !servers.includes(id)),
           domains,
-          search: await gateway.searchStatus(),
+          search: (await gateway.report()).search,
         };
       },
     }),
