@@ -135,6 +135,23 @@ describe("an open console", () => {
     },
   );
 
+  verifies("console:figures", "counts answers that find tools, results and menus apart", async () => {
+    const { totals: before } = await overview();
+    for (let time = 0; time < 20; time++) await call("ask", { query: `orders of customer ${time}` });
+    await call("exec", { op: "shop.order.list", args: {} });
+    await eventually(async () => {
+      const { totals } = await overview();
+      expect(totals.discovery).toBeGreaterThan(before.discovery);
+      expect(totals.results).toBeGreaterThan(before.results);
+      // However long agents work, a request carries one menu, or one list.
+      expect([totals.listings, totals.menus, totals.everything]).toEqual([
+        before.listings,
+        before.menus,
+        before.everything,
+      ]);
+    });
+  });
+
   verifies("console:figures", "counts menus beside the cost of listing everything", async () => {
     const { totals: before } = await overview();
     await agent.listTools({}, { cacheMode: "bypass" } as never);
@@ -148,7 +165,7 @@ describe("an open console", () => {
 });
 
 interface Overview {
-  readonly totals: { readonly menus: number; readonly everything: number };
+  readonly totals: Readonly<Record<"listings" | "menus" | "everything" | "discovery" | "results", number>>;
   readonly minutes: readonly { readonly menus: number }[];
 }
 const overview = () => person.json<Overview>("/api/overview");

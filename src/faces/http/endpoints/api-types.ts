@@ -27,11 +27,15 @@ export interface Minute {
   readonly at: number;
   readonly calls: number;
   readonly failed: number;
-  /** Tokens of answers. */
-  readonly answers: number;
-  /** Tokens of menus. */
+  /** Tokens of answers that find and describe tools. */
+  readonly discovery: number;
+  /** Tokens of results, which a client pays for in any case. */
+  readonly results: number;
+  /** How many menus were shown. Every request of a model carries the last one. */
+  readonly listings: number;
+  /** Tokens of these menus. */
   readonly menus: number;
-  /** Tokens that the same lists would have cost with every tool in them. */
+  /** Tokens that they would have with every tool in them. */
   readonly everything: number;
 }
 
