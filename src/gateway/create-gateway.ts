@@ -78,7 +78,7 @@ function assemble(options: GatewayOptions) {
         return index.search(request);
       },
     },
-    approve: options.approve ?? ((request) => questions.answer(request)),
+    approve: options.approve ?? ((request, call) => questions.answer(request, call)),
     missingScope: options.missingScope,
     observers,
     catalog,
