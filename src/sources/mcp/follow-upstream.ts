@@ -19,7 +19,7 @@ import {
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
-import type { ToolOverride } from "./config/overrides.ts";
+import { listsTool, type ToolOverride } from "./config/overrides.ts";
 import type { ChangePolicy, ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { LaunchVariables } from "./config/to-launch.ts";
@@ -174,6 +174,7 @@ export function followUpstream(options: FollowUpstreamOptions) {
     const { identity } = toServerProgram(label, config, options);
     const server: DraftOptions = {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      askTools: config.askTools ?? {},
       approvedBy: commandFor(["approve", label]),
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),
@@ -335,7 +336,7 @@ function offered(
   { includeTools, excludeTools = [] }: ServerConfig,
 ): readonly PackedTool[] {
   return tools.tools.filter(
-    ({ name }) => (includeTools?.includes(name) ?? true) && !excludeTools.includes(name),
+    ({ name }) => (!includeTools || listsTool(includeTools, name)) && !listsTool(excludeTools, name),
   );
 }
 
