@@ -11,6 +11,7 @@ import { eventually } from "../upstream-kit.ts";
 import { write } from "./kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
+const TRACKER = resolve("test/tracker-upstream.ts");
 
 verifies(
   "clients:restrictions",
@@ -22,11 +23,12 @@ verifies(
       await keyhole("serve", "--stop");
     });
     const [path, rules] = [join(home, ".claude.json"), join(home, ".claude", "settings.json")];
-    const config = JSON.stringify({ mcpServers: { chaos: { command: process.execPath, args: [CHAOS] } } });
+    const [chaos, tracker] = [CHAOS, TRACKER].map((file) => ({ command: process.execPath, args: [file] }));
+    const config = JSON.stringify({ mcpServers: { chaos, tracker } });
     const settings = JSON.stringify({
       permissions: {
         deny: ["mcp__chaos__fail"],
-        ask: ["mcp__chaos__add", "mcp__chaos__count_*"],
+        ask: ["mcp__chaos__add", "mcp__chaos__count_*", "mcp__tracker__get_issue"],
         allow: ["mcp__chaos__slow", "mcp__chaos__*(x)"],
       },
     });
@@ -49,9 +51,13 @@ verifies(
       { capabilities: { elicitation: { form: {} } } },
     );
     const asked: string[] = [];
+    const tools: unknown[] = [];
     client.setRequestHandler("elicitation/create", async ({ params }) => {
       asked.push(params.message);
-      return { action: "accept", content: { approve: true } };
+      tools.push(params._meta?.["keyhole/tool"]);
+      return params.message.includes("chaos")
+        ? { action: "accept", content: { approve: true } }
+        : { action: "decline" };
     });
     const env = programEnv(home);
     await client.connect(new StdioClientTransport({ command, args, cwd: home, env, stderr: "ignore" }));
@@ -66,6 +72,14 @@ verifies(
     expect(asked).toEqual([]);
     expect(await call("exec", { op: "chaos.add", args: { sum: 3 } })).toContain('"sum":3');
     expect(asked).toEqual([expect.stringContaining("chaos.add")]);
+    // The question has the names that the client's person knows, and a tool that reads asks too.
+    const declined = await call("exec", { op: "tracker.get_issue", args: { number: 1 } });
+    expect(declined).toContain("APPROVAL_DECLINED");
+    expect(asked[1]).toContain("Run tracker.get_issue with");
+    expect(tools).toEqual([
+      { server: "chaos", tool: "add" },
+      { server: "tracker", tool: "get_issue" },
+    ]);
 
     const clean = await keyhole("doctor");
     expect(clean.out + clean.errors).not.toContain("has other rules");
