@@ -96,6 +96,8 @@ export const CLAIMS = {
       "clients share one daemon and its servers, each with its own config, rights and environment",
     "daemon:hand-over": "a newer program takes over from the daemon, and no call is dropped",
     "daemon:crash": "a client outlives the daemon, and calls in flight are answered with a problem",
+    "daemon:outlives":
+      "the daemon and its servers outlive the client that started them, with nothing of its own",
     "daemon:idle": "a daemon without clients ends and leaves nothing behind",
     "daemon:owner": "no other user can connect to the daemon",
     "daemon:judged": "consents and trust hold through the daemon as without it",

@@ -94,7 +94,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     options: {
       results,
       ...config,
-      limits: { resultTokens: RESULT_TOKENS, ...config.limits },
+      limits: { resultTokens: RESULT_TOKENS, lookTokens: RESULT_TOKENS, ...config.limits },
       domains: [
         ...domains,
         ...openedSkills.domains,

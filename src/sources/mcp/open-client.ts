@@ -20,7 +20,7 @@ import { createHttpTransport } from "./http-fast-path.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { toWebFetch } from "./login/web-fetch.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
-import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
+import { StdioTransport } from "./stdio-transport.ts";
 import type { UpstreamTarget } from "./upstream-target.ts";
 
 const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
@@ -125,7 +125,7 @@ function makeStdioTransport(config: StdioConfig, options: OpenOptions, gate: Not
     ...secretVariables(launch.env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
-  const process = createStdioTransport({ label, ...launch, ...limits, gate });
+  const process = new StdioTransport({ label, ...launch, ...limits, gate });
   return {
     wire: process,
     process,
