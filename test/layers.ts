@@ -25,7 +25,7 @@ export const ROOMS: readonly Room[] = [
   { name: "core", lines: 15541, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13350,
+    lines: 13377,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 11200,
+    lines: 11664,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 615;
+export const MOST_FILES = 620;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

@@ -287,6 +287,7 @@ export class FollowedUpstream {
     const { identity } = toServerProgram(label, config, options);
     return {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      askTools: config.askTools ?? {},
       approvedBy: commandFor(["approve", label]),
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),
