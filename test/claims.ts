@@ -74,6 +74,8 @@ export const CLAIMS = {
     "openapi:secrets-hidden":
       "credentials go only to the declared origin and appear in no result, error or event",
     "openapi:any-document": "public documents load completely, and unusable operations say why",
+    "clients:environment":
+      "a server behind Keyhole gets the variables that its client would have given it, and sessions share it",
     "clients:read": "servers of other clients are read with their restrictions, and losses are told",
     "clients:restrictions":
       "a connected client has its own servers and exactly the tools that its own config allowed",

@@ -45,14 +45,14 @@ verifies("upstream:isolated", "filesystem, memory and everything work in the san
     const content = "Ship on Friday.";
     await eventually(async () => {
       const written = await run("files.write_file", { path: join(data, "note.txt"), content });
-      expect(written).toMatchObject({ ok: true });
+      expect(written).toMatchObject({ success: true });
     }, 60_000);
     expect((await run("files.read_text_file", { path: join(data, "note.txt") })).text).toContain("Friday");
     expect(readFileSync(join(data, "note.txt"), "utf8")).toBe(content);
     const inProject = { path: join(folder, "new.txt"), content };
-    expect(await run("project.write_file", inProject)).toMatchObject({ ok: true });
+    expect(await run("project.write_file", inProject)).toMatchObject({ success: true });
     const entities = [{ name: "Ada", entityType: "person", observations: ["writes programs"] }];
-    expect(await run("memory.create_entities", { entities })).toMatchObject({ ok: true });
+    expect(await run("memory.create_entities", { entities })).toMatchObject({ success: true });
     expect((await run("memory.search_nodes", { query: "Ada" })).text).toContain("programs");
     expect((await run("everything.get-sum", { a: 2, b: 3 })).text).toContain("5");
   } finally {
@@ -102,7 +102,7 @@ verifies("upstream:isolated", "Notion, Playwright and Chrome DevTools work in th
   });
   try {
     const url = "data:text/html,<title>Keyhole</title><h1>In the sandbox</h1>";
-    const run = (op: string, args: object) => gateway.exec({ op, args: { ...args }, dry_run: false });
+    const run = (op: string, args: object) => gateway.exec({ op, args: { ...args }, dryRun: false });
     await eventually(async () => {
       expect((await run("playwright.browser_navigate", { url })).text).toContain("Keyhole");
     }, 120_000);

@@ -31,6 +31,11 @@ export const PROBLEMS = {
     next: "Open the console by the one-time link that the gateway printed.",
     when: "The HTTP API was asked for something that only the people who run the gateway may see or do.",
   },
+  SEES_ONLY: {
+    sentence: "{name} was not done: a caller that looks as another one only searches and runs tools dry.",
+    next: "Do it as yourself.",
+    when: "The HTTP API was asked with `as` to load a document or to run a script.",
+  },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
     next: ["See what it would do: call {exec} with {dry_run}.", "{allow_write}"],

@@ -5,7 +5,7 @@ import { type DefinitionApproval, listApprovals, toProgramApproval } from "../..
 import type { ApprovalsAnswer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
-import { upstreamsOf, withoutSecrets } from "./sources.ts";
+import { upstreamsOf } from "./sources.ts";
 
 const MOST_SHOWN = 200;
 const shownPins = z.array(z.object({ route: z.string(), hash: z.string(), program: z.string() })).default([]);
@@ -20,9 +20,7 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
     const programs = held.map(async (source) => {
       if (!consents) return [];
       const program = await toProgramApproval(source.program(), consents);
-      return program.isApproved
-        ? []
-        : [{ id: source.id, program: { ...program, lines: program.lines.map(withoutSecrets) } }];
+      return program.isApproved ? [] : [{ id: source.id, program }];
     });
     return (await Promise.all(programs)).flat();
   }
@@ -54,7 +52,7 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
     defineAdminEndpoint("POST /api/approvals/definitions", {
       title: "Approves and rejects definitions exactly as they were shown.",
       input: z.object({ approve: shownPins, reject: shownPins }),
-      handle: async ({ input }) => {
+      handle: async ({ input, principal }) => {
         // A definition that has changed since it was shown keeps waiting.
         const chosen = (shown: z.infer<typeof shownPins>) => {
           const keys = new Set(shown.map(keyOf));
@@ -62,8 +60,8 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
         };
         const [approve, reject] = [chosen(input.approve), chosen(input.reject)];
         return {
-          approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }),
-          rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }),
+          approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }, principal.id),
+          rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }, principal.id),
         };
       },
     }),
