@@ -106,6 +106,7 @@ export const CLAIMS = {
       "a login is stored, renewed once for all callers, bound to its authorization server, and sent to no other",
     "upstream:lanes": "a lane is never weaker than what the server declares or the name implies",
     "upstream:names": "the names of upstream entries become routes, always the same ones",
+    "upstream:isolated": "servers from the registry work within their limits",
     "upstream:real": "servers from the registry are found, read and run through a gateway",
     "upstream:says-kept": "entries from a cached listing are marked until the server has answered",
     "lifecycle:refresh": "a source is refreshed by its id, and unchanged content is kept",
