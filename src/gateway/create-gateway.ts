@@ -78,7 +78,7 @@ function assemble(options: GatewayOptions) {
         return index.search(request);
       },
     },
-    approve: options.approve ?? ((request) => questions.answer(request)),
+    approve: options.approve ?? ((request, call) => questions.answer(request, call)),
     missingScope: options.missingScope,
     observers,
     catalog,
@@ -212,8 +212,8 @@ function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
     check: source.check,
     keep: async (recipe) => {
       const { file, route, hash } = await source.save(recipe);
-      await pins.approve({ pins: pins.list().filter((pin) => pin.route === route && pin.hash === hash) });
-      return file;
+      const saved = () => pins.list().filter((pin) => pin.route === route && pin.hash === hash);
+      return { file, approve: () => pins.approve({ pins: saved() }) };
     },
   };
 }

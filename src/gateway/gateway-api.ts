@@ -80,8 +80,8 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   /** Makes sure that an approval counts once. Default: in memory. */
   readonly approvals?: SpentApprovals;
   /**
-   * Folder of recipes: scripts that `run` keeps as tools, one Markdown file each. Whoever may write may keep one; an
-   * edited file waits for approval like any other definition. Default: none are kept.
+   * Folder of recipes: scripts that `run` keeps as tools, one Markdown file each. Whoever may write may keep one. New
+   * and edited files wait for approval like any other definition. Default: none are kept.
    */
   readonly recipes?: string;
   /** Folder for files that make the next start faster. Default: none. */
