@@ -35,6 +35,19 @@ const common = {
   timeoutMs: z.number().int().positive().optional(),
 };
 
+/** The limits of a server's process, or false for none. */
+export const sandboxSchema = z.union([
+  z.literal(false),
+  z.strictObject({
+    /** Folders and files that the server may use beside its project. */
+    folders: z.array(z.string().min(1)).max(1_000).optional(),
+    network: z.enum(["all", "none"]).optional(),
+  }),
+]);
+
+/** The `sandbox` of a server or of the agent's commands. */
+export type SandboxConfig = z.infer<typeof sandboxSchema>;
+
 const stdioSchema = z.object({
   type: z.enum(["stdio", "local"]).optional(),
   command: z.string().min(1),
@@ -43,6 +56,8 @@ const stdioSchema = z.object({
   /** A file with more variables, as `NAME=value` lines. Those of `env` win. */
   envFile: z.string().min(1).optional(),
   cwd: z.string().min(1).optional(),
+  /** What the process sees and reaches. */
+  sandbox: sandboxSchema.optional(),
   ...common,
 });
 
