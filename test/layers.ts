@@ -22,10 +22,10 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 15391, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 15400, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13350,
+    lines: 13610,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -47,12 +47,12 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 12704,
+    lines: 12714,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 11180,
+    lines: 11240,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -96,5 +96,6 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/search/vectors/kernel-bytes.ts": "written by scripts/make-kernel.ts",
   "src/sources/content/formats/content-formats.ts": "the published table",
   "src/sources/content/sources/content-sources.ts": "the published table",
+  "src/sources/isolation/places.ts": "the list that people read",
   "src/sources/mcp/login/callback.ts": "the only file of the login that may listen",
 };

@@ -234,10 +234,21 @@ test("T21: a changed sandbox waits for approval", async () => {
 test("T7: a named file opens its folder, unless that is a home or private", () => {
   const home = temporaryFolder();
   const folder = temporaryFolder();
-  for (const place of ["docs/notes.db", ".ssh/key", "top.db", ".keyhole/x", ".cache/keyhole/y", "code/index.js"])
+  for (const place of [
+    "docs/notes.db",
+    ".ssh/key",
+    "top.db",
+    ".keyhole/x",
+    ".cache/keyhole/y",
+    "code/index.js",
+  ])
     plant(join(home, place));
   const named = ["docs/notes.db", ".ssh/key", "top.db", ".keyhole/x", "code/index.js", "docs/later.db"];
-  const open = pathsIn(named.map((place) => `--x=~/${place}`), folder, home);
+  const open = pathsIn(
+    named.map((place) => `--x=~/${place}`),
+    folder,
+    home,
+  );
   const program = { command: "sh", args: [], env: { HOME: home, PATH: "/bin" }, cwd: home };
   const hidden = [join(home, ".keyhole"), join(home, ".cache/keyhole")];
   const mounts = planMounts(program, { open, hidden, network: "all" });
