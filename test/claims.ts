@@ -54,7 +54,8 @@ export const CLAIMS = {
     "catalog:all-errors": "start-up reports every wrong definition at once",
     "catalog:version": "the same definitions in another order have the same version",
     "catalog:atomic-swap": "calls in flight finish on the old catalog",
-    "registry:round-trip": "a registry file is read back as written, and a damaged one is refused",
+    "registry:versioned":
+      "the registry has every op with its schema and kind, and the version of its catalog",
     "schema:hostile": "hostile schemas are refused when they are read, or are harmless",
     "names:hostile": "names such as constructor and __proto__ are ordinary names",
     "names:plain": "a plain name that only one visible entry has works like its op and reaches nothing else",

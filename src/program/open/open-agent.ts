@@ -107,6 +107,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     },
     settings,
     config: options.config ?? folder,
+    recipes: opened.recipes,
     profileName: options.profile,
     isAgent: true,
     // Every call that writes asks first.

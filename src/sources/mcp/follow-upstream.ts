@@ -17,7 +17,7 @@ import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
-import { createServerLogin, type ServerLogin } from "./login/server-login.ts";
+import { ServerLogin } from "./login/server-login.ts";
 import { offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
 import type { SharedServers } from "./shared-servers.ts";
 import { toDrafts } from "./to-drafts.ts";
@@ -144,7 +144,7 @@ export class FollowedUpstream {
     const { label, config, clock, mayStart } = options;
     this.login =
       config.transport === "http"
-        ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+        ? new ServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
         : undefined;
     this.upstream = new Upstream({
       ...options,
@@ -290,6 +290,7 @@ export class FollowedUpstream {
     const { identity } = toServerProgram(label, config, options);
     return {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      askTools: config.askTools ?? {},
       approvedBy: commandFor(["approve", label]),
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),

@@ -158,6 +158,16 @@ export function secretNamesIn(value: unknown): string[] {
   return [...new Set(names)];
 }
 
+/** The names of the variables of the environment that texts within a value refer to, or of those without a default. */
+export function variableNamesIn(value: unknown, isNeeded = false): string[] {
+  const texts = JSON.stringify(value) ?? "";
+  const names = [...texts.matchAll(VARIABLE)].flatMap(([, inner = ""]) => {
+    const [, name, fallback] = NAME.exec(inner) ?? [];
+    return name === undefined || (isNeeded && fallback !== undefined) ? [] : [name];
+  });
+  return [...new Set(names)].sort();
+}
+
 const MAX_BYTES = 1024 * 1024;
 
 /**
