@@ -184,6 +184,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       request: { signal, traceId, client, trace: record.traceIn(session) },
       policy: policyOf(operation.name as OperationName, options, parts.ask),
       approve: (question) => (asksLater ? answers : approve)(question, { signal }),
+      beforeCall: options.beforeCall,
       asksLater,
       callMs: limits.callMs,
       notice,
