@@ -47,7 +47,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 12704,
+    lines: 13012,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
