@@ -98,6 +98,7 @@ export function createMcpSource(
   return {
     id: `mcp:${label}`,
     label,
+    ...(options.scopes && { scopes: options.scopes }),
     isStateful: server.stateful ?? false,
     program: () => toServerProgram(label, server, settings),
     // Only a change of the config compares sources.
