@@ -10,7 +10,7 @@ import { followSource, type Reading } from "../follow-source.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import type { ChangePolicy } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
-import type { LaunchVariables } from "./config/to-launch.ts";
+import type { LaunchOptions, LaunchVariables } from "./config/to-launch.ts";
 import type { DraftOptions } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
@@ -67,6 +67,8 @@ export interface McpSourceOptions {
   readonly inherits?: "few" | "all";
   /** Servers that several gateways share. Default: each source has a process of its own. */
   readonly shared?: SharedServers;
+  /** Isolates servers unless their config says `sandbox: false`. Default: only those whose config has a `sandbox`. */
+  readonly isolation?: LaunchOptions["isolation"];
   /** The folder in which a server starts unless its config names one. Default: that of the process. */
   readonly cwd?: string;
   /**
@@ -287,6 +289,7 @@ export class FollowedUpstream {
     const { identity } = toServerProgram(label, config, options);
     return {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      askTools: config.askTools ?? {},
       approvedBy: commandFor(["approve", label]),
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),
