@@ -41,7 +41,7 @@ verifies("upstream:isolated", "filesystem, memory and everything work in the san
     memory: { ...official("server-memory"), env: { MEMORY_FILE_PATH: join(data, "memory.jsonl") } },
   });
   try {
-    const run = (op: string, args: object) => gateway.exec({ op, args: { ...args } });
+    const run = (op: string, args: object) => gateway.exec({ op, args: { ...args }, dryRun: false });
     const content = "Ship on Friday.";
     await eventually(async () => {
       const written = await run("files.write_file", { path: join(data, "note.txt"), content });
@@ -118,7 +118,7 @@ verifies(
       await eventually(async () => {
         expect((await run("devtools.new_page", { url })).text).toMatch(/Keyhole|data:text/);
       }, 120_000);
-      expect((await run("devtools.take_snapshot", {})).text).toContain("In the sandbox");
+      expect((await run("devtools.list_pages", {})).text).toContain("data:text");
       const { hits } = await gateway.ask({ query: "notion: search pages" });
       expect(hits[0]?.op).toMatch(/^notion\./);
     } finally {

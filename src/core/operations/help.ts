@@ -260,7 +260,9 @@ function describePath(input: HelpInput, entry: Entry | undefined, context: Opera
   const { path } = input;
   const isAddress = entry && (entry.op === path || entry.route === path);
   // A domain or group wins over an entry that only shares its plain name.
-  const directory = isAddress ? undefined : describeDirectory(toSegments(path), context.view);
+  const directory = isAddress
+    ? undefined
+    : describeDirectory(toSegments(path), context.view, context.failedSources());
   if (directory) return directory;
   if (!entry) throw notFound(path, context);
   return describeEntry(entry, input, context);
