@@ -25,7 +25,7 @@ export const ROOMS: readonly Room[] = [
   { name: "core", lines: 15598, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13690,
+    lines: 13694,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
