@@ -23,7 +23,7 @@ import {
   type Outside,
   outsideSchema,
 } from "./answer-parts.ts";
-import { inJson, toJsonNames } from "./json-names.ts";
+import { inJson, toJsonNames } from "./json-form.ts";
 
 /** Details that sentences speak of; a problem may have others. */
 const detailsSchema = z.looseObject({
