@@ -29,7 +29,7 @@ verifies(
       permissions: {
         deny: ["mcp__chaos__fail"],
         ask: ["mcp__chaos__add", "mcp__chaos__count_*", "mcp__tracker__get_issue"],
-        allow: ["mcp__chaos__slow", "mcp__chaos__*(x)"],
+        allow: ["mcp__chaos__slow", "mcp__chaos__*(x)", "mcp__tracker__delete_issue"],
       },
     });
     write(path, config);
@@ -80,6 +80,10 @@ verifies(
       { server: "chaos", tool: "add" },
       { server: "tracker", tool: "get_issue" },
     ]);
+
+    // A tool that destroys does not ask either, because its person has said so.
+    await call("exec", { op: "tracker.delete_issue", args: { number: 1 }, dry_run: false });
+    expect(asked).toHaveLength(2);
 
     const clean = await keyhole("doctor");
     expect(clean.out + clean.errors).not.toContain("has other rules");

@@ -262,7 +262,7 @@ export interface ToolEntry extends EntryBase {
   readonly requiresConfirmation: boolean;
   /** It asks a person by the `ask` of its call, so nobody is asked before it runs. */
   readonly asksItself?: boolean;
-  /** The calls that need approval by the word of its domain. */
+  /** The calls that need approval by the word of its author, its server's config or its domain. */
   readonly ask?: AskBefore;
   readonly extraction: ExtractionSchema | null;
   readonly extractEntities?: (result: unknown) => Entity[];
@@ -292,11 +292,11 @@ export interface ReadableEntry extends EntryBase {
 export type Entry = ToolEntry | ReadableEntry;
 
 /**
- * An entry as its source yields it. The catalog adds the domain's scopes and `ask`, and address and lane where they
- * are not declared.
+ * An entry as its source yields it. The catalog adds the domain's scopes, and address, lane and the domain's `ask` where
+ * they are not declared.
  */
 export type EntryDraft =
-  | (Omit<ToolEntry, "route" | "op" | "lane" | "ask"> & {
+  | (Omit<ToolEntry, "route" | "op" | "lane"> & {
       readonly route?: string;
       readonly op?: string;
       readonly lane?: Lane;

@@ -12,7 +12,13 @@ import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts"
 import { cutText } from "../../base/util/cut-text.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
+import {
+  ASKS,
+  type EntryDraft,
+  type LazyDraft,
+  type Presentation,
+  type ReadableEntry,
+} from "../../core/nouns/entry.ts";
 import { callTask, needsTask } from "./call-task.ts";
 import { askFor } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
@@ -71,18 +77,21 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
   const { label, timeoutMs, lanes } = options;
   const { name, description, hidden, lane } = overrideOf(tool.name, options);
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
+  const asks = askFor(tool.name, options.askTools);
   // Drops the output schema, which the SDK would compile.
   const { outputSchema: _, ...toolDefinition } = tool;
   return {
     kind: "tool",
     ...common(tool, route, options),
+    ...(asks === "never" && { ask: ASKS[0] }),
+    ...(asks === "writes" && { ask: asks }),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(hidden && { visibility: "hidden" }),
     ...laneOf(tool, lane === undefined ? lanes : { [tool.name]: lane }),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
-    requiresConfirmation: askFor(tool.name, options.askTools) === "always",
+    requiresConfirmation: asks === "always",
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
     call: (args, context) =>
