@@ -51,10 +51,16 @@ export interface CallScope {
   /** The face puts a question that `approve` leaves open to a person, and calls again with the answer. */
   readonly asksLater: boolean;
   /** Runs the script of a recipe. Absent inside such a script: recipes do not run in recipes. */
-  readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<unknown>;
+  readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<ScriptValue>;
   /** Milliseconds a call may take, unless its entry says otherwise. */
   readonly callMs: number;
   notice(notice: NoticeEvent["notice"], detail: string): void;
+}
+
+/** The value of a script, and the servers that produced results which it read (untrusted text). */
+export interface ScriptValue {
+  readonly value: unknown;
+  readonly sources: readonly string[];
 }
 
 /** A question is asked for this principal, and for this session if there is one. */

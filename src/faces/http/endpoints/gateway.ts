@@ -37,9 +37,13 @@ export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
   );
 }
 
-/** One endpoint for each operation. Answers are those of the gateway, with the tokens of their text. */
+/**
+ * One endpoint for each operation; `run` only where the surface has it. Answers are those of the gateway, with the
+ * tokens of their text.
+ */
 function operationEndpoints(parts: ConsoleParts): Endpoint[] {
-  return Object.entries(OPERATIONS).map(([name, { title, input, output }]) =>
+  const shown = Object.entries(OPERATIONS).filter(([name]) => name !== "run" || parts.runsScripts);
+  return shown.map(([name, { title, input, output }]) =>
     defineEndpoint(`POST /api/${name}`, {
       title: `${title}. The query string may name a principal to look as: \`as\`. Then tools run dry.`,
       input: input as z.ZodType,
