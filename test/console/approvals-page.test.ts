@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { fromMcpConfig } from "../../src/sources/index.ts";
+import { eventually } from "../upstream-kit.ts";
 import { findChromium, openBrowser } from "./browser.ts";
 import { serveShop } from "./console-kit.ts";
 
@@ -125,6 +126,6 @@ test("a call that waits is in the title of the tab and announced, on every page,
   await page.goto(`${shop.origin}/console/#/approvals`);
   await page.getByRole("button", { name: "Approve" }).click();
   expect(await (await answered).json()).toMatchObject({ ok: true });
-  await page.waitForFunction('document.title === "Approvals · Keyhole"');
+  await eventually(async () => expect(await page.title()).toBe("Approvals · Keyhole"));
   expect(await announced.textContent()).toBe("");
 });
