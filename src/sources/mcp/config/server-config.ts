@@ -45,9 +45,6 @@ export const sandboxSchema = z.union([
   }),
 ]);
 
-/** The `sandbox` of a server or of the agent's commands. */
-export type SandboxConfig = z.infer<typeof sandboxSchema>;
-
 const stdioSchema = z.object({
   type: z.enum(["stdio", "local"]).optional(),
   command: z.string().min(1),
