@@ -10,7 +10,7 @@ import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
 import { Changes } from "../parts/changes.tsx";
-import { exact, number, times } from "../parts/format.ts";
+import { age, exact, number, times } from "../parts/format.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -18,6 +18,7 @@ const WHY: Readonly<Record<string, string>> = {
   writes: "it writes",
   permission: "it asks before it goes on",
 };
+const EFFECTS = { read: "read", write: "write", destructive: "destroy" } as const;
 const TONES: Readonly<Record<string, Tone>> = {
   pending: "plain",
   changed: "warn",
@@ -37,7 +38,7 @@ export function Approvals() {
       lead="Servers, tools and calls that wait for your yes. No agent sees a definition before it."
     >
       <Shown of={loaded}>
-        {({ calls, servers, more }) => (
+        {({ calls, servers }) => (
           <>
             {calls.map((call) => (
               <Call key={call.id} call={call} reload={loaded.reload} />
@@ -45,9 +46,6 @@ export function Approvals() {
             {servers.map((server) => (
               <Server key={server.server} server={server} reload={loaded.reload} />
             ))}
-            {more > 0 && (
-              <p class="quiet">{times(more, "definition")} more; decide about some of these first.</p>
-            )}
             {calls.length + servers.length === 0 && (
               <Card>
                 <Empty title="Nothing waits">
@@ -64,13 +62,20 @@ export function Approvals() {
 }
 
 function Server({ server, reload }: { server: WaitingServer; reload: () => void }) {
-  const { program, definitions, id } = server;
+  const { program, definitions, id, reason, waiting: all } = server;
   /** Choices of the person; a definition without one is chosen unless it tries to steer a model. */
   const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({});
   const waiting = definitions.filter(({ state }) => state !== "rejected" && state !== "reworded");
   const isChosen = ({ route, hash, warnings }: WaitingDefinition) =>
     choices[`${route} ${hash}`] ?? warnings.length === 0;
   const chosen = waiting.filter(isChosen);
+  const total = Object.values(all.lanes).reduce((sum, count) => sum + count, 0);
+  /** Whether the person left every tick as it was: then a yes speaks for all, also those that are not listed. */
+  const isAll = waiting.every((one) => isChosen(one) === (one.warnings.length === 0));
+  const decideAll = async (approve: boolean) => {
+    await post("/api/approvals/definitions", { all: { server: server.server, digest: all.digest, approve } });
+    reload();
+  };
   const decide = async (approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]) => {
     const keys = (some: readonly WaitingDefinition[]) =>
       some.map(({ route, hash, program }) => ({ route, hash, program }));
@@ -81,20 +86,40 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
     <Card
       title={<bdi>{exact(server.server)}</bdi>}
       aside={
-        waiting.length > 1 && (
+        total > 1 && (
           <div class="actions">
-            <Action kind="main" run={() => decide(chosen, [])}>
-              {chosen.length === waiting.length
-                ? `Approve all ${chosen.length}`
-                : `Approve ${chosen.length} chosen`}
-            </Action>
-            <Action kind="danger" run={() => decide([], waiting)}>
-              Reject all {waiting.length}
+            {isAll ? (
+              <Action kind="main" run={() => decideAll(true)}>
+                {all.flagged === 0
+                  ? `Approve all ${number(total)}`
+                  : `Approve ${number(total - all.flagged)} without warnings`}
+              </Action>
+            ) : (
+              <Action kind="main" run={() => decide(chosen, [])}>
+                Approve {chosen.length} chosen
+              </Action>
+            )}
+            <Action kind="danger" run={() => decideAll(false)}>
+              Reject all {number(total)}
             </Action>
           </div>
         )
       }
     >
+      {reason && !program && (
+        <p>
+          It waits for you: {exact(reason)}. {id && <a href="#/upstreams">To its page</a>}
+        </p>
+      )}
+      {total > 0 && (
+        <p class="quiet">
+          {times(total, "definition waits", "definitions wait")}:{" "}
+          {Object.entries(all.lanes)
+            .map(([lane, count]) => `${number(count)} ${EFFECTS[lane as keyof typeof EFFECTS]}`)
+            .join(", ")}
+          {total > waiting.length && `; the first ${waiting.length} are listed`}.
+        </p>
+      )}
       {program && id && <Program key={program.hash} {...{ server: server.server, id, program, reload }} />}
       <ul class="definitions">
         {definitions.map((definition) => (
@@ -221,7 +246,7 @@ function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
     reload();
   };
   return (
-    <Card class="urgent" title="A call waits" aside={<Countdown until={call.until} />}>
+    <Card class="urgent" title="A call waits" aside={<Since at={call.askedAt} />}>
       <p>
         <bdi>{exact(call.principal)}</bdi> wants to run <Code>{exact(call.op)}</Code>;{" "}
         {WHY[call.why] ?? call.why}. Exactly this:
@@ -239,11 +264,12 @@ function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
   );
 }
 
-function Countdown({ until }: { until: number }) {
+/** A call waits as long as its client does. */
+function Since({ at }: { at: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
-  return <span>{Math.max(0, Math.ceil((until - now) / 1_000))} s left</span>;
+  return <span>for {age(at, now)}</span>;
 }

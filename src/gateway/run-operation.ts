@@ -20,9 +20,15 @@ import {
   toErrorAnswer,
   toOperationProblem,
 } from "../core/operations/error-answer.ts";
-import type { Limits, OperationContext, RecipeKeeper, Scripts } from "../core/operations/operation.ts";
+import { readInput } from "../core/operations/json-form.ts";
+import type {
+  FailedRead,
+  Limits,
+  OperationContext,
+  RecipeKeeper,
+  Scripts,
+} from "../core/operations/operation.ts";
 import { type AnyOperation, type OperationName, operationOf } from "../core/operations/operations.ts";
-import { readInput } from "../core/operations/read-input.ts";
 import { runRecipe } from "../core/operations/recipes.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
@@ -48,6 +54,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
   readonly approve: Approve;
   readonly missingScope: GatewayOptions["missingScope"];
   readonly observers: ReadonlySet<Observer>;
+  failedSources(principal: Principal): readonly FailedRead[];
   readonly catalog: Pick<Availability, "available" | "refuseEnded">;
 }
 
@@ -183,7 +190,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       services: options.forPerson ? quiet : services,
       request: { signal, traceId, client, trace: record.traceIn(session) },
       policy: policyOf(operation.name as OperationName, options, parts.ask),
-      approve: asksLater ? answers : approve,
+      approve: (question) => (asksLater ? answers : approve)(question, { signal }),
       beforeCall: options.beforeCall,
       asksLater,
       callMs: limits.callMs,
@@ -206,6 +213,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
         runRecipe(script, ended, { ...context, scripts: { ...scripts, sandbox: parts.recipeSandbox } }),
       session,
       discovers,
+      failedSources: () => parts.failedSources(principal),
     };
     return context;
   }

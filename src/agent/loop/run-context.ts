@@ -113,6 +113,8 @@ export function approveIn(context: RunContext, call: RunningCall): Approve {
     const action = showExactly(`${op} ${JSON.stringify(args)}`);
     const question = asks ?? { scope: "tool", action, reason: REASONS[why], always: [] };
     const answer = await askIn(context, call, question);
+    // Without a person nobody refuses.
+    if (!context.ask) return false;
     if (typeof answer === "object") return { declined: answer.deny };
     if (answer === "deny") return "declined";
     return { by: "person", ...(answer !== "once" && { lasts: answer }) };

@@ -33,8 +33,11 @@ export interface RequestInfo {
   readonly trace?: CallTrace;
 }
 
-/** Decides on calls that need a person's approval. */
-export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;
+/** Decides on calls that need a person's approval. `signal` aborts when the caller no longer waits. */
+export type Approve = (
+  request: ApprovalRequest,
+  call?: { readonly signal: AbortSignal },
+) => Approval | Promise<Approval>;
 
 /** Everything that running an entry needs. It has a View, never the catalog. */
 export interface CallScope {

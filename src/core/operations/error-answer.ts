@@ -23,7 +23,7 @@ import {
   type Outside,
   outsideSchema,
 } from "./answer-parts.ts";
-import { inJson, toJsonNames } from "./json-names.ts";
+import { inJson, toJsonNames } from "./json-form.ts";
 
 /** Details that sentences speak of; a problem may have others. */
 const detailsSchema = z.looseObject({
@@ -172,6 +172,11 @@ function fitDetails(
   { problem: { code, details: all }, entry }: FailedOperation,
   room: AnswerLimits,
 ): Record<string, unknown> {
+  if (isParamDetails(all) && entry) {
+    const { fieldErrors } = all;
+    if (room.schemasShown?.has(entry.route)) return { fieldErrors: fieldErrors.slice(0, MOST_FIELD_ERRORS) };
+    room.schemasShown?.add(entry.route);
+  }
   const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
   const whole = toJson(detailsJson(details));

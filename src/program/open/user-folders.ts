@@ -24,6 +24,11 @@ export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole");
 }
 
+/** Keyhole's own folders, which no server and no command of the agent sees. */
+export function ownFolders(): string[] {
+  return [join(homedir(), ".keyhole"), setStateFolder(), cacheFolder()];
+}
+
 export function thisMachine(): ClientMachine {
   return { home: homedir(), platform: process.platform, env: process.env, project: process.cwd() };
 }

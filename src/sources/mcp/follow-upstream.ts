@@ -7,6 +7,7 @@ import type { AskBefore, EntryStatus, Lane, ReadBeforeWrite } from "../../core/n
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
+import type { Isolation } from "../isolation/mounts.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import type { ChangePolicy } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
@@ -16,7 +17,7 @@ import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
-import { createServerLogin, type ServerLogin } from "./login/server-login.ts";
+import { ServerLogin } from "./login/server-login.ts";
 import { offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
 import type { SharedServers } from "./shared-servers.ts";
 import { toDrafts } from "./to-drafts.ts";
@@ -67,6 +68,8 @@ export interface McpSourceOptions {
   readonly inherits?: "few" | "all";
   /** Servers that several gateways share. Default: each source has a process of its own. */
   readonly shared?: SharedServers;
+  /** Isolates servers unless their config says `sandbox: false`. Default: only those whose config has a `sandbox`. */
+  readonly isolation?: Pick<Isolation, "hidden">;
   /** The folder in which a server starts unless its config names one. Default: that of the process. */
   readonly cwd?: string;
   /**
@@ -141,7 +144,7 @@ export class FollowedUpstream {
     const { label, config, clock, mayStart } = options;
     this.login =
       config.transport === "http"
-        ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+        ? new ServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
         : undefined;
     this.upstream = new Upstream({
       ...options,
@@ -287,6 +290,7 @@ export class FollowedUpstream {
     const { identity } = toServerProgram(label, config, options);
     return {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      askTools: config.askTools ?? {},
       approvedBy: commandFor(["approve", label]),
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),

@@ -14,6 +14,7 @@ import { uniqueName } from "../../base/util/unique-name.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
 import { callTask, needsTask } from "./call-task.ts";
+import { askFor } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import { checkOffered, type DraftOptions, overrideOf, requestForEntry } from "./entry-request.ts";
 import { createLazyDrafts } from "./lazy-draft.ts";
@@ -81,7 +82,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     ...laneOf(tool, lane === undefined ? lanes : { [tool.name]: lane }),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
-    requiresConfirmation: false,
+    requiresConfirmation: askFor(tool.name, options.askTools) === "always",
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
     call: (args, context) =>
