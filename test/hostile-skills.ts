@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeSkill } from "./skill-folder.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -38,6 +38,11 @@ export const REFUSED: readonly [string, (ground: Ground) => void, RegExp][] = [
     "a link to a file outside",
     ({ place, outside }) => symlinkSync(join(outside, "id_rsa"), join(writeSkill(place, "evil"), "notes.md")),
     /notes\.md is a link/,
+  ],
+  [
+    "a hard link to a file outside",
+    ({ place, outside }) => linkSync(join(outside, "id_rsa"), join(writeSkill(place, "evil"), "notes.md")),
+    /notes\.md is a hard link/,
   ],
   [
     "a link with .. to a folder outside",

@@ -33,7 +33,7 @@ export function createConsoleSessions(principal: Principal) {
     open: (code: string, host: string) => {
       if (!codes.delete(digest(code))) return undefined;
       const [half, other] = [secret(), secret()];
-      sessions.set(digest(half + other), true);
+      sessions.set(toKey(half, other), true);
       return { half, cookie: toCookie(host, other) };
     },
     /** The principal of a request that carries both halves and comes from the console's own page. */
@@ -61,7 +61,12 @@ function isOwnPage({ headers }: IncomingMessage): boolean {
 function keyOf({ headers }: IncomingMessage): string | undefined {
   const half = headers[HALF_HEADER];
   const other = readCookie(headers.cookie, cookieName(headers.host ?? ""));
-  return typeof half === "string" && other ? digest(half + other) : undefined;
+  return typeof half === "string" && other ? toKey(half, other) : undefined;
+}
+
+/** No half contains the dot, so that nothing of one half can stand in the other. */
+function toKey(half: string, other: string): string {
+  return digest(`${half}.${other}`);
 }
 
 function toCookie(host: string, value: string): string {

@@ -133,7 +133,7 @@ export function createOAuthGuard(options: OAuthOptions) {
         () => undefined,
       );
       // The exact reason would only help forgers.
-      if (!claims) return challenge(OAuthErrorCode.InvalidToken, "The token is not valid here");
+      if (!claims?.sub?.trim()) return challenge(OAuthErrorCode.InvalidToken, "The token is not valid here");
       const scopes = scopesOf(claims);
       if (!requiredScopes.every((scope) => scopes.includes(scope))) {
         return challenge(OAuthErrorCode.InsufficientScope, "The token lacks a scope");

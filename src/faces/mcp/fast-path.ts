@@ -12,6 +12,7 @@ import type { Principal } from "../../core/nouns/principal.ts";
 import type { ToolResult } from "./call-native.ts";
 import { type AnswerCall, type CallParts, createAnswerCall } from "./call-tool.ts";
 import { wantsHeaders } from "./http-messages.ts";
+import { paramsRefusal, refusalsOf } from "./malformed.ts";
 import {
   createEnvelopes,
   type PlainCall,
@@ -127,8 +128,11 @@ function connect(wire: Transport, serverInfo: ServerInfo) {
     try {
       read = parseJSONRPCMessage(message);
     } catch (error) {
-      return void transport.onerror?.(error as Error);
+      transport.onerror?.(error as Error);
+      return refuse(refusalsOf(message));
     }
+    const wrong = paramsRefusal(read);
+    if (wrong) return refuse([wrong]);
     transport.onmessage?.(read, extra);
   };
   wire.onclose = () => {
@@ -136,6 +140,10 @@ function connect(wire: Transport, serverInfo: ServerInfo) {
     transport.onclose?.();
   };
   wire.onerror = (error) => transport.onerror?.(error);
+
+  function refuse(answers: readonly JSONRPCMessage[]): void {
+    for (const answer of answers) wire.send(answer).catch(ignore);
+  }
 
   function end(): void {
     opened = undefined;

@@ -23,6 +23,7 @@ import { headerMismatch, methodMismatch, readBody } from "./http-messages.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
 import { createLineTransport } from "./line-transport.ts";
 import { createListings, type InstructionsOption } from "./listing.ts";
+import { paramsRefusal } from "./malformed.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { fromAuthInfo, type ProtocolRevision, toAuthInfo } from "./request.ts";
 import { createSealedStates } from "./sealed-state.ts";
@@ -145,6 +146,8 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const stdio = new Set<{ close(): Promise<void> }>();
 
   async function fetchBySdk(request: Request, body: unknown, principal: Principal): Promise<Response> {
+    const wrong = paramsRefusal(body);
+    if (wrong) return Response.json(wrong);
     const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
     if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
     if (menu.surface === "native") {

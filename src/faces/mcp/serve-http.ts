@@ -147,6 +147,9 @@ export async function listen(
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<Response> {
     const { headers } = request;
+    // Node reads the first of two; something in front of it may read the other.
+    if ((request.headersDistinct.host?.length ?? 0) > 1)
+      return jsonRpcError(400, -32000, "Two Host headers.");
     const rightHost = validateHostHeader(headers.host, hosts);
     if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
     const rightOrigin = validateOriginHeader(headers.origin, origins);

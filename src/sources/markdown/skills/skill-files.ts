@@ -49,6 +49,8 @@ export async function readSkillFile(folder: string, path: string): Promise<Buffe
   try {
     const opened = await file.stat({ bigint: true });
     if (!opened.isFile()) throw refused(`${path} is no plain file`);
+    // A hard link may be a file of anywhere: nothing tells which of its names came first.
+    if (opened.nlink > 1n) throw refused(`${path} is a hard link`);
     if (opened.size > MAX_FILE_BYTES) throw refused(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
     const real = await realpath(where);
     const there = await stat(real, { bigint: true });
