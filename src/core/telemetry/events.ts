@@ -78,6 +78,7 @@ export interface NoticeEvent {
     | "entry-invalid"
     | "definition-reworded"
     | "approval-needed"
+    | "lane-guessed"
     | "content-failed"
     | "source-refused"
     | "snapshot-rebuilt"

@@ -1,4 +1,5 @@
 import type { DefinitionChange } from "../../../core/access/diff-definitions.ts";
+import type { Lane } from "../../../core/nouns/entry.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
 import type { Freshness } from "../../../core/nouns/source.ts";
 import type { SearchStatus } from "../../../search/port/search-index.ts";
@@ -119,7 +120,10 @@ export interface WaitingDefinition {
   readonly definition: Readonly<Record<string, unknown>>;
   readonly changes: readonly DefinitionChange[];
   readonly warnings: readonly string[];
-  readonly advice?: string;
+  /** The lane that a person marked it with, its own, and a milder one that it looks as if it had. */
+  readonly lane?: Lane | undefined;
+  readonly ownLane?: Lane;
+  readonly milder?: Lane;
 }
 
 /** A call that waits for a person at the console. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { type Pin, waits } from "../../../core/access/pins.ts";
+import { LANES } from "../../../core/nouns/entry.ts";
 import { type DefinitionApproval, listApprovals, toProgramApproval } from "../../../gateway/approvals.ts";
 import type { ApprovalsAnswer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -8,7 +9,13 @@ import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import { upstreamsOf, withoutSecrets } from "./sources.ts";
 
 const MOST_SHOWN = 200;
-const shownPins = z.array(z.object({ route: z.string(), hash: z.string(), program: z.string() })).default([]);
+const shownPin = z.object({
+  route: z.string(),
+  hash: z.string(),
+  program: z.string(),
+  lane: z.enum(LANES).optional(),
+});
+const shownPins = z.array(shownPin).default([]);
 
 /** Programs, definitions and calls that wait for a person. */
 export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts): Endpoint[] {
@@ -57,8 +64,9 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
       handle: async ({ input }) => {
         // A definition that has changed since it was shown keeps waiting.
         const chosen = (shown: z.infer<typeof shownPins>) => {
-          const keys = new Set(shown.map(keyOf));
-          return pins.list().filter((pin) => keys.has(keyOf(pin)));
+          const lanes = new Map(shown.map((pin) => [keyOf(pin), pin.lane]));
+          const listed = pins.list().filter((pin) => lanes.has(keyOf(pin)));
+          return listed.map((pin) => ({ ...pin, lane: lanes.get(keyOf(pin)) }));
         };
         const [approve, reject] = [chosen(input.approve), chosen(input.reject)];
         return {
