@@ -10,6 +10,9 @@ export interface DeclaredTool {
   readonly inputSchema?: unknown;
 }
 
+/** A longer name is not read, and does not count as reading. */
+const NAME_CHARS = 1_000;
+
 /**
  * Decides the lane of a tool that somebody else defined. It reads only if it says so and no word of its name or schema
  * writes or destroys. The strictest sign wins, and a missing hint means writing. Only a person's word is milder.
@@ -17,6 +20,7 @@ export interface DeclaredTool {
 export function laneOfTool(tool: DeclaredTool): Lane {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
   const declared = destructiveHint === true ? "destructive" : readOnlyHint === true ? "read" : "write";
+  if (tool.name.length > NAME_CHARS) return strongest(declared, "write");
   const words = splitWords(tool.name).filter((word) => readOnlyHint !== true || !BELIEVED.has(word));
   return strongest(declared, laneOfWords(words), laneOfSchema(tool.inputSchema));
 }
@@ -26,9 +30,9 @@ export function laneOfTool(tool: DeclaredTool): Lane {
  * owner's own code, verbs such as `query` and `visit` read too.
  */
 export function impliedLane({ name, inputSchema }: DeclaredTool, { isOwn = false } = {}): Lane {
-  const words = splitWords(name);
-  const verb = words.find((word) => effectOfWord(word) !== undefined && !THINGS.has(word)) ?? "";
-  const reads = effectOfWord(verb) === "read" || (isOwn && effectOfWord(verb) === "unclear");
+  const words = splitWords(name.slice(0, NAME_CHARS));
+  const effect = effectOfWord(words.find(isVerb) ?? "");
+  const reads = effect === "read" || (isOwn && effect === "unclear");
   return strongest(reads ? "read" : "write", laneOfWords(words), laneOfSchema(inputSchema));
 }
 
@@ -57,13 +61,11 @@ const JOINING: ReadonlySet<string> = new Set(["and", "or", "then", "n", "plus"])
 
 /** The strictest verb among the words of a name; `read` if there is none. */
 function laneOfWords(words: readonly string[], nouns: ReadonlySet<string> = new Set()): Lane {
-  const others = (at: number) => words.filter((_, other) => other !== at);
   const lanes = words.map((word, at): Lane => {
     const effect = effectOfWord(`${word}_${words[at + 1]}`) ?? effectOfWord(word) ?? "read";
     if (effect === "read" || effect === "unclear") return "read";
     if (JOINING.has(words[at - 1] ?? "")) return effect;
-    if (nouns.has(word)) return "read";
-    const isThing = THINGS.has(word) && others(at).some((other) => isVerb(other));
+    const isThing = nouns.has(word) || (THINGS.has(word) && words.some(isVerb));
     const isObject = NOUNS_TOO.has(word) && words.slice(0, at).some(isReading);
     return isThing || isObject ? "read" : effect;
   });

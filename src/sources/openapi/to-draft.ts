@@ -11,7 +11,7 @@ import {
   tellingWords,
   uniqueOps,
 } from "../../core/catalog/op-name.ts";
-import { laneOfTool, strongest } from "../../core/catalog/tool-lane.ts";
+import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { EntryDraft, Lane } from "../../core/nouns/entry.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -119,11 +119,10 @@ function isTitle(summary: string): boolean {
 function laneOf({ method, path, operationId = "" }: FoundOperation, { inputSchema }: ApiInput): Lane {
   const isReading = method === "GET" || method === "HEAD" || method === "OPTIONS";
   const annotations = { readOnlyHint: isReading, destructiveHint: method === "DELETE" };
-  const names = [operationId, ...path.split("/").filter((part) => !part.includes("{"))];
+  const parts = path.split("/").filter((part) => !part.includes("{"));
   // Behind the method's own verb, a word that may be a noun is one: GET /merge_requests.
-  const verb = isReading ? "get " : "";
-  const lanes = names.map((name) => laneOfTool({ name: `${verb}${name}`, annotations, inputSchema }));
-  return strongest("read", ...lanes);
+  const name = [isReading ? "get" : "", operationId, ...parts].join(" ");
+  return laneOfTool({ name, annotations, inputSchema });
 }
 
 function describe(
