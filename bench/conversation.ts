@@ -9,7 +9,7 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { generateText, isStepCount, type ModelMessage } from "ai";
 import { createGateway, type Gateway, loadTokenCounter, type TokenCounter } from "keyhole";
 import { createAgent, createPermissions, run, workspaceDomain } from "keyhole/agent";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { fromMcpConfig } from "keyhole/sources";
 import { createScriptedModel, type ScriptedReply, type ScriptedRequest } from "keyhole/testing";
 import { corePrompt } from "../src/agent/chat/system-prompt.ts";
@@ -94,7 +94,7 @@ async function playerOf(system: System, gateway: Gateway, model: ReturnType<type
     const history: ModelMessage[] = [];
     let session: string | undefined;
     return async (prompt: string) => {
-      const { session: opened, ...given } = await createDisclosure(gateway, {
+      const { session: opened, ...given } = await toAISDKTools(gateway, {
         approvals: "gateway",
         ...(session && { session }),
       });

@@ -3,7 +3,7 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { generateText, isStepCount, jsonSchema, type ModelMessage, type ToolSet } from "ai";
 import { createGateway, type Gateway, type TokenCounter, type View } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { createCms } from "../examples/cms/cms.ts";
 import { toSdkTool } from "../src/faces/ai-sdk/sdk-tool.ts";
@@ -95,7 +95,7 @@ async function converse(
 }
 
 function keyhole(system: Exclude<System, "all-tools">, gateway: Gateway, session: string | undefined) {
-  return createDisclosure(gateway, {
+  return toAISDKTools(gateway, {
     mode: system === "discover" ? "discover" : "fixed",
     approvals: "gateway",
     ...(system === "fixed-whole" && { trim: false }),

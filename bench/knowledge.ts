@@ -108,7 +108,7 @@ async function measureChange(directory: string): Promise<{ ready: number; change
     await writeFile(join(folder, "fresh.md"), text);
     for (let seen = ""; seen !== text; ) {
       const [result] = (await gateway.get({ routes: [{ route }] })).results;
-      seen = result?.success ? String(result.data.content) : "";
+      seen = result?.ok ? String(result.data.content) : "";
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     times.push(performance.now() - started);

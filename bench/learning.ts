@@ -153,8 +153,9 @@ function use(
   const best = hits[0]?.score ?? 1;
   const found = hits.slice(0, SHOWN).map(({ id, score }): [string, number] => [id, score / best]);
   const shown = found.map(([id]) => id);
-  learning.note({ kind: "asked", scope: SCOPE, conversation, query, shown, found });
-  for (const route of routes) learning.note({ kind: "used", scope: SCOPE, conversation, route });
+  const { scope, principal } = ASKING;
+  learning.note({ kind: "asked", scope, principal, conversation, query, shown, found });
+  for (const route of routes) learning.note({ kind: "used", scope, principal, conversation, route });
 }
 
 function termsOf(query: string): string[] {

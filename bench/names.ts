@@ -18,7 +18,7 @@ export const benchmark: Benchmark = async ({ data }) => {
   for (const set of listSets(data)) {
     const tools = readJsonLines<SetTool>(join(data!, set, "tools.jsonl"));
     const gateway = createGateway({ domains: toDomains(tools).domains, learning: false });
-    const ops = Object.values(gateway.registry().ops);
+    const ops = Object.values((await gateway.report()).registry.ops);
     for (const [metric, query] of FORMS) {
       let first = 0;
       for (const { op, tool_name } of ops) {

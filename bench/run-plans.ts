@@ -93,7 +93,7 @@ async function taskRows(gateway: Gateway, work: Work, countTokens: TokenCounter)
   const ran = await gateway.run(request);
   if (!ran.ok) throw new Error(`${name}: ${ran.text}`);
   const script = { tokens: countTokens(JSON.stringify(request)) + countTokens(ran.text), trips: 1 };
-  const listed = Object.values(gateway.registry().ops);
+  const listed = Object.values((await gateway.report()).registry.ops);
   const listing = countTokens(
     JSON.stringify(
       listed.map(({ op, description, parameters_schema }) => [op, description, parameters_schema]),

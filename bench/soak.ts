@@ -85,7 +85,7 @@ async function soak(minutes: number) {
 async function converse(gateway: Gateway, url: string, turn: number): Promise<number> {
   const session = await gateway.openSession();
   await gateway.ask({ query: `echo ${turn}`, session });
-  await gateway.exec({ op: "echo.say", args: { text: `${turn}` }, session, idempotency_key: `k${turn}` });
+  await gateway.exec({ op: "echo.say", args: { text: `${turn}` }, session, idempotencyKey: `k${turn}` });
   await gateway.exec({ op: "echo.say", args: { text: "x".repeat(100_000) }, session });
   await gateway.exec({ op: "chaos.add", args: { turn }, session });
   if (turn % 5 === 0) {

@@ -2,7 +2,7 @@
 import type { ModelMessage } from "ai";
 import type { MockLanguageModelV3 } from "ai/test";
 import { createGateway } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
 import { ai6 } from "./ai-6.ts";
@@ -58,8 +58,8 @@ test.skipIf(!ai6)(
 
     async function turn(prompt: string, replies: readonly Reply[], trim?: { most: number; keep: number }) {
       const { model, requests } = scripted(replies);
-      const disclosure = await createDisclosure(gateway, { session: handle, ...(trim && { trim }) });
-      const { session, instructions: system, repairToolCall, ...settings } = disclosure;
+      const turn = await toAISDKTools(gateway, { session: handle, ...(trim && { trim }) });
+      const { session, instructions: system, repairToolCall, ...settings } = turn;
       handle = session;
       messages.push({ role: "user", content: prompt });
       const given = { ...settings, system, experimental_repairToolCall: repairToolCall };

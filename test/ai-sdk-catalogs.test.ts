@@ -9,7 +9,7 @@ import {
   type UIMessage,
 } from "ai";
 import { createGateway, defineDomain, defineTool, loadTokenCounter, type Principal } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { call, openShop, search, speak } from "./ai-sdk-kit.ts";
@@ -46,18 +46,18 @@ const clock = tool({ inputSchema: jsonSchema({ type: "object" }), execute: async
 
 test("tool names are valid for every vendor and clash with no other tool", async () => {
   const gateway = open(makeTools("a", ["files.read", "__proto__", "get", "tool_search", "clock", "plain"]));
-  const { tools } = await createDisclosure(gateway, { ownTools: { clock } });
+  const { tools } = await toAISDKTools(gateway, { ownTools: { clock } });
   const names = Object.keys(tools);
   expect(names).toHaveLength(9);
   for (const name of names) expect(name).toMatch(/^[\w-]{1,64}$/);
   expect(names).toContain("plain");
   expect(tools.clock).toBe(clock);
-  await expect(createDisclosure(gateway, { ownTools: { tool_search: clock } })).rejects.toMatchObject({
+  await expect(toAISDKTools(gateway, { ownTools: { tool_search: clock } })).rejects.toMatchObject({
     code: "INVALID_INPUT",
   });
-  await expect(createDisclosure(gateway, { mode: "fixed", ownTools: { exec: clock } })).rejects.toMatchObject(
-    { code: "INVALID_INPUT" },
-  );
+  await expect(toAISDKTools(gateway, { mode: "fixed", ownTools: { exec: clock } })).rejects.toMatchObject({
+    code: "INVALID_INPUT",
+  });
 });
 
 test("an entry does not replace an application tool of the same name", async () => {
@@ -113,7 +113,7 @@ test("an unreadable or ambiguous call does not run", async () => {
   expect(done).toEqual([]);
   const { gateway: shop } = openShop();
   for (const mode of ["discover", "fixed"] as const) {
-    const { repairToolCall, tools } = await createDisclosure(shop, { mode });
+    const { repairToolCall, tools } = await toAISDKTools(shop, { mode });
     const toolCall = {
       type: "tool-call" as const,
       toolCallId: "1",
@@ -189,7 +189,7 @@ test("two conversations of two principals share a gateway and nothing else", asy
   const [one, other] = await Promise.all([ask(auditor), ask(reader)]);
   expect(one.requests[1]?.messages.at(-1)?.text).toContain("audit_report");
   expect(JSON.stringify(other.requests.map(({ messages }) => messages))).not.toContain("audit_report");
-  await expect(createDisclosure(gateway, { principal: reader, session: one.session })).rejects.toMatchObject({
+  await expect(toAISDKTools(gateway, { principal: reader, session: one.session })).rejects.toMatchObject({
     code: "UNKNOWN_HANDLE",
   });
 });
@@ -206,7 +206,7 @@ test("the ledger counts the tokens shown to the model, and the budget uses the s
     .at(-1)!
     .messages.filter(({ role }) => role === "tool")
     .map(({ text }) => text);
-  const { tokens } = await gateway.ledger({ session });
+  const { tokens } = (await gateway.report({ session })).ledger;
   expect(tokens.ask + tokens.rules).toBe(countTokens(texts[0]!));
   expect(tokens.results).toBe(countTokens(texts[1]!));
 });
@@ -226,7 +226,7 @@ test("a budget used up during a turn says how to go on, whether or not the ledge
         replies: [search("list orders"), search("create an order"), { text: "None." }],
       });
     const first = await turn();
-    if (looks) await gateway.ledger({ session });
+    if (looks) (await gateway.report({ session })).ledger;
     const second = await turn(first.messages);
     const said = second.requests.at(-1)!.messages.at(-1)!.text;
     expect(said).toMatch(/^BUDGET_EXCEEDED: .*Read session:\/\/ses_/s);
@@ -241,14 +241,14 @@ test("an AI SDK agent streams UI messages", async () => {
     { text: "One." },
     { text: "Yes." },
   ]);
-  const { session, ...disclosure } = await createDisclosure(gateway);
+  const { session, ...turn } = await toAISDKTools(gateway);
   const asked: UIMessage = { id: "1", role: "user", parts: [{ type: "text", text: "Orders?" }] };
-  const run = await new ToolLoopAgent({ ...disclosure, model }).stream({
+  const run = await new ToolLoopAgent({ ...turn, model }).stream({
     messages: await convertToModelMessages([asked]),
   });
   let answer: UIMessage | undefined;
   for await (const message of readUIMessageStream({ stream: run.toUIMessageStream() })) answer = message;
-  const { session: _, ...next } = await createDisclosure(gateway, { session });
+  const { session: _, ...next } = await toAISDKTools(gateway, { session });
   const messages = await convertToModelMessages([asked, answer!, { ...asked, id: "2" }], {
     tools: next.tools,
   });
@@ -264,9 +264,9 @@ test("an AI SDK agent streams UI messages", async () => {
 test("tools of a large catalog are made once, their schemas only when shown", async () => {
   const names = Array.from({ length: 2_000 }, (_, index) => `tool_${index}`);
   const gateway = open(makeTools("many", names));
-  const [one, other] = [await createDisclosure(gateway), await createDisclosure(gateway)];
+  const [one, other] = [await toAISDKTools(gateway), await toAISDKTools(gateway)];
   expect(one.tools.tool_7?.inputSchema).toBe(other.tools.tool_7?.inputSchema);
   await gateway.setDomains([makeTools("many", [...names, "one_more"])]);
-  const changed = await createDisclosure(gateway);
+  const changed = await toAISDKTools(gateway);
   expect(Object.keys(changed.tools)).toHaveLength(names.length + 3);
 });

@@ -1,6 +1,6 @@
 import { generateText, isStepCount, type LanguageModel, type ModelMessage, streamText } from "ai";
 import { createGateway, type Gateway } from "keyhole";
-import { createDisclosure, type DisclosureOptions } from "keyhole/ai-sdk";
+import { type AISDKToolsOptions, toAISDKTools } from "keyhole/ai-sdk";
 import {
   createScriptedModel,
   type ModelScript,
@@ -41,7 +41,7 @@ interface Turn {
   readonly prompt?: string;
   readonly replies: readonly ScriptedReply[];
   readonly connect?: Connect;
-  readonly options?: DisclosureOptions;
+  readonly options?: AISDKToolsOptions;
   readonly isStream?: boolean;
   readonly history?: readonly ModelMessage[];
   /** Further settings of `generateText` and `streamText`. */
@@ -62,10 +62,10 @@ export async function speak({
   beforeTurn,
 }: Turn): Promise<Spoken> {
   const { model, requests } = await connect(replies);
-  const { session, ...disclosure } = await createDisclosure(gateway, options);
+  const { session, ...turn } = await toAISDKTools(gateway, options);
   await beforeTurn?.();
   const settings = {
-    ...disclosure,
+    ...turn,
     ...further,
     model,
     messages: [...history, ...(prompt === undefined ? [] : [{ role: "user" as const, content: prompt }])],

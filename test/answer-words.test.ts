@@ -130,7 +130,7 @@ describe("an error", () => {
 test("a dry run does not repeat the args", async () => {
   const note = "A long note. ".repeat(4_000);
   const dry = await gateway.exec({ op: "shop.order.delete", args: { id: "a", note } });
-  expect(dry).toMatchObject({ ok: true, meta: { dry_run: true } });
+  expect(dry).toMatchObject({ ok: true, meta: { dryRun: true } });
   expect(dry.text).toBe(
     "shop.order.delete: Would run with these args.\n[shop.order.delete is destructive, so it ran dry. Nothing was changed. To apply it, call exec again with dry_run: false.]",
   );
@@ -140,7 +140,7 @@ test("a write without a read before it is told what to read, and after it what t
   const session = await gateway.openSession();
   const write = { op: "shop.order.update", args: { id: "a" }, session };
   const unread = "[shop.order.update was not preceded by a read of the same thing in this session.";
-  const dry = await gateway.exec({ ...write, dry_run: true });
+  const dry = await gateway.exec({ ...write, dryRun: true });
   expect(dry.text).toContain(`${unread} Read first: shop.order.get {"id":"a"}.]`);
   const done = await gateway.exec(write);
   expect(done.text).toContain(`${unread} Check what it changed: shop.order.get {"id":"a"}.]`);
@@ -155,7 +155,7 @@ test("a field that a client adds by itself is not told to the model", async () =
   expect(text).toContain("[ignored unknown fields: loud]");
 });
 
-test("the description of ask names each of eight servers once", async () => {
+test("the description of ask names each of eight servers first, and once more with its tools", async () => {
   const names = [
     "chrome",
     "everything",
@@ -174,7 +174,8 @@ test("the description of ask names each of eight servers once", async () => {
   });
   const [ask] = await eight.menu();
   expect(ask?.description).toMatch(new RegExp(`^For ${names.join(", ")}\\. `));
-  expect(ask?.description.match(new RegExp(names.join("|"), "g"))).toHaveLength(8);
+  for (const name of names) expect(ask?.description).toContain(`\n- ${name}: go`);
+  expect(ask?.description.match(new RegExp(names.join("|"), "g"))).toHaveLength(16);
   await eight.close();
 });
 

@@ -41,9 +41,9 @@ describe.each([
     expect(refused.text).toContain(
       "shop.order.create runs only after a person has approved this exact call, and nobody could be asked.",
     );
-    const dry = await gateway.exec({ ...CREATE, dry_run: true });
+    const dry = await gateway.exec({ ...CREATE, dryRun: true });
     expect(dry).toMatchObject({ ok: true, result: { simulated: true } });
-    expect(await gateway.exec({ op: "shop.order.delete", args: { id: 1 }, dry_run: false })).toMatchObject(
+    expect(await gateway.exec({ op: "shop.order.delete", args: { id: 1 }, dryRun: false })).toMatchObject(
       REFUSED,
     );
     expect(await gateway.exec({ op: "shop.order.delete", args: { id: 1 } })).toMatchObject({
@@ -61,7 +61,7 @@ test("the person is asked about exactly the call, and why", async () => {
   const approve: GatewayOptions["approve"] = ({ op, args, why }) => asked.push([op, args, why]) > 0;
   const { gateway, log } = open({ ask: "destructive", approve });
   expect(await gateway.exec(CREATE)).toMatchObject({ ok: true });
-  await gateway.exec({ op: "shop.order.delete", args: { id: 1 }, dry_run: false });
+  await gateway.exec({ op: "shop.order.delete", args: { id: 1 }, dryRun: false });
   expect(asked).toEqual([["shop.order.delete", { id: 1 }, "destroys"]]);
   expect(log).toEqual(["create c9", "delete 1"]);
 });

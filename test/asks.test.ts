@@ -74,11 +74,11 @@ describe.each(ERAS)("a question to a client of %s", (era) => {
           if (event.type === "operation") outcomes.push(event.outcome);
         }),
       );
-      const before = (await gateway.ledger()).total;
+      const before = (await gateway.report()).ledger.total;
       const { content } = await client.callTool({ name: "exec", arguments: CHARGE });
       const [{ text } = { text: "" }] = content as { text: string }[];
       const countTokens = await loadTokenCounter();
-      expect((await gateway.ledger()).total - before).toBe(countTokens(text));
+      expect((await gateway.report()).ledger.total - before).toBe(countTokens(text));
       expect(outcomes).toEqual(["asks", "ok"]);
       const shown = (await records()).map((record) => {
         const { kind, decided, outcome } = record as unknown as Record<string, string>;
@@ -103,7 +103,7 @@ test("an answer goes on in the session in which the question was asked", async (
 
 test("a key is free again after a question that nobody answered, and stays taken by the call that ran", async () => {
   const { gateway, charged } = openTill();
-  const keyed = { ...CHARGE, idempotency_key: "k" };
+  const keyed = { ...CHARGE, idempotencyKey: "k" };
   expect(await gateway.exec(keyed)).toMatchObject({ error: { code: "APPROVAL_REQUIRED" } });
   expect(await gateway.exec(keyed, { approve: () => "declined" })).toMatchObject({
     error: { code: "APPROVAL_DECLINED" },
@@ -115,7 +115,7 @@ test("a key is free again after a question that nobody answered, and stays taken
   expect(await gateway.exec(keyed, { approve })).toMatchObject({ ok: true });
   expect([asked.length, charged]).toEqual([1, ["a"]]);
   // One of two callers with the same key has nobody to ask; the other one does.
-  const both = { ...keyed, idempotency_key: "l" };
+  const both = { ...keyed, idempotencyKey: "l" };
   const [alone, attended] = await Promise.all([gateway.exec(both), gateway.exec(both, { approve })]);
   expect([attended.ok, charged]).toEqual([true, ["a", "a"]]);
   expect(alone).toMatchObject({ error: { code: "APPROVAL_REQUIRED" } });

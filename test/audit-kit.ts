@@ -15,7 +15,7 @@ import { type ChainReport, verifyChain } from "../src/core/audit/verify-chain.ts
 
 /** An event that tests can tell from others by its name. */
 export function allowed(name: string): AuditEvent {
-  return { kind: "allowed", principal: "ann", what: "server", name, digest: "0".repeat(64) };
+  return { kind: "allowed", actor: "ann", principal: "ann", what: "server", name, digest: "0".repeat(64) };
 }
 
 /** The readable records of chains, one chain after the other. */

@@ -31,7 +31,7 @@ verifies(
           },
         ],
       });
-      expect(summary).toEqual({ total: 4, success: 4, failed: 0 });
+      expect(summary).toEqual({ total: 4, succeeded: 4, failed: 0 });
       expect(results[0]).toHaveProperty("help.usage");
       expect(calls.made.map(({ params }) => params)).toEqual([
         { customer: "c1" },
@@ -62,7 +62,7 @@ verifies(
         create(6),
       ],
     });
-    expect(summary).toMatchObject({ success: 1, failed: 6 });
+    expect(summary).toMatchObject({ succeeded: 1, failed: 6 });
     expect(results.map((result) => ("error" in result ? result.error.code : "exec"))).toEqual([
       "exec",
       "REFERENCE_FAILED",

@@ -195,7 +195,7 @@ test("scopes are merged from domain, entry and extractor", async () => {
       { route: "wiki://resources/pages/1/c" },
     ];
     const { results } = await gateway.get({ routes }, { principal: { id: "p", scopes, allowWrite: false } });
-    return results.map((result) => (result.success ? "ok" : result.error.code));
+    return results.map((result) => (result.ok ? "ok" : result.error.code));
   };
   expect(await codes("internal")).toEqual(["NOT_FOUND", "NOT_FOUND", "NOT_FOUND"]);
   expect(await codes("internal", "support")).toEqual(["ok", "NOT_FOUND", "NOT_FOUND"]);

@@ -74,6 +74,8 @@ export const CLAIMS = {
     "openapi:secrets-hidden":
       "credentials go only to the declared origin and appear in no result, error or event",
     "openapi:any-document": "public documents load completely, and unusable operations say why",
+    "clients:environment":
+      "a server behind Keyhole gets the variables that its client would have given it, and sessions share it",
     "clients:read": "servers of other clients are read with their restrictions, and losses are told",
     "clients:restrictions":
       "a connected client has its own servers and exactly the tools that its own config allowed",
@@ -94,6 +96,8 @@ export const CLAIMS = {
       "clients share one daemon and its servers, each with its own config, rights and environment",
     "daemon:hand-over": "a newer program takes over from the daemon, and no call is dropped",
     "daemon:crash": "a client outlives the daemon, and calls in flight are answered with a problem",
+    "daemon:outlives":
+      "the daemon and its servers outlive the client that started them, with nothing of its own",
     "daemon:idle": "a daemon without clients ends and leaves nothing behind",
     "daemon:owner": "no other user can connect to the daemon",
     "daemon:judged": "consents and trust hold through the daemon as without it",

@@ -30,7 +30,7 @@ verifies(
     expect(hits.map(({ route }) => route)).not.toContain("docs://resources/files/manual-md");
     const routes = [{ route: hits[0]!.route }, { route: "docs://resources/files/manual-md" }];
     const { results } = await gateway.get({ routes });
-    const [passage, whole] = results.map((result) => (result.success ? result.data.content : result.error));
+    const [passage, whole] = results.map((result) => (result.ok ? result.data.content : result.error));
     expect(String(passage)).toContain("spare gasket");
     expect(String(passage).length).toBeLessThanOrEqual(1_200);
     expect(JSON.stringify(whole)).toContain("remark 0");

@@ -89,7 +89,7 @@ export function createPerson(): Person {
           serve,
           start: async () => {
             void start(version);
-            return { exitCode: null } as never;
+            return { hasEnded: () => false };
           },
         }));
         return socket;

@@ -1,8 +1,13 @@
-import { readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, onTestFinished } from "vitest";
 import { verifies } from "./claims.ts";
-import { chaos, openProgram } from "./threats/program.ts";
+import { programEnv } from "./program-env.ts";
+import { chaos, MAIN, openProgram } from "./threats/program.ts";
 import { eventually, processesWith } from "./upstream-kit.ts";
 
 verifies(
@@ -34,5 +39,108 @@ verifies(
     await eventually(() => expect(processesWith(`${word}=`)).toEqual([]));
     await eventually(async () => expect(await daemonOf()).toBe(null));
     expect((await program.keyhole("serve", "--stop")).out).toBe("No daemon runs.\n");
+  },
+);
+
+/** The variables of one client that must not reach a daemon for all clients. */
+const OF_THE_CLIENT = {
+  NODE_OPTIONS: "--no-warnings",
+  NODE_EXTRA_CA_CERTS: "/nowhere.pem",
+  SSL_CERT_FILE: "/nowhere.pem",
+  OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example",
+  GITHUB_TOKEN: "ghp_of_the_first_client",
+  KEYHOLE_UPSTREAM: "",
+};
+
+verifies(
+  "daemon:outlives",
+  "a daemon survives when everything below the client that started it is killed, and has none of its variables",
+  async () => {
+    const program = openProgram();
+    const config = program.write("mcp.json", { mcpServers: { chaos: chaos() } });
+    const serve = [process.execPath, MAIN, "serve", "--trust", "--allow-write", "--config", config];
+    // The client is a shell that starts the relay, as opencode and Copilot do.
+    const env = { ...programEnv(program.home), ...OF_THE_CLIENT };
+    const transport = new StdioClientTransport({
+      command: "sh",
+      args: ["-c", '"$@"; true', "sh", ...serve],
+      cwd: program.folder,
+      env,
+      stderr: "ignore",
+    });
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(transport);
+    onTestFinished(async () => void (await program.keyhole("serve", "--stop")));
+    const add = { name: "exec", arguments: { op: "chaos.add", args: { sum: 1 } } };
+    await eventually(async () => expect(JSON.stringify(await client.callTool(add))).toContain("sum"));
+    const daemonOf = async () => JSON.parse((await program.keyhole("servers", "--json")).out).daemon;
+    const { pid } = await daemonOf();
+
+    const names = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+    for (const name of Object.keys(OF_THE_CLIENT))
+      expect(names.filter((line) => line.startsWith(`${name}=`))).toEqual([]);
+
+    for (const below of tree(transport.pid!)) process.kill(below, "SIGKILL");
+    await eventually(() => expect(tree(transport.pid!).filter(isRunning)).toEqual([]));
+    expect(await daemonOf()).toMatchObject({ pid });
+    const call = await program.serve("--trust", "--allow-write", "--config", config);
+    expect(await call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
+    expect(await daemonOf()).toMatchObject({ pid, servers: 1 });
+  },
+);
+
+/** A process, those below it by their parents, and those of their groups and sessions. */
+function tree(top: number): number[] {
+  const rows = readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 1)
+    .flatMap((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+        const [, parent, group, session] = stat
+          .slice(stat.lastIndexOf(")") + 2)
+          .split(" ")
+          .map(Number);
+        return [{ pid, parent, group, session }];
+      } catch {
+        return [];
+      }
+    });
+  const members = new Set([top]);
+  for (let size = 0; size < members.size; ) {
+    size = members.size;
+    for (const { pid, parent, group, session } of rows)
+      if ([parent, group, session].some((id) => members.has(id!))) members.add(pid);
+  }
+  return [...members];
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+verifies(
+  "daemon:outlives",
+  "a daemon that cannot run is told at once, and the client is served",
+  async () => {
+    const program = openProgram();
+    const config = program.write("mcp.json", { mcpServers: { chaos: chaos() } });
+    const long = join(program.home, "x".repeat(120));
+    const child = spawn(process.execPath, [MAIN, "serve", "--trust", "--config", config], {
+      cwd: program.folder,
+      env: { ...programEnv(program.home), KEYHOLE_STATE: long },
+      stdio: "pipe",
+    });
+    onTestFinished(() => void child.kill());
+    const started = performance.now();
+    const [text] = await once(child.stderr, "data");
+    expect(String(text)).toContain("it ended at its start; its log is");
+    expect(String(text)).toContain("This client is served by a process of its own.");
+    expect(performance.now() - started).toBeLessThan(15_000);
   },
 );

@@ -11,7 +11,7 @@ import {
   toOpenAITools,
 } from "keyhole";
 import { createAgent, run } from "keyhole/agent";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createMcpServer } from "keyhole/mcp";
 import { createScriptedModel } from "keyhole/testing";
 import { afterAll, expect, test } from "vitest";
@@ -312,7 +312,7 @@ async function callSdk(
   { gateway, principal }: Case,
   ask: Approve,
 ): Promise<{ code?: string }> {
-  const { tools } = await createDisclosure(gateway, { mode, principal });
+  const { tools } = await toAISDKTools(gateway, { mode, principal });
   const tool = tools[name]!;
   const options = { toolCallId: "call", messages: [], context: undefined } as never;
   const needs =

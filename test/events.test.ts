@@ -62,7 +62,7 @@ verifies("guidance:dropped", "dropped guidance is reported to the owner", async 
 verifies("registry:round-trip", "a written file is read back, and a damaged one is refused", async () => {
   const gateway = createGateway({ domains: createShop().domains });
   const path = join(await mkdtemp(join(tmpdir(), "keyhole-")), "registry.json");
-  const registry = gateway.registry();
+  const registry = (await gateway.report()).registry;
   await writeRegistry(path, registry);
   expect(await readRegistry(path)).toEqual(registry);
   expect(registry.registry_version).toBe(gateway.version);

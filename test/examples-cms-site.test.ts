@@ -30,7 +30,7 @@ verifies("cms:site", "a dry run changes nothing and predicts the real run", asyn
     const args = { ...examples[0]!.args };
     const before = await everything();
     const dry = await gateway.exec({ op, args });
-    expect(dry, op).toMatchObject({ ok: true, meta: { dry_run: true } });
+    expect(dry, op).toMatchObject({ ok: true, meta: { dryRun: true } });
     expect(await everything(), op).toEqual(before);
     const done = await run(op, args);
     const [told] = Object.values((dry.ok ? dry.result : {}) as object);
@@ -43,7 +43,7 @@ verifies("cms:site", "a dry run changes nothing and predicts the real run", asyn
 verifies("cms:site", "nothing is deleted without approval", async () => {
   const careful = createGateway({ domains: [cms.domain], principal: editor, learning: false });
   const before = await everything();
-  const answer = await careful.exec({ op: "cms.page.delete", args: { page: "home" }, dry_run: false });
+  const answer = await careful.exec({ op: "cms.page.delete", args: { page: "home" }, dryRun: false });
   expect(answer).toMatchObject({ ok: false, error: { code: "APPROVAL_REQUIRED" } });
   expect(await everything()).toEqual(before);
   await careful.close();
@@ -230,12 +230,12 @@ async function run<Result = { readonly id: string }>(
   op: string,
   args: Record<string, unknown>,
 ): Promise<Result> {
-  const answer = await gateway.exec({ op, args, dry_run: false }, { limits: { resultTokens: 100_000 } });
+  const answer = await gateway.exec({ op, args, dryRun: false }, { limits: { resultTokens: 100_000 } });
   if (!answer.ok) throw answer.error;
   return answer.result as Result;
 }
 
 async function code(op: string, args: Record<string, unknown>): Promise<string> {
-  const answer = await gateway.exec({ op, args, dry_run: false });
+  const answer = await gateway.exec({ op, args, dryRun: false });
   return answer.ok ? "ok" : answer.error.code;
 }

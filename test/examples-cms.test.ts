@@ -69,7 +69,7 @@ describe.each(tools.map((tool) => ({ tool, name: tool.name })))("$name", ({ tool
   });
 
   verifies("cms:every-tool", "help shows its args, and its examples run", async () => {
-    const help = await gateway.help({ path: op, format: "full", include_schemas: true });
+    const help = await gateway.help({ path: op, format: "full", includeSchemas: true });
     if (help.kind !== "tool") throw help;
     const properties = Object.keys((help.schema?.properties ?? {}) as object);
     expect(help.args.map(({ name }) => name).sort()).toEqual(properties.sort());
@@ -77,7 +77,7 @@ describe.each(tools.map((tool) => ({ tool, name: tool.name })))("$name", ({ tool
     expect(help.examples?.length).toBeGreaterThan(0);
     for (const { args } of help.examples ?? []) {
       cms.reset();
-      const answer = await gateway.exec({ op, args, dry_run: false });
+      const answer = await gateway.exec({ op, args, dryRun: false });
       expect(answer.ok, answer.text).toBe(true);
     }
   });
@@ -171,7 +171,7 @@ verifies("cms:discovery", "the words of a task find the tools that change the si
   );
   expect(read.results).toMatchObject([
     {
-      success: true,
+      ok: true,
       data: { content: { images: [{ id: "img_001", filename: "hero-mountain-dawn.jpg" }, {}] } },
     },
   ]);
@@ -245,7 +245,7 @@ verifies("cms:validation", "all definitions that contradict each other are refus
 });
 
 async function run(op: string, args: Readonly<Record<string, unknown>>): Promise<unknown> {
-  const answer = await gateway.exec({ op, args: { ...args }, dry_run: false });
+  const answer = await gateway.exec({ op, args: { ...args }, dryRun: false });
   if (!answer.ok) throw answer.error;
   return answer.result;
 }

@@ -25,7 +25,7 @@ afterAll(async () => {
 async function match(params: Record<string, unknown>): Promise<string> {
   const { results, text } = await gateway.get({ routes: [{ route: "library://resources/match", params }] });
   const [result] = results;
-  if (!result?.success) expect.fail(text);
+  if (!result?.ok) expect.fail(text);
   return String(result.data.content);
 }
 
@@ -187,10 +187,10 @@ verifies(
       const { hits } = await gateway.ask({ query: description.split(". ")[0]!, maxTokens: 5_000 });
       expect(hits.slice(0, 5).map((hit) => hit.route)).toContain(route);
       const { results } = await gateway.get({ routes: [{ route }] });
-      const text = results[0]?.success ? String(results[0].data.content) : "";
+      const text = results[0]?.ok ? String(results[0].data.content) : "";
       const file = /references\/\w+\.md/.exec(text)?.[0];
       const read = await gateway.get({ routes: [{ route: `${route}/${file}` }] });
-      expect(read.summary, file).toMatchObject({ success: 1 });
+      expect(read.summary, file).toMatchObject({ succeeded: 1 });
     }
   },
 );
@@ -211,6 +211,6 @@ verifies("library:fragments", "help shows an example for every entry, and get ac
     if (!("examples" in help) || !help.examples?.[0]) expect.fail(`${route}: no example`);
     expect(help.summary.length, route).toBeGreaterThan(20);
     const read = await gateway.get({ routes: [{ route, params: help.examples[0].args }] });
-    expect(read.summary, read.text).toMatchObject({ success: 1, failed: 0 });
+    expect(read.summary, read.text).toMatchObject({ succeeded: 1, failed: 0 });
   }
 });

@@ -16,16 +16,16 @@ afterAll(async () => {
   await onto.close();
 });
 
-async function run(op: string, args: Record<string, unknown> = {}, dry_run = false) {
-  const answer = await gateway.exec({ op, args, dry_run });
+async function run(op: string, args: Record<string, unknown> = {}, dryRun = false) {
+  const answer = await gateway.exec({ op, args, dryRun });
   if (!answer.ok) expect.fail(answer.text);
   return answer.result as Record<string, unknown>;
 }
 
 async function refusal(op: string, args: Record<string, unknown>) {
-  const answer = await gateway.exec({ op, args, dry_run: false });
+  const answer = await gateway.exec({ op, args, dryRun: false });
   if (answer.ok) expect.fail(`${op} ran`);
-  expect(answer.error.help_path).toBe(op);
+  expect(answer.error.helpPath).toBe(op);
   return answer.error;
 }
 
@@ -41,8 +41,12 @@ verifies("onto:few-tools", "every surface has at most four tools", async () => {
   }
 });
 
-verifies("onto:every-op", "the ops match the function names exactly", () => {
-  const ops = Object.values(gateway.registry().ops).map(({ op, tool_name, lane }) => [op, tool_name, lane]);
+verifies("onto:every-op", "the ops match the function names exactly", async () => {
+  const ops = Object.values((await gateway.report()).registry.ops).map(({ op, tool_name, lane }) => [
+    op,
+    tool_name,
+    lane,
+  ]);
   expect(ops.sort()).toEqual(ONTO_OPS.map(([op, name, lane]) => [op, name, lane]).sort());
 });
 
@@ -88,7 +92,7 @@ describe.each(ONTO_OPS)("%s", (op, _name, lane, ...said) => {
 verifies("onto:policy", "tasks and projects briefly say when to create them and when not", async () => {
   for (const op of ["onto.task.create", "onto.project.create"]) {
     const { policy } = await helpOf(op);
-    const sentences = [policy?.do, policy?.dont, policy?.edge_cases].map((part) => part ?? []);
+    const sentences = [policy?.do, policy?.dont, policy?.edgeCases].map((part) => part ?? []);
     expect(sentences.every((part) => part.length > 0)).toBe(true);
     expect(sentences.flat().join(" ").length).toBeLessThan(400);
   }
@@ -134,7 +138,7 @@ verifies(
         },
       ],
     });
-    expect(batch.summary).toEqual({ total: 3, success: 3, failed: 0 });
+    expect(batch.summary).toEqual({ total: 3, succeeded: 3, failed: 0 });
     const { path } = await run("onto.document.path.get", { document_id: "doc_api_spec" });
     expect(path).toMatchObject([{ title: "Engineering" }, { title: "API Spec" }]);
   },
@@ -162,7 +166,7 @@ verifies(
       refusal("onto.edge.link", { from_id, rel, to_id });
     expect((await link("task_rate_limits", "depends_on", "task_review_spec")).code).toBe("CONFLICT");
     expect((await link("task_cache", "mitigates", "goal_launch")).details).toMatchObject({
-      field_errors: [{ field: "to_id" }],
+      fieldErrors: [{ field: "to_id" }],
     });
     expect((await link("task_cache", "references", "task_badges")).code).toBe("INVALID_PARAMS");
     expect((await link("task_cache", "part_of", "plan_nowhere")).code).toBe("NOT_FOUND");
@@ -184,7 +188,7 @@ verifies(
       (await run("onto.project.graph.get", { project_id: "prj_atlas" })).edges as object[];
     const before = await edges();
     const dry = await gateway.exec({ op: "onto.project.graph.reorganize", args });
-    expect(dry).toMatchObject({ ok: true, meta: { dry_run: true } });
+    expect(dry).toMatchObject({ ok: true, meta: { dryRun: true } });
     expect(await edges()).toEqual(before);
 
     const { adds, removes, keeps } = await run("onto.project.graph.reorganize", args);

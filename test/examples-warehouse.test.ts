@@ -49,18 +49,18 @@ afterAll(async () => {
 async function read(route: string, params: Record<string, unknown>, caller = all) {
   const { results, text } = await gateway.get({ routes: [{ route, params }] }, { principal: caller });
   const [result] = results;
-  if (!result?.success) expect.fail(text);
+  if (!result?.ok) expect.fail(text);
   return { content: result.data.content as never, next: result.data.guidance.map((step) => step.route) };
 }
 
 async function refusal(route: string, params: Record<string, unknown>, caller = all): Promise<string> {
-  const answer = await gateway.exec({ route, args: params, dry_run: false }, { principal: caller });
+  const answer = await gateway.exec({ route, args: params, dryRun: false }, { principal: caller });
   if (answer.ok) expect.fail(answer.text);
-  return `${answer.error.code} ${JSON.stringify(answer.error.details.field_errors ?? "")}`;
+  return `${answer.error.code} ${JSON.stringify(answer.error.details.fieldErrors ?? "")}`;
 }
 
-test("the tools match the table exactly", () => {
-  const tools = Object.values(gateway.registry().ops).map(({ route, lane }) => [route, lane]);
+test("the tools match the table exactly", async () => {
+  const tools = Object.values((await gateway.report()).registry.ops).map(({ route, lane }) => [route, lane]);
   expect(tools.sort()).toEqual(TOOLS.map(([route, lane]) => [route, lane]).sort());
 });
 
@@ -72,7 +72,7 @@ describe.each(TOOLS)("%s", (route, _lane, ...said) => {
     const written = (help.examples ?? []).filter(({ note }) => note !== "made from the schema");
     expect(written.length).toBeGreaterThan(0);
     for (const { args } of written) {
-      const answer = await gateway.exec({ route, args, dry_run: false });
+      const answer = await gateway.exec({ route, args, dryRun: false });
       expect(answer.ok, answer.text).toBe(true);
     }
   });
@@ -233,13 +233,13 @@ verifies(
     const sum = async () =>
       (await read(QUERY, { sql: "SELECT sum(amount) AS n FROM fact_orders WHERE order_id <= 4" })).content;
     const dry = await gateway.exec({ route: WRITE, args }, { principal: writer });
-    expect(dry).toMatchObject({ ok: true, result: { changed_rows: 4 }, meta: { dry_run: true } });
+    expect(dry).toMatchObject({ ok: true, result: { changed_rows: 4 }, meta: { dryRun: true } });
     expect(await sum()).toMatchObject({ rows: [{ n: 32_820 }] });
-    const done = await gateway.exec({ route: WRITE, args, dry_run: false }, { principal: writer });
+    const done = await gateway.exec({ route: WRITE, args, dryRun: false }, { principal: writer });
     expect(done).toMatchObject({ ok: true, result: { changed_rows: 4 } });
     expect(await sum()).toMatchObject({ rows: [{ n: 32_824 }] });
     const { results } = await gateway.get({ routes: [{ route: WRITE, params: args }] });
-    expect(results).toMatchObject([{ success: false, error: { code: "ACCESS_DENIED" } }]);
+    expect(results).toMatchObject([{ ok: false, error: { code: "ACCESS_DENIED" } }]);
   },
 );
 

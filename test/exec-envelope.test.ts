@@ -21,8 +21,8 @@ describe("exec", () => {
     expect(answer).toMatchObject({
       ok: false,
       op: expect.any(String),
-      error: { code, next: expect.stringMatching(/\w/), help_path: expect.stringMatching(/\w/) },
-      meta: { trace_id: expect.stringMatching(/^tr_/), warnings: [] },
+      error: { code, next: expect.stringMatching(/\w/), helpPath: expect.stringMatching(/\w/) },
+      meta: { traceId: expect.stringMatching(/^tr_/), warnings: [] },
     });
     expect(answer.text).toContain(code);
   });
@@ -31,7 +31,7 @@ describe("exec", () => {
     const session = await gateway.openSession();
     await gateway.exec({ op: "shop.order.list", args: { limit: 20 }, session });
     const answer = await gateway.exec({ op: "shop.order.list", session });
-    expect(answer).toMatchObject({ ok: false, error: { code: "BUDGET_EXCEEDED", help_path: "root" } });
+    expect(answer).toMatchObject({ ok: false, error: { code: "BUDGET_EXCEEDED", helpPath: "root" } });
   });
 
   test("args as JSON text are read, other spellings are taken, unknown fields are told", async () => {
@@ -41,7 +41,7 @@ describe("exec", () => {
     const taken = await gateway.exec(spelt as never);
     expect(taken).toMatchObject({ ok: true, result: { customer: "c8" } });
     expect(taken.text).toContain("[ignored unknown fields: loud]");
-    const empty = { op: "shop.order.create", route: "", idempotency_key: null, args: { customer: "c9" } };
+    const empty = { op: "shop.order.create", route: "", idempotencyKey: null, args: { customer: "c9" } };
     expect(await gateway.exec(empty as never)).toMatchObject({ ok: true });
     expect(calls.made.map(({ params }) => params)).toEqual([
       { customer: "c7" },
@@ -91,7 +91,7 @@ verifies(
     const countTokens = await loadTokenCounter();
     for (const input of [
       { path: "forms.form.fill" },
-      { path: "forms.form.fill", format: "full" as const, include_schemas: true },
+      { path: "forms.form.fill", format: "full" as const, includeSchemas: true },
     ]) {
       const { text } = await forms.help(input);
       expect(countTokens(text)).toBeLessThanOrEqual(1_500);

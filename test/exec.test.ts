@@ -13,8 +13,8 @@ verifies("exec:envelope", "success carries result and meta", async () => {
     ok: true,
     result: { orders: [{ id: 0 }, { id: 1 }] },
   });
-  expect(answer.meta).toMatchObject({ trace_id: expect.stringMatching(/^tr_/), warnings: [] });
-  expect(answer.meta.latency_ms).toBeGreaterThanOrEqual(0);
+  expect(answer.meta).toMatchObject({ traceId: expect.stringMatching(/^tr_/), warnings: [] });
+  expect(answer.meta.latencyMs).toBeGreaterThanOrEqual(0);
 });
 
 verifies(
@@ -24,9 +24,9 @@ verifies(
     const gateway = createGateway({ domains: createShop().domains, principal: clerk });
     const answer = await gateway.exec({ op: "shop.order.create", args: { custmer: "c1", count: "3" } });
     if (answer.ok) throw answer;
-    expect(answer.error).toMatchObject({ code: "INVALID_PARAMS", help_path: "shop.order.create" });
-    const { field_errors, schema, example } = answer.error.details as Record<string, never>;
-    expect(field_errors).toEqual(
+    expect(answer.error).toMatchObject({ code: "INVALID_PARAMS", helpPath: "shop.order.create" });
+    const { fieldErrors, schema, example } = answer.error.details as Record<string, never>;
+    expect(fieldErrors).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ field: "custmer", nearest: "customer" }),
         expect.objectContaining({ field: "count", message: expect.stringMatching(/integer|number/) }),
@@ -53,7 +53,7 @@ verifies("exec:allow-write", "a read-only caller cannot write but may run dry", 
   const refused = await gateway.exec({ op: "shop.order.create", args: { customer: "c1" } });
   if (refused.ok) throw refused;
   expect(refused.error.code).toBe("PERMISSION_DENIED");
-  const dry = await gateway.exec({ op: "shop.order.create", args: { customer: "c1" }, dry_run: true });
+  const dry = await gateway.exec({ op: "shop.order.create", args: { customer: "c1" }, dryRun: true });
   expect(dry).toMatchObject({ ok: true, result: { simulated: true, would_call: "shop.order.create" } });
   expect(calls.made).toEqual([]);
 });
@@ -62,10 +62,10 @@ verifies("exec:dry-run", "a destructive tool runs dry until told otherwise", asy
   const { domains, calls } = createShop();
   const gateway = createGateway({ domains, principal: clerk });
   const dry = await gateway.exec({ op: "shop.order.delete", args: { id: 7 } });
-  expect(dry).toMatchObject({ ok: true, result: { would_delete: 7 }, meta: { dry_run: true } });
+  expect(dry).toMatchObject({ ok: true, result: { would_delete: 7 }, meta: { dryRun: true } });
   expect(dry.meta.warnings[0]).toContain("Nothing was changed");
   expect(calls.made).toEqual([]);
-  const real = await gateway.exec({ op: "shop.order.delete", args: { id: 7 }, dry_run: false });
+  const real = await gateway.exec({ op: "shop.order.delete", args: { id: 7 }, dryRun: false });
   expect(real).toMatchObject({ ok: true, result: { deleted: 7 } });
   expect(calls.made).toEqual([{ tool: "delete_order", params: { id: 7 } }]);
 });
@@ -73,7 +73,7 @@ verifies("exec:dry-run", "a destructive tool runs dry until told otherwise", asy
 verifies("exec:idempotency", "a key runs a call once, even while the first run is in progress", async () => {
   const { domains, calls } = createShop();
   const gateway = createGateway({ domains, principal: clerk });
-  const call = { op: "shop.order.create", args: { customer: "c1" }, idempotency_key: "k" };
+  const call = { op: "shop.order.create", args: { customer: "c1" }, idempotencyKey: "k" };
   const [first, second] = await Promise.all([gateway.exec(call), gateway.exec(call)]);
   const third = await gateway.exec(call);
   expect(calls.made).toHaveLength(1);
@@ -91,7 +91,7 @@ verifies("exec:idempotency", "a key runs a call once, even while the first run i
 
 verifies("exec:approval", "a tool that requires confirmation runs only the approved call", async () => {
   const { domains, calls } = createShop();
-  const call = { op: "shop.refund.send", args: { customer: "c1", cents: 500 }, idempotency_key: "refund" };
+  const call = { op: "shop.refund.send", args: { customer: "c1", cents: 500 }, idempotencyKey: "refund" };
   const alone = createGateway({ domains, principal: clerk });
   expect(await alone.exec(call)).toMatchObject({ ok: false, error: { code: "APPROVAL_REQUIRED" } });
 
@@ -172,7 +172,7 @@ verifies(
       error: {
         code: "INTERNAL",
         message: "lab.probe failed: boom \\u001b[31m\\u202e",
-        help_path: "lab.probe",
+        helpPath: "lab.probe",
       },
     });
     const stale = single(() => {

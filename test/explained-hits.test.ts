@@ -62,7 +62,7 @@ test("the table of docs/search.md has the figures that explain gives", async () 
 /** The explanations by op, best hit first. */
 async function explain(query: string): Promise<Record<string, Explanation>> {
   const { explanations = {} } = await gateway.ask({ query, explain: true });
-  const { ops } = gateway.registry();
+  const { ops } = (await gateway.report()).registry;
   const opOf = new Map(Object.values(ops).map(({ op, route }) => [route, op]));
   return Object.fromEntries(
     Object.entries(explanations).map(([route, explanation]) => [

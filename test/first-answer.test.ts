@@ -100,7 +100,7 @@ verifies("search:says-waiting", "an index that still embeds says so, and stops w
 
   release();
   await index.settled();
-  expect(await gateway.searchStatus()).toMatchObject({ mode: "hybrid", waiting: 0 });
+  expect((await gateway.report()).search).toMatchObject({ mode: "hybrid", waiting: 0 });
   const late = await gateway.ask({ query });
   expect(late.text).not.toContain("still being indexed");
   expect(late.hits[0]?.name).toBe("notify_team");

@@ -16,17 +16,17 @@ verifies("get:isolated", "each route has its own outcome", async () => {
       { route: "shop.order.list", params: { limit: 1 } },
     ],
   });
-  expect(summary).toEqual({ total: 4, success: 2, failed: 2 });
-  expect(results.map((result) => (result.success ? result.data.content : result.error.code))).toEqual([
+  expect(summary).toEqual({ total: 4, succeeded: 2, failed: 2 });
+  expect(results.map((result) => (result.ok ? result.data.content : result.error.code))).toEqual([
     "Press the green button.",
     "NOT_FOUND",
     "INVALID_PARAMS",
     { orders: [{ id: 0 }] },
   ]);
   const [, lost, wrong] = results;
-  if (lost?.success || wrong?.success) throw results;
+  if (lost?.ok || wrong?.ok) throw results;
   expect(lost?.error.details.nearest).toContain("shop://tools/order/list");
-  expect(lost?.error.help_path).toBe("shop.order");
+  expect(lost?.error.helpPath).toBe("shop.order");
   expect(wrong?.error.details).toMatchObject({ schema: { required: ["year"] } });
 });
 
@@ -41,7 +41,7 @@ test("routes are read as models send them", async () => {
     { path: "shop.order.list", params: { limit: 1 }, args: null },
   ]) {
     const { results } = await gateway.get({ routes: [request] as never });
-    expect(results, JSON.stringify(request)).toMatchObject([{ success: true, data: { content: one } }]);
+    expect(results, JSON.stringify(request)).toMatchObject([{ ok: true, data: { content: one } }]);
   }
   const { text } = await gateway.get({ routes: [{ params: {} }] as never });
   expect(text).toBe(
@@ -56,8 +56,8 @@ verifies("get:reads-only", "a writing tool is refused, and the answer names the 
     routes: [{ route: "shop.order.create", params: { customer: "c" } }],
   });
   expect(results[0]).toMatchObject({
-    success: false,
-    error: { code: "ACCESS_DENIED", help_path: "shop.order.create" },
+    ok: false,
+    error: { code: "ACCESS_DENIED", helpPath: "shop.order.create" },
   });
   expect(calls.made).toEqual([]);
 });
@@ -71,7 +71,7 @@ verifies(
     const forReader = await gateway.get(guide, { principal: reader });
     const forAuditor = await gateway.get(guide, { principal: auditor });
     const routesOf = ({ results }: typeof forReader) =>
-      results.flatMap((result) => (result.success ? result.data.guidance.map((step) => step.route) : []));
+      results.flatMap((result) => (result.ok ? result.data.guidance.map((step) => step.route) : []));
     expect(routesOf(forReader)).toEqual(["shop://tools/hidden/ledger"]);
     expect(routesOf(forAuditor)).toEqual(["shop://tools/hidden/ledger", "audit://tools/report"]);
     expect(JSON.stringify(forReader)).not.toContain("audit");
@@ -94,7 +94,7 @@ verifies("results:nothing-lost", "whole items are shown, and the handle reads th
   const { results, text } = await gateway.get({ routes: [{ route: "lab.big" }] });
   expect(countTokens(text)).toBeLessThan(4_200);
   const [result] = results;
-  if (!result?.success || !result.data.stored) throw results;
+  if (!result?.ok || !result.data.stored) throw results;
   const shown = (result.data.content as { rows: unknown[] }).rows;
   expect(shown.length).toBeGreaterThan(10);
   expect(shown).toEqual(rows.slice(0, shown.length));
@@ -102,7 +102,7 @@ verifies("results:nothing-lost", "whole items are shown, and the handle reads th
   const { handle } = result.data.stored;
   const read = async (params: Record<string, unknown>) => {
     const { results: pages } = await gateway.get({ routes: [{ route: handle, params }] });
-    return pages[0]?.success ? pages[0].data.content : pages[0]?.error;
+    return pages[0]?.ok ? pages[0].data.content : pages[0]?.error;
   };
   expect(await read({ path: "/rows", offset: 4_998, limit: 5 })).toEqual(rows.slice(4_998));
   expect(await read({ path: "$.rows[?@.id == 77].name" })).toEqual(["row 77"]);
@@ -125,27 +125,27 @@ verifies("results:nothing-lost", "50 MB of text is previewed by its first lines 
   const { results, text } = await gateway.get({ routes: [{ route: "lab.big" }] });
   expect(countTokens(text)).toBeLessThan(4_200);
   const [result] = results;
-  if (!result?.success || !result.data.stored) throw results;
+  if (!result?.ok || !result.data.stored) throw results;
   expect(result.data.stored.chars).toBe(50_000_002);
   expect((result.data.content as string).split("\n").every((shown) => shown.length === 99)).toBe(true);
   const tail = await gateway.get({
     routes: [{ route: result.data.stored.handle, params: { offset: 499_999 } }],
   });
-  expect(tail.results[0]).toMatchObject({ success: true, data: { content: line } });
+  expect(tail.results[0]).toMatchObject({ ok: true, data: { content: line } });
 });
 
 verifies("handles:bound", "another principal's handle is as unknown as a made-up one", async () => {
   const gateway = returning("word ".repeat(100_000));
   const { results } = await gateway.get({ routes: [{ route: "lab.big" }] }, { principal: clerk });
-  const stored = results[0]?.success ? results[0].data.stored : undefined;
+  const stored = results[0]?.ok ? results[0].data.stored : undefined;
   const readAs = async (route: string, principal: typeof clerk) => {
     const answer = await gateway.get({ routes: [{ route, params: { count: true } }] }, { principal });
     return answer.results[0];
   };
-  expect(await readAs(stored?.handle ?? "", clerk)).toMatchObject({ success: true });
+  expect(await readAs(stored?.handle ?? "", clerk)).toMatchObject({ ok: true });
   const foreign = await readAs(stored?.handle ?? "", reader);
   const madeUp = await readAs("result://made-up", reader);
-  expect(foreign).toMatchObject({ success: false, error: { code: "UNKNOWN_HANDLE" } });
+  expect(foreign).toMatchObject({ ok: false, error: { code: "UNKNOWN_HANDLE" } });
   const blank = (result: typeof foreign) => JSON.stringify(result).replaceAll(/result:\/\/[\w-]+/g, "");
   expect(blank(foreign)).toBe(blank(madeUp));
 

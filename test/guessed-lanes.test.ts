@@ -63,7 +63,7 @@ test("a word that is a noun in its route is no verb, so get runs the tool", asyn
   const routes = READING.map(([path]) => ({ route: `ops://tools/${path}` }));
   const { results } = await gateway.get({ routes: routes.slice(0, 15) });
   const { results: more } = await gateway.get({ routes: routes.slice(15) });
-  const refused = [...results, ...more].filter(({ success }) => !success).map(({ route }) => route);
+  const refused = [...results, ...more].filter(({ ok }) => !ok).map(({ route }) => route);
   expect(refused).toEqual([]);
 });
 
@@ -72,7 +72,7 @@ test("the same word as a verb is one, and get refuses the tool", async () => {
   const { results } = await gateway.get({
     routes: WRITING.map(([path]) => ({ route: `ops://tools/${path}` })),
   });
-  const ran = results.filter(({ success }) => success).map(({ route }) => route);
+  const ran = results.filter(({ ok }) => ok).map(({ route }) => route);
   expect(ran).toEqual([]);
 });
 

@@ -62,17 +62,17 @@ verifies("help:example", "an example made from the schema validates", async () =
   const run = await gateway.exec({
     op: "shop.order.delete",
     args: answer.examples?.[0]?.args,
-    dry_run: true,
+    dryRun: true,
   });
   expect(run.ok).toBe(true);
 });
 
 test("format and include flags choose the content", async () => {
-  const short = await gateway.help({ path: "shop.order.create", include_examples: false });
+  const short = await gateway.help({ path: "shop.order.create", includeExamples: false });
   expect(short).not.toHaveProperty("description");
   expect(short).not.toHaveProperty("examples");
   expect(short).not.toHaveProperty("schema");
-  const full = await gateway.help({ path: "shop.order.create", format: "full", include_schemas: true });
+  const full = await gateway.help({ path: "shop.order.create", format: "full", includeSchemas: true });
   expect(full).toMatchObject({
     description: expect.stringContaining("Prices"),
     related: ["shop://tools/order/list"],

@@ -90,7 +90,7 @@ verifies("schema:hostile", "accepts legal recursion", async () => {
   const bad = await gateway.exec({ op: "lab.tree", args: { root: { name: "a", children: [{}] } } });
   expect(bad).toMatchObject({
     ok: false,
-    error: { details: { field_errors: [{ field: "root.children[0].name" }] } },
+    error: { details: { fieldErrors: [{ field: "root.children[0].name" }] } },
   });
 });
 
@@ -176,8 +176,8 @@ test("hidden characters of outside text are visible to everyone", async () => {
   });
   const answers = [
     await gateway.ask({ query: "weather" }),
-    await gateway.help({ path: "lab.weather", format: "full", include_schemas: true }),
-    gateway.registry(),
+    await gateway.help({ path: "lab.weather", format: "full", includeSchemas: true }),
+    (await gateway.report()).registry,
   ];
   const seen = JSON.stringify(answers);
   for (const raw of ["\u001b", "\u202e", "\u200b", "\u{E0041}"]) expect(seen).not.toContain(raw);

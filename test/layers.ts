@@ -22,15 +22,15 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 15148, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 15587, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13270,
+    lines: 13350,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
     name: "gateway",
-    lines: 2747,
+    lines: 2814,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -47,21 +47,21 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "agent",
-    lines: 12708,
+    lines: 12735,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 11136,
+    lines: 11207,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
   {
     name: "testing",
-    lines: 1700,
-    holds: "published kits: index behaviours, chaos upstream, scripted models",
+    lines: 1850,
+    holds: "published kits: behaviours of an index and of a storage driver, chaos upstream, scripted models",
   },
-  { name: "index.ts", lines: 105, holds: "the public door of `keyhole`" },
+  { name: "index.ts", lines: 131, holds: "the public door of `keyhole`" },
 ];
 
 /** The folders inside two rooms, by row. Folders of one row do not import each other. */
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 611;
+export const MOST_FILES = 618;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

@@ -108,5 +108,5 @@ test("frequent next calls become guidance, and unmet queries are reported", asyn
   expect(answer.ok && answer.guidance?.map((step) => step.route)).toEqual(["office://tools/stamp/find"]);
   await gateway.ask({ query: "brew coffee" });
   await gateway.ask({ query: "brew tea" });
-  expect(gateway.unmet()).toMatchObject([{ query: "brew coffee", times: 1, empty: true }]);
+  expect((await gateway.report()).unmet).toMatchObject([{ query: "brew coffee", times: 1, empty: true }]);
 });

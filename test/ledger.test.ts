@@ -19,7 +19,7 @@ describe("the ledger", () => {
       session,
     });
     await gateway.ask({ query: "publish", session: other });
-    const { tokens, total, everything } = await gateway.ledger({ session });
+    const { tokens, total, everything } = (await gateway.report({ session })).ledger;
     const menuTokens = menu.reduce((sum, tool) => sum + countTokens(`${JSON.stringify(tool)}\n`), 0);
     const texts = [found, described, read, batch].map(({ text }) => countTokens(text));
     expect(total).toBe(menuTokens + texts.reduce((sum, count) => sum + count));
@@ -28,8 +28,8 @@ describe("the ledger", () => {
     expect(tokens.rules).toBeGreaterThan(5);
     expect(tokens.help).toBeGreaterThan(texts[1]!);
     expect(tokens.help + tokens.results).toBe(texts[1]! + texts[2]! + texts[3]!);
-    const all = await gateway.ledger();
-    const others = await gateway.ledger({ session: other });
+    const all = (await gateway.report()).ledger;
+    const others = (await gateway.report({ session: other })).ledger;
     expect(all.total).toBe(total + others.total);
     const native = await gateway.menu({ surface: "native" });
     expect(everything).toBe(native.reduce((sum, tool) => sum + countTokens(`${JSON.stringify(tool)}\n`), 0));
@@ -55,7 +55,7 @@ describe("the ledger", () => {
     const { gateway, session } = await openPages({ sources: [source] });
     const skill = await gateway.get({ routes: [{ route: "craft://skills/review" }] }, { session });
     const page = await gateway.get({ routes: [{ route: "cms.page.get", params: { id: 1 } }] }, { session });
-    const { tokens } = await gateway.ledger({ session });
+    const { tokens } = (await gateway.report({ session })).ledger;
     expect(tokens).toMatchObject({ skills: countTokens(skill.text), results: countTokens(page.text) });
     expect((await gateway.session(session)).memory.discoveredTools).toEqual([
       "craft://skills/review",
@@ -73,7 +73,7 @@ describe("the ledger", () => {
         ok: false,
         error: { code: "NOT_FOUND" },
       });
-      totals.push((await gateway.ledger({ session })).tokens);
+      totals.push((await gateway.report({ session })).ledger.tokens);
       stop();
     }
     expect(totals[0]).toEqual(totals[1]);
@@ -84,10 +84,10 @@ describe("the ledger", () => {
     const { gateway, session } = await openPages({ limits: { sessionTokens: 600 } });
     const list = () => gateway.get({ routes: [{ route: "cms.page.list" }], session });
     const first = (await list()).results[0];
-    expect(first?.success && first.data.stored?.handle).toMatch(/^result:/);
-    const used = (await gateway.ledger({ session })).total;
+    expect(first?.ok && first.data.stored?.handle).toMatch(/^result:/);
+    const used = (await gateway.report({ session })).ledger.total;
     expect(used).toBeLessThanOrEqual(600 + 100);
-    while ((await gateway.ledger({ session })).total < 600) {
+    while ((await gateway.report({ session })).ledger.total < 600) {
       const { text } = await gateway.ask({ query: "page", maxTokens: 700, session });
       expect(countTokens(text)).toBeLessThanOrEqual(600);
     }

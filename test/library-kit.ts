@@ -80,7 +80,7 @@ export function openNotes(
     read: async (route, principal) => {
       const { results } = await gateway.get({ routes: [{ route }] }, principal && { principal });
       const [result] = results;
-      return result?.success ? String(result.data.content) : (result?.error.code ?? "");
+      return result?.ok ? String(result.data.content) : (result?.error.code ?? "");
     },
   };
 }

@@ -82,5 +82,5 @@ export function openLibrary(
 export async function readBook(gateway: Gateway, id: string): Promise<unknown> {
   const { results } = await gateway.get({ routes: [{ route: `books://resources/${id}` }] });
   const [result] = results;
-  return result?.success ? result.data?.content : result?.error?.code;
+  return result?.ok ? result.data?.content : result?.error?.code;
 }

@@ -47,8 +47,8 @@ verifies("markdown:prompts", "fills in arguments and names missing ones", async 
   });
   expect(results[0]).toMatchObject({ data: { content: "Build a shop in TypeScript. (a shop)" } });
   expect(results[1]).toMatchObject({
-    success: false,
-    error: { code: "INVALID_PARAMS", details: { field_errors: [{ field: "description" }] } },
+    ok: false,
+    error: { code: "INVALID_PARAMS", details: { fieldErrors: [{ field: "description" }] } },
   });
 });
 

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { generateText, isStepCount } from "ai";
 import { createGateway, defineDomain, defineTool, toAnthropicTools } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createMcpServer } from "keyhole/mcp";
 import { createScriptedModel } from "keyhole/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -70,8 +70,8 @@ const FILE = { type: "file", mediaType: "image/png", data: { type: "data", data:
 
 verifies("results:blocks", "a model of the AI SDK gets the image as a file", async () => {
   const model = createScriptedModel([{ calls: [{ name: "get", args: READ }] }, { text: "A logo." }]);
-  const { session: _, ...disclosure } = await createDisclosure(gateway, { mode: "fixed" });
-  const { steps } = await generateText({ ...disclosure, model, prompt: "Show it", stopWhen: isStepCount(3) });
+  const { session: _, ...turn } = await toAISDKTools(gateway, { mode: "fixed" });
+  const { steps } = await generateText({ ...turn, model, prompt: "Show it", stopWhen: isStepCount(3) });
   const [message] = steps.at(-1)!.request.messages?.filter(({ role }) => role === "tool") ?? [];
   const shown = JSON.stringify(message ?? steps[0]!.response.messages);
   expect(shown).toContain(JSON.stringify(FILE.data));
@@ -83,8 +83,8 @@ test("a model of chat completions, which takes no files here, gets no base64", a
   const model = new Proxy(scripted, {
     get: (target, key) => (key === "provider" ? "openai.chat" : Reflect.get(target, key)),
   });
-  const { session: _, ...disclosure } = await createDisclosure(gateway, { mode: "fixed" });
-  await generateText({ ...disclosure, model, prompt: "Show it", stopWhen: isStepCount(3) });
+  const { session: _, ...turn } = await toAISDKTools(gateway, { mode: "fixed" });
+  await generateText({ ...turn, model, prompt: "Show it", stopWhen: isStepCount(3) });
   const sent = JSON.stringify(scripted.requests.at(-1));
   expect(sent).toContain("The logo of the shop.");
   expect(sent).not.toContain(LOGO.slice(0, 40));
@@ -112,7 +112,7 @@ test.skipIf(!ai6)("version 6 of the AI SDK gets the image in its own form", asyn
     instructions: system,
     repairToolCall: __,
     ...settings
-  } = await createDisclosure(gateway, { mode: "fixed" });
+  } = await toAISDKTools(gateway, { mode: "fixed" });
   const stopWhen = ai6!.stepCountIs(3);
   await ai6!.generateText({ ...settings, system, model, prompt: "Show it", stopWhen } as never);
   expect(JSON.stringify(prompts[1])).toContain(

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineOperation } from "../src/core/operations/operation.ts";
 import { OPERATIONS } from "../src/core/operations/operations.ts";
-import { createDisclosure } from "../src/faces/ai-sdk/disclosure.ts";
+import { toAISDKTools } from "../src/faces/ai-sdk/ai-sdk-tools.ts";
 import { createMcpServer } from "../src/faces/mcp/mcp-server.ts";
 import { toAnthropicTools, toOpenAITools } from "../src/faces/plain-tools/plain-tools.ts";
 import { createGateway } from "../src/gateway/create-gateway.ts";
@@ -50,7 +50,7 @@ afterAll(async () => {
 test("the gateway has a method for it, and runs it by name", async () => {
   const { count } = gateway as unknown as { count(input: object): Promise<{ ok: boolean; count: number }> };
   expect(await count({ domain: "shop" })).toMatchObject({ ok: true, count: 1, text: "1 entries" });
-  expect(await gateway.run("count" as "ask", { domain: "shop" } as never)).toMatchObject({ count: 1 });
+  expect(await gateway.call("count" as "ask", { domain: "shop" } as never)).toMatchObject({ count: 1 });
 });
 
 test.each([
@@ -70,7 +70,7 @@ test("the vendors' tool shapes and the AI SDK include it", async () => {
   expect(await anthropic.call({ id: "1", name: "count", input: { domain: "shop" } })).toMatchObject({
     content: "1 entries",
   });
-  const { tools } = await createDisclosure(gateway, { mode: "fixed" });
+  const { tools } = await toAISDKTools(gateway, { mode: "fixed" });
   expect(Object.keys(tools)).toContain("count");
 });
 

@@ -65,7 +65,7 @@ describe("requests", () => {
     await run("pets.pets.update", { id: "1", name: "Tom" });
     expect(api.seen[0]?.url).toBe("/v2/pets/1");
     expect(String(api.seen[0]?.body)).toBe('{"name":"Tom"}');
-    const { text } = await gateway.help({ path: "pets.pets.update", format: "full", include_schemas: true });
+    const { text } = await gateway.help({ path: "pets.pets.update", format: "full", includeSchemas: true });
     expect(text).toContain("Tell the owner. Default: true.");
   });
 

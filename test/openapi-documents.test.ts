@@ -34,7 +34,7 @@ verifies(
     const gateway = createGateway({ domains: [], sources: [oneOf(contents)] });
     await gateway.ready();
     stop();
-    expect(Object.keys(gateway.registry().ops).length).toBeGreaterThan(1_000);
+    expect(Object.keys((await gateway.report()).registry.ops).length).toBeGreaterThan(1_000);
     const unexpected = refused.filter((reason) => !/another origin|has no paths/.test(reason));
     expect(unexpected).toEqual([]);
     await gateway.close();
@@ -107,7 +107,7 @@ describe("a service described by a public document", () => {
     const wrong = await gateway.exec({
       op: "trains.bookings.delete",
       args: { bookingId: "b/1" },
-      dry_run: false,
+      dryRun: false,
     });
     expect(wrong).toMatchObject({ ok: false, error: { code: "INVALID_PARAMS" } });
     expect(api.seen).toHaveLength(3);

@@ -70,6 +70,6 @@ export async function openPages(options: Partial<GatewayOptions> = {}) {
 }
 
 /** Returns the first result of a get. */
-export function textOf({ results }: { results: readonly { success: boolean }[] }): string {
+export function textOf({ results }: { results: readonly { ok: boolean }[] }): string {
   return String((results[0] as { data?: { content: unknown } }).data?.content);
 }

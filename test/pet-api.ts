@@ -127,7 +127,7 @@ export function openPets(api: LoopbackApi, options: Partial<OpenApiOptions> = {}
 
 /** Runs a tool without a dry run. Returns its result or its error. */
 export async function runPets(gateway: Gateway, op: string, args: Record<string, unknown> = {}) {
-  const answer = await gateway.exec({ op, args, dry_run: false });
+  const answer = await gateway.exec({ op, args, dryRun: false });
   return answer.ok ? { result: answer.result } : { error: answer.error };
 }
 

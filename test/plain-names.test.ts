@@ -42,7 +42,7 @@ verifies(
       result: "files a",
     });
     const { results } = await gateway.get({ routes: [{ route: "read_file?path=b" }] });
-    expect(results).toMatchObject([{ success: true, route: "files://tools/t0/read_file" }]);
+    expect(results).toMatchObject([{ ok: true, route: "files://tools/t0/read_file" }]);
     expect(await gateway.help({ path: "read_file" })).toMatchObject({ path: "files.t0.read_file" });
   },
 );

@@ -251,7 +251,7 @@ verifies("playground:start", "a guest runs no writing tool of any system", async
   const writing = entries.filter(({ kind, lane }) => kind === "tool" && lane !== "read");
   expect(writing.length).toBeGreaterThan(40);
   for (const { route, op, examples } of writing) {
-    const answer = await gateway.exec({ op, args: examples[0]?.args ?? {}, dry_run: false });
+    const answer = await gateway.exec({ op, args: examples[0]?.args ?? {}, dryRun: false });
     expect(answer, route).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
   }
   await gateway.close();

@@ -59,11 +59,11 @@ verifies("access:equivalence", "for random catalogs, scopes and queries", async 
         expect([...listed].sort()).toEqual(shown.toSorted());
 
         for (const route of [...denied, ...runnable]) {
-          const exec = await gateway.exec({ route, dry_run: false });
+          const exec = await gateway.exec({ route, dryRun: false });
           const { results } = await gateway.get({ routes: [{ route }] });
           const described = await gateway.help({ path: route });
           const help = described.ok ? "ok" : described.error.code;
-          const got = results[0]?.success ? "ok" : results[0]?.error.code;
+          const got = results[0]?.ok ? "ok" : results[0]?.error.code;
           if (runnable.includes(route)) {
             expect([exec.ok, help], route).toEqual([true, "ok"]);
             expect(["ok", "ACCESS_DENIED"]).toContain(got);
@@ -156,23 +156,23 @@ verifies("names:plain", "a plain name reaches exactly what the op of its only en
       for (const name of new Set(all.map((tool) => tool.name))) {
         const having = all.filter((tool) => tool.name === name && shown.includes(tool.route ?? ""));
         const only = having.length === 1 ? having[0]?.route : undefined;
-        const plain = await gateway.exec({ op: name, dry_run: false });
+        const plain = await gateway.exec({ op: name, dryRun: false });
         const [got] = (await gateway.get({ routes: [{ route: name }] })).results;
         const help = await gateway.help({ path: name });
         if (only === undefined) {
           expect(plain).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
-          expect(got).toMatchObject({ success: false, error: { code: "NOT_FOUND" } });
+          expect(got).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
           expect(help).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
           const listed = plain.ok ? [] : plain.error.details.nearest;
           const ops = having.map(({ route }) => route?.replace("://tools/", ".").replaceAll("/", "."));
           if (having.length > 1) expect(ops).toEqual(expect.arrayContaining(listed as string[]));
           continue;
         }
-        const full = await gateway.exec({ route: only, dry_run: false });
+        const full = await gateway.exec({ route: only, dryRun: false });
         const byRoute = (await gateway.get({ routes: [{ route: only }] })).results[0];
         const code = (answer: typeof plain) => (answer.ok ? "ok" : answer.error.code);
         expect([plain.op, code(plain)]).toEqual([full.op, code(full)]);
-        expect(got?.success ? "ok" : got?.error.code).toBe(byRoute?.success ? "ok" : byRoute?.error.code);
+        expect(got?.ok ? "ok" : got?.error.code).toBe(byRoute?.ok ? "ok" : byRoute?.error.code);
         expect(help).toEqual(await gateway.help({ path: only }));
       }
       await gateway.close();

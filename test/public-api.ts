@@ -1,5 +1,5 @@
 // The public API as the sources declare it: the names each door exports, and the types their declarations name.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "rolldown/utils";
 
@@ -55,6 +55,13 @@ export function publicNames(): PublicName[] {
   );
 }
 
+/** The door of a declaration: the nearest `index.ts` above its file. */
+export function doorOf({ file }: Declaration): string {
+  let folder = dirname(file);
+  while (!existsSync(join(folder, "index.ts"))) folder = dirname(folder);
+  return join(folder, "index.ts");
+}
+
 /** Whether a declaration is a function. */
 export function isFunction({ node }: Declaration): boolean {
   if (node.type === "FunctionDeclaration" || node.type === "TSDeclareFunction") return true;
@@ -93,6 +100,27 @@ export function fieldTypes({ file, node }: Declaration): Declaration[] {
     .filter((name) => !own.has(name))
     .map((name) => declarationOf(file, name))
     .filter((named) => named !== undefined && named.node !== node) as Declaration[];
+}
+
+/** The types of Keyhole that the methods of an interface or a type take and return, and functions in its fields. */
+export function methodTypes({ file, node }: Declaration): Declaration[] {
+  if (!/^TS(Interface|TypeAlias)/.test(node.type)) return [];
+  const names = new Set<string>();
+  const own = new Set<string>();
+  collect(node, new Set(), own);
+  for (const method of methodsIn(node)) collect(method, names, own);
+  return [...names]
+    .filter((name) => !own.has(name))
+    .map((name) => declarationOf(file, name))
+    .filter((named) => named !== undefined && named.node !== node) as Declaration[];
+}
+
+function methodsIn(value: unknown): Node[] {
+  if (Array.isArray(value)) return value.flatMap(methodsIn);
+  if (typeof value !== "object" || value === null) return [];
+  const node = value as Node;
+  if (node.type === "TSMethodSignature" || node.type === "TSFunctionType") return [node];
+  return Object.values(node).flatMap(methodsIn);
 }
 
 /** The functions of a table such as `{ markdown: createMarkdownFormat }`. */

@@ -25,7 +25,7 @@ test("calls that sessions repeat are offered with the beginning of a recipe", as
     await gateway.exec({ op: "shop.order.refund", args: { id: 1 }, session });
   };
   for (let times = 0; times < 3; times++) await walk();
-  const [first] = gateway.repeated();
+  const [first] = (await gateway.report()).repeated;
   expect(first).toMatchObject({
     routes: ["shop://tools/order/list", "shop://tools/order/get", "shop://tools/order/refund"],
     conversations: 3,

@@ -90,7 +90,7 @@ describe("keeping", () => {
 
   test("a plan that was performed can be kept; a dry run and a failure are not", async () => {
     const { gateway, recipes, log } = open();
-    const dry = await gateway.run({ code: TIDY, params: { below: 15 }, dry_run: true, keep: TIDY_UP });
+    const dry = await gateway.run({ code: TIDY, params: { below: 15 }, dryRun: true, keep: TIDY_UP });
     expect(dry.text).toContain("Not kept");
     expect(existsSync(join(recipes, "tidy_orders.md"))).toBe(false);
     const real = await gateway.run({ plan: dry.plan!.handle, keep: TIDY_UP });
@@ -171,7 +171,7 @@ describe("a recipe as a tool", () => {
     const ran = await opened.gateway.run({
       code: TIDY,
       params: { below: 5 },
-      dry_run: false,
+      dryRun: false,
       keep: TIDY_UP,
     });
     expect(ran.ok, ran.text).toBe(true);
@@ -190,7 +190,7 @@ describe("a recipe as a tool", () => {
   verifies("run:recipes", "a destructive recipe runs dry first, and tells its effects", async () => {
     const { gateway, log, orders } = open();
     orders.set(9, { id: 9, customer: "c9", total: 1 });
-    await gateway.run({ code: TIDY, params: { below: 5 }, dry_run: false, keep: TIDY_UP });
+    await gateway.run({ code: TIDY, params: { below: 5 }, dryRun: false, keep: TIDY_UP });
     expect(log).toEqual(["delete 9"]);
     const dry = await gateway.exec({ op: "recipes.tidy_orders", args: { below: 25 } });
     expect(dry).toMatchObject({
@@ -203,11 +203,11 @@ describe("a recipe as a tool", () => {
       },
     });
     expect(log).toHaveLength(1);
-    const real = await gateway.exec({ op: "recipes.tidy_orders", args: { below: 25 }, dry_run: false });
+    const real = await gateway.exec({ op: "recipes.tidy_orders", args: { below: 25 }, dryRun: false });
     expect(real).toMatchObject({ ok: true, result: 2 });
     expect(log).toEqual(["delete 9", "delete 1", "delete 2"]);
     const denied = await gateway.exec(
-      { op: "recipes.tidy_orders", args: { below: 99 }, dry_run: false },
+      { op: "recipes.tidy_orders", args: { below: 99 }, dryRun: false },
       { principal: reader },
     );
     expect(denied).toMatchObject({ error: { code: "PERMISSION_DENIED" } });

@@ -28,7 +28,7 @@ const linesOf = (names: readonly string[]) =>
     .toSorted();
 
 async function planFor(names: readonly string[]): Promise<string> {
-  const { plan } = await gateway.run({ code: NOTES_CODE, params: { names }, dry_run: true });
+  const { plan } = await gateway.run({ code: NOTES_CODE, params: { names }, dryRun: true });
   return plan!.handle;
 }
 

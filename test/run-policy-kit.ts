@@ -98,7 +98,7 @@ export async function checkRandomScripts(numRuns: number, sandbox?: Sandbox): Pr
       // Calls made together are decided in their order, one at a time.
       await faceApiOf(gateway).run(
         "run",
-        { code, ...(dryRun !== undefined && { dry_run: dryRun }) },
+        { code, ...(dryRun !== undefined && { dryRun: dryRun }) },
         {
           principal: { id: "p", scopes: [], allowWrite: writes },
           policy: { asks },

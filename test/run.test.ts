@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "keyhole";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { createPlanStore, type PlanStore } from "../src/core/storage/plan-store.ts";
-import { createMemorySessionStore } from "../src/core/storage/session-store.ts";
+import { createSessionStore } from "../src/core/storage/session-store.ts";
 import { verifies } from "./claims.ts";
 import { createShopGateway, reader } from "./run-kit.ts";
 
@@ -101,7 +101,7 @@ describe("a script", () => {
   test("is told about wrong arguments and fields", async () => {
     reset();
     const wrong = await gateway.run({ code: "return tools.shop.order.get({ ident: 1 })" });
-    expect(wrong.error).toMatchObject({ code: "INVALID_PARAMS", help_path: "shop.order.get" });
+    expect(wrong.error).toMatchObject({ code: "INVALID_PARAMS", helpPath: "shop.order.get" });
     const field = await gateway.run({
       code: "const all = await tools.shop.order.list();\nreturn all.itmes.length",
     });
@@ -129,7 +129,7 @@ describe("a plan", () => {
       await call("shop.order.delete?id=3");
       const { items } = await tools.shop.order.list();
       await call("shop.order.delete?id=" + items.at(-1).id);`;
-    const dry = await gateway.run({ code, dry_run: true });
+    const dry = await gateway.run({ code, dryRun: true });
     expect(dry.effects).toMatchObject([{ args: { id: 3 } }, { args: { id: 3 } }]);
     expect(dry.text).toContain('shop.order.delete {"id":3}');
     const real = await gateway.run({ plan: dry.plan!.handle });
@@ -139,11 +139,11 @@ describe("a plan", () => {
 
   verifies("run:plan", "lists the effects of a dry run, and performs exactly these", async () => {
     reset();
-    const dry = await gateway.run({ code: TIDY, params: { below: 25 }, dry_run: true });
+    const dry = await gateway.run({ code: TIDY, params: { below: 25 }, dryRun: true });
     expect(log).toEqual([]);
     expect(dry).toMatchObject({
       ok: true,
-      dry_run: true,
+      dryRun: true,
       effects: [
         { op: "shop.order.delete", args: { id: 1 }, state: "planned", says: { would_delete: 1 } },
         { op: "shop.order.delete", args: { id: 2 }, state: "planned" },
@@ -166,7 +166,7 @@ describe("a plan", () => {
     expect(log).toEqual(["create new"]);
     expect(first).toMatchObject({
       ok: true,
-      dry_run: true,
+      dryRun: true,
       effects: [
         { op: "shop.order.create", state: "done", undo: { op: "shop.order.delete", args: { id: 4 } } },
         { op: "shop.order.delete", state: "planned" },
@@ -179,13 +179,13 @@ describe("a plan", () => {
 
   test("is not needed where the caller says so", async () => {
     reset();
-    await gateway.run({ code: TIDY, params: { below: 15 }, dry_run: false });
+    await gateway.run({ code: TIDY, params: { below: 15 }, dryRun: false });
     expect(log).toEqual(["delete 1"]);
   });
 
   verifies("run:plan", "stops at the first effect that differs, with a new plan for the rest", async () => {
     reset();
-    const dry = await gateway.run({ code: TIDY, params: { below: 25 }, dry_run: true });
+    const dry = await gateway.run({ code: TIDY, params: { below: 25 }, dryRun: true });
     orders.set(2, { id: 2, customer: "c2", total: 999 });
     orders.set(3, { id: 3, customer: "c3", total: 1 });
     const stopped = await gateway.run({ plan: dry.plan!.handle });
@@ -205,7 +205,7 @@ describe("a plan", () => {
 
   test("belongs to its code and its principal", async () => {
     reset();
-    const { plan } = await gateway.run({ code: TIDY, params: { below: 25 }, dry_run: true });
+    const { plan } = await gateway.run({ code: TIDY, params: { below: 25 }, dryRun: true });
     expect(await gateway.run({ plan: plan!.handle, code: "return 1" })).toMatchObject({
       error: { code: "INVALID_INPUT" },
     });
@@ -217,7 +217,7 @@ describe("a plan", () => {
 
   test("performed by two callers at once runs each effect once", async () => {
     reset();
-    const { plan } = await gateway.run({ code: TIDY, params: { below: 35 }, dry_run: true });
+    const { plan } = await gateway.run({ code: TIDY, params: { below: 35 }, dryRun: true });
     const both = await Promise.all([
       gateway.run({ plan: plan!.handle }),
       gateway.run({ plan: plan!.handle }),
@@ -239,7 +239,7 @@ verifies("run:resume", "a plan whose script makes other calls than before is ref
       return JSON.parse(tampered ? events.replace("customer: 'ann'", "customer: 'bob'") : events);
     },
   };
-  const shop = createShopGateway({ sessions: { ...createMemorySessionStore(), plans } });
+  const shop = createShopGateway({ sessions: { ...createSessionStore(), plans } });
   onTestFinished(() => shop.gateway.close());
   const code =
     "await tools.shop.order.create({ customer: 'ann' }); await tools.shop.order.delete({ id: 1 }); return 1";
@@ -280,7 +280,7 @@ describe("an approval", () => {
 
   test("of a plan is asked for once, and covers all its effects", async () => {
     reset(false);
-    const { plan } = await gateway.run({ code: PAY, dry_run: true });
+    const { plan } = await gateway.run({ code: PAY, dryRun: true });
     expect(asked).toEqual([]);
     reset(true);
     const ran = await gateway.run({ plan: plan!.handle });
@@ -295,7 +295,7 @@ describe("an approval", () => {
       code: "try { await tools.shop.order.pay({ id: 1 }) } catch (e) { return e.code }",
     });
     expect(ran.result).toBe("APPROVAL_DECLINED");
-    const { plan } = await gateway.run({ code: PAY, dry_run: true });
+    const { plan } = await gateway.run({ code: PAY, dryRun: true });
     expect(await gateway.run({ plan: plan!.handle })).toMatchObject({
       ok: false,
       error: { code: "APPROVAL_DECLINED" },
@@ -311,7 +311,7 @@ verifies(
     reset(true);
     const code =
       "await tools.shop.order.create({ customer: 'x' }); await tools.shop.order.pay({ id: 1 }); await tools.shop.order.break(); await tools.shop.order.refund({ id: 9 })";
-    const { plan } = await gateway.run({ code, dry_run: true });
+    const { plan } = await gateway.run({ code, dryRun: true });
     const ran = await gateway.run({ plan: plan!.handle });
     expect(ran).toMatchObject({
       ok: false,
@@ -321,7 +321,7 @@ verifies(
         { op: "shop.order.pay", state: "done", undo: { op: "shop.order.refund", args: { id: 1 } } },
         { op: "shop.order.break", state: "failed" },
       ],
-      not_done: [{ op: "shop.order.refund", args: { id: 9 }, state: "not_done" }],
+      notDone: [{ op: "shop.order.refund", args: { id: 9 }, state: "not_done" }],
     });
     expect(ran.text).toContain('(undo: shop.order.refund {"id":1})');
     expect(ran.text).toContain(

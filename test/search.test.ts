@@ -119,13 +119,13 @@ verifies(
 verifies("search:says-mode", "words alone without an embedder, words and vectors with one", async () => {
   const plain = createGateway({ domains: createShop().domains, index: createEmbeddedIndex() });
   await plain.ask({ query: "orders" });
-  expect(await plain.searchStatus()).toMatchObject({ mode: "lexical" });
+  expect((await plain.report()).search).toMatchObject({ mode: "lexical" });
 
   const index = createEmbeddedIndex({ embedder });
   const both = createGateway({ domains: createShop().domains, index });
   await both.ready();
   await index.settled();
-  expect(await both.searchStatus()).toMatchObject({ mode: "hybrid", waiting: 0 });
+  expect((await both.report()).search).toMatchObject({ mode: "hybrid", waiting: 0 });
   const meant = await both.ask({ query: "give the client his cash back" });
   expect(meant.hits[0]?.op).toBe("shop.refund.send");
 
@@ -138,7 +138,7 @@ verifies("search:says-mode", "words alone without an embedder, words and vectors
   const gateway = createGateway({ domains: createShop().domains, index: broken });
   expect((await gateway.ask({ query: "newest orders" })).hits[0]?.op).toBe("shop.order.list");
   await broken.settled();
-  expect(await gateway.searchStatus()).toMatchObject({ mode: "lexical", reason: "no network" });
+  expect((await gateway.report()).search).toMatchObject({ mode: "lexical", reason: "no network" });
 });
 
 verifies(

@@ -5,11 +5,13 @@ import {
   defineDomain,
   defineTool,
   loadTokenCounter,
+  type OpenStorage,
   onEvent,
 } from "keyhole";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { createMemorySessionStore } from "../src/core/storage/session-store.ts";
+import { createSessionStore } from "../src/core/storage/session-store.ts";
+import { openSqliteStorage } from "../src/core/storage/sql-storage.ts";
 import { verifies } from "./claims.ts";
 import { ann, bob, openPages, pages, textOf } from "./pages.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -70,7 +72,7 @@ describe("a session", () => {
 
   verifies("session:memory", "does not count dry runs and refused calls as use", async () => {
     const { gateway, session } = await openPages();
-    await gateway.exec({ op: "cms.page.get", args: { id: 1 }, dry_run: true, session });
+    await gateway.exec({ op: "cms.page.get", args: { id: 1 }, dryRun: true, session });
     await gateway.exec({ op: "cms.page.get", args: { nothing: 1 }, session });
     expect((await gateway.session(session)).memory.usedTools).toEqual([]);
     expect((await gateway.session(session)).memory.entities).toEqual([]);
@@ -88,7 +90,7 @@ describe("a session", () => {
     const after = createGateway({ domains: [pages], principal: ann, sessions: second });
     expect((await after.session(session)).memory.entities.map(({ name }) => name)).toEqual(["Page 7"]);
     expect((await after.ask({ query: "list pages", session })).rules).toEqual([]);
-    expect((await after.ledger({ session })).tokens.results).toBeGreaterThan(0);
+    expect((await after.report({ session })).ledger.tokens.results).toBeGreaterThan(0);
     await after.close();
     second.close();
   });
@@ -96,7 +98,7 @@ describe("a session", () => {
   verifies("session:bounded", "keeps five entities of a result and ten in all", async () => {
     const { gateway, session } = await openPages();
     const found = await gateway.get({ routes: [{ route: "cms.page.list" }], session });
-    expect(found.summary.success).toBe(1);
+    expect(found.summary.succeeded).toBe(1);
     expect((await gateway.session(session)).memory.entities).toHaveLength(5);
     const routes = Array.from({ length: 30 }, (_, id) => ({ route: "cms.page.get", params: { id } }));
     await gateway.get({ routes, session });
@@ -125,7 +127,7 @@ describe("a session", () => {
       const tries = (handle: string) => [
         gateway.ask({ query: "page", session: handle }, options).then(failed),
         gateway.exec({ op: "cms.page.get", args: { id: 9 } }, { ...options, session: handle }).then(failed),
-        gateway.ledger({ ...options, session: handle }),
+        gateway.report({ ...options, session: handle }),
         gateway.menu({ ...options, session: handle }),
         gateway.session(handle, options),
         gateway.get({ routes: [{ route: `session://${handle}` }] }, options).then(failed),
@@ -147,7 +149,7 @@ describe("a session", () => {
   });
 
   verifies("session:nothing-lost", "counts every one of many concurrent calls", async () => {
-    for (const sessions of [createMemorySessionStore(), await createSqliteSessionStore(":memory:")]) {
+    for (const sessions of [createSessionStore(), await createSqliteSessionStore(":memory:")]) {
       const { gateway, session } = await openPages({ sessions });
       await Promise.all(
         Array.from({ length: 200 }, (_, id) => gateway.exec({ op: "cms.page.get", args: { id }, session })),
@@ -156,6 +158,44 @@ describe("a session", () => {
         { name: "cms.page.get", count: 200 },
       ]);
     }
+  });
+
+  test("in a driver of one's own outlives the gateway, as do results, without their secrets", async () => {
+    const { open, close } = openSqliteStorage(join(temporaryFolder(), "own.db"));
+    onTestFinished(close);
+    const kinds = new Set<string>();
+    const storage: OpenStorage = (kind, options) => {
+      kinds.add(kind);
+      return open(kind, options);
+    };
+    const rows = Array.from({ length: 3_000 }, (_, id) => ({
+      id,
+      token: "sk-abcdefghijklmnopqrstuvwxyz123456",
+    }));
+    const list = defineTool({
+      name: "list_rows",
+      op: "data.row.list",
+      description: "Rows.",
+      execute: () => rows,
+    });
+    const domains = [defineDomain({ name: "data", description: "Rows.", tools: [list] })];
+    const first = createGateway({ domains, storage });
+    const session = await first.openSession();
+    const { text } = await first.exec({ op: "data.row.list", args: {}, session });
+    const [handle = ""] = /result:\/\/[\w-]+/.exec(text) ?? [];
+    await first.close();
+
+    const next = createGateway({ domains, storage });
+    onTestFinished(() => next.close());
+    expect((await next.session(session)).memory.usedTools).toMatchObject([
+      { name: "data.row.list", count: 1 },
+    ]);
+    const read = await next.get({ routes: [{ route: handle, params: { path: "/2999" } }], session });
+    expect(read.results[0]).toMatchObject({
+      success: true,
+      data: { content: { id: 2_999, token: "[secret]" } },
+    });
+    expect([...kinds].toSorted()).toEqual(["approval", "key", "plan", "result", "session"]);
   });
 
   verifies("session:nothing-lost", "that ends during a call does not fail the call", async () => {
@@ -191,7 +231,12 @@ describe("extraction", () => {
     const { gateway, session } = await openPages();
     const heard: string[] = [];
     onTestFinished(
-      onEvent((event) => event.type === "notice" && heard.push(`${event.notice} ${event.detail}`)),
+      onEvent(
+        (event) =>
+          event.type === "notice" &&
+          event.notice.startsWith("extraction") &&
+          heard.push(`${event.notice} ${event.detail}`),
+      ),
     );
     const matches = [{ type: "Image", id: "i1", name: "Hero" }];
     await gateway.exec({ op: "cms.resource.find", args: { matches }, session });
@@ -226,10 +271,10 @@ describe("after a compaction", () => {
       { session },
     );
     const list = read.results[0];
-    const handle = list?.success ? list.data.stored?.handle : "";
+    const handle = list?.ok ? list.data.stored?.handle : "";
     await (await gateway.session(session)).update((memory) => ({ ...memory, summary: "The hero is wrong." }));
     const card = await gateway.get({ routes: [{ route: `session://${session}` }] });
-    expect(card.summary.success).toBe(1);
+    expect(card.summary.succeeded).toBe(1);
     for (const part of [
       'Summary: "The hero is wrong."',
       "cms://tools/page/get(id: string|int): Get a page by its id. (used 1x)",

@@ -1,10 +1,10 @@
 import { PGlite } from "@electric-sql/pglite";
 import { createPostgresState } from "keyhole/postgres";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { defineDomain, defineTool } from "../src/core/nouns/define.ts";
 import { createGateway } from "../src/gateway/create-gateway.ts";
 import type { Gateway } from "../src/gateway/gateway-api.ts";
 import { createPostgresIndex } from "../src/postgres/search/postgres-index.ts";
-import { defineDomain, defineTool } from "../src/sources/code/define.ts";
 import { isMeasuring } from "./is-measuring.ts";
 import { TASKS } from "./origins/ernesto-domains.ts";
 import { answersOf, build, CALLER, compareAnswers } from "./threats/non-interference-behaviours.ts";

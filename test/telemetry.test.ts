@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createGateway, defineDomain, defineTool, startTelemetry } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
-import { startTelemetry } from "keyhole/telemetry";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { AgentEvent } from "../src/agent/loop/agent-event.ts";
@@ -323,7 +322,7 @@ verifies("telemetry:off", "nothing starts, the exporter is not loaded, and no sp
     import { registerHooks } from "node:module";
     const loaded = [];
     registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
-    const { startTelemetry } = await import("keyhole/telemetry");
+    const { startTelemetry } = await import("keyhole");
     const { createGateway, defineDomain, defineTool } = await import("keyhole");
     let trace = "none";
     const look = { name: "look", description: "Looks.", execute: (_, context) => { trace = context.trace; return 1; } };

@@ -14,7 +14,10 @@ function sales(...names: string[]) {
 
 test("the registry says which op each name has", async () => {
   const gateway = createGateway({ domains: [sales("ship_order", "pay_order", "get_order", "list_orders")] });
-  const named = Object.values(gateway.registry().ops).map(({ tool_name, op }) => [tool_name, op]);
+  const named = Object.values((await gateway.report()).registry.ops).map(({ tool_name, op }) => [
+    tool_name,
+    op,
+  ]);
   expect(Object.fromEntries(named)).toEqual({
     ship_order: "sales.order.ship",
     pay_order: "sales.order.pay",
@@ -42,9 +45,12 @@ test.each([
 
 test("an op stays an address when a new tool changes it", async () => {
   const gateway = createGateway({ domains: [sales("parcel_weigh")], principal: me });
-  expect(Object.keys(gateway.registry().ops)).toEqual(["sales.weigh.parcel"]);
+  expect(Object.keys((await gateway.report()).registry.ops)).toEqual(["sales.weigh.parcel"]);
   await gateway.setDomains([sales("parcel_weigh", "get_parcel")]);
-  expect(Object.keys(gateway.registry().ops)).toEqual(["sales.parcel.get", "sales.parcel.weigh"]);
+  expect(Object.keys((await gateway.report()).registry.ops)).toEqual([
+    "sales.parcel.get",
+    "sales.parcel.weigh",
+  ]);
   expect(await gateway.exec({ op: "sales.weigh.parcel" })).toMatchObject({ result: "parcel_weigh ran" });
   await gateway.close();
 });
@@ -75,7 +81,10 @@ test("operations of an API have their verb last, and answer to their operationId
   };
   const gateway = createGateway({ domains: [], sources: [createOpenApiSource("pets", { document })] });
   await gateway.ready();
-  const named = Object.values(gateway.registry().ops).map(({ tool_name, op }) => [tool_name, op]);
+  const named = Object.values((await gateway.report()).registry.ops).map(({ tool_name, op }) => [
+    tool_name,
+    op,
+  ]);
   expect(Object.fromEntries(named)).toEqual({
     listPets: "pets.pet.list",
     createPets: "pets.pet.create",
@@ -90,7 +99,7 @@ test("operations of an API have their verb last, and answer to their operationId
   await gateway.close();
 });
 
-test("no name loosens the lane of a title", () => {
+test("no name loosens the lane of a title", async () => {
   const words = ["Ship", "Order", "Delete", "Get", "Create", "Query", "Bulk", "Parcel", "Purge"];
   const titles = words.flatMap((one) => words.flatMap((two) => [`${one} ${two}`, `${one} ${two} Parcel`]));
   const gateway = createGateway({
@@ -102,7 +111,7 @@ test("no name loosens the lane of a title", () => {
       }),
     ],
   });
-  for (const { tool_name, lane } of Object.values(gateway.registry().ops)) {
+  for (const { tool_name, lane } of Object.values((await gateway.report()).registry.ops)) {
     const least = /Delete|Purge/.test(tool_name)
       ? "destructive"
       : /Create/.test(tool_name)

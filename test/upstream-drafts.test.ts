@@ -7,13 +7,13 @@ import { buildCatalog } from "../src/core/catalog/catalog.ts";
 import type { Listing } from "../src/sources/mcp/listing.ts";
 import { packTools } from "../src/sources/mcp/packed-tools.ts";
 import { toDrafts } from "../src/sources/mcp/to-drafts.ts";
-import { createUpstream } from "../src/sources/mcp/upstream.ts";
+import { Upstream } from "../src/sources/mcp/upstream.ts";
 import { verifies } from "./claims.ts";
 import { chaos, gatewayOf } from "./upstream-kit.ts";
 
 type Listed = Omit<Listing, "tools"> & { readonly tools: readonly Tool[] };
 
-const upstream = createUpstream({
+const upstream = new Upstream({
   label: "up",
   config: { transport: "stdio", command: "none", args: [], env: {} },
   limits: {

@@ -53,7 +53,7 @@ verifies("upstream:real", "ask, get and exec work with four third-party servers"
         { route: "everything://resources/Dynamic-Text-Resource", params: { resourceId: "1" } },
       ],
     });
-    expect(read.summary).toEqual({ total: 4, success: 4, failed: 0 });
+    expect(read.summary).toEqual({ total: 4, succeeded: 4, failed: 0 });
     expect(read.text).toContain("Ship on Friday.");
     expect(read.text).toContain("What's weather in Rome?");
 
@@ -90,7 +90,7 @@ verifies("upstream:real", "a server built with another SDK works the same", asyn
       { route: "calculator://prompts/explain" },
     ];
     const { text, summary } = await gateway.get({ routes });
-    expect(summary.success).toBe(2);
+    expect(summary.succeeded).toBe(2);
     expect(text).toContain("5");
     expect(text).toContain("Explain the sum.");
   } finally {

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Lane } from "../../src/core/nouns/entry.ts";
 import type {
   ApprovalsAnswer,
+  ShownProgram,
   WaitingCall,
   WaitingDefinition,
   WaitingServer,
@@ -90,10 +91,6 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
     await post("/api/approvals/definitions", { approve: keys(approve), reject: keys(reject) });
     reload();
   };
-  const start = async () => {
-    await post("/api/upstreams/start", { id, hash: program?.hash });
-    reload();
-  };
   return (
     <Card
       title={<bdi>{exact(server.server)}</bdi>}
@@ -112,17 +109,7 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
         )
       }
     >
-      {program && (
-        <>
-          <p>May it start? It runs or reaches exactly this:</p>
-          <Text label={`Program of ${server.server}`}>{exact(program.lines.join("\n"))}</Text>
-          {id && (
-            <Action kind="main" run={start} label={`Let ${server.server} start`}>
-              Let it start
-            </Action>
-          )}
-        </>
-      )}
+      {program && id && <Program key={program.hash} {...{ server: server.server, id, program, reload }} />}
       {milder.length > 0 && (
         <p>
           {times(milder.length, "tool")} may do less than its definition proves: the name only reads and the
@@ -144,6 +131,43 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
         ))}
       </ul>
     </Card>
+  );
+}
+
+interface ProgramProps {
+  readonly server: string;
+  readonly id: string;
+  readonly program: ShownProgram;
+  reload(): void;
+}
+
+/** The question whether a server may start. There is no yes before the whole program is on the page, above it. */
+function Program({ server, id, program: { hash, lines }, reload }: ProgramProps) {
+  const [isOpen, setOpen] = useState(false);
+  const start = async () => {
+    const { ok, reason } = await post<{ ok: boolean; reason?: string }>("/api/upstreams/start", { id, hash });
+    reload();
+    if (!ok) throw new Error(reason ?? "It did not start.");
+  };
+  if (!isOpen)
+    return (
+      <p>
+        May it start?{" "}
+        <button type="button" class="button" aria-expanded="false" onClick={() => setOpen(true)}>
+          Show what {exact(server)} runs or reaches
+        </button>
+      </p>
+    );
+  return (
+    <>
+      <p>May it start? It runs or reaches exactly this:</p>
+      <Text label={`Program of ${server}`} class="whole">
+        {exact(lines.join("\n"))}
+      </Text>
+      <Action kind="main" run={start} label={`Let ${server} start`}>
+        Let it start
+      </Action>
+    </>
   );
 }
 

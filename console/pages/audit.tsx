@@ -87,6 +87,7 @@ export function Audit({ rest }: { rest: string }) {
 function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string) => void }) {
   const {
     at,
+    actor,
     principal,
     kind,
     op,
@@ -110,7 +111,13 @@ function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string
         </time>
       </td>
       <td>
-        <bdi>{principal ?? "–"}</bdi>
+        <bdi>{actor ?? "–"}</bdi>
+        {actor !== principal && (
+          <span class="quiet small">
+            {" "}
+            as <bdi>{principal}</bdi>
+          </span>
+        )}
       </td>
       <td>
         <span class="small quiet">{kind.replace("call-", "")} </span>

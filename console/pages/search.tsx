@@ -106,7 +106,15 @@ export function Search({ rest }: { rest: string }) {
           </Card>
           <div class="stack">
             {hit && who && (
-              <Try key={`${hit.route} ${who.id}`} hit={hit} as={who.id} mayWrite={who.allowWrite} />
+              <Try
+                key={`${hit.route} ${who.id}`}
+                {...{
+                  hit,
+                  as: who.id,
+                  isSelf: who === people.value?.principals[0],
+                  mayWrite: who.allowWrite,
+                }}
+              />
             )}
             <Card
               title="As the model reads it"

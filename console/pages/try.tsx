@@ -13,14 +13,22 @@ interface Help {
   readonly examples?: readonly { readonly args: Readonly<Record<string, unknown>> }[];
 }
 
+interface TryProps {
+  readonly hit: Hit;
+  readonly as: string;
+  /** As another caller everything runs dry. */
+  readonly isSelf: boolean;
+  readonly mayWrite: boolean;
+}
+
 interface Outcome {
   readonly ok: boolean;
   readonly text: string;
   readonly tokens: number;
 }
 
-/** Runs a read, or anything else dry, from a form that is made of the schema. */
-export function Try({ hit, as, mayWrite }: { hit: Hit; as: string; mayWrite: boolean }) {
+/** Runs a read of one's own, or anything else dry, from a form that is made of the schema. */
+export function Try({ hit, as, isSelf, mayWrite }: TryProps) {
   const [help, setHelp] = useState<Help>();
   const [values, setValues] = useState<Values>({});
   const [outcome, setOutcome] = useState<Outcome & { readonly how: string }>();
@@ -35,7 +43,7 @@ export function Try({ hit, as, mayWrite }: { hit: Hit; as: string; mayWrite: boo
     );
   }, [hit.route, as]);
 
-  const isRead = hit.lane === "read";
+  const isRead = hit.lane === "read" && isSelf;
   async function run(): Promise<void> {
     setBusy(true);
     setError(undefined);

@@ -3,7 +3,7 @@ import type { UpstreamsAnswer } from "../../src/faces/http/endpoints/api-types.t
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
-import { ago, number, times } from "../parts/format.ts";
+import { ago, exact, number, times } from "../parts/format.ts";
 
 const TONES: Readonly<Record<string, Tone>> = {
   connected: "good",
@@ -58,7 +58,7 @@ function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][number] & { 
     if (!needed || !url) throw new Error("It needs no login.");
     setLogin(url);
   }
-  const { runs } = server;
+  const [first = "", ...lines] = server.program.lines;
   return (
     <Card
       title={
@@ -70,9 +70,9 @@ function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][number] & { 
       aside={
         <div class="actions">
           {server.needsConsent ? (
-            <Action kind="main" run={act("/api/upstreams/start", { id: server.id, hash: runs.hash })}>
-              Allow and start
-            </Action>
+            <a class="button main" href="#/approvals">
+              Waits for your yes
+            </a>
           ) : (
             <Action run={act("/api/upstreams/restart", { id: server.id })} label={`Restart ${server.label}`}>
               Restart
@@ -95,13 +95,14 @@ function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][number] & { 
         </p>
       )}
       <dl class="facts">
-        <dt>{runs.url ? "Reaches" : "Runs"}</dt>
+        <dt>Program</dt>
         <dd>
-          <code class="outside">{runs.url ?? runs.command}</code>
-          {runs.cwd && <span class="quiet small"> in {runs.cwd}</span>}
-          {[...(runs.env ?? []), ...(runs.headers ?? [])].length > 0 && (
-            <span class="quiet small"> with {[...(runs.env ?? []), ...(runs.headers ?? [])].join(", ")}</span>
-          )}
+          <details>
+            <summary>
+              <code class="outside">{exact(first)}</code>
+            </summary>
+            <Text label={`Program of ${server.label}`}>{exact(lines.join("\n"))}</Text>
+          </details>
         </dd>
         <dt>Tools</dt>
         <dd>

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { generateText, isStepCount, type ModelMessage } from "ai";
 import { createGateway } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { createCms } from "../cms/cms.ts";
 
@@ -19,8 +19,8 @@ let session = await gateway.openSession();
 async function turn(prompt: string, replies: readonly ScriptedReply[]) {
   const model = createScriptedModel(replies);
   messages.push({ role: "user", content: prompt });
-  const { session: handle, ...disclosure } = await createDisclosure(gateway, { session });
-  const result = await generateText({ ...disclosure, model, messages, stopWhen: isStepCount(10) });
+  const { session: handle, ...turn } = await toAISDKTools(gateway, { session });
+  const result = await generateText({ ...turn, model, messages, stopWhen: isStepCount(10) });
   messages.push(...result.responseMessages);
   session = handle;
   const shown = model.requests.map(({ tools }) => tools);
@@ -68,13 +68,13 @@ const complex = await turn("Create an about page with a hero and an image", [
 ]);
 assert.ok(complex.shown.at(-1)?.includes("cms_addImageToSection"));
 const page = await gateway.get({ routes: [{ route: "cms.page.get", params: { page: "about" } }] });
-assert.equal(page.summary.success, 1);
+assert.equal(page.summary.succeeded, 1);
 
 // An undiscovered tool: the call discovers it, and because it only reads, runs it at once.
 const repaired = await turn("Which pages are there?", [call("cms_listPages"), { text: "Ten." }]);
 assert.ok(repaired.shown[1]?.includes("cms_listPages"));
 
-const { tokens, everything } = await gateway.ledger({ session });
+const { tokens, everything } = (await gateway.report({ session })).ledger;
 console.log(`\nPut into the context: ${JSON.stringify(tokens)}; listing all tools once: ${everything}`);
 await gateway.close();
 await cms.close();

@@ -112,6 +112,6 @@ function textError({ type, required, maxLength = Number.POSITIVE_INFINITY }: Tem
 }
 
 function unfit(template: Template, errors: readonly { field: string; message: string; nearest?: string }[]) {
-  const details = { field_errors: errors, fields: template.fields };
+  const details = { fieldErrors: errors, fields: template.fields };
   return problem("INVALID_PARAMS", { name: `a section of template ${template.key}` }, details);
 }

@@ -15,11 +15,13 @@ const gateway = createGateway({
 });
 const countTokens = await loadTokenCounter();
 const menu = countTokens(JSON.stringify(await gateway.menu()));
-const listed = Object.values(gateway.registry().ops).map(({ op, description, parameters_schema }) => ({
-  name: op,
-  description,
-  inputSchema: parameters_schema,
-}));
+const listed = Object.values((await gateway.report()).registry.ops).map(
+  ({ op, description, parameters_schema }) => ({
+    name: op,
+    description,
+    inputSchema: parameters_schema,
+  }),
+);
 const everything = countTokens(JSON.stringify([listed, cms.domain.rules]));
 const session = await gateway.openSession();
 let shown = 0;
@@ -75,7 +77,7 @@ const none = await gateway.get({
   session,
 });
 quote(none.text);
-assert.ok(none.results[0]?.success);
+assert.ok(none.results[0]?.ok);
 const [step] = none.results[0].data.guidance;
 assert.equal(step?.route, "cms://tools/pexels/photo/search");
 const { photos } = await read<{ photos: { id: number }[] }>(step.route, step.params ?? {});
@@ -129,7 +131,7 @@ quote(library.text.split("\n").at(-1) ?? "");
 const handle = library.meta.stored?.handle;
 assert.ok(handle);
 const all = await gateway.get({ routes: [{ route: handle, params: { path: "/images", count: true } }] });
-assert.partialDeepStrictEqual(all.results, [{ success: true, data: { content: { count: 41 } } }]);
+assert.partialDeepStrictEqual(all.results, [{ ok: true, data: { content: { count: 41 } } }]);
 
 await gateway.close();
 await cms.close();
@@ -146,22 +148,22 @@ async function ask(...queries: string[]) {
 async function read<Result>(route: string, params: Readonly<Record<string, unknown>>): Promise<Result> {
   const answer = await gateway.get({ routes: [{ route, params: { ...params } }] }, { session });
   const [result] = answer.results;
-  assert.ok(result?.success, answer.text);
+  assert.ok(result?.ok, answer.text);
   quote(answer.text);
   return result.data.content as Result;
 }
 
 /** Runs an op that must succeed. */
-async function run<Result>(op: string, args: Record<string, unknown>, dry_run?: boolean): Promise<Result> {
-  const answer = await gateway.exec({ op, args, ...(dry_run !== undefined && { dry_run }) }, { session });
+async function run<Result>(op: string, args: Record<string, unknown>, dryRun?: boolean): Promise<Result> {
+  const answer = await gateway.exec({ op, args, ...(dryRun !== undefined && { dryRun }) }, { session });
   assert.ok(answer.ok, answer.text);
   quote(answer.text);
   return answer.result as Result;
 }
 
 /** Runs an op that must fail with this code. */
-async function refused(code: string, op: string, args: Record<string, unknown>, dry_run?: boolean) {
-  const answer = await gateway.exec({ op, args, ...(dry_run !== undefined && { dry_run }) }, { session });
+async function refused(code: string, op: string, args: Record<string, unknown>, dryRun?: boolean) {
+  const answer = await gateway.exec({ op, args, ...(dryRun !== undefined && { dryRun }) }, { session });
   quote(answer.text.split("\n")[0] ?? "");
   assert.ok(!answer.ok, `${op} should have been refused`);
   assert.equal(answer.error.code, code);

@@ -1,7 +1,6 @@
 // The example's requests never leave this machine: addresses under `.example`, which nobody can register, are
 // fetched from the loopback server, and every other address is refused.
-import { problem } from "keyhole";
-import { createGuardedFetch, type GuardedFetch } from "keyhole/sources";
+import { createGuardedFetch, type GuardedFetch, problem } from "keyhole";
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
 
 export interface WebAnswer {

@@ -13,7 +13,7 @@ quote(found.text);
 
 heading("get reads the section");
 const [section] = (await gateway.get({ routes: [{ route: found.hits[0].route }] })).results;
-assert.ok(section?.success);
+assert.ok(section?.ok);
 assert.match(String(section.data.content), /within thirty days/);
 quote(String(section.data.content));
 
@@ -25,7 +25,7 @@ const whole = await gateway.get({
     { route: "handbook://resources/pages/guides/on-call-md/handover" },
   ],
 });
-assert.equal(whole.summary.success, 3);
+assert.equal(whole.summary.succeeded, 3);
 quote(whole.text);
 
 await gateway.close();

@@ -52,11 +52,11 @@ const handle = /result:\/\/[\w-]+/.exec(listed.text)?.[0] ?? "";
 const read = await other.gateway.get({
   routes: [{ route: handle, params: { path: "/1999" } }, { route: `session://${listed.session}` }],
 });
-assert.equal(read.summary.success, 2);
+assert.equal(read.summary.succeeded, 2);
 quote(read.text);
 
 heading("the same key at both gateways at the same time runs the call once");
-const charge = { op: "shop.card.charge", args: {}, idempotency_key: "order-17" };
+const charge = { op: "shop.card.charge", args: {}, idempotencyKey: "order-17" };
 const answers = await Promise.all([one.gateway.exec(charge), other.gateway.exec(charge)]);
 assert.equal(charges, 1);
 for (const answer of answers) assert.deepEqual(answer.ok && answer.result, { charged: 1 });

@@ -63,7 +63,7 @@ const { results, text } = await gateway.get({
   ],
 });
 quote(text);
-assert.ok(results.every(({ success }) => success));
+assert.ok(results.every(({ ok }) => ok));
 assert.match(text, /Fix a bug: totals differ by a cent/);
 
 await gateway.close();
@@ -73,7 +73,7 @@ await cms.close();
 async function match(params: Record<string, unknown>): Promise<string> {
   const answer = await gateway.get({ routes: [{ route: "library://resources/match", params }] });
   const [result] = answer.results;
-  assert.ok(result?.success, answer.text);
+  assert.ok(result?.ok, answer.text);
   const content = String(result.data.content);
   quote(content);
   return content;

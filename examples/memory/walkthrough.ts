@@ -83,7 +83,7 @@ assert.equal(refused.summary.failed, 1);
 quote(refused.text);
 
 heading("the tokens it has cost, by cause");
-const { tokens, total, everything } = await gateway.ledger({ session });
+const { tokens, total, everything } = (await gateway.report({ session })).ledger;
 assert.ok(total > 0 && everything > 0 && tokens.rules > 0);
 quote(JSON.stringify({ tokens, total, everything }));
 

@@ -21,7 +21,7 @@ const match = "notes://resources/match?query=calls+fail+or+hang&minScore=5";
 const { results, text } = await gateway.get({
   routes: [{ route: `${match}&mode=index` }, { route: `${match}&mode=full&maxTokens=500` }],
 });
-assert.ok(results.every(({ success }) => success));
+assert.ok(results.every(({ ok }) => ok));
 quote(text);
 
 heading("a prompt takes arguments");

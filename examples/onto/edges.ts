@@ -65,7 +65,7 @@ function checkLink(from: Entity, rel: Relation, to: Entity): void {
     from.id === to.id && { field: "to_id", message: "an entity is not related to itself" },
   ].filter((error) => error !== false);
   if (errors.length > 0)
-    throw problem("INVALID_PARAMS", { name: `${from.id} ${rel} ${to.id}` }, { field_errors: errors });
+    throw problem("INVALID_PARAMS", { name: `${from.id} ${rel} ${to.id}` }, { fieldErrors: errors });
 }
 
 /** Walks from the end of the new edge. Reaching its beginning would close a cycle. */

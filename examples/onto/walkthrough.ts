@@ -48,7 +48,7 @@ assert.ok(childIn(childIn(await readTree(), "Marketing")?.children, "API Spec"))
 heading("6. The answer to wrong args has everything needed to correct them");
 const { new_parent_id: new_parent, ...rest } = move;
 const wrong = await refused("INVALID_PARAMS", "onto.document.tree.move", { ...rest, new_parent });
-assert.equal(wrong.help_path, "onto.document.tree.move");
+assert.equal(wrong.helpPath, "onto.document.tree.move");
 const fieldErrors = wrong.details.field_errors as { field: string; nearest?: string }[];
 assert.ok(fieldErrors.some((error) => error.field === "new_parent" && error.nearest === "new_parent_id"));
 
@@ -74,7 +74,7 @@ heading("10. A destructive call runs dry first, and the dry run predicts the rea
 const deletion = { op: "onto.document.delete", args: { document_id: "doc_adr" } };
 const dry = await gateway.exec(deletion);
 quote(dry.text);
-assert.ok(dry.ok && dry.meta.dry_run);
+assert.ok(dry.ok && dry.meta.dryRun);
 assert.deepEqual(await readTree(), moved);
 const graph = {
   project_id,
@@ -82,8 +82,8 @@ const graph = {
 };
 const plan = await gateway.exec({ op: "onto.project.graph.reorganize", args: graph });
 quote(plan.text);
-assert.ok(plan.ok && plan.meta.dry_run);
-const applied = await gateway.exec({ op: "onto.project.graph.reorganize", args: graph, dry_run: false });
+assert.ok(plan.ok && plan.meta.dryRun);
+const applied = await gateway.exec({ op: "onto.project.graph.reorganize", args: graph, dryRun: false });
 assert.ok(applied.ok);
 assert.deepEqual(applied.result, plan.result);
 
@@ -101,7 +101,7 @@ const batch = await gateway.batch({
   ],
 });
 quote(batch.text);
-assert.deepEqual(batch.summary, { total: 3, success: 3, failed: 0 });
+assert.deepEqual(batch.summary, { total: 3, succeeded: 3, failed: 0 });
 assert.partialDeepStrictEqual(batch.results[2], { exec: { ok: true, result: { title: "Launch plan" } } });
 
 heading("12. help shows the policy of a tool; a call repeated with its key runs once");
@@ -111,7 +111,7 @@ assert.ok(creation.kind === "tool" && creation.policy?.dont?.length, "the policy
 const task = {
   op: "onto.task.create",
   args: { project_id, title: "Publish the API Spec" },
-  idempotency_key: "publish",
+  idempotencyKey: "publish",
 };
 const first = await gateway.exec(task);
 const second = await gateway.exec(task);

@@ -31,7 +31,7 @@ heading("get reads: GET operations are in the read lane");
 const read = await gateway.get({
   routes: [{ route: "library.books.list", params: { shelf: ["science", "art"] } }],
 });
-assert.equal(read.summary.success, 1);
+assert.equal(read.summary.succeeded, 1);
 assert.equal(library.requests.at(-1), "GET /api/books?shelf=science&shelf=art");
 quote(read.text);
 

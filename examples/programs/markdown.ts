@@ -23,7 +23,7 @@ const whole = await gateway.get({ routes: [{ route }] });
 assert.match(whole.text, /Wait longer each time/);
 const match = "notes://resources/match?query=failing+calls&mode=full&maxTokens=500";
 const passages = await gateway.get({ routes: [{ route: match }] });
-assert.equal(passages.summary.success, 1);
+assert.equal(passages.summary.succeeded, 1);
 console.log(found.text, "\n", passages.text);
 
 await gateway.close();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { generateText, isStepCount } from "ai";
 import { createGateway } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createMcpSource } from "keyhole/sources";
 import { createScriptedModel } from "keyhole/testing";
 
@@ -24,9 +24,9 @@ const model = createScriptedModel([
   { calls: [{ name: "add_task", args: { title: "Water the plants" } }] },
   { text: "It is on the list." },
 ]);
-const { session, ...disclosure } = await createDisclosure(gateway);
+const { session, ...turn } = await toAISDKTools(gateway);
 const { text } = await generateText({
-  ...disclosure,
+  ...turn,
   model,
   prompt: "Remind me to water the plants.",
   stopWhen: isStepCount(5),

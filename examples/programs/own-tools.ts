@@ -28,7 +28,7 @@ const gateway = createGateway({ domains: [rooms], principal: { id: "ann", scopes
 
 const found = await gateway.ask({ query: "book a room" });
 assert.match(found.text, /Rooms are free after 18:00/); // the rules of the category come along
-const help = await gateway.help({ path: "rooms.room.book", include_examples: true });
+const help = await gateway.help({ path: "rooms.room.book", includeExamples: true });
 assert.match(help.text, /"from":"09:30:00"/);
 const wrong = await gateway.exec({
   op: "rooms.room.book",

@@ -23,7 +23,7 @@ const gateway = createGateway({ domains: [shop], principal, ask: "destructive" }
 const code = `
   const { orders } = await tools.shop.order.list();
   for (const { id, total } of orders) if (total < params.least) await tools.shop.order.delete({ id });`;
-const dry = await gateway.run({ code, params: { least: 50 }, dry_run: true });
+const dry = await gateway.run({ code, params: { least: 50 }, dryRun: true });
 assert.ok(dry.plan && orders.size === 3);
 console.log(dry.text);
 

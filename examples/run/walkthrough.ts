@@ -48,7 +48,7 @@ const code = `
   for (const { title, due_at } of tasks)
     if (due_at < "2026-03-20") await tools.mail.reminder.send({ task: title });
   return "everybody knows";`;
-const dry = await gateway.run({ code, dry_run: true });
+const dry = await gateway.run({ code, dryRun: true });
 quote(dry.text);
 assert.ok(dry.plan && dry.effects.length === 3);
 assert.deepEqual(sent, []);

@@ -31,7 +31,7 @@ const { results } = await gateway.get({
   ],
 });
 for (const result of results) {
-  assert.ok(result.success);
+  assert.ok(result.ok);
   quote(String(result.data.content));
 }
 

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { createGateway, defineDomain, defineTool } from "keyhole";
-import { startTelemetry } from "keyhole/telemetry";
+import { createGateway, defineDomain, defineTool, startTelemetry } from "keyhole";
 import { z } from "zod";
 
 // Stands in for an OpenTelemetry collector.

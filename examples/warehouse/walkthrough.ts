@@ -50,8 +50,8 @@ heading("4. Guidance fills in the params, and one get takes all steps");
 const steps = suspect.guidance.map(({ route, params = {} }) => ({ route, params }));
 const followed = await gateway.get({ routes: steps });
 quote(followed.text);
-assert.deepEqual(followed.summary, { total: 3, success: 3, failed: 0 });
-const [activity, review, trace] = followed.results.map((result) => result.success && result.data.content);
+assert.deepEqual(followed.summary, { total: 3, succeeded: 3, failed: 0 });
+const [activity, review, trace] = followed.results.map((result) => result.ok && result.data.content);
 assert.partialDeepStrictEqual(activity, { jumps: [{ from: "NL", to: "PA", minutes: 26 }] });
 assert.partialDeepStrictEqual(review, {
   just_under_limit: 15,
@@ -73,12 +73,12 @@ assert.deepEqual(rows, { rows: [{ user_id: VIP, amount: 24_000 }], more: false }
 const sql = "DELETE FROM fact_transfers WHERE user_id = 'u-1042'";
 const refusedSql = await gateway.get({ routes: [{ route: `${HIDDEN}/query`, params: { sql } }] });
 quote(refusedSql.text);
-assert.partialDeepStrictEqual(refusedSql.results, [{ success: false, error: { code: "INVALID_PARAMS" } }]);
+assert.partialDeepStrictEqual(refusedSql.results, [{ ok: false, error: { code: "INVALID_PARAMS" } }]);
 
 heading("6. A caller with the scope may change data, after a dry run");
 const dry = await gateway.exec({ route: `${HIDDEN}/query-write`, args: { sql } }, { principal: admin });
 quote(dry.text);
-assert.ok(dry.ok && dry.meta.dry_run);
+assert.ok(dry.ok && dry.meta.dryRun);
 assert.deepEqual(dry.result, { changed_rows: 16 });
 const notThere = await gateway.exec({ route: `${HIDDEN}/query-write`, args: { sql } });
 assert.partialDeepStrictEqual(notThere, { ok: false, error: { code: "NOT_FOUND" } });
@@ -88,7 +88,7 @@ const vip = await read(investigation, { user_id: VIP });
 assert.deepEqual(unveiled(vip), ["logs://tools/hidden/user-activity", "support://tools/hidden/vip-ticket"]);
 const { route, params = {} } = vip.guidance.at(-1)!;
 const refused = await gateway.get({ routes: [{ route, params }] });
-assert.partialDeepStrictEqual(refused.results, [{ success: false, error: { code: "ACCESS_DENIED" } }]);
+assert.partialDeepStrictEqual(refused.results, [{ ok: false, error: { code: "ACCESS_DENIED" } }]);
 const ticket = await gateway.exec({ route, args: params });
 quote(ticket.text);
 assert.partialDeepStrictEqual(ticket, { ok: true, result: { user_id: VIP, priority: "vip", state: "open" } });
@@ -97,7 +97,7 @@ heading("8. Without the scope, the same answer unveils nothing forbidden");
 const limited = await read(investigation, { user_id: VIP }, contractor);
 assert.deepEqual(unveiled(limited), ["logs://tools/hidden/user-activity"]);
 const guessed = await gateway.get({ routes: [{ route, params }] }, { principal: contractor });
-assert.partialDeepStrictEqual(guessed.results, [{ success: false, error: { code: "NOT_FOUND" } }]);
+assert.partialDeepStrictEqual(guessed.results, [{ ok: false, error: { code: "NOT_FOUND" } }]);
 const policy = { query: "VIP policy of support" };
 assert.match((await gateway.ask(policy)).text, /support:\/\/resources\/vip-policy/);
 assert.doesNotMatch((await gateway.ask(policy, { principal: contractor })).text, /support:\/\//);
@@ -117,7 +117,7 @@ console.log(
 async function read(address: string, given: Record<string, unknown>, principal = ana) {
   const answer = await gateway.get({ routes: [{ route: address, params: given }] }, { principal });
   const [result] = answer.results;
-  assert.ok(result?.success, answer.text);
+  assert.ok(result?.ok, answer.text);
   quote(answer.text);
   return result.data;
 }

@@ -5,19 +5,14 @@ import { auditPins } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
 import { toRegistry } from "../core/catalog/registry.ts";
 import type { RecipeKeeper } from "../core/operations/operation.ts";
-import {
-  OPERATIONS,
-  type OperationName,
-  type OperationSpelling,
-  operationByAlias,
-} from "../core/operations/operations.ts";
+import { OPERATIONS, type OperationName, operationByAlias } from "../core/operations/operations.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
 import { isKnown, toCallSession, toSession } from "../core/storage/session-store.ts";
 import { createMenu } from "../core/surfaces/menu.ts";
 import type { RepeatedCalls } from "../search/learning/follow-ups.ts";
 import type { RecipeSource } from "../sources/recipes/recipe-source.ts";
-import { createDomainSources, gatewayDefaults, notice } from "./defaults.ts";
+import { createDomainSources, gatewayDefaults } from "./defaults.ts";
 import { type FaceApi, type Observer, withCore } from "./face-api.ts";
 import type {
   CallOptions,
@@ -62,10 +57,10 @@ type Assembly = ReturnType<typeof assemble>;
 
 function assemble(options: GatewayOptions) {
   const parts = gatewayDefaults(options);
-  const { index, pins, recipes } = parts;
-  const domains = createDomainSources(options, recipes ? [recipes] : []);
-  const live = new CatalogStore({ id: CODE, content: domains.content }, index, pins);
-  const sources = new SourceManager(live, domains.sources(), parts.calls);
+  const { index, pins, recipes, publish } = parts;
+  const domains = createDomainSources(options, parts);
+  const live = new CatalogStore({ id: CODE, content: domains.content }, index, pins, publish);
+  const sources = new SourceManager(live, domains.sources(), parts.calls, publish);
   const catalog = createAvailability(live, sources.begin, pins);
   const observers = new Set<Observer>();
   /** Answers questions if the options do not. */
@@ -92,20 +87,23 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
   const { parts, domains, live, sources, catalog } = assembly;
   const { available } = catalog;
   const { run } = assembly.runner;
-  const { owner, pins, index, sessions, ledger, services } = parts;
+  const { name, owner, pins, index, sessions, ledger, services, notice } = parts;
   const { learning } = services;
   const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
-  const names = Object.keys(OPERATIONS) as OperationName[];
-  const methods = names.map((name) => [
-    name,
-    (input: unknown, options?: CallOptions) => run(name, input, options),
+  const methods = (Object.keys(OPERATIONS) as OperationName[]).map((operation) => [
+    operation,
+    (input: unknown, options?: CallOptions) => run(operation, input, options),
   ]);
   return {
     ...(Object.fromEntries(methods) as OperationMethods),
-    run: ((first: OperationSpelling | object, second?: object, third?: CallOptions) => {
-      if (typeof first !== "string") return run("run", first, second);
-      return run(operationByAlias(first) ?? (first as OperationName), second, third);
-    }) as Gateway["run"],
+    name,
+    call: ((spelling: string, input: unknown, options?: CallOptions) =>
+      run(operationByAlias(spelling) ?? (spelling as OperationName), input, options)) as Gateway["call"],
+    read: async (route, { params, ...options } = {}) => {
+      const { results, summary: _, ...answer } = await run("get", { routes: [{ route, params }] }, options);
+      const [result] = results;
+      return result?.ok ? { ...result.data, ...answer } : answer;
+    },
     get version() {
       return live.current.catalog.version;
     },
@@ -121,17 +119,27 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
         ? resume
         : sessions.open(principal.id),
     session: (handle, { principal = owner } = {}) => toSession(sessions, handle, principal.id),
-    ledger: async ({ principal = owner, session } = {}) => {
-      const view = (await available("complete")).viewFor(principal);
-      if (session === undefined) return ledger.report(view);
-      return ledger.report(view, async () => (await sessions.read(session, principal.id)).tokens);
+    report: async ({ principal = owner, session } = {}) => {
+      const { catalog: whole, viewFor } = await available("complete");
+      const read = session !== undefined && (async () => (await sessions.read(session, principal.id)).tokens);
+      return {
+        search: await searchStatus(),
+        ledger: await ledger.report(viewFor(principal), read || undefined),
+        get registry() {
+          return toRegistry(whole);
+        },
+        get discovery() {
+          return services.discovery.figures();
+        },
+        get unmet() {
+          return learning?.unmet() ?? [];
+        },
+        get repeated() {
+          return (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) }));
+        },
+      };
     },
     onChange: (listener) => live.onChange(listener),
-    registry: () => toRegistry(live.current.catalog),
-    searchStatus,
-    discovery: services.discovery.figures,
-    unmet: () => learning?.unmet() ?? [],
-    repeated: () => (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) })),
     setDomains: async (definitions) => {
       await available("complete");
       await domains.setDomains(definitions, sources);
@@ -162,6 +170,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
   return {
     ...runner,
     clock: parts.clock,
+    publish: parts.publish,
     view: async (need, principal = owner) => (await catalog.available(need, principal)).viewFor(principal),
     menuOf: createMenu,
     approvals: parts.approvals,

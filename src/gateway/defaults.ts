@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { createRedact } from "../base/safety/redact.ts";
 import { systemClock } from "../base/util/clock.ts";
 import { createPins } from "../core/access/pins.ts";
 import { createAuditor } from "../core/calls/auditor.ts";
@@ -14,10 +15,10 @@ import { createObservedShapes } from "../core/sessions/observed-shapes.ts";
 import { createIdempotency } from "../core/storage/idempotency.ts";
 import { createPlanStore } from "../core/storage/plan-store.ts";
 import { createResultStore } from "../core/storage/result-store.ts";
-import { createMemorySessionStore } from "../core/storage/session-store.ts";
+import { createSessionStore } from "../core/storage/session-store.ts";
 import { createSpentApprovals } from "../core/storage/spent-approvals.ts";
 import { createDiscovery } from "../core/telemetry/discovery.ts";
-import { isHeard, type NoticeEvent, publish } from "../core/telemetry/events.ts";
+import { isHeard, type NoticeEvent, type Publish, publish } from "../core/telemetry/events.ts";
 import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../search/embedded-index.ts";
 import { createLearning } from "../search/learning/learning.ts";
@@ -36,6 +37,7 @@ const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
   resultTokens: 4_000,
+  lookTokens: 900,
   helpTokens: 1_500,
   answerBytes: Number.POSITIVE_INFINITY,
   callMs: 120_000,
@@ -50,23 +52,35 @@ const DEFAULT_LIMITS: Limits = {
 /** The parts of a gateway that do not depend on its catalog. */
 export type GatewayParts = ReturnType<typeof gatewayDefaults>;
 
+/** Counts the gateways of this process, to name those without a name. */
+let created = 0;
+
 /** Takes the parts that the options bring, and creates the missing ones. */
 export function gatewayDefaults(options: GatewayOptions) {
-  const { cacheDirectory } = options;
-  const results = options.results ?? createResultStore();
-  const sessions = options.sessions ?? createMemorySessionStore();
+  created += 1;
+  const { cacheDirectory, storage, name = `gateway-${created}` } = options;
+  const publishHere: Publish = (event) => publish(event, name);
+  const notice = (kind: NoticeEvent["notice"], detail: string): void =>
+    publishHere({ type: "notice", notice: kind, detail });
+  const results = options.results ?? createResultStore(storage);
+  const sessions = options.sessions ?? createSessionStore(storage);
   const clock = options.clock ?? systemClock;
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const services: CallServices = {
     extractor: createExtractor((detail) => notice("extraction-failed", detail)),
-    idempotency: options.idempotency ?? createIdempotency(results),
+    idempotency:
+      options.idempotency ??
+      createIdempotency(results, storage && { open: storage, redact: createRedact([], { kinds: true }) }),
     shapes: createObservedShapes(cacheDirectory && join(cacheDirectory, "shapes.json")),
-    discovery: createDiscovery(),
+    discovery: createDiscovery(publishHere),
     ...(learning && { learning }),
     ...(audit && { audit }),
   };
   return {
+    name,
+    publish: publishHere,
+    notice,
     owner: options.principal ?? NOBODY,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     ask: options.ask ?? "confirmed",
@@ -75,8 +89,8 @@ export function gatewayDefaults(options: GatewayOptions) {
     pins: options.pins ?? createPins(),
     sessions,
     results,
-    plans: sessions.plans ?? createPlanStore(),
-    approvals: options.approvals ?? createSpentApprovals(),
+    plans: sessions.plans ?? createPlanStore(storage),
+    approvals: options.approvals ?? createSpentApprovals(storage),
     services,
     ledger: createLedger(),
     calls: new InFlight(),
@@ -84,10 +98,6 @@ export function gatewayDefaults(options: GatewayOptions) {
     recipeSandbox: createLazySandbox(),
     recipes: options.recipes === undefined ? undefined : createRecipeSource(options.recipes, clock),
   };
-}
-
-export function notice(kind: NoticeEvent["notice"], detail: string): void {
-  publish({ type: "notice", notice: kind, detail });
 }
 
 /** Learning uses the same words of a query as search. */
@@ -111,19 +121,20 @@ function createLazySandbox(): Sandbox {
 const PROGRESS_MS = 100;
 
 /**
- * The definitions a gateway was given: domains in code with their content pipelines, and further sources. `fixed` are
- * sources of the gateway itself, which always stay.
+ * The definitions a gateway was given: domains in code with their content pipelines, and further sources. The
+ * recipes of the gateway itself always stay.
  */
 export function createDomainSources(
-  { domains = [], sources = [], cacheDirectory, clock = systemClock }: GatewayOptions,
-  fixed: readonly Source[],
+  { domains = [], sources = [], cacheDirectory }: GatewayOptions,
+  { clock, notice, publish, recipes }: GatewayParts,
 ) {
+  const fixed = recipes ? [recipes] : [];
   const environment = {
     store: createContentStore(cacheDirectory && join(cacheDirectory, "content")),
     clock,
     random: Math.random,
     onFailure: (detail: string) => notice("content-failed", detail),
-    onProgress: createProgress(),
+    onProgress: createProgress(publish),
   };
   let pipelines = createContentSources(domains, environment);
   let others = sources;
@@ -149,7 +160,7 @@ export function createDomainSources(
 }
 
 /** Publishes progress at most ten times a second, and always when it is complete. */
-function createProgress() {
+function createProgress(publish: Publish) {
   let last = 0;
   return (source: string, { done, total, message }: Parameters<FetchContext["progress"]>[0]) => {
     if (!isHeard() || (done !== total && performance.now() - last < PROGRESS_MS)) return;

@@ -14,6 +14,7 @@ import type { SpentApprovals } from "../core/storage/spent-approvals.ts";
 import type { MenuOptions } from "../core/surfaces/menu.ts";
 import type { MenuTool } from "../core/surfaces/native-tools.ts";
 import type { SurfaceOptions } from "../core/surfaces/surface.ts";
+import type { Publish } from "../core/telemetry/events.ts";
 import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
 import type { CatalogNeed } from "./start/availability.ts";
 
@@ -90,6 +91,7 @@ export interface FaceApi {
   /** The menu of a view. */
   menuOf(view: View, options: MenuOptions): Promise<readonly MenuTool[]>;
   readonly clock: Clock;
+  readonly publish: Publish;
   /** The log of a gateway that keeps one. */
   readonly audit?: AuditStore | undefined;
   /** The sources in use. */

@@ -22,6 +22,7 @@ import type { Idempotency } from "../core/storage/idempotency.ts";
 import type { ResultStore } from "../core/storage/result-store.ts";
 import type { Session, SessionStore } from "../core/storage/session-store.ts";
 import type { SpentApprovals } from "../core/storage/spent-approvals.ts";
+import type { OpenStorage } from "../core/storage/storage.ts";
 import type { MenuOptions } from "../core/surfaces/menu.ts";
 import type { MenuTool } from "../core/surfaces/native-tools.ts";
 import type { DiscoveryFigures } from "../core/telemetry/discovery.ts";
@@ -35,6 +36,8 @@ import type { LifecycleResult } from "./start/source-manager.ts";
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions {
+  /** Names the gateway in events. Default: `gateway-1`, `gateway-2` and so on, in the order of their creation. */
+  readonly name?: string;
   /** Domains written in code. See {@link defineDomain}. Default: none. */
   readonly domains?: readonly DomainDefinition[];
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
@@ -61,6 +64,11 @@ export interface GatewayOptions {
   readonly index?: SearchIndex;
   /** Store of approved outside definitions. Default: in memory, so approvals end with the process. */
   readonly pins?: Pins;
+  /**
+   * Driver that keeps sessions, results, plans, idempotency keys and spent approvals of this one gateway, where the
+   * options below bring no store. `describeStorage` of `keyhole/testing` tests a driver. Default: memory.
+   */
+  readonly storage?: OpenStorage;
   /** Store of sessions. Default: in memory. The gateway does not close it. */
   readonly sessions?: SessionStore;
   /** Store of results that are too large to show. Default: in memory. */
@@ -151,16 +159,45 @@ export interface RepeatedSequence extends RepeatedCalls {
   readonly code: string;
 }
 
+/** What a gateway holds, and how well it serves. Its parts are computed when they are read. */
+export interface GatewayReport {
+  /** The tools of the catalog, as {@link writeRegistry} keeps them. */
+  readonly registry: Registry;
+  /** Whether the catalog is searched by words alone, or by words and vectors. */
+  readonly search: SearchStatus;
+  /** How well searches worked: how many found something, led to a call, and were answered by words or vectors. */
+  readonly discovery: DiscoveryFigures;
+  /** Queries that led to no call, the most frequent first. */
+  readonly unmet: readonly UnmetQuery[];
+  /**
+   * Calls that at least three conversations made one after the other, those that a script would save most first. `code`
+   * is the beginning of such a script, which `run` can keep as a recipe.
+   */
+  readonly repeated: readonly RepeatedSequence[];
+  /** The tokens put into the context of the session, or of all of them, by cause. */
+  readonly ledger: LedgerReport;
+}
+
+/** The answer of `read`: the data of one route. */
+export type ReadAnswer = Answer<
+  Partial<Extract<OperationAnswer<"get">["results"][number], { readonly ok: true }>["data"]>
+>;
+
 /** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
-export interface Gateway extends Omit<OperationMethods, "run"> {
-  /** Runs a script, or performs a plan. */
-  run(input: OperationInput<"run">, options?: CallOptions): Promise<OperationAnswer<"run">>;
+export interface Gateway extends OperationMethods {
+  /** Its name in events. */
+  readonly name: string;
   /** Runs an operation by its name, also spelt `tool.help`, `tool.exec`, `tool.batch` or `tool.search`. */
-  run<S extends OperationSpelling>(
+  call<S extends OperationSpelling>(
     name: S,
     input: OperationInput<SpeltOperation<S>>,
     options?: CallOptions,
   ): Promise<OperationAnswer<SpeltOperation<S>>>;
+  /** Loads one document, skill, prompt or stored result by its route or handle. */
+  read(
+    route: string,
+    options?: CallOptions & { readonly params?: Readonly<Record<string, unknown>> },
+  ): Promise<ReadAnswer>;
   /** Content hash of the catalog in use. */
   readonly version: string;
   /** Approves definitions of upstream servers, and shows how they changed. */
@@ -175,22 +212,10 @@ export interface Gateway extends Omit<OperationMethods, "run"> {
   ): Promise<string>;
   /** @throws UNKNOWN_HANDLE for a handle that the principal does not have. */
   session(handle: string, options?: Pick<CallOptions, "principal">): Promise<Session>;
-  /** The tokens put into the context of a session, or of all of them, by cause. */
-  ledger(options?: Pick<CallOptions, "principal" | "session">): Promise<LedgerReport>;
+  /** Reports what the gateway holds and how well it serves. The ledger is that of the session, if one is named. */
+  report(options?: Pick<CallOptions, "principal" | "session">): Promise<GatewayReport>;
   /** Called when the catalog changes. Returns unsubscribe. */
   onChange(listener: () => void): () => void;
-  registry(): Registry;
-  /** Whether the catalog is searched by words alone, or by words and vectors. */
-  searchStatus(): Promise<SearchStatus>;
-  /** How well searches worked: how many found something, led to a call, and were answered by words or vectors. */
-  discovery(): DiscoveryFigures;
-  /** Queries that led to no call, the most frequent first. */
-  unmet(): readonly UnmetQuery[];
-  /**
-   * Calls that at least three conversations made one after the other, those that a script would save most first. `code`
-   * is the beginning of such a script, which `run` can keep as a recipe.
-   */
-  repeated(): readonly RepeatedSequence[];
   /**
    * Replaces the domains. Calls in flight finish on the old catalog.
    *

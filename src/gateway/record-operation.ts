@@ -3,7 +3,7 @@ import { contentHash } from "../base/util/content-hash.ts";
 import type { Principal } from "../core/nouns/principal.ts";
 import type { OperationName } from "../core/operations/operations.ts";
 import type { CallSession } from "../core/storage/session-store.ts";
-import { argumentShape, publish } from "../core/telemetry/events.ts";
+import { argumentShape, type Publish } from "../core/telemetry/events.ts";
 import { beginSpan, inConversation } from "../core/telemetry/trace-context.ts";
 import type { FaceOptions, Observer } from "./face-api.ts";
 
@@ -26,12 +26,13 @@ export function beginRecord(
   input: unknown,
   { trace: given, forPerson }: FaceOptions,
   observers: ReadonlySet<Observer>,
+  publish: Publish,
 ) {
   const started = performance.now();
   const startedAt = Date.now();
   const id = randomUUID();
   const traceId = `tr_${id}`;
-  const { span, trace } = beginSpan(given, id);
+  const { span, trace } = beginSpan(given, publish, id);
   const factsOf = (outcome: string, targets: readonly string[], session: CallSession | undefined) => {
     const conversation = conversationIn(trace, session);
     const latencyMs = performance.now() - started;
@@ -43,7 +44,7 @@ export function beginRecord(
     /** The trace to pass on, within the conversation of the session. */
     traceIn: (session: CallSession | undefined): FaceOptions["trace"] => {
       const conversation = conversationIn(trace, session);
-      return span && trace ? inConversation(trace, span, conversation) : trace;
+      return span && trace ? inConversation(trace, span, publish, conversation) : trace;
     },
     /** Returns the function that reports the call, as it is now, to observers once its tokens are counted. */
     observed: (

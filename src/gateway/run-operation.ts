@@ -26,9 +26,9 @@ import { readInput } from "../core/operations/read-input.ts";
 import { runRecipe } from "../core/operations/recipes.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
-import { type CallSession, type SessionStore, toCallSession } from "../core/storage/session-store.ts";
+import { type CallSession, toCallSession } from "../core/storage/session-store.ts";
 import { type SurfaceOptions, surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
-import { isHeard, publish } from "../core/telemetry/events.ts";
+import { isHeard } from "../core/telemetry/events.ts";
 import type { GatewayParts } from "./defaults.ts";
 import type { AskingOptions, FaceApi, FaceOptions, Observer } from "./face-api.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
@@ -69,7 +69,7 @@ interface OperationCall {
 export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"> {
   const keeper = keeperOf(parts.results);
   const quiet = quietly(parts.services);
-  const { ledger, catalog, services, search, sessions, results, plans, sandbox, recipes } = parts;
+  const { publish, ledger, catalog, services, search, sessions, results, plans, sandbox, recipes } = parts;
 
   async function run(
     name: OperationName,
@@ -79,7 +79,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     const { principal = parts.owner, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
     const operation = operationOf(name);
     const endCall = parts.calls.enter();
-    const record = beginRecord(name, principal, input, options, parts.observers);
+    const record = beginRecord(name, principal, input, options, parts.observers, publish);
     try {
       catalog.refuseEnded();
       const countTokens = await loadTokenCounter();
@@ -103,7 +103,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     // A budget needs the count of the answers before.
     if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
     const handle = resume?.session ?? named ?? options.session;
-    if (handle !== undefined) call.session = await openSession(sessions, handle, principal);
+    if (handle !== undefined) call.session = await openSession(handle, principal);
     const { session } = call;
     const targets = operation.targets(input);
     const generation = await catalog.available(targets, principal, options.startingMs);
@@ -135,6 +135,14 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     const asides = operation.asides?.(output, context, words) ?? [];
     count(call, { text, asides, tokens, counted: record.observed(code, output, { targets, session }) });
     return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
+  }
+
+  /** Opens or resumes a session. A failing store does not fail the call. */
+  async function openSession(handle: string, principal: Principal): Promise<CallSession | undefined> {
+    const existing = handle === "new" ? await sessions.open(principal.id) : handle;
+    return toCallSession(sessions, existing, principal.id, (error) =>
+      publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
+    );
   }
 
   async function refuse(call: OperationCall, thrown: unknown): Promise<object> {
@@ -233,18 +241,6 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       });
     },
   };
-}
-
-/** Opens or resumes a session. A failing store does not fail the call. */
-async function openSession(
-  sessions: SessionStore,
-  handle: string,
-  principal: Principal,
-): Promise<CallSession | undefined> {
-  const existing = handle === "new" ? await sessions.open(principal.id) : handle;
-  return toCallSession(sessions, existing, principal.id, (error) =>
-    publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
-  );
 }
 
 /** Names no scope: which ones there are is the owner's business. */

@@ -5,8 +5,9 @@ import { nearest } from "../base/util/nearest.ts";
 import { fieldsOf, type PlainObject } from "../base/util/plain-object.ts";
 import type { View } from "../core/access/view.ts";
 import type { Entry } from "../core/nouns/entry.ts";
-import { errorText, ROOT } from "../core/operations/error-answer.ts";
-import { type OperationName, operationByAlias } from "../core/operations/operations.ts";
+import { errorSchema, errorText, ROOT } from "../core/operations/error-answer.ts";
+import { toJsonNames } from "../core/operations/json-names.ts";
+import { type OperationName, operationByAlias, operationOf } from "../core/operations/operations.ts";
 import { type MenuOptions, shortcutsOf } from "../core/surfaces/menu.ts";
 import { type MenuTool, nativeTools, toNativeTool, vendorsRefuse } from "../core/surfaces/native-tools.ts";
 import { surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
@@ -20,11 +21,12 @@ export interface Toolbox {
   call(name: string, args: unknown, options?: CallOptions): Promise<ToolAnswer>;
 }
 
+/** The answer of a tool. */
 export interface ToolAnswer {
   readonly ok: boolean;
   /** For the model. */
   readonly text: string;
-  /** For the application. */
+  /** The answer as JSON, for the application. */
   readonly data: unknown;
 }
 
@@ -133,7 +135,7 @@ export async function createFaceToolbox(
 /** The call of an entry listed as a tool. It never runs dry by default: the model chose the tool by its name. */
 export function toEntryCall(entry: Entry, args: unknown): ToolCall {
   return entry.kind === "tool"
-    ? { operation: "exec", input: { op: entry.op, args: args ?? {}, dry_run: false } }
+    ? { operation: "exec", input: { op: entry.op, args: args ?? {}, dryRun: false } }
     : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
 }
 
@@ -142,21 +144,24 @@ export async function callOperation(
   { operation, input }: ToolCall,
   options: FaceOptions,
 ): Promise<ToolAnswer> {
-  return toToolAnswer(await faceApiOf(gateway).run(operation, input, options));
+  return toToolAnswer(operation, await faceApiOf(gateway).run(operation, input, options));
 }
 
-export function toToolAnswer({ text, ...data }: OperationAnswer<OperationName>): ToolAnswer {
-  return { ok: data.ok, text, data };
+export function toToolAnswer(
+  operation: OperationName,
+  { text, ...answer }: OperationAnswer<OperationName>,
+): ToolAnswer {
+  const data = {
+    ...toJsonNames(operationOf(operation).output, answer),
+    ...(!answer.ok && { error: toJsonNames(errorSchema, answer.error) }),
+  };
+  return { ok: answer.ok, text, data };
 }
 
 function unknownTool(name: string, known: readonly string[], words: ToolNames): ToolAnswer {
   const fills = { name: `Tool ${cutText(name, 80)}` };
   const missing = problem("NOT_FOUND", fills, { nearest: nearest(name, known) });
-  const error = {
-    ...missing.inWords(words),
-    code: missing.code,
-    details: { ...missing.details },
-    help_path: ROOT,
-  };
-  return { ok: false, text: errorText(error), data: { ok: false, error } };
+  const { code, details } = missing;
+  const error = { ...missing.inWords(words), code, details: { ...details }, helpPath: ROOT };
+  return { ok: false, text: errorText(error), data: { ok: false, error: toJsonNames(errorSchema, error) } };
 }

@@ -1,5 +1,3 @@
-export type { PostgresClient } from "../core/storage/postgres-client.ts";
-export type { Bounds } from "../core/storage/storage.ts";
 export type { PostgresIndex, PostgresIndexOptions } from "./search/postgres-index.ts";
 export { createPostgresIndex } from "./search/postgres-index.ts";
 export type { PostgresState, PostgresStateOptions } from "./state/open-postgres-state.ts";

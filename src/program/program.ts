@@ -1,4 +1,5 @@
-import { isProblem, type Problem } from "../base/problems/problem.ts";
+import { isProblem, type Problem, problem } from "../base/problems/problem.ts";
+import { isBelowServer } from "../base/util/process-marker.ts";
 import { PROGRAM_VERSION } from "../base/util/program-version.ts";
 import type { OperationName } from "../core/operations/operations.ts";
 import type { Command } from "./terminal/define-command.ts";
@@ -122,6 +123,9 @@ async function refuse(name: string): Promise<void> {
 async function start(command: Pick<CommandRow, "name" | "load">, args: readonly string[]): Promise<void> {
   const { name } = command;
   try {
+    // They act with the word of a person: approvals, keys, secrets, and calls of other servers.
+    if (name !== "completion" && !isHelpAsked(args) && isBelowServer())
+      throw problem("NOT_FOR_SERVERS", { command: ["keyhole", name].join(" ").trim() });
     if (name === "serve" && (await serveEarly(args))) return;
     await makeConsoleSafe();
     await (await command.load()).start(args, loadCommands);

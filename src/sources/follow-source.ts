@@ -61,112 +61,82 @@ const SHORTEST_WAIT_MS = 1_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 4 * 60 * 60_000;
 
+/** Follows an origin. See {@link FollowedOrigin}. */
+export function followSource(
+  options: FollowOptions,
+): Pick<FollowedOrigin, "contents" | "refresh" | "freshness"> {
+  const origin = new FollowedOrigin(options);
+  return {
+    contents: (signal, onFailed) => origin.contents(signal, onFailed),
+    refresh: (signal, force) => origin.refresh(signal, force),
+    freshness: () => origin.freshness(),
+  };
+}
+
 /**
  * Follows an origin: reads it at the start, when it changes, when its reading becomes stale, and on request.
  * One read runs at a time. A read that fails leaves the earlier reading in use and is repeated later.
  */
-export function followSource(options: FollowOptions) {
-  const { clock, ttlMs, isLocal = false, random = Math.random } = options;
-  let current: Required<Reading> | undefined;
-  let following: Following | undefined;
-  let lastError: string | undefined;
-  let failures = 0;
-  let wantsAll = false;
-  let turn: Promise<unknown> = Promise.resolve();
+class FollowedOrigin {
+  private readonly options: FollowOptions;
+  private readonly isLocal: boolean;
+  private readonly random: () => number;
+  private current: Required<Reading> | undefined;
+  private following: Following | undefined;
+  private lastError: string | undefined;
+  private failures = 0;
+  private wantsAll = false;
+  private turn: Promise<unknown> = Promise.resolve();
+  private readonly readOnRequest: (signal?: AbortSignal | undefined) => Promise<void>;
 
-  const readOnRequest = singleFlight((signal) => inTurn(() => readOnce(signal)));
-
-  function inTurn(work: () => Promise<void>): Promise<void> {
-    const done = turn.then(work);
-    turn = done.catch(() => {});
-    return done;
+  constructor(options: FollowOptions) {
+    this.options = options;
+    this.isLocal = options.isLocal ?? false;
+    this.random = options.random ?? Math.random;
+    this.readOnRequest = singleFlight((signal) => this.inTurn(() => this.readOnce(signal)));
   }
 
-  async function readOnce(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const force = wantsAll;
-    wantsAll = false;
+  async *contents(
+    signal: AbortSignal,
+    onFailed?: (error: unknown) => void,
+  ): AsyncGenerator<SourceContent, void> {
+    const failed = new AbortController();
+    const own: Following = {
+      signal,
+      outlet: createOutlet(),
+      onFailed: onFailed ?? ((error) => failed.abort(error)),
+    };
+    this.following = own;
+    const stop = this.options.watch?.({
+      changed: () => void this.tryToRead(own),
+      found: (reading) => {
+        this.succeed();
+        void this.show(reading, own);
+        this.readLater(own);
+      },
+    });
+    void this.begin(own);
     try {
-      const reading = await options.read({ signal, force });
-      succeed();
-      await show(reading, following);
-    } catch (error) {
-      wantsAll ||= force;
-      if (!signal.aborted) {
-        lastError = reasonOf(error);
-        failures += 1;
-      }
-      throw error;
+      yield* own.outlet.values(AbortSignal.any([signal, failed.signal]));
+      if (!signal.aborted) failed.signal.throwIfAborted();
     } finally {
-      if (following) readLater(following);
+      own.cancelTimer?.();
+      if (this.following === own) this.following = undefined;
+      await stop?.();
     }
   }
 
-  function succeed(): void {
-    lastError = undefined;
-    failures = 0;
+  // Does not join a scheduled read: it may have begun before the change that the caller wants to see.
+  async refresh(signal?: AbortSignal, force = false): Promise<void> {
+    this.wantsAll ||= force;
+    await this.readOnRequest(signal);
+    if (this.wantsAll) await this.readOnRequest(signal);
   }
 
-  /** Resolves when the content has been taken. */
-  async function show(reading: Reading, by: Following | undefined): Promise<void> {
-    const { content, count = countDrafts(content), newest = clock.now(), oldest = newest } = reading;
-    current = { content, count, oldest, newest };
-    if (!by || by.shown === content) return;
-    by.shown = content;
-    await by.outlet.put(content);
-  }
-
-  async function begin(own: Following): Promise<void> {
-    const restored = await options.restore?.().catch(() => undefined);
-    if (restored && !isLocal) {
-      const taken = show(restored, own);
-      // Starting an origin takes time that the first answers need.
-      if (restored.content.isStarting) await taken;
-      else if (freshness().isFresh) return readLater(own);
-    }
-    await tryToRead(own, restored);
-  }
-
-  async function tryToRead(own: Following, fallback?: Reading): Promise<void> {
-    // A read that waits for its turn will see this change too; one under way may not.
-    if (own.isQueued) return;
-    own.isQueued = true;
-    try {
-      await inTurn(() => {
-        own.isQueued = false;
-        return readOnce(own.signal);
-      });
-    } catch (error) {
-      if (own.signal.aborted) return;
-      if (fallback && !own.shown) await show(fallback, own);
-      own.onFailed(error);
-    }
-  }
-
-  function readLater(own: Following): void {
-    own.cancelTimer?.();
-    delete own.cancelTimer;
-    const wait = nextWait();
-    if (wait === undefined || own.signal.aborted) return;
-    own.cancelTimer = clock.after(wait, () => void tryToRead(own));
-  }
-
-  function nextWait(): number | undefined {
-    const retryMs = options.retryAfterMs?.();
-    if (retryMs !== undefined) return retryMs;
-    if (ttlMs === 0) return undefined;
-    const longestMs = Math.min(ttlMs ?? LONGEST_RETRY_MS, LONGEST_RETRY_MS);
-    if (failures > 0) {
-      return Math.max(backoffMs(failures, { firstMs: FIRST_RETRY_MS, longestMs, random }), SHORTEST_WAIT_MS);
-    }
-    if (ttlMs === undefined) return undefined;
-    // Sources that were read together are not read again together.
-    const remaining = current ? current.newest + ttlMs * (0.9 + random() / 10) - clock.now() : ttlMs;
-    return Math.max(Math.min(remaining, ttlMs), SHORTEST_WAIT_MS);
-  }
-
-  function freshness(): Freshness {
-    const ttl = isLocal ? 0 : ttlMs;
+  freshness(): Freshness {
+    const { current, lastError } = this;
+    const { clock, ttlMs } = this.options;
+    const ttl = this.isLocal ? 0 : ttlMs;
     return {
       ...(lastError !== undefined && { state: "failed" }),
       count: current?.count ?? 0,
@@ -178,44 +148,102 @@ export function followSource(options: FollowOptions) {
     };
   }
 
-  return {
-    contents: async function* (
-      signal: AbortSignal,
-      onFailed?: (error: unknown) => void,
-    ): AsyncGenerator<SourceContent, void> {
-      const failed = new AbortController();
-      const own: Following = {
-        signal,
-        outlet: createOutlet(),
-        onFailed: onFailed ?? ((error) => failed.abort(error)),
-      };
-      following = own;
-      const stop = options.watch?.({
-        changed: () => void tryToRead(own),
-        found: (reading) => {
-          succeed();
-          void show(reading, own);
-          readLater(own);
-        },
-      });
-      void begin(own);
-      try {
-        yield* own.outlet.values(AbortSignal.any([signal, failed.signal]));
-        if (!signal.aborted) failed.signal.throwIfAborted();
-      } finally {
-        own.cancelTimer?.();
-        if (following === own) following = undefined;
-        await stop?.();
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.turn.then(work);
+    this.turn = done.catch(() => {});
+    return done;
+  }
+
+  private async readOnce(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const force = this.wantsAll;
+    this.wantsAll = false;
+    try {
+      const reading = await this.options.read({ signal, force });
+      this.succeed();
+      await this.show(reading, this.following);
+    } catch (error) {
+      this.wantsAll ||= force;
+      if (!signal.aborted) {
+        this.lastError = reasonOf(error);
+        this.failures += 1;
       }
-    },
-    // Does not join a scheduled read: it may have begun before the change that the caller wants to see.
-    refresh: async (signal?: AbortSignal, force = false): Promise<void> => {
-      wantsAll ||= force;
-      await readOnRequest(signal);
-      if (wantsAll) await readOnRequest(signal);
-    },
-    freshness,
-  };
+      throw error;
+    } finally {
+      if (this.following) this.readLater(this.following);
+    }
+  }
+
+  private succeed(): void {
+    this.lastError = undefined;
+    this.failures = 0;
+  }
+
+  /** Resolves when the content has been taken. */
+  private async show(reading: Reading, by: Following | undefined): Promise<void> {
+    const {
+      content,
+      count = countDrafts(content),
+      newest = this.options.clock.now(),
+      oldest = newest,
+    } = reading;
+    this.current = { content, count, oldest, newest };
+    if (!by || by.shown === content) return;
+    by.shown = content;
+    await by.outlet.put(content);
+  }
+
+  private async begin(own: Following): Promise<void> {
+    const restored = await this.options.restore?.().catch(() => undefined);
+    if (restored && !this.isLocal) {
+      const taken = this.show(restored, own);
+      // Starting an origin takes time that the first answers need.
+      if (restored.content.isStarting) await taken;
+      else if (this.freshness().isFresh) return this.readLater(own);
+    }
+    await this.tryToRead(own, restored);
+  }
+
+  private async tryToRead(own: Following, fallback?: Reading): Promise<void> {
+    // A read that waits for its turn will see this change too; one under way may not.
+    if (own.isQueued) return;
+    own.isQueued = true;
+    try {
+      await this.inTurn(() => {
+        own.isQueued = false;
+        return this.readOnce(own.signal);
+      });
+    } catch (error) {
+      if (own.signal.aborted) return;
+      if (fallback && !own.shown) await this.show(fallback, own);
+      own.onFailed(error);
+    }
+  }
+
+  private readLater(own: Following): void {
+    own.cancelTimer?.();
+    delete own.cancelTimer;
+    const wait = this.nextWait();
+    if (wait === undefined || own.signal.aborted) return;
+    own.cancelTimer = this.options.clock.after(wait, () => void this.tryToRead(own));
+  }
+
+  private nextWait(): number | undefined {
+    const { clock, retryAfterMs, ttlMs } = this.options;
+    const retryMs = retryAfterMs?.();
+    if (retryMs !== undefined) return retryMs;
+    if (ttlMs === 0) return undefined;
+    if (this.failures > 0) {
+      const longestMs = Math.min(ttlMs ?? LONGEST_RETRY_MS, LONGEST_RETRY_MS);
+      const wait = backoffMs(this.failures, { firstMs: FIRST_RETRY_MS, longestMs, random: this.random });
+      return Math.max(wait, SHORTEST_WAIT_MS);
+    }
+    if (ttlMs === undefined) return undefined;
+    // Sources that were read together are not read again together.
+    const part = 0.9 + this.random() / 10;
+    const remaining = this.current ? this.current.newest + ttlMs * part - clock.now() : ttlMs;
+    return Math.max(Math.min(remaining, ttlMs), SHORTEST_WAIT_MS);
+  }
 }
 
 /** Passes contents to one reader. */

@@ -1,7 +1,3 @@
-export type { GuardedFetch, GuardOptions } from "../base/net/guarded-fetch.ts";
-export { createGuardedFetch } from "../base/net/guarded-fetch.ts";
-export type { Secret } from "../base/safety/known-secrets.ts";
-export type { ServerProgram } from "../core/nouns/server-program.ts";
 export { contentFormats } from "./content/formats/content-formats.ts";
 export type { FormatOptions } from "./content/formats/to-node.ts";
 export type { ClickUpKind, ClickUpSourceOptions } from "./content/sources/clickup-source.ts";
@@ -11,7 +7,11 @@ export type { GitHubKind, GitHubSourceOptions } from "./content/sources/github-s
 export type { LocalSourceOptions } from "./content/sources/local-source.ts";
 export type { PostgresSourceOptions } from "./content/sources/postgres-source.ts";
 export type { QaseSourceOptions } from "./content/sources/qase-source.ts";
-export type { MarkdownSource, MarkdownSourceOptions } from "./markdown/markdown-source.ts";
+export type {
+  MarkdownDiagnostics,
+  MarkdownSource,
+  MarkdownSourceOptions,
+} from "./markdown/markdown-source.ts";
 export { createMarkdownSource } from "./markdown/markdown-source.ts";
 export type { SkillDisclosure, SkillDisclosureOptions } from "./markdown/skills/disclose-skills.ts";
 export { discloseSkills } from "./markdown/skills/disclose-skills.ts";
@@ -22,8 +22,9 @@ export type { SkillDraftOptions } from "./markdown/skills/skill-drafts.ts";
 export { skillDrafts } from "./markdown/skills/skill-drafts.ts";
 export type { ToolOverride } from "./mcp/config/overrides.ts";
 export type { ChangePolicy, McpServerConfig } from "./mcp/config/server-config.ts";
-export type { McpSourceOptions } from "./mcp/follow-upstream.ts";
-export type { Logins } from "./mcp/login/logins.ts";
+export type { McpDiagnostics, McpSourceOptions } from "./mcp/follow-upstream.ts";
+export type { LogInOptions } from "./mcp/login/log-in.ts";
+export type { Challenge, KeptLogin, Logins } from "./mcp/login/logins.ts";
 export { createLogins } from "./mcp/login/logins.ts";
 export type { McpSource } from "./mcp/mcp-source.ts";
 export { createMcpSource, fromMcpConfig } from "./mcp/mcp-source.ts";

@@ -14,7 +14,7 @@ export interface TestRunner {
   };
 }
 
-/** Options of {@link describeIndex}. */
+/** Options of {@link describeIndex} and {@link describeStorage}. */
 export interface DescribeIndexOptions {
   /** Behaviours to skip, by name, each with its reason, which is printed. */
   readonly skip?: Readonly<Record<string, string>>;
@@ -44,15 +44,32 @@ export function describeIndex(
   runner: TestRunner,
   options: DescribeIndexOptions = {},
 ): void {
-  const reasons = new Map(Object.entries(options.skip ?? {}));
+  const tests = BEHAVIOURS.map((behaviour) => ({
+    name: behaviour.name,
+    run: () => runBehaviour(behaviour, create),
+  }));
+  describeBehaviours(`${name} as a search index`, tests, runner, options);
+}
+
+/** Runs the behaviours of a port as tests. Skipped ones print their reason. */
+export function describeBehaviours(
+  title: string,
+  behaviours: readonly { readonly name: string; readonly run: () => Promise<void> }[],
+  runner: TestRunner,
+  { skip = {} }: DescribeIndexOptions,
+): void {
+  const reasons = new Map(Object.entries(skip));
   for (const skipped of reasons.keys()) {
-    assert.ok(INDEX_BEHAVIOURS.includes(skipped), `There is no behaviour "${skipped}" to skip.`);
+    assert.ok(
+      behaviours.some(({ name }) => name === skipped),
+      `There is no behaviour "${skipped}" to skip.`,
+    );
   }
-  runner.describe(`${name} as a search index`, () => {
-    for (const behaviour of BEHAVIOURS) {
-      const reason = reasons.get(behaviour.name);
-      if (reason === undefined) runner.test(behaviour.name, () => runBehaviour(behaviour, create));
-      else skipTest(runner, `${behaviour.name} (skipped: ${reason})`);
+  runner.describe(title, () => {
+    for (const { name, run } of behaviours) {
+      const reason = reasons.get(name);
+      if (reason === undefined) runner.test(name, run);
+      else skipTest(runner, `${name} (skipped: ${reason})`);
     }
   });
 }

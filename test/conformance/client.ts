@@ -72,7 +72,7 @@ async function callTools(): Promise<boolean> {
       args: Object.fromEntries(Object.entries(call.arguments).filter(([, value]) => value !== null)),
     })) ?? tools.map(({ op, inputSchema }) => ({ op, args: argsOf(inputSchema) }));
   for (const call of calls) {
-    const answer = await gateway.exec({ ...call, dry_run: false });
+    const answer = await gateway.exec({ ...call, dryRun: false });
     console.log(answer.text);
     if (!answer.ok && ["LOGIN_NEEDED", "UNAVAILABLE"].includes(answer.error.code)) return true;
   }

@@ -155,11 +155,19 @@ describe("a session of the console", () => {
     "console:figures",
     "its searches count nowhere: ledger, learning and figures are of agents",
     async () => {
-      const before = [await shop.gateway.ledger(), shop.gateway.discovery(), shop.gateway.unmet()];
+      const before = [
+        (await shop.gateway.report()).ledger,
+        (await shop.gateway.report()).discovery,
+        (await shop.gateway.report()).unmet,
+      ];
       const sessions = await person.json("/api/sessions");
       await person.json("/api/ask", { query: "a need that only a person has", explain: true });
       await person.json("/api/get", { routes: [{ route: "shop.orders.list" }] });
-      expect([await shop.gateway.ledger(), shop.gateway.discovery(), shop.gateway.unmet()]).toEqual(before);
+      expect([
+        (await shop.gateway.report()).ledger,
+        (await shop.gateway.report()).discovery,
+        (await shop.gateway.report()).unmet,
+      ]).toEqual(before);
       expect(await person.json("/api/sessions")).toEqual(sessions);
     },
   );

@@ -233,8 +233,8 @@ describe("servers", () => {
 
   test("a server that waits for consent starts when a person allows exactly its program", async () => {
     expect(await server("guarded")).toMatchObject({ state: "quarantined", needsConsent: true });
-    const { runs } = (await server("guarded")) ?? {};
-    const { hash } = runs as { hash: string };
+    const { program } = (await server("guarded")) ?? {};
+    const { hash } = program as { hash: string };
     const start = (given: string) => person.send("/api/upstreams/start", { id: "mcp:guarded", hash: given });
     expect((await start("0".repeat(64))).status).toBe(404);
     expect((await server("guarded"))?.state).toBe("quarantined");

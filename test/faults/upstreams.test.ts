@@ -83,7 +83,7 @@ test.each([1, -1])(
     const session = await gateway.openSession({ principal: operator });
     const stored = await gateway.exec({ op: "bad.big_line", args: {}, session });
     const handle = /result:\/\/[\w-]+/.exec(stored.text)?.[0] ?? "";
-    const key = { op: "bad.add", args: { a: 1 }, idempotency_key: "k" };
+    const key = { op: "bad.add", args: { a: 1 }, idempotencyKey: "k" };
     const first = await gateway.exec(key);
     const running = gateway.exec({ op: "bad.slow", args: { ms: 300 } });
     const now = Date.now.bind(Date);
@@ -91,7 +91,7 @@ test.each([1, -1])(
     onTestFinished(() => void vi.restoreAllMocks());
     expect(await running).toMatchObject({ ok: true, result: "at last" });
     const { results } = await gateway.get({ routes: [{ route: handle }], session });
-    expect(results).toMatchObject([{ success: true }]);
+    expect(results).toMatchObject([{ ok: true }]);
     expect(await gateway.exec(key)).toMatchObject({ ok: first.ok });
     expect(await gateway.exec({ op: "bad.add", args: { a: 2 }, session })).toMatchObject({ ok: true });
   },

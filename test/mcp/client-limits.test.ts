@@ -12,6 +12,11 @@ const read = defineTool({
   description: "Reads a long text.",
   execute: () => "Words of a long text, again and again. ".repeat(2_000),
 });
+const readSome = defineTool({
+  name: "read_some",
+  description: "Reads a text that fits the limits of the gateway.",
+  execute: () => "Words of a text, again and again. ".repeat(400),
+});
 const PICTURE = Buffer.alloc(3_000, "a picture").toString("base64");
 const draw = defineTool({
   name: "draw",
@@ -19,7 +24,7 @@ const draw = defineTool({
   execute: () => ({ type: "image", mimeType: "image/png", data: PICTURE }),
 });
 const gateway = createGateway({
-  domains: [defineDomain({ name: "lab", description: "For tests.", tools: [list, read, draw] })],
+  domains: [defineDomain({ name: "lab", description: "For tests.", tools: [list, read, readSome, draw] })],
 });
 const server = createMcpServer(gateway, {});
 
@@ -79,6 +84,9 @@ describe.each(ERAS)("on %s", (era) => {
   });
 
   test("other clients get the limits of the gateway", async () => {
-    expect(await sizeFor("inline-copilots", era, ["lab.read"])).toBeGreaterThan(12_000);
+    const [shown] = await contentFor("inline-copilots", era, ["lab.read_some"]);
+    expect(JSON.stringify(shown).length).toBeGreaterThan(12_000);
+    const [cut] = await contentFor("Cline", era, ["lab.read_some"]);
+    expect(JSON.stringify(cut).length).toBeLessThanOrEqual(8_000);
   });
 });

@@ -2,14 +2,14 @@ import type { Client } from "@modelcontextprotocol/client";
 import { createGateway, type SessionStore } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
-import { createMemorySessionStore } from "../../src/core/storage/session-store.ts";
+import { createSessionStore } from "../../src/core/storage/session-store.ts";
 import { verifies } from "../claims.ts";
 import { clerk, createShop } from "../shop.ts";
 import { connect } from "./connect.ts";
 
 /** Returns a store, and the handles of its open sessions. */
 function countedStore(): { sessions: SessionStore; open: Set<string> } {
-  const store = createMemorySessionStore();
+  const store = createSessionStore();
   const open = new Set<string>();
   const sessions: SessionStore = {
     ...store,
@@ -47,7 +47,7 @@ verifies("session:implied", "a connection has one session, which ends with it", 
   expect(card).toContain("Rules for orders");
   expect(open.size).toBe(1);
   const [session = ""] = open;
-  const { tokens } = await gateway.ledger({ session });
+  const { tokens } = (await gateway.report({ session })).ledger;
   expect(tokens.menu).toBeGreaterThan(300);
   expect(tokens.ask).toBeGreaterThan(20);
   const other = await connect(server, "2025-11-25");

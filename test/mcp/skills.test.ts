@@ -125,7 +125,7 @@ describe.each(ERAS)("skills for a client of %s", (era) => {
     const skills = new SkillsClient(client);
     const guide = "lib://skills/pricing/references/My%20Guide.md";
     expect((await skills.list()).skills).toEqual([]);
-    expect((await gateway.get({ routes: [{ route: guide }] })).results[0]?.success).toBe(false);
+    expect((await gateway.get({ routes: [{ route: guide }] })).results[0]?.ok).toBe(false);
     expect(gateway.pins.list().map(({ route }) => route)).toEqual([
       "lib://skills/pricing",
       "lib://skills/slips",
@@ -133,7 +133,7 @@ describe.each(ERAS)("skills for a client of %s", (era) => {
     await gateway.pins.approve({ route: "lib://skills/pricing" });
     expect((await skills.list()).skills.map(({ uri }) => uri)).toEqual(["skill://lib/pricing/SKILL.md"]);
     expect((await gateway.get({ routes: [{ route: guide }] })).results[0]).toMatchObject({
-      success: true,
+      ok: true,
       data: { content: "# Guide" },
     });
   });
@@ -183,7 +183,7 @@ describe("skills of an upstream", () => {
     const { results } = await gateway.get({
       routes: [{ route }, { route: `${route}/references/My%20Guide.md` }, { route: `${route}/nothing.md` }],
     });
-    expect(results.map(({ success }) => success)).toEqual([true, true, false]);
+    expect(results.map(({ ok }) => ok)).toEqual([true, true, false]);
     expect(results[0]).toMatchObject({ data: { content: expect.stringContaining("Take **all** costs") } });
     expect(results[0]).toMatchObject({
       data: { content: expect.stringContaining(`${route}/scripts/run.py`) },
@@ -236,9 +236,9 @@ describe("skills of an upstream", () => {
       expect((await gateway.view()).find(route)?.status?.state).toBe("quarantined");
     });
     const file = { route: `${route}/scripts/run.py` };
-    expect((await gateway.get({ routes: [file] })).results[0]?.success).toBe(false);
+    expect((await gateway.get({ routes: [file] })).results[0]?.ok).toBe(false);
     await gateway.pins.approve({ route });
-    expect((await gateway.get({ routes: [file] })).results[0]?.success).toBe(true);
+    expect((await gateway.get({ routes: [file] })).results[0]?.ok).toBe(true);
   });
 
   test("of a hostile server are refused or not served; its tools stay", async () => {
@@ -264,7 +264,7 @@ describe("skills of an upstream", () => {
         { route: "up://skills/hidden" },
       ],
     });
-    expect(read.results.map(({ success }) => success)).toEqual([false, false, false, true]);
+    expect(read.results.map(({ ok }) => ok)).toEqual([false, false, false, true]);
     expect(read.text).not.toMatch(/[\u{E0000}-\u{E007F}\u202E]/u);
     expect(read.text).not.toContain("other content");
     const { client } = await connect(createMcpServer(gateway), "2026-07-28");

@@ -19,7 +19,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     verifies("mcp:both-eras", "lists, asks, reads and runs", async () => {
       const { server, calls } = serve();
       const { client } = await open(server, era);
-      expect(client.getInstructions()).toContain("- shop: Orders and customers of a small shop.");
+      expect(client.getInstructions()).toContain("shop (Orders and customers of a small shop)");
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(["ask", "help", "get", "exec"]);
 
@@ -102,7 +102,7 @@ describe("surfaces", () => {
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(names);
       expect(countTokens(JSON.stringify(await gateway.menu(options)))).toBeLessThanOrEqual(900);
-      expect(JSON.stringify(tools)).toContain("Behind it: shop");
+      expect(JSON.stringify(tools)).toMatch(/Behind it, to call by \w+ as domain\.name:\\n- shop: /);
       for (const tool of tools) {
         expect(tool).toMatchObject({ title: expect.any(String) });
         expect(tool).not.toHaveProperty("outputSchema");

@@ -1,8 +1,7 @@
 // Walks the telemetry chapter of the agent framework's document: the hierarchy of spans and their attributes.
-import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createGateway, defineDomain, defineTool, startTelemetry } from "keyhole";
 import { createAgent, run } from "keyhole/agent";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
-import { startTelemetry } from "keyhole/telemetry";
 import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { recordAgentEvents } from "../../src/agent/loop/record-agent-events.ts";

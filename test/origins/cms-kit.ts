@@ -1,6 +1,6 @@
 import { generateText, isStepCount } from "ai";
 import { createGateway, type Gateway } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { onTestFinished } from "vitest";
 import { createCms } from "../../examples/cms/cms.ts";
@@ -87,7 +87,7 @@ export async function toolSearch(
   gateway: Gateway,
   input: { query: string; limit?: number },
 ): Promise<ToolSearchAnswer> {
-  const { tools } = await createDisclosure(gateway);
+  const { tools } = await toAISDKTools(gateway);
   const options = { toolCallId: "1", messages: [], context: undefined };
   return (await tools.tool_search!.execute!(input as never, options as never)) as ToolSearchAnswer;
 }
@@ -99,7 +99,7 @@ export async function converse(
   session?: string,
 ) {
   const model = createScriptedModel(replies);
-  const { session: handle, ...disclosure } = await createDisclosure(gateway, session ? { session } : {});
-  const { text } = await generateText({ ...disclosure, model, prompt, stopWhen: isStepCount(10) });
+  const { session: handle, ...turn } = await toAISDKTools(gateway, session ? { session } : {});
+  const { text } = await generateText({ ...turn, model, prompt, stopWhen: isStepCount(10) });
   return { text, requests: model.requests, session: handle };
 }

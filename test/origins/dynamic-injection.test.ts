@@ -1,8 +1,14 @@
 // Walks the plan of dynamic tool injection: its CMS tools, tool_search, rules, working memory and measures.
 import { ToolLoopAgent } from "ai";
-import { createGateway, defineDomain, defineTool, type Gateway, loadTokenCounter } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
-import { startTelemetry } from "keyhole/telemetry";
+import {
+  createGateway,
+  defineDomain,
+  defineTool,
+  type Gateway,
+  loadTokenCounter,
+  startTelemetry,
+} from "keyhole";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createScriptedModel } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startCollector } from "../otlp-collector.ts";
@@ -266,8 +272,8 @@ describe("phase 7: the agent", () => {
 
   test("the options fit ToolLoopAgent as they are", async () => {
     const model = createScriptedModel([{ text: "Hello." }]);
-    const { session: _, ...disclosure } = await createDisclosure(openCms());
-    const { text } = await new ToolLoopAgent({ ...disclosure, model }).generate({ prompt: "Hello" });
+    const { session: _, ...turn } = await toAISDKTools(openCms());
+    const { text } = await new ToolLoopAgent({ ...turn, model }).generate({ prompt: "Hello" });
     expect(text).toBe("Hello.");
     expect(model.requests[0]?.tools).toEqual(["tool_search"]);
   });
@@ -290,7 +296,7 @@ describe("phase 8: tokens", () => {
       "Create about page with hero and image",
     );
     expect(overhead(complex.requests.at(-1))).toBeLessThanOrEqual(1_800);
-    const { everything } = await gateway.ledger();
+    const { everything } = (await gateway.report()).ledger;
     expect(everything).toBeGreaterThan(3_000);
   });
 });
@@ -315,7 +321,7 @@ describe("phase 9: discovery's figures", () => {
     const gateway = openCms();
     await gateway.ready();
     await work(gateway);
-    const { searches, found: hits, ledToCall, by, meanMs } = gateway.discovery();
+    const { searches, found: hits, ledToCall, by, meanMs } = (await gateway.report()).discovery;
     expect({ searches, hits, ledToCall }).toEqual({ searches: 3, hits: 2, ledToCall: 1 });
     expect(by.words + by.vectors + by.both).toBe(3);
     expect(by.words).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 // Walks the document about routes and guidance (Ernesto): its domains, calls and codes, as they are written.
-import { type DomainDefinition, defineDomain, onEvent } from "keyhole";
+import { createToolbox, type DomainDefinition, defineDomain, onEvent } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
@@ -14,19 +14,26 @@ import {
   QUERY,
 } from "./ernesto-domains.ts";
 
+/** The answer of `get` as the document's JSON. */
+async function getJson(input: object) {
+  const toolbox = await createToolbox(open(ALL), { surface: "routes" });
+  return (await toolbox.call("get", input)).data as { results: object[]; summary: object };
+}
+
 describe("routes", () => {
   test.each([ANALYST, QUERY, "warehouse://resources/facts/fact_orders", "logs://tools/hidden/user-activity"])(
     "%s is the address of one entry",
     async (route) => {
-      const { results } = await open(ALL).get({ routes: [{ route, params: { sql: "select 1" } }] });
-      expect(results).toMatchObject([{ route, success: true }]);
+      expect(await getJson({ routes: [{ route, params: { sql: "select 1" } }] })).toMatchObject({
+        results: [{ route, success: true }],
+      });
     },
   );
 });
 
 describe("get", () => {
   test("answers with content and guidance of each route, and a summary", async () => {
-    const { results, summary } = await open(ALL).get({
+    const { results, summary } = await getJson({
       routes: [{ route: ANALYST, params: { query: "..." } }, { route: "logs://tools/investigator" }],
     });
     expect(results[0]).toMatchObject({
@@ -101,7 +108,7 @@ describe("progressive disclosure", () => {
     );
     const next = async (route: string, params: Record<string, unknown>) => {
       const { results } = await gateway.get({ routes: [{ route, params }], session });
-      return results.flatMap((each) => (each.success ? each.data.guidance.map((step) => step.route) : []));
+      return results.flatMap((each) => (each.ok ? each.data.guidance.map((step) => step.route) : []));
     };
     expect(await next(ANALYST, { query: "fraud user X" })).toContain(INVESTIGATION);
     expect(await next(INVESTIGATION, { user_id: "X" })).toEqual([
@@ -165,7 +172,7 @@ describe("scopes", () => {
         { routes: [{ route, params: { sql: "select 1" } }] },
         withScopes(...scopes),
       );
-      return results[0]?.success ? "" : results[0]?.error.code;
+      return results[0]?.ok ? "" : results[0]?.error.code;
     };
     expect(await codeOf(ANALYST)).toBe("ACCESS_DENIED");
     expect(await codeOf(ANALYST, "internal")).toBe("");

@@ -194,7 +194,7 @@ export function openLibrary(
     read: async (route: string): Promise<string> => {
       const { results } = await gateway.get({ routes: [{ route }] });
       const [result] = results;
-      return result?.success ? String(result.data.content) : (result?.error.code ?? "");
+      return result?.ok ? String(result.data.content) : (result?.error.code ?? "");
     },
   };
 }

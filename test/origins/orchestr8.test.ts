@@ -37,7 +37,7 @@ describe("static URIs", () => {
         { route: "@orchestr8://agents/match?query=typescript" },
       ],
     });
-    expect(summary).toMatchObject({ success: 2 });
+    expect(summary).toMatchObject({ succeeded: 2 });
   });
 
   test("a library of another name keeps the scheme of its files", async () => {
@@ -200,7 +200,7 @@ describe("mode full", () => {
     const { gateway } = openLibrary({ ...ORCHESTR8, ...LONG_FRAGMENTS });
     const route = "orchestr8://match?query=sending+invoices&mode=full&maxTokens=12000";
     const [result] = (await gateway.get({ routes: [{ route }] })).results;
-    if (!result?.success) expect.fail("failed");
+    if (!result?.ok) expect.fail("failed");
     expect(result.data.stored).toBeUndefined();
     const tokens = countTokens(String(result.data.content));
     expect(tokens).toBeGreaterThan(12_000 * 0.75);

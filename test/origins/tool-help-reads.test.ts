@@ -11,7 +11,7 @@ describe("read before write", () => {
     op: string,
     args: Record<string, unknown>,
   ) {
-    const answer = await gateway.exec({ op, args, session, dry_run: false });
+    const answer = await gateway.exec({ op, args, session, dryRun: false });
     expect(answer.ok, answer.text).toBe(true);
     return answer.meta.warnings;
   }
@@ -89,7 +89,7 @@ describe("read before write", () => {
       error: {
         code: "CONFLICT",
         details: { read: { op: "onto.task.search", args: { search: "Do research now" } } },
-        help_path: "onto.task.create",
+        helpPath: "onto.task.create",
       },
     });
     const read = { op: "onto.task.search", args: { search: "Do research now" } };

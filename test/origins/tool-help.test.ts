@@ -1,6 +1,13 @@
 // Walks the document about tool help: its operations, commands, envelopes and rules, as they are written.
 import { resolve } from "node:path";
-import { createToolbox, defineDomain, defineResource, defineTool, loadTokenCounter } from "keyhole";
+import {
+  type CallOptions,
+  createToolbox,
+  defineDomain,
+  defineResource,
+  defineTool,
+  loadTokenCounter,
+} from "keyhole";
 import { createOpenApiSource, fromMcpConfig } from "keyhole/sources";
 import { describe, expect, test } from "vitest";
 import {
@@ -20,13 +27,19 @@ const POLICY = {
     "Prefer onto.task.update over a second task",
   ],
   dont: ["Research/analysis requests you can do now", "Creating tasks to look helpful"],
-  edge_cases: ["If ambiguous, ask 1 clarifying question or proceed without creating"],
+  edgeCases: ["If ambiguous, ask 1 clarifying question or proceed without creating"],
 };
 
 async function helpOf(path: string, gateway = open()) {
   const answer = await gateway.help({ path, format: "short" });
   if (answer.kind === "directory") throw answer;
   return answer;
+}
+
+/** The answer of `tool_exec` as the document's JSON. */
+async function execJson(input: object, options?: CallOptions) {
+  const toolbox = await createToolbox(open(), { surface: "commands" });
+  return (await toolbox.call("tool_exec", input, options)).data;
 }
 
 async function directoryOf(path: string, gateway = open()) {
@@ -38,7 +51,7 @@ async function directoryOf(path: string, gateway = open()) {
 describe("registry generation", () => {
   test("every op of the command taxonomy is there under its function, with its kind, and runs", async () => {
     const gateway = open();
-    const { ops, registry_version } = gateway.registry();
+    const { ops, registry_version } = (await gateway.report()).registry;
     expect(registry_version).toBe(gateway.version);
     for (const [kind, commands] of Object.entries(COMMANDS)) {
       for (const [op, tool_name] of Object.entries(commands)) {
@@ -50,15 +63,15 @@ describe("registry generation", () => {
           group: op.split(".")[0],
           kind,
         });
-        const answer = await gateway.exec({ op, args: anyArgs(ops[op]!.parameters_schema), dry_run: true });
+        const answer = await gateway.exec({ op, args: anyArgs(ops[op]!.parameters_schema), dryRun: true });
         expect(answer.ok, answer.text).toBe(true);
       }
     }
     expect(ops["onto.task.list"]).toMatchObject({ entity: "task", action: "list" });
   });
 
-  test("the lists of chat tools become the document's ops, by name or by its special cases", () => {
-    const { ops } = open().registry();
+  test("the lists of chat tools become the document's ops, by name or by its special cases", async () => {
+    const { ops } = (await open().report()).registry;
     const names = Object.fromEntries(Object.values(ops).map(({ op, tool_name }) => [op, tool_name]));
     expect(Object.keys(names)).toHaveLength(
       ONTOLOGY_READ_TOOLS.length + ONTOLOGY_WRITE_TOOLS.length + UTILITY_TOOL_DEFINITIONS.length,
@@ -254,7 +267,7 @@ describe("policies", () => {
 
 describe("tool.exec", () => {
   test("answers in the document's envelope", async () => {
-    const answer = await open().exec({ op: "onto.task.list", args: {} });
+    const answer = await execJson({ op: "onto.task.list", args: {} });
     expect(answer).toMatchObject({
       op: "onto.task.list",
       ok: true,
@@ -268,7 +281,7 @@ describe("tool.exec", () => {
   });
 
   test("a wrong argument is answered with the fields, the nearest name and help_path", async () => {
-    const answer = await open().exec({ op: "onto.task.update", args: { taskid: "task_1" } });
+    const answer = await execJson({ op: "onto.task.update", args: { taskid: "task_1" } });
     expect(answer).toMatchObject({
       op: "onto.task.update",
       ok: false,
@@ -290,22 +303,21 @@ describe("tool.exec", () => {
     const dry = await gateway.exec({ op, args });
     expect(dry).toMatchObject({ ok: true, result: { simulated: true, would_call: op, args } });
     expect(dry.text).toContain("dry_run: false");
-    const applied = await gateway.exec({ op, args, dry_run: false });
+    const applied = await gateway.exec({ op, args, dryRun: false });
     expect(applied.ok && applied.result).not.toHaveProperty("simulated");
   });
 
   test("every error has a help path", async () => {
-    const gateway = open();
     const nobody = { principal: { id: "nobody", scopes: [], allowWrite: false } };
-    const errors = [
-      await gateway.exec({ op: "onto.task.nothing", args: {} }),
-      await gateway.exec({ op: "onto.task.create", args: { title: "x" } }, nobody),
-      await gateway.exec({ op: "", args: {} }),
-    ].map((answer) => (answer.ok ? undefined : answer.error));
-    expect(errors).toMatchObject([
-      { code: "NOT_FOUND", help_path: "onto.task" },
-      { code: "PERMISSION_DENIED", help_path: "onto.task.create" },
-      { help_path: "root" },
+    const answers = [
+      await execJson({ op: "onto.task.nothing", args: {} }),
+      await execJson({ op: "onto.task.create", args: { title: "x" } }, nobody),
+      await execJson({ op: "", args: {} }),
+    ];
+    expect(answers).toMatchObject([
+      { error: { code: "NOT_FOUND", help_path: "onto.task" } },
+      { error: { code: "PERMISSION_DENIED", help_path: "onto.task.create" } },
+      { error: { help_path: "root" } },
     ]);
   });
 });
@@ -313,17 +325,17 @@ describe("tool.exec", () => {
 describe("spellings", () => {
   test("tool.help, tool.exec and tool.batch are accepted in code", async () => {
     const gateway = open();
-    const help = await gateway.run("tool.help", { path: "onto.task", format: "short" });
+    const help = await gateway.call("tool.help", { path: "onto.task", format: "short" });
     expect(help.text).toBe((await gateway.help({ path: "onto.task" })).text);
-    const run = await gateway.run("tool.exec", { op: "onto.task.list", args: {} });
+    const run = await gateway.call("tool.exec", { op: "onto.task.list", args: {} });
     expect(run).toMatchObject({ ok: true, op: "onto.task.list" });
-    const both = await gateway.run("tool.batch", {
+    const both = await gateway.call("tool.batch", {
       requests: [
         { help: { path: "onto.task.list", format: "short" } },
         { exec: { op: "onto.task.list", args: {} } },
       ],
     });
-    expect(both).toMatchObject({ ok: true, summary: { total: 2, success: 2 } });
+    expect(both).toMatchObject({ ok: true, summary: { total: 2, succeeded: 2 } });
   });
 
   test("a toolbox accepts them too, on every surface that has the operation", async () => {

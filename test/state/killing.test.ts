@@ -113,7 +113,7 @@ async function work(number: number, balancer: Balancer, seen: Seen, ending: Abor
   let handle = "";
   for (let job = 0; !ending.aborted; job += 1) {
     const id = `${number}-${job}`;
-    const call = { op: "till.card.charge", args: { id }, idempotency_key: id, session };
+    const call = { op: "till.card.charge", args: { id }, idempotencyKey: id, session };
     const answer = await own("exec", call);
     seen.calls += 1;
     const charged = /"?number"?: ?(\d+)/.exec(answer)?.[1];

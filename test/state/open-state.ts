@@ -12,7 +12,7 @@ import { createIdempotency } from "../../src/core/storage/idempotency.ts";
 import { createPlanStore, type PlanStore } from "../../src/core/storage/plan-store.ts";
 import { openRecordFile } from "../../src/core/storage/record-file.ts";
 import { createResultStore } from "../../src/core/storage/result-store.ts";
-import { createMemorySessionStore, createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
+import { createSessionStore, createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
 import { createSpentApprovals } from "../../src/core/storage/spent-approvals.ts";
 import { openLearningLog } from "../../src/search/learning/learning-log.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -52,7 +52,7 @@ export const MEMORY: StateKind = {
     open: async ({ sessions, idempotency } = {}) => {
       const results = createResultStore();
       return {
-        sessions: createMemorySessionStore(sessions),
+        sessions: createSessionStore(undefined, sessions),
         results,
         idempotency: createIdempotency(results, idempotency),
         plans: createPlanStore(),

@@ -12,7 +12,14 @@ let count = 0;
 /** Acts after the record of each act, until it is killed. */
 async function act(): Promise<never> {
   for (;;) {
-    store.add({ kind: "allowed", principal: "ann", what: "server", name: `${count}`, digest: "d" });
+    store.add({
+      kind: "allowed",
+      actor: "ann",
+      principal: "ann",
+      what: "server",
+      name: `${count}`,
+      digest: "d",
+    });
     await store.flush();
     appendFileSync(mark, "acted\n");
     if (count === 0) console.log("acting");
@@ -26,7 +33,14 @@ for await (const word of createInterface({ input: process.stdin })) {
   const most = word === "fill" ? 1_000 : count + 3;
   let told = "written";
   while (count < most && told === "written") {
-    store.add({ kind: "allowed", principal: "ann", what: "server", name: `${count}`, digest: "d" });
+    store.add({
+      kind: "allowed",
+      actor: "ann",
+      principal: "ann",
+      what: "server",
+      name: `${count}`,
+      digest: "d",
+    });
     count += 1;
     try {
       await store.flush();

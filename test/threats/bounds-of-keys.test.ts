@@ -34,7 +34,7 @@ function createTill() {
   const gateway = createGateway({ domains: [domain], principal: cashier });
   onTestFinished(() => gateway.close());
   const chargeOnce = (card: string, key: string, principal = cashier) =>
-    gateway.exec({ op: "till.card.charge", args: { card }, idempotency_key: key }, { principal });
+    gateway.exec({ op: "till.card.charge", args: { card }, idempotencyKey: key }, { principal });
   return { gateway, charges, chargeOnce };
 }
 
@@ -42,7 +42,7 @@ test("T17: a reader that sends 10,001 keys does not make another's charge run tw
   const { gateway, charges, chargeOnce } = createTill();
   await chargeOnce("visa", "k");
   for (let sent = 0; sent <= 10_000; sent += 1) {
-    await gateway.exec({ op: "till.page.read", args: {}, idempotency_key: `${sent}` }, { principal: reader });
+    await gateway.exec({ op: "till.page.read", args: {}, idempotencyKey: `${sent}` }, { principal: reader });
   }
   expect(await chargeOnce("visa", "k")).toMatchObject({ ok: true, result: { charged: "visa" } });
   expect(charges).toEqual(["visa"]);

@@ -10,7 +10,7 @@ import {
   type ResultStore,
 } from "../../src/core/storage/result-store.ts";
 import {
-  createMemorySessionStore,
+  createSessionStore,
   createSqliteSessionStore,
   isKnown,
   type SessionStore,
@@ -19,7 +19,7 @@ import { APPROVAL_MS, createSpentApprovals } from "../../src/core/storage/spent-
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const SESSIONS: Record<string, () => Promise<SessionStore>> = {
-  memory: async () => createMemorySessionStore(),
+  memory: async () => createSessionStore(),
   SQLite: async () => {
     const store = await createSqliteSessionStore(":memory:");
     onTestFinished(() => store.close());

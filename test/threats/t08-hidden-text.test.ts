@@ -95,7 +95,7 @@ test("T8: no operation on any surface shows a raw control, bidi, zero-width or t
     await gateway.ask({ query: "read named chosen greet" }),
     ...(await Promise.all(
       [...routes, ...readables.map(({ route }) => route)].map((path) =>
-        gateway.help({ path, format: "full", include_schemas: true }),
+        gateway.help({ path, format: "full", includeSchemas: true }),
       ),
     )),
     await gateway.get({

@@ -26,7 +26,7 @@ function gatewayWith(names: readonly string[], options: McpSourceOptions = {}) {
 async function outcomeOfGet(gateway: ReturnType<typeof gatewayWith>, name: string): Promise<string> {
   const { results } = await gateway.get({ routes: [{ route: `liar://tools/${name}` }] });
   const [result] = results;
-  return result?.success ? "ran" : (result?.error.code ?? "no result");
+  return result?.ok ? "ran" : (result?.error.code ?? "no result");
 }
 
 const NAMES = ["deleteEverything", "update_page", "get_page", "horizon"];

@@ -75,7 +75,7 @@ test("T20: a call has a record before it runs and one after it, tied to its answ
     decided: "run",
     definition: expect.stringMatching(/^[0-9a-f]{64}$/),
     args: { text: "string(5)", tags: "array(2)" },
-    traceId: (answer as { meta?: { trace_id?: string } }).meta?.trace_id ?? expect.stringMatching(/^tr_/),
+    traceId: (answer as { meta?: { traceId?: string } }).meta?.traceId ?? expect.stringMatching(/^tr_/),
     at: expect.stringMatching(/^\d{4}-.+Z$/),
   });
   expect(ended).toMatchObject({ kind: "call-ended", outcome: "ok", result: "object(2)", principal: "clerk" });
@@ -96,8 +96,8 @@ test("T20: how a call was decided is recorded: run, dry, approved and by whom, a
   await gateway.exec(refund, by(false));
   await gateway.exec(ORDER, { principal: reader });
   await gateway.exec({ op: "shop.order.create", args: { customer: 7 } });
-  await gateway.exec({ ...ORDER, idempotency_key: "k" });
-  await gateway.exec({ ...ORDER, idempotency_key: "k" });
+  await gateway.exec({ ...ORDER, idempotencyKey: "k" });
+  await gateway.exec({ ...ORDER, idempotencyKey: "k" });
   await gateway.get({ routes: ["shop.order.create"] });
   const shown = (await records()).map((record) => {
     const { kind, decided, approvedBy, outcome } = record as unknown as Record<string, string>;
@@ -213,7 +213,7 @@ test("T20: a log that fails closed refuses writes while it cannot be written, an
   const store = createFileAuditStore({ path });
   const { domains, calls } = createShop();
   const { gateway } = openShop({ domains, audit: { store, failClosed: true } });
-  const keyed = { ...ORDER, idempotency_key: "k" };
+  const keyed = { ...ORDER, idempotencyKey: "k" };
   expect(await gateway.exec(keyed)).toMatchObject({ ok: false, error: { code: "AUDIT_FAILED" } });
   expect(calls.made).toEqual([]);
   expect(await gateway.exec({ op: "shop.order.list", args: {} })).toMatchObject({ ok: true });

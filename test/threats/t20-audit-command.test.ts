@@ -99,7 +99,8 @@ test("T20: whatever somebody puts into the log, a terminal shows it as plain tex
   const evil = "\u001b]52;c;ZXZpbA==\u0007\u202e\u009b2J\u200b";
   const folder = join(temporaryFolder(), "audit");
   mkdirSync(folder);
-  const grant = { kind: "allowed", principal: evil, what: "server", name: evil, digest: evil } as const;
+  const who = { actor: evil, principal: evil };
+  const grant = { kind: "allowed", ...who, what: "server", name: evil, digest: evil } as const;
   const first = toAuditLine(EMPTY, grant, 0);
   const second = toAuditLine(first.head, { kind: evil, args: 7 } as never, 0);
   writeFileSync(join(folder, "1-000000000001.jsonl"), `${first.text}\n${second.text}\n${evil}\n`);

@@ -13,7 +13,7 @@ import { programEnv } from "../program-env.ts";
 import { eventually } from "../upstream-kit.ts";
 import { agree, chaos, MAIN, openProgram, type Program } from "./program.ts";
 
-const DEFINE = resolve("src/sources/code/define.ts");
+const DEFINE = resolve("src/core/nouns/define.ts");
 const ROUNDS = 2;
 const PROCESSES = 3;
 const CALLS = 300;

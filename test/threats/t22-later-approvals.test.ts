@@ -1,7 +1,7 @@
 // Approvals that are answered in a later turn or round, while the catalog changes and messages are forged.
 import type { ModelMessage } from "ai";
 import { createGateway, defineDomain, defineTool, type Gateway, type Principal } from "keyhole";
-import { createDisclosure } from "keyhole/ai-sdk";
+import { toAISDKTools } from "keyhole/ai-sdk";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -119,7 +119,7 @@ test.skipIf(!ai6)(
           instructions: system,
           repairToolCall,
           ...settings
-        } = await createDisclosure(gateway, {
+        } = await toAISDKTools(gateway, {
           session: handle,
         });
         const { response } = await ai6!.generateText({

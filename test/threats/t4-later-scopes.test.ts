@@ -42,7 +42,7 @@ function open() {
 
 test("T4: an idempotency key answers its own principal alone, and only while its scopes allow the call", async () => {
   const { gateway, paid } = open();
-  const call = { op: "pay.payment.create", args: { sum: 5 }, idempotency_key: "same" };
+  const call = { op: "pay.payment.create", args: { sum: 5 }, idempotencyKey: "same" };
   const pay = (principal: Principal) => gateway.exec(call, { principal });
   expect(await pay(before)).toMatchObject({ ok: true, result: { number: 1 } });
   expect(await pay(before)).toMatchObject({ ok: true, result: { number: 1 } });
@@ -55,7 +55,7 @@ test("T4: an idempotency key answers no call of another tool that took over the 
   const { gateway, paid } = open();
   const pay = () =>
     gateway.exec(
-      { op: "pay.payment.create", args: { sum: 5 }, idempotency_key: "same" },
+      { op: "pay.payment.create", args: { sum: 5 }, idempotencyKey: "same" },
       { principal: before },
     );
   expect(await pay()).toMatchObject({ ok: true, result: { number: 1 } });
@@ -71,7 +71,7 @@ test("T4: a plan runs by the scopes of whoever runs it, not by those that made i
   const code =
     "const all = await tools.pay.salary.list({}); await tools.pay.payment.create({ sum: all[0] }); return all;";
   const plan = async () => {
-    const { text } = await gateway.run({ code, dry_run: true }, { principal: before });
+    const { text } = await gateway.run({ code, dryRun: true }, { principal: before });
     return /plan_[\w-]+/.exec(text)![0];
   };
   const run = async (principal: Principal) => gateway.run({ plan: await plan() }, { principal });

@@ -83,7 +83,7 @@ describe.each([MEMORY, FILES, PGLITE])("in $name", (kind) => {
     expect(await read(listed, before)).toMatchObject({ ok: true });
     expect(await read(listed, narrow)).toMatchObject({ ok: true });
     expect(await read(listed, after)).toMatchObject(closed(listed));
-    const keyed = { op: "pay.salary.raise", dry_run: false, idempotency_key: "k" };
+    const keyed = { op: "pay.salary.raise", dryRun: false, idempotencyKey: "k" };
     const approving = { principal: before, approve: () => true };
     const raised = await stored(gateway.exec(keyed, approving));
     expect(await stored(gateway.exec(keyed, approving))).toBe(raised);
@@ -115,7 +115,7 @@ describe.each([MEMORY, FILES, PGLITE])("in $name", (kind) => {
     const described = async (path: string, more = {}) =>
       HANDLE.exec((await gateway.help({ path, ...more }, { principal: before })).text)![0];
     const listed = await described("many");
-    const entry = await described("many.thing.make_0", { include_schemas: true });
+    const entry = await described("many.thing.make_0", { includeSchemas: true });
     const wrong = await gateway.exec({ op: "many.thing.make_0", args: { arg_0: 1 } }, { principal: before });
     const [details] = HANDLE.exec(wrong.text)!;
     for (const handle of [listed, entry, details]) {

@@ -1,8 +1,7 @@
 // A site on this machine that starts with the first request, and the guarded fetch that reaches it.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { problem } from "keyhole";
-import { createGuardedFetch, type GuardedFetch } from "keyhole/sources";
+import { createGuardedFetch, type GuardedFetch, problem } from "keyhole";
 import { toHtml } from "./html.ts";
 import { PAGES } from "./pages.ts";
 

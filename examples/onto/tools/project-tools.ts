@@ -66,7 +66,7 @@ export function projectTools(onto: Onto): AnyTool[] {
           "A second project for what is part of one that exists",
           "Entities that the user did not mention",
         ],
-        edge_cases: [
+        edgeCases: [
           "Little is known: create the project alone and ask for the goal",
           "Looks like one that exists: ask which is meant",
         ],
@@ -150,5 +150,5 @@ export function projectTools(onto: Onto): AnyTool[] {
 }
 
 function wrong(field: string, message: string) {
-  return problem("INVALID_PARAMS", { name: "create_onto_project" }, { field_errors: [{ field, message }] });
+  return problem("INVALID_PARAMS", { name: "create_onto_project" }, { fieldErrors: [{ field, message }] });
 }

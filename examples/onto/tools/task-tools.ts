@@ -34,7 +34,7 @@ export function taskTools(onto: Onto): AnyTool[] {
           "Work that you can do now, such as research or analysis",
           "Tasks that only make you look busy",
         ],
-        edge_cases: ["Not clear whether a task is wanted: ask one question, or go on without"],
+        edgeCases: ["Not clear whether a task is wanted: ask one question, or go on without"],
       },
       phrases: ["add a task", "put it on the to-do list", "remind someone to do something"],
       relatedTools: ["search_onto_tasks", "list_onto_tasks"],

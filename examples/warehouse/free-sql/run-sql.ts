@@ -10,8 +10,8 @@ const MOST_BYTES = 8_000_000;
 export async function runSql(request: SqlRequest, ms: number, { signal }: CallContext): Promise<unknown> {
   const answer = JSON.parse(await answerOf(request, ms, signal)) as SqlAnswer;
   if (answer.ok) return answer.result;
-  const field_errors = [{ field: "sql", message: answer.reason }];
-  throw problem("INVALID_PARAMS", { name: "the SQL" }, { field_errors });
+  const fieldErrors = [{ field: "sql", message: answer.reason }];
+  throw problem("INVALID_PARAMS", { name: "the SQL" }, { fieldErrors });
 }
 
 function answerOf(request: SqlRequest, ms: number, signal: AbortSignal): Promise<string> {

@@ -54,7 +54,7 @@ export async function openCustomCommands(
       const params = toParams(entry, argument);
       const answer = await gateway.get({ routes: [{ route: entry.route, params }] });
       const [result] = answer.results ?? [];
-      if (!result?.success) throw problem("INVALID_INPUT", { operation: `/${name}`, reason: answer.text });
+      if (!result?.ok) throw problem("INVALID_INPUT", { operation: `/${name}`, reason: answer.text });
       const content: unknown = result.data?.content;
       return typeof content === "string" ? content : answer.text;
     },

@@ -44,7 +44,7 @@ function factsOf(folder: string) {
   return { folder, system: `${platform()} ${release()} (${arch()})`, date: `${day}, ${date.join("-")}` };
 }
 
-/** The prompt that the terminal agent starts with, in about 300 tokens. It names no tool: the disclosure does. */
+/** The prompt that the terminal agent starts with, in about 300 tokens. It names no tool: the instructions of the tools do. */
 export function corePrompt({ folder, system, date }: PromptFacts): string {
   return `You are Keyhole, an agent that works for a person in a terminal.
 

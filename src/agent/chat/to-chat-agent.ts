@@ -150,7 +150,7 @@ export async function toChatAgent(
       cardOf: questions.cardOf,
       context: async () => {
         const { counts, ...state } = await contextOf(agent, session as SessionState);
-        const { everything } = await gateway.ledger();
+        const { everything } = (await gateway.report()).ledger;
         return {
           ...state,
           everything,

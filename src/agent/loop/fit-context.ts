@@ -22,11 +22,11 @@ const DEFAULT_WINDOW = 128_000;
 
 /** The tokens of a conversation's next request, without its prompt. */
 export async function contextOf(agent: Agent, session: SessionState) {
-  const disclosure = await disclose(agent, session);
+  const turnTools = await disclose(agent, session);
   const skills = await skillsFor(agent.options, session, "");
-  const instructions = await toInstructions(agent.options, disclosure.instructions, skills.text);
+  const instructions = await toInstructions(agent.options, turnTools.instructions, skills.text);
   const model = await modelOf(agent);
-  const request = await toRequest(disclosure, [], session, instructions, model);
+  const request = await toRequest(turnTools, [], session, instructions, model);
   const counts = await countContext(request, await loadTokenCounter());
   return { counts, total: totalOf(counts), ...windowFor(agent, model), model: nameOf(model) };
 }

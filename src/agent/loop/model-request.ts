@@ -1,7 +1,7 @@
 import { type LanguageModel, NoSuchToolError, type StepResult, type TextStreamPart, type ToolSet } from "ai";
 import type { Approve } from "../../core/calls/call-environment.ts";
 import { traceBelow } from "../../core/telemetry/trace-context.ts";
-import { createLoopDisclosure, type LoopDisclosure } from "../../faces/ai-sdk/disclosure.ts";
+import { createLoopTools, type LoopTools } from "../../faces/ai-sdk/ai-sdk-tools.ts";
 import { type ContextRequest, type InstructionParts, joinTexts } from "../context/count-context.ts";
 import { type FinishReason, toFinishReason } from "../models/model-answer.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
@@ -10,14 +10,14 @@ import { NO_TOKENS, type TokenUse, toTokenUse } from "./agent-event.ts";
 import type { ModelToolCall } from "./call-tools.ts";
 import { approveIn, type RunContext, runContext, type Untraced } from "./run-context.ts";
 
-type Prepare = Parameters<LoopDisclosure["prepareStep"]>[0];
+type Prepare = Parameters<LoopTools["prepareStep"]>[0];
 
-/** The part of a finished step that a disclosure reads. */
+/** The part of a finished step that the turn reads. */
 export type FinishedStep = Pick<StepResult<ToolSet>, "toolResults">;
 
 /** The next request of a conversation: the tools in a stable order, the instructions, the messages. */
 export async function toRequest(
-  disclosure: LoopDisclosure,
+  turnTools: LoopTools,
   steps: readonly FinishedStep[],
   session: Pick<SessionState, "shown">,
   instructions: InstructionParts,
@@ -33,15 +33,15 @@ export async function toRequest(
     instructions: whole,
     initialInstructions: whole,
   };
-  // The AI SDK's own loop passes more fields, which a disclosure does not read.
-  const prepared = (await disclosure.prepareStep(asked as unknown as Prepare)) ?? {};
-  const names = prepared.activeTools ?? Object.keys(disclosure.tools);
-  const tools = names.map((name) => [name, withoutExecute(disclosure.tools[name]!)]);
+  // The AI SDK's own loop passes more fields, which `prepareStep` does not read.
+  const prepared = (await turnTools.prepareStep(asked as unknown as Prepare)) ?? {};
+  const names = prepared.activeTools ?? Object.keys(turnTools.tools);
+  const tools = names.map((name) => [name, withoutExecute(turnTools.tools[name]!)]);
   const reminded = typeof prepared.instructions === "string" ? prepared.instructions : whole;
   const memory = reminded.slice(whole.length).trim();
   return {
     tools: Object.fromEntries(tools),
-    firstTools: disclosure.firstTools,
+    firstTools: turnTools.firstTools,
     instructions:
       memory === "" ? instructions : { ...instructions, skills: joinTexts(instructions.skills, memory) },
     messages: prepared.messages ?? session.shown,
@@ -149,13 +149,13 @@ export async function disclose(
   agent: Agent,
   session: SessionState,
   context?: RunContext,
-): Promise<LoopDisclosure> {
+): Promise<LoopTools> {
   const { gateway, mode, principal, ownTools = {}, writes } = agent.options;
   const { hands = WORKSPACE, permissionMode } = agent.options;
   // A conversation may outlive its gateway session.
   session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const asksWrites = writes === "ask" || permissionMode?.() === "plan";
-  return createLoopDisclosure(gateway, {
+  return createLoopTools(gateway, {
     session: session.handle,
     ...(mode && { mode }),
     ...(principal && { principal }),

@@ -11,6 +11,7 @@ import { holdLock } from "../../core/audit/chain-writer.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { createSessionId, headOf, isSessionId, readSession, type StoredSession } from "./read-session.ts";
 
+/** The log of one conversation. */
 export interface SessionLog {
   readonly id: string;
   message(message: ModelMessage): void;
@@ -25,6 +26,7 @@ export interface SessionLog {
   close(): Promise<void>;
 }
 
+/** A conversation in a list. */
 export interface SessionSummary {
   readonly id: string;
   /** The time of the last write. */

@@ -66,8 +66,8 @@ export async function createTurn(
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
   };
   const { signal, emit } = context;
-  const disclosure = await disclose(agent, session, context);
-  const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
+  const turnTools = await disclose(agent, session, context);
+  const instructions = await toInstructions(agent.options, turnTools.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
   const steps: FinishedStep[] = [];
   /** The answer so far, and its cost. */
@@ -84,7 +84,7 @@ export async function createTurn(
   /** The next request, after the older part of the conversation was summarized if it would not fit. */
   async function assemble() {
     const model = await modelOf(agent);
-    const toNext = () => toRequest(disclosure, steps, session, instructions, model);
+    const toNext = () => toRequest(turnTools, steps, session, instructions, model);
     const { request, tokens } = await fitContext(agent, session, toNext, { model, signal, emit });
     session.tools = Object.keys(request.tools);
     return { model, counted: tokens, ...toSent(request) };
@@ -101,13 +101,13 @@ export async function createTurn(
       ...request,
       ...settings,
       toolChoice: "auto",
-      repairToolCall: disclosure.repairToolCall,
+      repairToolCall: turnTools.repairToolCall,
       abortSignal: signal,
       ...(wanted && { output: Output.object({ schema: jsonSchema(toJsonSchema(wanted)) }) }),
       // Errors also arrive as parts of the stream.
       onError: () => {},
     });
-    const reply = await readReply(stream.fullStream, step, disclosure.tools, (event) => emit(event, span));
+    const reply = await readReply(stream.fullStream, step, turnTools.tools, (event) => emit(event, span));
     state.usage = plus(state.usage, reply.usage);
     if (reply.usage.input > 0 && counted > 0) session.scale = reply.usage.input / counted;
     if (reply.brokenBy) return breakOff(reply.text, reply.brokenBy);
@@ -167,7 +167,7 @@ export async function createTurn(
       state.steps = steps.push(result);
       if (calls.length === 0) return conclude(finish);
       const outcomes = await callTools(calls, {
-        tools: disclosure.tools,
+        tools: turnTools.tools,
         ownTools,
         guard,
         context,
@@ -177,7 +177,7 @@ export async function createTurn(
       });
       say({ role: "tool", content: outcomes.map(({ part }) => part) });
       steps[steps.length - 1] = { ...result, toolResults: outcomes.map(toToolResult) };
-      disclosure.onStepFinish({ content: outcomes.map(toToolResult) });
+      turnTools.onStepFinish({ content: outcomes.map(toToolResult) });
       return outcomes.some(({ isStuck }) => isStuck) ? "repeating" : undefined;
     },
     /** Gives every call in the history a result, also after an interruption. */

@@ -155,7 +155,8 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
   };
 }
 
-type InvokeOptions<T> = LLMCallOptions & { readonly output?: OutputSchema<T> };
+/** Options of one call; `output` describes the value to answer with. */
+export type InvokeOptions<T> = LLMCallOptions & { readonly output?: OutputSchema<T> };
 
 function toCall<T>(input: LLMInput, options: InvokeOptions<T>): LanguageModelV4CallOptions {
   const { maxTokens, temperature, signal, output } = options;

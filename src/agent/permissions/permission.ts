@@ -3,6 +3,7 @@ import { problem } from "../../base/problems/problem.ts";
 import type { ParsedShell } from "./shell/read-word.ts";
 
 export const FILE_SCOPES = ["fs-read", "fs-write", "fs-delete"] as const;
+/** The scopes of files. */
 export type FileScope = (typeof FILE_SCOPES)[number];
 export const PERMISSION_SCOPES = [...FILE_SCOPES, "shell-run"] as const;
 /** The scopes of everything that an agent does on the machine. */

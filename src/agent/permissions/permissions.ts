@@ -78,7 +78,7 @@ export interface PermissionOutcome {
 }
 
 /** The call that needs a permission: its person is asked if the permissions have no `ask` of their own. */
-interface InCall extends Pick<CallContext, "ask"> {
+export interface InCall extends Pick<CallContext, "ask"> {
   readonly signal?: AbortSignal | undefined;
 }
 

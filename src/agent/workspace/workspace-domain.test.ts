@@ -46,7 +46,7 @@ test("delete runs dry by default, and a refusal is one problem with its own code
   writeFileSync(join(root, "a.txt"), "one\n");
   await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" } });
   expect(existsSync(join(root, "a.txt"))).toBe(true);
-  await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dry_run: false });
+  await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dryRun: false });
   expect(existsSync(join(root, "a.txt"))).toBe(false);
   const refused = await gateway.exec({ op: "workspace.shell", args: { command: "ls" } });
   expect(refused).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });

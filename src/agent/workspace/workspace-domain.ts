@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
+import { defineDomain } from "../../core/nouns/define.ts";
 import type { AnyTool, DomainDefinition } from "../../core/nouns/definition.ts";
-import { defineDomain } from "../../sources/code/define.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { deleteTool, editTool, writeTool } from "./change-tools.ts";
 import type { Checkpoints } from "./checkpoints.ts";

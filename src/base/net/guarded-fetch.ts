@@ -38,7 +38,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * @example
  * ```ts
  * import { isProblem } from "keyhole";
- * import { createGuardedFetch } from "keyhole/sources";
+ * import { createGuardedFetch } from "keyhole";
  *
  * const guarded = createGuardedFetch();
  * const refused = await guarded("http://127.0.0.1:8080/orders").catch((error) => error);

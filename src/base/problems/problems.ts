@@ -31,6 +31,11 @@ export const PROBLEMS = {
     next: "Open the console by the one-time link that the gateway printed.",
     when: "The HTTP API was asked for something that only the people who run the gateway may see or do.",
   },
+  SEES_ONLY: {
+    sentence: "{name} was not done: a caller that looks as another one only searches and runs tools dry.",
+    next: "Do it as yourself.",
+    when: "The HTTP API was asked with `as` to load a document or to run a script.",
+  },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
     next: ["See what it would do: call {exec} with {dry_run}.", "{allow_write}"],
@@ -174,6 +179,11 @@ export const PROBLEMS = {
     sentence: "{action} needs a person, and there is no terminal to ask in.",
     next: "A person has to run the command in a terminal, or repeat it with --hash and the hash of what was shown.",
     when: "A command would trust, allow or approve something, and stdin or stdout is not a terminal.",
+  },
+  NOT_FOR_SERVERS: {
+    sentence: "{command} was started by a server or by a command of the agent, and acts for a person alone.",
+    next: "A person has to run it in a terminal of their own.",
+    when: "A server, a command of the agent or a program below them runs Keyhole.",
   },
   VARIABLE_INVALID: {
     sentence: "The environment variable {name} is ignored: {reason}.",

@@ -40,9 +40,9 @@ const KINDS: readonly RegExp[] = [
 ];
 const ANY_KIND = new RegExp(`${START}(?:${KINDS.map(({ source }) => source).join("|")})`, "g");
 
-const SCHEME = new RegExp(`${START}(Bearer|Basic|Token)( +)([\\w.~+/=-]{8,})`, "gi");
+const SCHEME = new RegExp(`${START}((?:Bearer|Basic|Token) +)([\\w.~+/=-]{8,})`, "gi");
 const USER_INFO = /(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,512}(?=@)/g;
-const AZURE = new RegExp(`${START}(AccountKey|SharedAccessKey|sig)=[\\w%+/=-]{16,}`, "g");
+const AZURE = new RegExp(`${START}((?:AccountKey|SharedAccessKey|sig)=)[\\w%+/=-]{16,}`, "g");
 const NAMED_WORDS =
   "(?:password|passwd|passphrase|(?<![a-z])pass(?:code)?|(?<=[_-])pwd|secret|(?<!page|sync|cursor|continuation)token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|authorization|cookie|credential)";
 const NAMED = new RegExp(`${NAMED_WORDS}s?$`, "i");
@@ -66,18 +66,20 @@ export function isSecretKind(value: string): boolean {
   return value.search(ANY_KIND) === 0;
 }
 
-/** Replaces everything that looks like a known kind of secret. */
-export function replaceSecrets(text: string, replacement: string): string {
+/** Replaces everything that looks like a known kind of secret, by a text or by what a function makes of the secret. */
+export function replaceSecrets(text: string, replacement: string | ((secret: string) => string)): string {
+  const replace = typeof replacement === "string" ? () => replacement : replacement;
+  const afterName = (whole: string, before: string) => `${before}${replace(whole.slice(before.length))}`;
   return text
-    .replace(AWS_PAIR, (_, id: string) => `${id}${replacement}`)
-    .replace(ANY_KIND, replacement)
-    .replace(SCHEME, (whole, scheme: string, gap: string, value: string) =>
-      /\d/.test(value) || value.length >= 20 ? `${scheme}${gap}${replacement}` : whole,
+    .replace(AWS_PAIR, afterName)
+    .replace(ANY_KIND, (secret) => replace(secret))
+    .replace(SCHEME, (whole, before: string, value: string) =>
+      /\d/.test(value) || value.length >= 20 ? afterName(whole, before) : whole,
     )
-    .replace(USER_INFO, (_, before: string) => `${before}${replacement}`)
-    .replace(AZURE, (_, name: string) => `${name}=${replacement}`)
-    .replace(VARIABLE, (_, before: string) => `${before}${replacement}`)
-    .replace(ASSIGNED, (_, before: string) => `${before}${replacement}`);
+    .replace(USER_INFO, afterName)
+    .replace(AZURE, afterName)
+    .replace(VARIABLE, afterName)
+    .replace(ASSIGNED, afterName);
 }
 
 /** Whether a field's name says that its text is a secret. */

@@ -1,4 +1,4 @@
-import { isSecretKind, namesSecret } from "./secret-patterns.ts";
+import { isSecretKind, namesSecret, replaceSecrets } from "./secret-patterns.ts";
 
 const MIN_CHARS = 8;
 /** From this length on, a value that is named a secret and is not only letters or digits counts too. */
@@ -43,7 +43,7 @@ export function secretsInArgs(args: readonly string[]): string[] {
  * parts of an address or a connection string that are secret. Short and common values never count.
  */
 export function secretsIn(name: string, value: string): string[] {
-  const isNamed = namesSecret(name) || /(?:^|[_-])(?:key|auth|pat)$/i.test(name);
+  const isNamed = isSecretName(name);
   const scheme = SCHEME.exec(value.trim());
   if (scheme) return [scheme[2]!, ...passwordOfBasic(scheme)].filter((one) => isTelling(one, true));
   const parts = secretsInAddress(value);
@@ -54,6 +54,11 @@ export function secretsIn(name: string, value: string): string[] {
   if (pairs.length > 0 && !isNamed) return pairs;
   const counts = isNamed ? isTelling(value, true) : isTelling(value, false) && looksLikeKey(value);
   return counts ? [value] : pairs;
+}
+
+/** Whether the name of a variable, a header or an option says that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  return namesSecret(name) || /(?:^|[_-])(?:key|auth|pat)$/i.test(name);
 }
 
 /** Whether a value is long and rare enough to be replaced wherever it appears. */
@@ -99,4 +104,50 @@ function looksLikeKey(value: string): boolean {
 
 function unquote(text: string): string {
   return /^(["']).*\1$/.test(text) ? text.slice(1, -1) : text;
+}
+
+const HIDDEN = "(hidden)";
+/** A plain word that is no path: a shell takes it for a value. Any other text is shown, because it might run. */
+const PLAIN = /^(?![~./])[\w.~+/=@%:,^!-]+$/;
+const ADDRESS = /^([a-z][\w+.-]*:\/\/[^/?#]*)([\s\S]*)$/i;
+
+function hide(secret: string): string {
+  return PLAIN.test(secret) ? HIDDEN : secret;
+}
+
+/** Hides the secrets in a variable or a header: the whole value if its name says so and it names no variable itself. */
+export function hideInField(name: string, value: string): string {
+  return isSecretName(name) && !value.includes("${") ? HIDDEN : hideInValue(name, value);
+}
+
+/** Hides the secrets in a value. The whole of it counts if its name or its kind says so, or if it `mayBeKey`. */
+function hideInValue(name: string, value: string, mayBeKey = false): string {
+  const isSecret = mayBeKey || isSecretName(name) || isSecretKind(value);
+  const secrets = secretsIn(name, value).filter((secret) => isSecret || secret !== value);
+  return replaceSecrets(hideEach(value, secrets), hide);
+}
+
+function hideEach(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, () => hide(secret)), text);
+}
+
+/**
+ * Hides the secrets in the words of a command: `--token=x`, `DB_PASS=x`, the word after `--token`, and words that look
+ * like keys after the first one that is no option. That one names what runs; a word with a dot may be a host or a file.
+ */
+export function hideInCommand(words: readonly string[]): string[] {
+  const first = words.findIndex((word, at) => at > 0 && !word.startsWith("-"));
+  return words.map((word, at) => {
+    const [, start, option, value] = /^(--?([\w-]+)=)([\s\S]*)$/.exec(word) ?? [];
+    if (start !== undefined) return `${start}${hideInValue(option!, value!)}`;
+    const before = /^--?([\w-]+)$/.exec(words[at - 1] ?? "")?.[1] ?? "";
+    return hideInValue(before, word, at > first && !word.includes("."));
+  });
+}
+
+/** Hides the secrets in an address. Its host stays readable, whatever it looks like. */
+export function hideInAddress(url: string): string {
+  const [, start = "", end = url] = ADDRESS.exec(url) ?? [];
+  const secrets = [url, ...end.split(/[/?#]/)].flatMap((part) => secretsIn("", part));
+  return start.replace(/(?<=:\/\/)[^@]+(?=@)/, hide) + hideEach(end, secrets);
 }

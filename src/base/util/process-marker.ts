@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { basename, resolve } from "node:path";
 
 /** Environment variable that every process of an upstream inherits, so that each can be found again. */
 export const MARKER = "KEYHOLE_UPSTREAM";
@@ -17,19 +18,64 @@ export function isOrphan(marker: string): boolean {
   return startTime(Number(pid)) !== started;
 }
 
+/**
+ * Whether a server, or a command of the agent, has started this process, however many processes are between. It is
+ * recognised by the marker of this process and of those above it, and by a process above it that this program has
+ * started in a session of its own, as it starts servers. Without /proc only the marker of this process counts.
+ */
+export function isBelowServer(): boolean {
+  if (process.env[MARKER]) return true;
+  const program = realPath(process.argv[1] ?? "");
+  let isSessionOfOwn = false;
+  for (let pid = process.pid; pid > 1; ) {
+    if (isSessionOfOwn && runsProgram(pid, program)) return true;
+    if (readProc(pid, "environ").some((variable) => variable.startsWith(`${MARKER}=`))) return true;
+    const [, parent, , session] = readStat(pid);
+    isSessionOfOwn = Number(session) === pid;
+    pid = Number(parent ?? 0);
+  }
+  return false;
+}
+
+/** Whether a process is Node with this program; others, such as tmux, only name it in their command line. */
+function runsProgram(pid: number, program: string): boolean {
+  if (basename(realPath(`/proc/${pid}/exe`)) !== basename(process.execPath)) return false;
+  return readProc(pid, "cmdline").some((word) => realPath(resolve(`/proc/${pid}/cwd`, word)) === program);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function readProc(pid: number, file: "environ" | "cmdline"): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+/** The fields of a process from its state on. Its name may hold spaces and brackets, so they are counted after it. */
+function readStat(pid: number): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
+}
+
 /** Pids are reused; with start time and namespace they are unique. */
 function ownerKey(pid: number): string {
   return `${pid}:${startTime(pid) ?? ""}:${pidNamespace()}`;
 }
 
 function startTime(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The process name may hold spaces and brackets, so fields are counted after it.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
-  }
+  return readStat(pid)[19];
 }
 
 function pidNamespace(): string {

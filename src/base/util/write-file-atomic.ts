@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 
 /**
  * Writes a file atomically: a reader, also after a crash, finds the old content or the new, never a part. `mode`
- * sets the permissions; the default is that of a new file.
+ * sets the permissions, which only the owner has until the file is whole; the default is that of a new file.
  */
 export async function writeFileAtomic(
   path: string,
@@ -13,11 +13,11 @@ export async function writeFileAtomic(
 ): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    const file = await open(draft, "w");
+    const file = await open(draft, "wx", mode === undefined ? undefined : mode & 0o600);
     try {
       await file.writeFile(content);
-      if (mode !== undefined) await file.chmod(mode);
       await file.sync();
+      if (mode !== undefined) await file.chmod(mode);
     } finally {
       await file.close();
     }

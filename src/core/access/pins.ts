@@ -12,7 +12,7 @@ import {
 } from "../nouns/entry.ts";
 import { openRecordFile } from "../storage/record-file.ts";
 import { createMemoryRecords } from "../storage/records.ts";
-import { publish } from "../telemetry/events.ts";
+import { type Publish, publish } from "../telemetry/events.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
 import { type Grants, openGrantsNow, revoked } from "./grants.ts";
 
@@ -63,19 +63,23 @@ export interface Pins {
   /**
    * Approves definitions exactly as they are now: those that wait, and rejected ones that the selection names. Listed
    * pins are marked with their `lane`, also if they are in use already. Resolves to the number of changed approvals.
+   * `by` names who decides in the audit log of a gateway, by default its owner.
    */
-  approve(which: PinSelection): Promise<number>;
+  approve(which: PinSelection, by?: string): Promise<number>;
   /**
    * Rejects definitions that wait: nobody is asked about them again until they change, and nobody finds or calls them.
    * Resolves to their number.
    */
-  reject(which: PinSelection): Promise<number>;
+  reject(which: PinSelection, by?: string): Promise<number>;
   /** Takes approvals and rejections back. Resolves to their number. */
-  revoke(which: PinSelection): Promise<number>;
+  revoke(which: PinSelection, by?: string): Promise<number>;
   /** Set if the store was damaged, so that everything waits for approval again. */
   readonly damage: string | undefined;
-  /** Returns the drafts as they may be shown: unchanged if approved, otherwise without their definition. */
-  judge(drafts: readonly Draft[]): Draft[];
+  /**
+   * Returns the drafts as they may be shown: unchanged if approved, otherwise without their definition. Events
+   * about them are the gateway's.
+   */
+  judge(drafts: readonly Draft[], publish?: Publish): Draft[];
   /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
   onChange(listener: () => Promise<void>): () => void;
   /**
@@ -173,19 +177,19 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
   }
 
   /** Records a change of wording once. */
-  function announce(route: string, origin: Origin): void {
+  function announce(route: string, origin: Origin, tell: Publish): void {
     if (announced.get(route) === origin.hash) return;
     announced.set(route, origin.hash);
     const detail = `${route}: its description has changed; ${commandOf(route, origin)} shows how`;
-    publish({ type: "notice", notice: "definition-reworded", detail });
+    tell({ type: "notice", notice: "definition-reworded", detail });
   }
 
-  function judgeOne(draft: Draft, isAnyApproved: boolean): Draft {
+  function judgeOne(draft: Draft, isAnyApproved: boolean, tell: Publish): Draft {
     const { origin, route } = draft;
     if (!origin || route === undefined) return draft;
     waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
     const state = stateOf({ route, origin }, isAnyApproved);
-    if (state === "reworded") announce(route, origin);
+    if (state === "reworded") announce(route, origin, tell);
     if (USABLE.has(state)) return isAnyApproved ? withMark(draft, markOf({ route, origin })) : draft;
     const known = masked.get(draft);
     const typed = state === "rejected" ? "" : `; the user has to type: ${commandOf(route, origin)}`;
@@ -212,11 +216,11 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
     get damage() {
       return grants.damage;
     },
-    judge: (drafts) => {
+    judge: (drafts, tell = publish) => {
       judged = lazy(() => toJudged(drafts));
       waitsForOthers = false;
       const isAnyApproved = grants.entries().size > 0;
-      return drafts.map((draft) => judgeOne(draft, isAnyApproved));
+      return drafts.map((draft) => judgeOne(draft, isAnyApproved, tell));
     },
     list: () =>
       [...judged().values()]

@@ -5,6 +5,7 @@ import { type AuditEvent, EMPTY, readAuditLine, toAuditLine } from "./audit-stor
 
 const event = (name: string): AuditEvent => ({
   kind: "allowed",
+  actor: "ann",
   principal: "ann",
   what: "server",
   name,

@@ -11,6 +11,9 @@ export interface AuditedCall {
   readonly traceId: string;
   /** The trace of the caller in the format of W3C Trace Context. */
   readonly traceparent?: string;
+  /** The caller. */
+  readonly actor: string;
+  /** The principal whose rights count: the actor, or the one that the actor looks as. */
   readonly principal: string;
   readonly op: string;
   readonly route: string;
@@ -29,7 +32,7 @@ export type AuditEvent =
       readonly decided: "run" | "dry-run" | "approved";
       readonly approvedBy?: string;
     })
-  | (Pick<AuditedCall, "call" | "traceId" | "principal" | "op" | "route"> & {
+  | (Pick<AuditedCall, "call" | "traceId" | "actor" | "principal" | "op" | "route"> & {
       readonly kind: "call-ended";
       /** `ok`, or the code of the problem. */
       readonly outcome: string;
@@ -50,6 +53,9 @@ export type AuditEvent =
   /** A person allowed something, rejected it, or took an earlier decision back. */
   | {
       readonly kind: "allowed" | "rejected" | "revoked";
+      /** The person or program that decided. */
+      readonly actor: string;
+      /** The owner of the gateway. */
       readonly principal: string;
       readonly what: "definition" | "server" | "folder" | "token";
       readonly name: string;
@@ -123,6 +129,23 @@ export interface AuditStore {
 export const EMPTY: AuditHead = { seq: 0, hash: "0".repeat(64) };
 
 const LINE = /^\{"hash":"([0-9a-f]{64})",(.+\})$/;
+
+/** An event and its time in milliseconds since 1970. */
+export interface TimedEvent {
+  readonly event: AuditEvent;
+  readonly at: number;
+}
+
+/** Events as the lines after `head`, with the new head. */
+export function toAuditLines(head: AuditHead, events: readonly TimedEvent[]) {
+  let last = head;
+  const texts = events.map(({ event, at }) => {
+    const line = toAuditLine(last, event, at);
+    last = line.head;
+    return line.text;
+  });
+  return { texts, head: last };
+}
 
 /** An event as the line after `head`, with the new head. The line shows in a terminal as it is. */
 export function toAuditLine(

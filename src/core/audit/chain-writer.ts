@@ -31,14 +31,9 @@ import {
   type AuditRecord,
   EMPTY,
   readAuditLine,
-  toAuditLine,
+  type TimedEvent,
+  toAuditLines,
 } from "./audit-store.ts";
-
-/** An event and its time in milliseconds since 1970. */
-export interface TimedEvent {
-  readonly event: AuditEvent;
-  readonly at: number;
-}
 
 /** Writes one chain of a folder. No other process writes it meanwhile. */
 export type ChainWriter = ReturnType<typeof openChain>;
@@ -104,13 +99,8 @@ export function openChain(
         const { fd, size } = file!;
         const first = { kind: "log-opened", pid: process.pid, keptFrom, ...opening } as AuditEvent;
         const all = opening ? [{ event: first, at: events[0]?.at ?? Date.now() }, ...events] : events;
-        let text = "";
-        let next = head;
-        for (const { event, at } of all) {
-          const line = toAuditLine(next, event, at);
-          text += `${line.text}\n`;
-          next = line.head;
-        }
+        const { texts, head: next } = toAuditLines(head, all);
+        const text = texts.map((line) => `${line}\n`).join("");
         try {
           writeFileSync(fd, text);
           file!.size += Buffer.byteLength(text);

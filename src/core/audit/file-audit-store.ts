@@ -2,8 +2,8 @@ import { problem } from "../../base/problems/problem.ts";
 import { type Clock, systemClock } from "../../base/util/clock.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { readAuditFolder } from "./audit-folder.ts";
-import type { AuditStore } from "./audit-store.ts";
-import { type ChainWriter, openChain, type TimedEvent } from "./chain-writer.ts";
+import type { AuditChain, AuditEvent, AuditStore, TimedEvent } from "./audit-store.ts";
+import { type ChainWriter, openChain } from "./chain-writer.ts";
 
 /** Options of {@link createFileAuditStore}. */
 export interface FileAuditStoreOptions {
@@ -46,103 +46,118 @@ const CHECK_MS = 1_000;
  * ```
  */
 export function createFileAuditStore(options: FileAuditStoreOptions): AuditStore {
-  const { path, sync = "second", clock = systemClock } = options;
-  const limits = {
-    maxFileBytes: options.maxFileBytes ?? MAX_FILE_BYTES,
-    maxFiles: Math.max(2, options.maxFiles ?? MAX_FILES),
-  };
-  let waiting: TimedEvent[] = [];
-  let dropped = 0;
-  let writer: ChainWriter | undefined;
-  let stopWriting: (() => void) | undefined;
-  let stopChecking: (() => void) | undefined;
-  let syncing: Promise<void> | undefined;
-  let unsynced: unknown;
+  return new FileAuditStore(options);
+}
 
-  /** Writes the waiting events. After a failure the chain is opened again, which is the one way to recover. */
-  function write(): void {
-    if (waiting.length === 0) return;
-    try {
-      if (dropped > 0) letGo();
-      writer ??= openChain(path, limits, dropped);
-      while (waiting.length > 0) {
-        writer.write(waiting.slice(0, CHUNK));
-        waiting = waiting.slice(CHUNK);
-        dropped = 0;
-      }
-    } catch (error) {
-      letGo();
-      throw problem("AUDIT_FAILED", { path, reason: reasonOf(error) });
-    }
-    stopChecking ??= clock.after(CHECK_MS, () => void check());
+class FileAuditStore implements AuditStore {
+  private readonly path: string;
+  private readonly sync: "each" | "second" | "never";
+  private readonly clock: Clock;
+  private readonly limits: { readonly maxFileBytes: number; readonly maxFiles: number };
+  private waiting: TimedEvent[] = [];
+  private dropped = 0;
+  private writer: ChainWriter | undefined;
+  private stopWriting: (() => void) | undefined;
+  private stopChecking: (() => void) | undefined;
+  private syncing: Promise<void> | undefined;
+  private unsynced: unknown;
+
+  constructor(options: FileAuditStoreOptions) {
+    const { path, sync = "second", clock = systemClock } = options;
+    const { maxFileBytes = MAX_FILE_BYTES, maxFiles = MAX_FILES } = options;
+    this.path = path;
+    this.sync = sync;
+    this.clock = clock;
+    this.limits = { maxFileBytes, maxFiles: Math.max(2, maxFiles) };
   }
 
-  function letGo(): void {
+  add(event: AuditEvent): void {
+    this.waiting.push({ event, at: this.clock.now() });
+    if (this.waiting.length > MAX_WAITING) {
+      this.waiting.shift();
+      this.dropped += 1;
+    }
+    this.stopWriting ??= this.clock.after(WRITE_MS, () => {
+      this.stopWriting = undefined;
+      try {
+        this.write();
+      } catch {
+        // The events wait, and the next flush reports the failure.
+      }
+    });
+  }
+
+  async flush(): Promise<void> {
+    const failure = this.unsynced;
+    this.unsynced = undefined;
+    if (failure) throw failure;
+    this.write();
+    if (this.sync === "each") await this.syncNow();
+  }
+
+  async chains(): Promise<readonly AuditChain[]> {
+    return readAuditFolder(this.path);
+  }
+
+  async close(): Promise<void> {
+    this.stopChecking?.();
+    this.stopWriting?.();
     try {
-      writer?.close();
+      this.write();
+      if (this.sync !== "never") await this.writer?.sync();
     } finally {
-      writer = undefined;
+      this.letGo();
+    }
+  }
+
+  /** Writes the waiting events. After a failure the chain is opened again, which is the one way to recover. */
+  private write(): void {
+    if (this.waiting.length === 0) return;
+    try {
+      if (this.dropped > 0) this.letGo();
+      this.writer ??= openChain(this.path, this.limits, this.dropped);
+      while (this.waiting.length > 0) {
+        this.writer.write(this.waiting.slice(0, CHUNK));
+        this.waiting = this.waiting.slice(CHUNK);
+        this.dropped = 0;
+      }
+    } catch (error) {
+      this.letGo();
+      throw problem("AUDIT_FAILED", { path: this.path, reason: reasonOf(error) });
+    }
+    this.stopChecking ??= this.clock.after(CHECK_MS, () => void this.check());
+  }
+
+  private letGo(): void {
+    try {
+      this.writer?.close();
+    } finally {
+      this.writer = undefined;
     }
   }
 
   /** Callers that wait at the same time share one flush to the disk. */
-  function syncNow(): Promise<void> {
-    syncing ??= Promise.resolve().then(async () => {
-      syncing = undefined;
+  private syncNow(): Promise<void> {
+    this.syncing ??= Promise.resolve().then(async () => {
+      this.syncing = undefined;
       try {
-        await writer?.sync();
+        await this.writer?.sync();
       } catch (error) {
-        letGo();
-        throw problem("AUDIT_FAILED", { path, reason: reasonOf(error) });
+        this.letGo();
+        throw problem("AUDIT_FAILED", { path: this.path, reason: reasonOf(error) });
       }
     });
-    return syncing;
+    return this.syncing;
   }
 
-  async function check(): Promise<void> {
-    stopChecking = undefined;
-    if (sync === "second") {
-      await syncNow().catch((error: unknown) => {
-        unsynced = error;
+  private async check(): Promise<void> {
+    this.stopChecking = undefined;
+    if (this.sync === "second") {
+      await this.syncNow().catch((error: unknown) => {
+        this.unsynced = error;
       });
     }
     // A deleted file would take the records with it.
-    if (writer?.isGone()) letGo();
+    if (this.writer?.isGone()) this.letGo();
   }
-
-  return {
-    add: (event) => {
-      waiting.push({ event, at: clock.now() });
-      if (waiting.length > MAX_WAITING) {
-        waiting.shift();
-        dropped += 1;
-      }
-      stopWriting ??= clock.after(WRITE_MS, () => {
-        stopWriting = undefined;
-        try {
-          write();
-        } catch {
-          // The events wait, and the next flush reports the failure.
-        }
-      });
-    },
-    flush: async () => {
-      const failure = unsynced;
-      unsynced = undefined;
-      if (failure) throw failure;
-      write();
-      if (sync === "each") await syncNow();
-    },
-    chains: async () => readAuditFolder(path),
-    close: async () => {
-      stopChecking?.();
-      stopWriting?.();
-      try {
-        write();
-        if (sync !== "never") await writer?.sync();
-      } finally {
-        letGo();
-      }
-    },
-  };
 }

@@ -11,6 +11,7 @@ import { verifyChain } from "./verify-chain.ts";
 
 const allowed = (name: string): AuditEvent => ({
   kind: "allowed",
+  actor: "ann",
   principal: "ann",
   what: "server",
   name,

@@ -51,12 +51,13 @@ export function auditPins(pins: Pins, audit: Auditor, principal: string): Pins {
   async function record(
     kind: "allowed" | "rejected" | "revoked",
     change: () => Promise<number>,
+    actor = principal,
   ): Promise<number> {
     const before = new Map(pins.list().map((pin) => [pin.route, pin.state]));
     const count = await change();
     const changed = ({ route, state }: Pin) => state !== before.get(route);
     for (const { route, hash } of pins.list().filter(changed)) {
-      audit.note({ kind, principal, what: "definition", name: route, digest: hash });
+      audit.note({ kind, actor, principal, what: "definition", name: route, digest: hash });
     }
     return count;
   }
@@ -66,8 +67,8 @@ export function auditPins(pins: Pins, audit: Auditor, principal: string): Pins {
     get damage() {
       return pins.damage;
     },
-    approve: (which) => record("allowed", () => pins.approve(which)),
-    reject: (which) => record("rejected", () => pins.reject(which)),
-    revoke: (which) => record("revoked", () => pins.revoke(which)),
+    approve: (which, by) => record("allowed", () => pins.approve(which), by),
+    reject: (which, by) => record("rejected", () => pins.reject(which), by),
+    revoke: (which, by) => record("revoked", () => pins.revoke(which), by),
   };
 }

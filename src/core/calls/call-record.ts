@@ -34,7 +34,7 @@ export function recordCall(entry: Entry, args: unknown, environment: CallScope):
   const { audit } = environment.services;
   if (!audit) return UNRECORDED;
   const about = describe(entry, args, environment);
-  const { call, traceId, principal, op, route } = about;
+  const { call, traceId, actor, principal, op, route } = about;
   let hasRun = false;
 
   return {
@@ -47,7 +47,17 @@ export function recordCall(entry: Entry, args: unknown, environment: CallScope):
       const started = performance.now();
       const end = (outcome: string, result?: string) => {
         const ms = Math.round(performance.now() - started);
-        const ended = { kind: "call-ended", call, traceId, principal, op, route, outcome, ms } as const;
+        const ended = {
+          kind: "call-ended",
+          call,
+          traceId,
+          actor,
+          principal,
+          op,
+          route,
+          outcome,
+          ms,
+        } as const;
         audit.note({ ...ended, ...(result && { result }) });
       };
       try {
@@ -77,11 +87,13 @@ export function recordCall(entry: Entry, args: unknown, environment: CallScope):
 
 function describe(entry: Entry, args: unknown, { request, view }: CallScope): AuditedCall {
   const { traceparent } = request.trace ?? {};
+  const { id, seesAs = id } = view.principal;
   return {
     call: randomUUID(),
     traceId: request.traceId,
     ...(traceparent !== undefined && { traceparent: cutText(traceparent, MAX_CHARS) }),
-    principal: cutText(view.principal.id, MAX_CHARS),
+    actor: cutText(id, MAX_CHARS),
+    principal: cutText(seesAs, MAX_CHARS),
     op: cutText(entry.op, MAX_CHARS),
     route: cutText(entry.route, MAX_CHARS),
     entryKind: entry.kind,

@@ -69,6 +69,10 @@ export function decideCall(
   if (policy.within && isBeyond(entry, policy.within))
     return refuse(problem("BEYOND_RECIPE", { name, lane }));
   if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, lane }));
+  if (principal.seesAs !== undefined)
+    return entry.kind === "tool"
+      ? { do: "dry-run", why: "requested" }
+      : refuse(problem("SEES_ONLY", { name }));
   if (entry.kind === "tool" && (request.dryRun ?? lane === "destructive"))
     return { do: "dry-run", why: request.dryRun ? "requested" : "destructive" };
   if (lane !== "read" && !principal.allowWrite) return refuse(problem("PERMISSION_DENIED", { name, lane }));

@@ -103,7 +103,7 @@ async function make(
 /** The problem of wrong params, with everything that a corrected call needs. */
 function invalidParams(entry: Entry, errors: readonly FieldError[]): Problem {
   const example = entry.examples[0]?.args ?? toExampleArgs(entry.inputSchema);
-  const details = { field_errors: errors, schema: entry.inputSchema, example };
+  const details = { fieldErrors: errors, schema: entry.inputSchema, example };
   return problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
 }
 

@@ -4,7 +4,7 @@ import { BARE_ENTRY } from "../nouns/bare-entry.ts";
 import type { ToolEntry } from "../nouns/entry.ts";
 import { createExtractor } from "../sessions/extractor.ts";
 import { keepResult, MOST_NAMES, MOST_RESULTS } from "../sessions/working-memory.ts";
-import { createMemorySessionStore, toCallSession } from "../storage/session-store.ts";
+import { createSessionStore, toCallSession } from "../storage/session-store.ts";
 import { rememberRun } from "./run-entry.ts";
 
 const RESULTS = 10_000;
@@ -27,7 +27,7 @@ function createTools(count: number): ToolEntry[] {
 }
 
 async function createContext() {
-  const store = createMemorySessionStore();
+  const store = createSessionStore();
   const fail = (reason: unknown) => expect.unreachable(String(reason));
   return {
     session: await toCallSession(store, await store.open("ann"), "ann", fail),

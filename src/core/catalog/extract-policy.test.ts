@@ -16,16 +16,13 @@ describe("extractPolicy", () => {
       { dont: ["This tool must not be used in production"] },
     ],
     ["Not for images.", { dont: ["For images"] }],
-    ["Edge case: empty lists return 404.", { edge_cases: ["Empty lists return 404"] }],
-    ["If unsure, ask.", { edge_cases: ["If unsure, ask"] }],
+    ["Edge case: empty lists return 404.", { edgeCases: ["Empty lists return 404"] }],
+    ["If unsure, ask.", { edgeCases: ["If unsure, ask"] }],
     [
       "**When to use:**\n- a page exists\n\n1. b\n\nOther text.\n- not advice",
       { do: ["A page exists", "B"] },
     ],
-    [
-      "When not to use:\n* for images\n## Edge cases:\n• none",
-      { dont: ["For images"], edge_cases: ["None"] },
-    ],
+    ["When not to use:\n* for images\n## Edge cases:\n• none", { dont: ["For images"], edgeCases: ["None"] }],
   ])("%j", (description, policy) => {
     expect(extractPolicy(description)).toEqual(policy);
   });

@@ -130,7 +130,7 @@ test("every other text of an entry that a model may read is made visible", () =>
       category: text,
       guidance: [{ route: "a.b", prose: text }],
       examples: [{ args: { a: "plain" }, note: text }, { args: { a: text } }],
-      policy: { do: [text], dont: [text], edge_cases: [text] },
+      policy: { do: [text], dont: [text], edgeCases: [text] },
       presentation: { title: text, outputSchema: argument({ description: text }, "default") },
     } as Partial<Entry>),
   );

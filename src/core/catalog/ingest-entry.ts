@@ -89,7 +89,7 @@ function isModest<T>(value: T | undefined): value is T {
 
 type PolicyPart = keyof Policy;
 
-const PARTS: readonly PolicyPart[] = ["do", "dont", "edge_cases"];
+const PARTS: readonly PolicyPart[] = ["do", "dont", "edgeCases"];
 const MOST_LINES = 5;
 const LINE_CHARS = 160;
 /** Longer descriptions are read this far. */
@@ -97,8 +97,8 @@ const MAX_READ = 8_000;
 
 /** Openings of a sentence or heading that say which part it belongs to. The matched words are not repeated. */
 const OPENINGS: readonly (readonly [part: PolicyPart, opening: RegExp])[] = [
-  ["edge_cases", /^edge[ -]cases?\b\s*[:\u2013\u2014-]?\s*/i],
-  ["edge_cases", /^(?=(?:if|when) (?:ambiguous|unsure|unclear|uncertain|not sure|in doubt)\b)/i],
+  ["edgeCases", /^edge[ -]cases?\b\s*[:\u2013\u2014-]?\s*/i],
+  ["edgeCases", /^(?=(?:if|when) (?:ambiguous|unsure|unclear|uncertain|not sure|in doubt)\b)/i],
   ["dont", /^(?:please )?(?:do not|don['’]t|do['’]?nts?|never|avoid)\b\s*/i],
   ["dont", /^(?:when )?not (?=(?:for|to use|to be used)\b)/i],
   ["dont", /^(?=this(?: tool)? (?:must|should) not\b)/i],
@@ -115,7 +115,7 @@ const MARKS = /^[#>*_\s]+|[*_\s]+$/g;
  * over" and the like. Undefined if there is none.
  */
 export function extractPolicy(description: string): Policy | undefined {
-  const found: Record<PolicyPart, string[]> = { do: [], dont: [], edge_cases: [] };
+  const found: Record<PolicyPart, string[]> = { do: [], dont: [], edgeCases: [] };
   const add = (part: PolicyPart, text: string) => {
     const line = toLine(text);
     if (line !== "" && found[part].length < MOST_LINES && !found[part].includes(line)) found[part].push(line);

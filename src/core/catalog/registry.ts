@@ -4,7 +4,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
-import type { Entry } from "../nouns/entry.ts";
+import type { Entry, Policy } from "../nouns/entry.ts";
 
 const recordSchema = lazy(() =>
   z.object({
@@ -57,7 +57,7 @@ export function toRegistry(catalog: {
  * import { createGateway, readRegistry, writeRegistry } from "keyhole";
  *
  * const gateway = createGateway({ domains: [] });
- * await writeRegistry("registry.json", gateway.registry());
+ * await writeRegistry("registry.json", (await gateway.report()).registry);
  * console.assert((await readRegistry("registry.json")).registry_version === gateway.version);
  * await gateway.close();
  * ```
@@ -113,6 +113,10 @@ function toRecord(entry: Entry): RegistryOp | undefined {
     lane: entry.lane,
     ...(path.length > 1 && { entity: path[0]!, action: path.at(-1)! }),
     ...(entry.examples.length > 0 && { examples: [...entry.examples] }),
-    ...(entry.policy && { policy: { ...entry.policy } }),
+    ...(entry.policy && { policy: policyJson(entry.policy) }),
   };
+}
+
+function policyJson({ edgeCases, ...policy }: Policy): Record<string, unknown> {
+  return { ...policy, ...(edgeCases && { edge_cases: edgeCases }) };
 }

@@ -167,7 +167,7 @@ export function definitionSchemas() {
       examples: z
         .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
         .optional(),
-      policy: z.object({ do: words, dont: words, edge_cases: words }).optional(),
+      policy: z.object({ do: words, dont: words, edgeCases: words }).optional(),
       notes: words,
       guidance: z.array(guidanceSchema).optional(),
       timeoutMs: z.number().int().positive().optional(),

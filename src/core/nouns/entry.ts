@@ -112,7 +112,7 @@ export interface Example {
 export interface Policy {
   readonly do?: readonly string[];
   readonly dont?: readonly string[];
-  readonly edge_cases?: readonly string[];
+  readonly edgeCases?: readonly string[];
 }
 
 /** A call that undoes another one. */

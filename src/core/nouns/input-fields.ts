@@ -34,7 +34,7 @@ function isAbsent(value: unknown, schema: z.ZodType): boolean {
 }
 
 /** Why an input does not fit its schema, in one line. */
-export function reasonsOf({ issues }: z.ZodError): string {
+export function reasonsOf({ issues }: Pick<z.ZodError, "issues">): string {
   return issues.slice(0, MOST_REASONS).map(toReason).join("; ");
 }
 

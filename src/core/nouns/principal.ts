@@ -4,4 +4,9 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** Without it, tools of the write and destructive lanes run dry only. */
   readonly allowWrite: boolean;
+  /**
+   * The principal that this caller looks as, with that one's scopes: it searches, and everything else runs dry. Stores
+   * and sessions stay those of the caller.
+   */
+  readonly seesAs?: string;
 }

@@ -9,6 +9,7 @@ import type { GuidanceStep } from "../calls/guidance-steps.ts";
 import { LANES } from "../nouns/entry.ts";
 import { parseJsonText } from "../nouns/input-fields.ts";
 import type { ResultOrigin } from "../storage/result-keeper.ts";
+import { inJson } from "./json-names.ts";
 
 /** No tokenizer packs more characters into a token of ordinary text: longer text need not be counted. */
 export const MOST_CHARS_PER_TOKEN = 12;
@@ -21,6 +22,8 @@ export interface AnswerLimits {
   /** Tokens left of the session's budget; infinite without one. */
   readonly tokensLeft: number;
   readonly resultTokens: number;
+  /** Tokens of the first look at a result that does not fit. */
+  readonly lookTokens: number;
   readonly helpTokens: number;
   /** Bytes of one result as JSON; infinite if the client shows answers of any size. */
   readonly answerBytes: number;
@@ -42,23 +45,33 @@ export const guidanceSchema = z.object({
 export function resultsSchema<R extends z.ZodType>(result: R) {
   return z.object({
     results: z.array(result),
-    summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
+    summary: z.object({
+      total: z.number(),
+      succeeded: inJson("success", z.number()),
+      failed: z.number(),
+    }),
     session: z.string().optional(),
   });
 }
 
-export const NO_RESULTS = { results: [], summary: { total: 0, success: 0, failed: 0 } };
+export const NO_RESULTS = { results: [], summary: { total: 0, succeeded: 0, failed: 0 } };
 
 export function toResults<R>(results: R[], isFailed: (result: R) => boolean, { session }: AnswerLimits) {
   const total = results.length;
   const failed = results.filter(isFailed).length;
-  return { results, summary: { total, success: total - failed, failed }, ...(session && { session }) };
+  return { results, summary: { total, succeeded: total - failed, failed }, ...(session && { session }) };
 }
 
 /** Unchecked arguments. A record schema would drop an argument called `__proto__`; models also send JSON text. */
 export const argsSchema = z
   .preprocess(readArgs, z.custom<Record<string, unknown>>(isPlainObject, "must be an object"))
   .meta({ type: "object" });
+
+/** Whether a call only says what it would do. */
+export function dryRunField() {
+  const wanted = "true: only say what would happen. Default for destructive tools";
+  return inJson("dry_run", z.boolean().optional().describe(wanted));
+}
 
 /** Writes next steps for a model. */
 export function guidanceText(guidance: readonly GuidanceStep[]): string {

@@ -3,10 +3,9 @@ import { formatMessage } from "../../base/problems/format-message.ts";
 import { fitPieces } from "../../base/tokens/fit-pieces.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
-import { splitWords } from "../../base/util/split-words.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
-import { type Entry, knownStatus } from "../nouns/entry.ts";
+import type { Entry } from "../nouns/entry.ts";
 import type { AnswerLimits } from "./answer-parts.ts";
 import { missingLines } from "./missing-servers.ts";
 
@@ -140,25 +139,6 @@ function opLine({ op, summary, lane }: Directory["ops"][number]): string {
   return `- ${op}${lane === "read" ? "" : ` [${lane}]`}${summary ? `: ${summary}` : ""}`;
 }
 
-/** More names fit into no line. */
-const MOST_NAMED = 500;
-
-/** One line about a domain: its description; without one, the names of its tools, or what its only tool does. */
-export function domainLine(name: string, view: View, maxChars: number): string {
-  const description = view.domains.get(name)?.description ?? "";
-  if (description !== "") return toSummary(description, maxChars);
-  const usable = (entriesByDomain(view.shown).get(name) ?? []).filter(
-    (entry) => knownStatus(entry) === undefined,
-  );
-  const [only] = usable;
-  if (only && usable.length === 1) return toSummary(only.description, maxChars);
-  const ordered = usable.toSorted(
-    (one, other) => Number(other.kind === "tool") - Number(one.kind === "tool"),
-  );
-  const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));
-  return listNames([...new Set(names)], maxChars, Math.max(0, ordered.length - MOST_NAMED));
-}
-
 /** The names of all domains, the largest first: the order does not depend on which server was the first to answer. */
 export function domainsBySize(view: View): string[] {
   const groups = entriesByDomain(view.shown);
@@ -172,7 +152,7 @@ export const entriesByDomain = memoizeByObject((shown: readonly Entry[]) =>
 );
 
 /** As many names as fit, and how many more there are. */
-export function listNames(names: readonly string[], maxChars: number, further = 0): string {
+export function listNames(names: readonly string[], maxChars: number): string {
   const kept: string[] = [];
   let room = maxChars - " and 9999 more".length;
   for (const name of names) {
@@ -180,6 +160,6 @@ export function listNames(names: readonly string[], maxChars: number, further = 
     if (room < 0) break;
     kept.push(name);
   }
-  const left = names.length - kept.length + further;
+  const left = names.length - kept.length;
   return left === 0 ? kept.join(", ") : [kept.join(", "), `${left} more`].filter(Boolean).join(" and ");
 }

@@ -23,13 +23,22 @@ import {
   type Outside,
   outsideSchema,
 } from "./answer-parts.ts";
+import { inJson, toJsonNames } from "./json-names.ts";
+
+/** Details that sentences speak of; a problem may have others. */
+const detailsSchema = z.looseObject({
+  fieldErrors: inJson("field_errors", z.array(z.custom<FieldError>()).readonly().optional()),
+  moreErrors: inJson("more_errors", z.number().optional()),
+  fieldsLeftOut: inJson("fields_left_out", z.number().optional()),
+  allDetails: inJson("all_details", z.string().optional()),
+});
 
 export const errorSchema = z.object({
   code: z.string(),
   message: z.string(),
   next: z.string(),
-  details: z.record(z.string(), z.unknown()),
-  help_path: z.string(),
+  details: detailsSchema,
+  helpPath: inJson("help_path", z.string()),
   outside: outsideSchema.optional(),
 });
 
@@ -67,15 +76,15 @@ export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): Err
     message: toVisibleText(hideSecrets(message), MESSAGE_CHARS),
     next,
     details,
-    help_path: helpPath,
+    helpPath,
     ...(outside && { outside }),
   };
 }
 
-export function errorText({ code, message, next, details, help_path, outside }: ErrorAnswer): string {
+export function errorText({ code, message, next, details, helpPath, outside }: ErrorAnswer): string {
   const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
   const step = next === "" ? "" : ` ${next}`;
-  const help = `\nhelp: ${help_path}`;
+  const help = `\nhelp: ${helpPath}`;
   if (outside) return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}${help}`;
   return `${code}: ${sentence}${step}${detailsText(details)}${help}`;
 }
@@ -87,7 +96,12 @@ function quoted(message: string, details: ErrorAnswer["details"]): string {
 /** Leaves out the server, which the sentence has named, and empty lists. */
 function detailsText({ server: _, ...details }: ErrorAnswer["details"]): string {
   const told = Object.entries(details).filter(([, value]) => !Array.isArray(value) || value.length > 0);
-  return told.length > 0 ? `\n${JSON.stringify(Object.fromEntries(told))}` : "";
+  return told.length > 0 ? `\n${JSON.stringify(detailsJson(Object.fromEntries(told)))}` : "";
+}
+
+/** The details of a problem as JSON carries them. */
+export function detailsJson<D extends object>(details: D): D {
+  return toJsonNames(detailsSchema, details);
 }
 
 /** Turns anything thrown into a problem. A tool's own problem is kept. */
@@ -142,7 +156,7 @@ interface Lookup {
 }
 
 interface ParamDetails {
-  readonly field_errors: readonly FieldError[];
+  readonly fieldErrors: readonly FieldError[];
   readonly schema: JsonSchema;
   readonly example: Readonly<Record<string, unknown>>;
 }
@@ -153,8 +167,8 @@ function fitDetails(
 ): Record<string, unknown> {
   const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
-  const whole = toJson(details);
-  const rest = { all_details: room.keep(whole.ok ? whole.value : null, code, entry) };
+  const whole = toJson(detailsJson(details));
+  const rest = { allDetails: room.keep(whole.ok ? whole.value : null, code, entry) };
   if (isParamDetails(details)) {
     const shortened = { ...shortenParams(details, room), ...rest };
     if (fits(shortened, room)) return shortened;
@@ -163,7 +177,7 @@ function fitDetails(
 }
 
 function fits(details: object, { countTokens, helpTokens }: AnswerLimits): boolean {
-  const text = JSON.stringify(details);
+  const text = JSON.stringify(detailsJson(details));
   return (
     text.length <= helpTokens ||
     (text.length <= helpTokens * MOST_CHARS_PER_TOKEN && countTokens(text) <= helpTokens)
@@ -171,25 +185,25 @@ function fits(details: object, { countTokens, helpTokens }: AnswerLimits): boole
 }
 
 function isParamDetails(details: object): details is ParamDetails {
-  return "field_errors" in details && "schema" in details && "example" in details;
+  return "fieldErrors" in details && "schema" in details && "example" in details;
 }
 
 /** The fields in error come first, then required ones; the rest is counted. */
 function shortenParams(
-  { field_errors, schema, example }: ParamDetails,
+  { fieldErrors, schema, example }: ParamDetails,
   room: AnswerLimits,
 ): Record<string, unknown> {
-  const errors = field_errors.slice(0, MOST_FIELD_ERRORS);
+  const errors = fieldErrors.slice(0, MOST_FIELD_ERRORS);
   const first = fieldsInError(schema, errors);
   const { countTokens } = room;
   const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
   const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));
   const kept = Object.entries(example).filter(([name]) => shown.has(name));
   return {
-    field_errors: errors,
-    ...(field_errors.length > errors.length && { more_errors: field_errors.length - errors.length }),
+    fieldErrors: errors,
+    ...(fieldErrors.length > errors.length && { moreErrors: fieldErrors.length - errors.length }),
     schema: fitted.schema,
-    ...(fitted.omitted > 0 && { fields_left_out: fitted.omitted }),
+    ...(fitted.omitted > 0 && { fieldsLeftOut: fitted.omitted }),
     example: Object.fromEntries(kept),
   };
 }

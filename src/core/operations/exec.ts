@@ -4,6 +4,7 @@ import { fieldsOf, textOf } from "../../base/util/plain-object.ts";
 import {
   type AnswerLimits,
   argsSchema,
+  dryRunField,
   guidanceSchema,
   guidanceText,
   outsideSchema,
@@ -13,6 +14,7 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
+import { inJson } from "./json-names.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 
@@ -23,21 +25,18 @@ export const execInput = z
     op: z.string().min(1).max(MOST_ADDRESS).optional().describe("Op or route of a tool"),
     route: z.string().min(1).max(MOST_ADDRESS).optional(),
     args: argsSchema.optional(),
-    idempotency_key: z.string().min(1).max(256).optional(),
-    dry_run: z
-      .boolean()
-      .optional()
-      .describe("true: only say what would happen. Default for destructive tools"),
+    idempotencyKey: inJson("idempotency_key", z.string().min(1).max(256).optional()),
+    dryRun: dryRunField(),
     session: z.string().optional(),
   })
   .refine(({ op, route }) => (op === undefined) !== (route === undefined), "give either op or route");
 export type ExecInput = z.output<typeof execInput>;
 
 const metaSchema = z.object({
-  trace_id: z.string(),
-  latency_ms: z.number(),
+  traceId: inJson("trace_id", z.string()),
+  latencyMs: inJson("latency_ms", z.number()),
   warnings: z.array(z.string()),
-  dry_run: z.boolean().optional(),
+  dryRun: inJson("dry_run", z.boolean().optional()),
   stored: storedSchema.optional(),
   outside: outsideSchema.optional(),
 });
@@ -112,7 +111,7 @@ export const exec = defineOperation({
 export async function execute(input: ExecInput, context: OperationContext): Promise<Executed> {
   const started = performance.now();
   const { address, ...wanted } = plannedExec(input);
-  const outcome = await callAddress(address, { ...wanted, idempotencyKey: input.idempotency_key }, context);
+  const outcome = await callAddress(address, { ...wanted, idempotencyKey: input.idempotencyKey }, context);
   return {
     op: outcome.entry?.op ?? address,
     outcome,
@@ -121,13 +120,13 @@ export async function execute(input: ExecInput, context: OperationContext): Prom
   };
 }
 
-export function plannedExec({ op, route, args, dry_run }: ExecInput): PlannedCall {
-  return { address: op ?? route ?? "", args, dryRun: dry_run };
+export function plannedExec({ op, route, args, dryRun }: ExecInput): PlannedCall {
+  return { address: op ?? route ?? "", args, dryRun };
 }
 
 /** The envelope of an executed request. */
 export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room: AnswerLimits): ExecOutput {
-  const meta = { trace_id: traceId, latency_ms: latencyMs };
+  const meta = { traceId, latencyMs };
   if (outcome.is !== "done") {
     const error = toErrorAnswer(failureOf(outcome), room);
     return { op, ok: false, error, meta: { ...meta, warnings: [] } };
@@ -144,7 +143,7 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
     meta: {
       ...meta,
       warnings: sayWarnings(outcome.warnings, room.words),
-      ...(dryRun && { dry_run: true }),
+      ...(dryRun && { dryRun: true }),
       ...(stored && { stored }),
       ...(outside && { outside }),
     },
@@ -157,12 +156,12 @@ export function execText(output: ExecOutput, words: ToolNames): string {
   const session = sessionText(output.session);
   if (!output.ok) {
     // Only a failure of the gateway is worth a look into its logs.
-    const trace = output.error.code === "INTERNAL" ? `\ntrace: ${meta.trace_id}` : "";
+    const trace = output.error.code === "INTERNAL" ? `\ntrace: ${meta.traceId}` : "";
     return `${errorText(output.error)}${trace}${session}`;
   }
   const heading = words.exec === undefined ? "" : `${output.op}: `;
-  const { stored, outside, dry_run } = meta;
-  const content = resultText({ content: output.result, stored, outside, dry_run });
+  const { stored, outside, dryRun } = meta;
+  const content = resultText({ content: output.result, stored, outside, dryRun });
   const rest = `${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
   return `${heading}${content}${rest}${session}`;
 }
@@ -170,6 +169,6 @@ export function execText(output: ExecOutput, words: ToolNames): string {
 /** A request that could not be read is answered in the same envelope. */
 function refuseExec(error: ErrorAnswer, input: unknown, traceId: string): ExecOutput {
   const { op, route } = fieldsOf(input);
-  const meta = { trace_id: traceId, latency_ms: 0, warnings: [] };
+  const meta = { traceId, latencyMs: 0, warnings: [] };
   return { op: textOf(op) ?? textOf(route) ?? "", ok: false, error, meta };
 }

@@ -7,6 +7,7 @@ import { readFields } from "../nouns/input-fields.ts";
 import {
   type AnswerLimits,
   argsSchema,
+  dryRunField,
   guidanceSchema,
   guidanceText,
   NO_RESULTS,
@@ -19,9 +20,13 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
+import { inJson } from "./json-names.ts";
 import { defineOperation } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 
+/** Results of one answer that may be as large as a single one. The others share what those leave. */
+const WHOLE_RESULTS = 4;
+const LEAST_LOOK = 100;
 const REQUEST_ALIASES = { op: "route", path: "route", uri: "route", args: "params", arguments: "params" };
 
 const plainRequest = z.object({
@@ -33,7 +38,7 @@ const requestSchema = z.preprocess(toRequest, plainRequest);
 const resultSchema = z.union([
   z.object({
     route: z.string(),
-    success: z.literal(true),
+    ok: inJson("success", z.literal(true)),
     data: z.object({
       content: z.unknown(),
       guidance: z.array(guidanceSchema),
@@ -41,10 +46,10 @@ const resultSchema = z.union([
       outside: outsideSchema.optional(),
       blocks: blocksSchema.optional(),
       warnings: z.array(z.string()).optional(),
-      dry_run: z.boolean().optional(),
+      dryRun: inJson("dry_run", z.boolean().optional()),
     }),
   }),
-  z.object({ route: z.string(), success: z.literal(false), error: errorSchema }),
+  z.object({ route: z.string(), ok: inJson("success", z.literal(false)), error: errorSchema }),
 ]);
 type GetResult = z.input<typeof resultSchema>;
 
@@ -58,10 +63,7 @@ export const get = defineOperation({
   readOnly: true,
   input: z.object({
     routes: z.preprocess(toList, z.array(requestSchema).min(1)),
-    dry_run: z
-      .boolean()
-      .optional()
-      .describe("true: only say what would happen. Default for destructive tools"),
+    dryRun: dryRunField(),
     session: z.string().optional(),
   }),
   output: resultsSchema(resultSchema),
@@ -72,26 +74,36 @@ export const get = defineOperation({
   },
   aliases: { route: "routes", path: "routes", op: "routes" },
   // Only a surface where get runs writing tools lists this field.
-  unlisted: ["dry_run"],
-  calls: ({ routes, dry_run }) =>
-    routes.map(({ route, params }) => ({ address: route, args: params, dryRun: dry_run })),
-  run: async ({ routes, dry_run }, context) => {
+  unlisted: ["dryRun"],
+  calls: ({ routes, dryRun }) =>
+    routes.map(({ route, params }) => ({ address: route, args: params, dryRun })),
+  run: async ({ routes, dryRun }, context) => {
     const limit = context.limits.batchSize;
     if (routes.length > limit) {
       throw problem("LIMIT_EXCEEDED", { what: "The number of routes", actual: routes.length, limit });
     }
     return mapLimit(routes, context.limits.concurrency, ({ route, params }) =>
-      callAddress(route, { args: params, dryRun: dry_run }, context),
+      callAddress(route, { args: params, dryRun }, context),
     );
   },
   question: ([only]) => (only?.is === "asks" ? only.asks : undefined),
   show: (outcomes, room) => {
-    const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
-    const results = outcomes.map((outcome) => toResult(outcome, share));
-    return toResults(results, ({ success }) => !success, room);
+    const share = {
+      ...room,
+      answerBytes: room.answerBytes / outcomes.length,
+      lookTokens: Math.max(LEAST_LOOK, Math.floor(room.lookTokens / outcomes.length)),
+    };
+    let tokensLeft = room.resultTokens * WHOLE_RESULTS;
+    const results = outcomes.map((outcome) => {
+      const resultTokens = Math.max(LEAST_LOOK, Math.min(room.resultTokens, tokensLeft));
+      const result = toResult(outcome, { ...share, resultTokens });
+      if (outcomes.length > WHOLE_RESULTS) tokensLeft -= room.countTokens(routeText(result));
+      return result;
+    });
+    return toResults(results, ({ ok }) => !ok, room);
   },
   toText: ({ results, session }) => `${results.map(routeText).join("\n\n")}${sessionText(session)}`,
-  errors: ({ results }) => results.map((result) => (result.success ? undefined : result.error)),
+  errors: ({ results }) => results.map((result) => (result.ok ? undefined : result.error)),
   refuse: () => NO_RESULTS,
   cause: "results",
   asides: ({ results }, { view }) =>
@@ -104,28 +116,30 @@ export const get = defineOperation({
 function toResult(outcome: CallOutcome, room: AnswerLimits): GetResult {
   const { address, entry } = outcome;
   if (outcome.is !== "done")
-    return { route: address, success: false, error: toErrorAnswer(failureOf(outcome), room) };
+    return { route: address, ok: false, error: toErrorAnswer(failureOf(outcome), room) };
   const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
-  const wide = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
+  const isRead = wanted > 0 || entry?.kind === "skill" || entry?.kind === "prompt";
+  const resultTokens = Math.max(room.resultTokens, wanted);
+  const wide = { ...room, resultTokens, ...(isRead && { lookTokens: resultTokens }) };
   const name = entry ? addressOf(entry) : address;
   const { reading, source } = outcome;
   const { content, ...kept } = showResult(outcome.value, name, wide, { reading, source, origin: entry });
   const warnings = sayWarnings(outcome.warnings, room.words);
   return {
     route: entry?.route ?? address,
-    success: true,
+    ok: true,
     data: {
       content,
       guidance: [...outcome.guidance],
       ...kept,
       ...(warnings.length > 0 && { warnings }),
-      ...(outcome.dryRun && { dry_run: true }),
+      ...(outcome.dryRun && { dryRun: true }),
     },
   };
 }
 
 function routeText(result: GetResult): string {
-  if (!result.success) return `# ${result.route}\n${errorText(result.error)}`;
+  if (!result.ok) return `# ${result.route}\n${errorText(result.error)}`;
   const { guidance, warnings } = result.data;
   return `# ${result.route}\n${resultText(result.data)}${warningsText(warnings)}${guidanceText(guidance)}`;
 }

@@ -21,6 +21,7 @@ import {
   showDirectory,
 } from "./describe-directory.ts";
 import { notFound, ROOT } from "./error-answer.ts";
+import { inJson } from "./json-names.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 
 /** Longer descriptions are cut before they reach a model. */
@@ -52,7 +53,13 @@ const entryHelpSchema = z.object({
   examples: z
     .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
     .optional(),
-  policy: z.object({ do: words.optional(), dont: words.optional(), edge_cases: words.optional() }).optional(),
+  policy: z
+    .object({
+      do: words.optional(),
+      dont: words.optional(),
+      edgeCases: inJson("edge_cases", words.optional()),
+    })
+    .optional(),
   description: z.string().optional(),
   related: z.array(z.string()).optional(),
   schema: z.record(z.string(), z.unknown()).optional(),
@@ -86,13 +93,13 @@ function describeEntry(
     lane,
     args: toArgs(inputSchema),
     notes: notesOf(entry, calls),
-    ...(wanted.include_examples && { examples: examplesOf(entry) }),
+    ...(wanted.includeExamples && { examples: examplesOf(entry) }),
     ...(policy && { policy }),
     ...(wanted.format === "full" && {
       description: cutText(entry.description, DESCRIPTION_CHARS),
       related,
     }),
-    ...(wanted.include_schemas && { schema: { ...inputSchema } }),
+    ...(wanted.includeSchemas && { schema: { ...inputSchema } }),
     ...(entry.kind === "tool" && entry.code !== undefined && { code: entry.code }),
     ...(status && { unavailable: `${status.state}: ${status.reason}` }),
     version: view.version,
@@ -135,7 +142,7 @@ function entryHelpText(help: EntryHelp): string {
     ...list("Args", args),
     ...list("Do", help.policy?.do),
     ...list("Do not", help.policy?.dont),
-    ...list("Edge cases", help.policy?.edge_cases),
+    ...list("Edge cases", help.policy?.edgeCases),
     ...list("Notes", help.notes),
     ...list(
       "Examples",
@@ -184,8 +191,8 @@ function exampleOf(examples: NonNullable<EntryHelp["examples"]>, args: readonly 
 export const helpInput = z.object({
   path: z.string().max(600).default("").describe('Domain, group, op or route; "" for the map'),
   format: z.enum(["short", "full"]).default("short"),
-  include_examples: z.boolean().default(true),
-  include_schemas: z.boolean().default(false),
+  includeExamples: inJson("include_examples", z.boolean().default(true)),
+  includeSchemas: inJson("include_schemas", z.boolean().default(false)),
   session: z.string().optional(),
 });
 export type HelpInput = z.output<typeof helpInput>;
@@ -234,11 +241,11 @@ const descriptionsOf = memoizeByObject(
 );
 
 export function describe(input: HelpInput, context: OperationContext): Described {
-  const { format, include_examples, include_schemas } = input;
+  const { format, includeExamples, includeSchemas } = input;
   const { view, session, policy } = context;
   const path = view.toNamed(input.path);
   const descriptions = descriptionsOf(view.shown);
-  const key = JSON.stringify([path, format, include_examples, include_schemas, policy]);
+  const key = JSON.stringify([path, format, includeExamples, includeSchemas, policy]);
   const entry = view.find(path);
   const described = descriptions.get(key) ?? describePath({ ...input, path }, entry, context);
   descriptions.set(key, described);

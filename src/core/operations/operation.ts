@@ -19,6 +19,8 @@ export interface Limits {
   readonly askTokens: number;
   /** Tokens of one result or directory; larger ones go to the result store. */
   readonly resultTokens: number;
+  /** Tokens of the first look at a result that is larger than `resultTokens`. Reading on shows `resultTokens`. */
+  readonly lookTokens: number;
   /** Tokens of the help for one entry, and of one error; the rest goes to the result store. */
   readonly helpTokens: number;
   /** Bytes of an answer as JSON: some clients cut longer ones. Results of one answer share them. */

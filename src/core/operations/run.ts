@@ -14,6 +14,7 @@ import {
   warningsText,
 } from "./answer-parts.ts";
 import { errorSchema, errorText, type FailedOperation, ROOT, toErrorAnswer } from "./error-answer.ts";
+import { inJson } from "./json-names.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import type { Plan } from "./plan.ts";
 import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";
@@ -31,7 +32,7 @@ import {
 const runInput = z.object({
   code: z.string().min(1).max(200_000).optional().describe("Body of an async function"),
   params: argsSchema.optional().describe("The variable params of the script"),
-  dry_run: z.boolean().optional().describe("true: change nothing and return a plan"),
+  dryRun: inJson("dry_run", z.boolean().optional().describe("true: change nothing and return a plan")),
   plan: z.string().optional().describe("Handle of a plan to perform, instead of code"),
   timeoutMs: z.number().int().min(1).max(600_000).optional(),
   keep: keepInput.optional().describe("Keeps the script as a tool if it goes well"),
@@ -50,9 +51,9 @@ const runOutput = z.object({
   /** Calls that write: done, failed, or planned, in their order. */
   effects: z.array(effectSchema),
   /** Planned effects that the script did not reach. */
-  not_done: z.array(effectSchema).optional(),
+  notDone: inJson("not_done", z.array(effectSchema).optional()),
   plan: z.object({ handle: z.string(), hash: z.string(), perform: z.string() }).optional(),
-  dry_run: z.boolean().optional(),
+  dryRun: inJson("dry_run", z.boolean().optional()),
   /** The tool that the script was kept as. */
   kept: keptSchema.optional(),
   calls: z.number(),
@@ -113,11 +114,11 @@ export const run = defineOperation({
 });
 
 async function runAll(
-  { code, params, plan, dry_run, timeoutMs, keep }: z.output<typeof runInput>,
+  { code, params, plan, dryRun, timeoutMs, keep }: z.output<typeof runInput>,
   context: OperationContext,
 ): Promise<Ran> {
   if (keep) await checkKeep(keep, code, context);
-  const request = { code, params: params as Json | undefined, plan, dryRun: dry_run, timeoutMs };
+  const request = { code, params: params as Json | undefined, plan, dryRun, timeoutMs };
   const { problem: refused, ...result } = await runPlan(request, context);
   const { performance } = result;
   const end = performance?.outcome.end;
@@ -160,9 +161,9 @@ function show(
     ...(stored && { stored: readInside(stored, room.words) }),
     ...showLogs(outcome?.logs ?? [], room, from),
     effects: [...effects],
-    ...(notDone.length > 0 && { not_done: [...notDone] }),
+    ...(notDone.length > 0 && { notDone: [...notDone] }),
     ...(plan && toPlanNote(plan, performing(mayWrite, failure), room.words)),
-    ...(calls?.dry && { dry_run: true }),
+    ...(calls?.dry && { dryRun: true }),
     ...(keeping && "kept" in keeping && keeping),
     calls: calls?.requests ?? 0,
     warnings: warnings.slice(0, MOST_WARNINGS),
@@ -204,13 +205,13 @@ function showLogs(logs: readonly string[], room: AnswerLimits, from: ResultFrom)
 }
 
 function toText(output: RunOutput): string {
-  const { result, stored, outside, logs, effects, not_done, plan, kept, warnings, error, session } = output;
+  const { result, stored, outside, logs, effects, notDone, plan, kept, warnings, error, session } = output;
   const shown = markOutside(toContentText((result ?? null) as Json), outside);
   const content = error ? errorText(error) : `${storedText(stored)}${shown}`;
   return [
     content,
     ...(logs === undefined ? [] : [`Log:\n${logs}`]),
-    ...effectsText(effects, not_done ?? [], error !== undefined),
+    ...effectsText(effects, notDone ?? [], error !== undefined),
     ...(plan ? [plan.perform] : []),
     ...(kept ? [`Kept as ${kept.op} [${kept.lane}].`] : []),
   ]

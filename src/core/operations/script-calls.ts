@@ -17,7 +17,7 @@ import { keeperOf } from "../storage/result-keeper.ts";
 import type { AnswerLimits } from "./answer-parts.ts";
 import { ask } from "./ask.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
-import { type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
+import { detailsJson, type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
 import { help } from "./help.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 import { type Effect, type Ended, type Plan, Recording } from "./plan.ts";
@@ -229,7 +229,7 @@ export class ScriptCalls {
 
   #fail(failure: FailedOperation): CallAnswer {
     const { code, message, next, details } = failure.problem;
-    const value = { code, message, next, details } as Json;
+    const value = { code, message, next, details: detailsJson(details) } as Json;
     this.failures.set(JSON.stringify(value), failure);
     return { ok: false, value };
   }
@@ -278,6 +278,7 @@ function roomInside({ countTokens, limits, results, view }: OperationContext): A
     askTokens: limits.resultTokens,
     tokensLeft: whole,
     resultTokens: whole,
+    lookTokens: whole,
     helpTokens: whole,
     answerBytes: whole,
     keep: (value, _name, origin) => {

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { formatMessage, type MessageTemplate } from "../../base/problems/format-message.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
 import { type Block, blocksIn, liftBlocks } from "../answers/blocks.ts";
 import { toContentText } from "../answers/content-text.ts";
 import { jsonChars, type PageRest, type ResultPage, toPage } from "../answers/page.ts";
@@ -33,6 +35,8 @@ export const storedSchema = z.object({
   /** The parts that are not shown. */
   left: z.array(leftSchema),
   read: z.string(),
+  /** The headings of a long text, each with the offset of its line. Text of the value, so it is marked like its content. */
+  headings: z.string().optional(),
 });
 export type StoredResult = z.output<typeof storedSchema>;
 
@@ -73,6 +77,8 @@ const FULL = 0.85;
 const AIM = 0.93;
 const MOST_TRIES = 8;
 const BYTES_PER_CHAR = 3;
+/** Headings further down in a text are not looked for. */
+const READ_CHARS = 1_000_000;
 
 /**
  * Shows a value whole if it fits the room, otherwise its beginning and a handle to the rest. A stored result that is
@@ -80,8 +86,7 @@ const BYTES_PER_CHAR = 3;
  */
 export function showResult(value: Json, name: string, room: AnswerLimits, from: ResultFrom): ShownResult {
   const shown = fitResult(value, name, room, from);
-  const outside =
-    from.source === undefined ? undefined : checkOutside(toContentText(shown.content), from.source);
+  const outside = from.source === undefined ? undefined : checkOutside(bodyText(shown), from.source);
   return { ...shown, ...(outside && { outside }) };
 }
 
@@ -99,6 +104,7 @@ function fitResult(
 
   const chars = jsonChars(value);
   const handle = reading?.handle ?? room.keep(value, name, origin);
+  const headings = reading ? {} : headingsOf(lifted.value);
   const toShown = ({ content, left }: ResultPage): ShownResult => {
     const { blocks, whole } = blocksIn(content, lifted.blocks);
     if (left.length === 0 && whole) return { content, ...withBlocks(blocks) };
@@ -109,9 +115,11 @@ function fitResult(
       return { params, unit: part.unit, of: part.of };
     });
     const read = formatMessage(howToRead(parts, reading), room.words);
-    return { content, stored: { handle, chars, ...counts, left: parts, read }, ...withBlocks(blocks) };
+    const stored = { handle, chars, ...counts, left: parts, read, ...headings };
+    return { content, stored, ...withBlocks(blocks) };
   };
-  return fitPage(room, (space) => toShown(toPage(lifted.value, space, reading?.how)));
+  const page = reading ? room : { ...room, resultTokens: Math.min(room.resultTokens, room.lookTokens) };
+  return fitPage(page, (space) => toShown(toPage(lifted.value, space, reading?.how)));
 }
 
 /** The fullest page that fits the room; the smallest one if none does. */
@@ -156,7 +164,7 @@ function fullness(content: Json, stored: StoredResult | undefined, room: AnswerL
   const chars = jsonChars(content, most);
   if (chars > most) return Math.max(2, chars / most);
   const note = storedText(stored && { ...stored, handle: SOME_HANDLE });
-  const text = `${note}${toVisibleText(toContentText(content))}`;
+  const text = `${note}${toVisibleText(bodyText({ content, stored }))}`;
   const bytes =
     answerBytes === Number.POSITIVE_INFINITY ? 0 : Buffer.byteLength(JSON.stringify(text)) / answerBytes;
   // A token has at least one byte, and a character at most three: text this short need not be counted.
@@ -202,13 +210,38 @@ export function storedText(stored: StoredResult | undefined): string {
   return `[${part}, all ${chars} characters at ${handle}${read === "" ? "" : `; ${read}`}]\n`;
 }
 
+const HEADING = /^#{1,4} +(\S.*)$/;
+const MOST_HEADINGS = 12;
+const HEADING_CHARS = 40;
+
+/** The headings of a text, or of the longest text of a record, as a reader of Markdown would list them. */
+function headingsOf(value: Json): { headings?: string } {
+  const texts = typeof value === "string" ? [value] : isPlainObject(value) ? Object.values(value) : [];
+  const [text = ""] = texts
+    .filter((one) => typeof one === "string")
+    .sort((one, other) => other.length - one.length);
+  const found: string[] = [];
+  for (const [at, line] of text.slice(0, READ_CHARS).split("\n").entries()) {
+    const heading = HEADING.exec(line)?.[1];
+    if (heading !== undefined) found.push(`${at} ${cutText(heading, HEADING_CHARS)}`);
+    if (found.length === MOST_HEADINGS) break;
+  }
+  return found.length > 1 ? { headings: found.join("; ") } : {};
+}
+
+/** The text of a shown value, its headings first. All of it comes from where the value comes from. */
+function bodyText({ content, stored }: Pick<Result, "content" | "stored">): string {
+  const headings = stored?.headings === undefined ? "" : `[headings by offset: ${stored.headings}]\n`;
+  return `${headings}${toContentText((content ?? null) as Json)}`;
+}
+
 interface Result extends Omit<ShownResult, "content"> {
   readonly content: unknown;
-  readonly dry_run?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** Writes a result for a model. A model that tried a call knows its args. */
-export function resultText({ content, stored, outside, dry_run }: Result): string {
-  if (dry_run && isSimulated(content)) return "Would run with these args.";
-  return `${storedText(stored)}${markOutside(toContentText((content ?? null) as Json), outside)}`;
+export function resultText({ content, stored, outside, dryRun }: Result): string {
+  if (dryRun && isSimulated(content)) return "Would run with these args.";
+  return `${storedText(stored)}${markOutside(bodyText({ content, stored }), outside)}`;
 }

@@ -67,6 +67,6 @@ test("a gateway keeps large results there", async () => {
   const { results } = await gateway.get({ routes: [{ route: "data.row.list" }] });
   const [handle] = /result:\/\/[\w-]+/.exec(JSON.stringify(results)) ?? [""];
   const read = await gateway.get({ routes: [{ route: handle, params: { path: "/4999" } }] });
-  expect(read.results[0]).toMatchObject({ success: true, data: { content: rows[4_999] } });
+  expect(read.results[0]).toMatchObject({ ok: true, data: { content: rows[4_999] } });
   expect(readdirSync(path)).toHaveLength(1);
 });

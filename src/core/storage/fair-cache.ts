@@ -24,12 +24,11 @@ interface Holding {
   size: number;
 }
 
-const LEFT_FREE = 4;
-
 /**
- * Keeps entries by key, each for its owner, with bounds for each owner and for all. An owner gets nothing of another
- * one. If all together are over their bound, the owner that holds most loses its oldest entry: an owner with no more
- * than an equal share loses nothing to others.
+ * Keeps entries by key, each for its owner, with bounds for each owner and for all. This is the one place that decides
+ * which values an owner loses; all drivers of `Storage` ask it. An owner over its bound loses its oldest entry. If
+ * all together are over theirs, the owner that holds most does: an owner with no more than an equal share loses
+ * nothing to others.
  */
 export function createFairCache<V>(options: FairCacheOptions<V>) {
   const { all, perOwner, ttlMs, now = () => performance.now(), onRemoved } = options;
@@ -116,19 +115,12 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
       while (kept.size > all.entries) drop(first(largest(({ keys }) => keys.size)));
       while (total > all.size) drop(first(largest((holding) => holding.size)));
     },
-    /**
-     * Whether one more entry fits without removing any, for entries that must not be lost. One owner takes at most a
-     * quarter of what is then free, so that a few owners cannot take all the room.
-     */
+    /** Whether one more entry fits without removing any, for entries that must not be lost. */
     hasRoom: (owner: string, size = 1): boolean => {
       dropExpired();
       const mine = holdings.get(owner);
-      const entries = (mine?.keys.size ?? 0) + 1;
-      const sum = (mine?.size ?? 0) + size;
-      return (
-        entries <= Math.min(perOwner.entries, (all.entries - kept.size) / LEFT_FREE) &&
-        sum <= Math.min(perOwner.size, (all.size - total) / LEFT_FREE)
-      );
+      const room = roomOfOwner(options, { entries: kept.size, size: total });
+      return (mine?.keys.size ?? 0) < room.entries && (mine?.size ?? 0) + size <= room.size;
     },
     delete: drop,
     clear: () => {
@@ -139,4 +131,19 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
 
 function first({ keys }: Holding): string {
   return keys.values().next().value!;
+}
+
+const FREE_PART = 4;
+
+/**
+ * The most that one owner may hold of values that must not be lost, while all owners hold `total`: a quarter of the
+ * free room, so that a few owners cannot take all of it.
+ */
+export function roomOfOwner(
+  { all, perOwner }: Pick<FairCacheOptions<unknown>, "all" | "perOwner">,
+  total: Bounds,
+): Bounds {
+  const part = (bound: "entries" | "size") =>
+    Math.floor(Math.min(perOwner[bound], (all[bound] - total[bound]) / FREE_PART));
+  return { entries: part("entries"), size: part("size") };
 }

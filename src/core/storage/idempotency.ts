@@ -23,7 +23,8 @@ export interface KeyedCall {
   readonly hash: string;
 }
 
-interface KeyedAnswer {
+/** The answer to a call with an idempotency key. */
+export interface KeyedAnswer {
   readonly value: Json;
 }
 

@@ -1,4 +1,5 @@
 import { problem } from "../../base/problems/problem.ts";
+import { createRedact } from "../../base/safety/redact.ts";
 import type { Json } from "../../base/util/json.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
@@ -20,14 +21,16 @@ export function mintResultHandle(): string {
 }
 
 const MIB = 1024 * 1024;
-const MEMORY: StorageOptions<Json> = {
+const DEFAULTS: StorageOptions<Json> = {
   all: { entries: 1_000, size: 512 * MIB },
   perOwner: { entries: 500, size: 256 * MIB },
   ttlMs: 30 * 60_000,
+  // Memory keeps values as they are; other drivers write no secrets.
+  toText: (value) => JSON.stringify(createRedact([], { kinds: true })(value)),
 };
 
 /** Keeps results, by default in memory. A principal over its bound loses its own oldest results. */
-export function createResultStore(open: OpenStorage = openMemoryStorage, options = MEMORY): ResultStore {
+export function createResultStore(open: OpenStorage = openMemoryStorage, options = DEFAULTS): ResultStore {
   const results = open("result", options);
   return {
     put: async (handle, value, principalId) => {

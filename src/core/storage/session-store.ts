@@ -4,7 +4,7 @@ import { bounded, EMPTY_MEMORY, type MemoryChange, type WorkingMemory } from "..
 import { fromStored, toStored } from "./memory-codec.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { createPlanStore, type PlanStore } from "./plan-store.ts";
-import type { OpenStorage, StorageOptions } from "./storage.ts";
+import type { OpenStorage } from "./storage.ts";
 
 /** Keeps the memory of sessions, each for the principal that opened it. */
 export interface SessionStore {
@@ -57,27 +57,43 @@ const DATABASE_IDLE_MS = 7 * DAY_MS;
 /** A database bounds the number of sessions, and each session is bounded itself. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-/** Keeps sessions in memory. They are forgotten after half an hour without a call. */
-export function createMemorySessionStore(options: SessionStoreOptions = {}): SessionStore {
-  const { maxSessions = MAX_SESSIONS, idleMs = MEMORY_IDLE_MS } = options;
-  return createSessionStore(openMemoryStorage, {
-    all: { entries: maxSessions, size: 256 * MIB },
-    perOwner: { entries: Math.ceil(maxSessions / 2), size: 128 * MIB },
-    ttlMs: idleMs,
-  });
-}
-
-/** Keeps sessions in a database. They are forgotten after a week without a call. */
-export function createDatabaseSessionStore(
-  open: OpenStorage,
-  { maxSessions = MAX_SESSIONS, idleMs = DATABASE_IDLE_MS }: SessionStoreOptions = {},
-): SessionStore {
-  return createSessionStore(open, {
-    all: { entries: maxSessions, size: UNBOUNDED },
-    perOwner: { entries: Math.ceil(maxSessions / 2), size: UNBOUNDED },
+/**
+ * Keeps sessions in the storage of a driver, and forgets them after a week without a call. Without a driver, they are
+ * in memory for half an hour.
+ */
+export function createSessionStore(open?: OpenStorage, options: SessionStoreOptions = {}): SessionStore {
+  const { maxSessions = MAX_SESSIONS, idleMs = open ? DATABASE_IDLE_MS : MEMORY_IDLE_MS } = options;
+  const sessions = (open ?? openMemoryStorage)<WorkingMemory>("session", {
+    all: { entries: maxSessions, size: open ? UNBOUNDED : 256 * MIB },
+    perOwner: { entries: Math.ceil(maxSessions / 2), size: open ? UNBOUNDED : 128 * MIB },
     ttlMs: idleMs,
     cached: 1_024,
+    toText: toStored,
+    fromText: fromStored,
   });
+  const known = (handle: string, memory: WorkingMemory | undefined): WorkingMemory => {
+    if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
+    return memory;
+  };
+  return {
+    open: async (principalId) => {
+      const handle = mintHandle(SESSION_PREFIX);
+      await sessions.put(handle, principalId, EMPTY_MEMORY);
+      return handle;
+    },
+    read: async (handle, principalId) => known(handle, await sessions.get(handle, principalId)),
+    update: async (handle, principalId, change) =>
+      known(handle, await sessions.update(handle, principalId, change)),
+    end: async (handle, principalId) => {
+      let ended: WorkingMemory | undefined;
+      await sessions.update(handle, principalId, (memory) => {
+        ended = memory;
+        return undefined;
+      });
+      known(handle, ended);
+    },
+    close: () => {},
+  };
 }
 
 /**
@@ -102,34 +118,7 @@ export async function createSqliteSessionStore(
   const { openSqliteStorage } = await import("./sql-storage.ts");
   const { open, damage, close } = openSqliteStorage(path);
   if (damage) options.onDamage?.(damage);
-  return { ...createDatabaseSessionStore(open, options), plans: createPlanStore(open), close };
-}
-
-function createSessionStore(open: OpenStorage, options: StorageOptions<WorkingMemory>): SessionStore {
-  const sessions = open("session", { ...options, toText: toStored, fromText: fromStored });
-  const known = (handle: string, memory: WorkingMemory | undefined): WorkingMemory => {
-    if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
-    return memory;
-  };
-  return {
-    open: async (principalId) => {
-      const handle = mintHandle(SESSION_PREFIX);
-      await sessions.put(handle, principalId, EMPTY_MEMORY);
-      return handle;
-    },
-    read: async (handle, principalId) => known(handle, await sessions.get(handle, principalId)),
-    update: async (handle, principalId, change) =>
-      known(handle, await sessions.update(handle, principalId, change)),
-    end: async (handle, principalId) => {
-      let ended: WorkingMemory | undefined;
-      await sessions.update(handle, principalId, (memory) => {
-        ended = memory;
-        return undefined;
-      });
-      known(handle, ended);
-    },
-    close: () => {},
-  };
+  return { ...createSessionStore(open, options), plans: createPlanStore(open), close };
 }
 
 /** One conversation, as its principal sees it. */

@@ -3,9 +3,10 @@ import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { problem } from "../../base/problems/problem.ts";
+import { createFairCache, roomOfOwner } from "./fair-cache.ts";
 import { openDatabase } from "./open-database.ts";
 import { toStoredText } from "./postgres-client.ts";
-import type { OpenStorage, Storage, StorageOptions } from "./storage.ts";
+import type { Bounds, OpenStorage, Storage, StorageOptions } from "./storage.ts";
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
@@ -15,9 +16,11 @@ export interface SqlDatabase {
   query(sql: string, params?: unknown[]): Promise<readonly SqlRow[]>;
   /** SQL for the milliseconds since 1970, by the clock of the database. */
   readonly now: string;
+  /** SQL that selects the pairs of texts in a JSON array, which is parameter `$2`. */
+  readonly pairs: string;
 }
 
-/** Creates the table of {@link createSqlStorage}. */
+/** Creates the table of {@link createSqlDriver}. */
 export function storageTable(table: string): string {
   return `create table ${table} (
     kind text not null,
@@ -39,21 +42,22 @@ interface StoredItem<V> {
 
 /** Values are marked as used at most once in this part of their lifetime. */
 const RENEWALS = 100;
-/** A sweep reads all values of its kind, so it runs after this part of an owner's bound was added. */
+/** A sweep reads the names of all values of its kind, so it runs after this part of an owner's bound was added. */
 const SWEEP_PART = 16;
 const SWEEP_EVERY = 256;
 const COUNT_MS = 5_000;
-const FREE_PART = 4;
 const TRIES = 100;
 const PAUSE_MS = 20;
+const OF_ITEM = "kind = $1 and owner = $2 and key = $3";
 
 /** Keeps values of all kinds in one table, which several processes may share. See {@link Storage}. */
 export function createSqlDriver(database: SqlDatabase, table: string): OpenStorage {
-  return (kind, options) => createSqlStorage(database, table, kind, options);
+  return (kind, options) => new SqlStorage(database, table, kind, options);
 }
 
 const SQLITE_TABLE = "stored_values";
 const SQLITE_NOW = "cast(round(unixepoch('subsec') * 1000) as integer)";
+const SQLITE_PAIRS = "select value ->> 0, value ->> 1 from json_each($2)";
 
 /**
  * Keeps values in a SQLite file, or in `:memory:`. A value is written before the promise of its change resolves. `damage`
@@ -71,218 +75,245 @@ export function openSqliteStorage(path: string) {
   }
 
   return {
-    open: createSqlDriver({ query, now: SQLITE_NOW }, SQLITE_TABLE),
+    open: createSqlDriver({ query, now: SQLITE_NOW, pairs: SQLITE_PAIRS }, SQLITE_TABLE),
     damage,
     close: () => database.close(),
   };
 }
 
-function createSqlStorage<V>(
-  { query, now }: SqlDatabase,
-  table: string,
-  kind: string,
-  options: StorageOptions<V>,
-): Storage<V> {
-  const { all, perOwner, ttlMs, lasting = false, overhead = 0, cached = 0 } = options;
-  const { toText = JSON.stringify, fromText = JSON.parse } = options;
-  const cache = cached > 0 ? new LRUCache<string, StoredItem<V>>({ max: cached }) : undefined;
-  const ofItem = "kind = $1 and owner = $2 and key = $3";
-  const isLive = `used_at >= ${now} - ${Math.floor(ttlMs)}`;
+/** The values of one kind, in the table of all kinds. */
+class SqlStorage<V> implements Storage<V> {
+  private readonly database: SqlDatabase;
+  private readonly table: string;
+  private readonly kind: string;
+  private readonly options: StorageOptions<V>;
+  private readonly isLive: string;
+  private readonly cache: LRUCache<string, StoredItem<V>> | undefined;
   /** The last change of each value by this process: the next one waits for it instead of losing against it. */
-  const changing = new Map<string, Promise<unknown>>();
-  const added = { entries: Number.POSITIVE_INFINITY, size: 0 };
-  const total = { entries: 0, size: 0, countedAt: Number.NEGATIVE_INFINITY };
-  const sweepEvery = Math.ceil(Math.min(SWEEP_EVERY, perOwner.entries / SWEEP_PART));
+  private readonly changing = new Map<string, Promise<unknown>>();
+  /** Added since the last sweep. A start sweeps once. */
+  private added: Bounds = { entries: Number.POSITIVE_INFINITY, size: 0 };
+  /** All lasting values, as last counted. */
+  private total: Bounds = { entries: 0, size: 0 };
+  private countedAt = Number.NEGATIVE_INFINITY;
 
-  const idOf = (key: string, owner: string) => [kind, toStoredText(owner), toStoredText(key)];
-
-  /**
-   * Forgets what is expired or over its bound, after much was added. Leaves as much room as may be added until the
-   * next time.
-   */
-  async function noteAdded(entries: number, size: number): Promise<void> {
-    const spare = { entries: sweepEvery, size: Math.floor(perOwner.size / SWEEP_PART) };
-    added.entries += entries;
-    added.size += size;
-    if (added.entries <= spare.entries && added.size <= spare.size) return;
-    added.entries = 0;
-    added.size = 0;
-    await query(
-      `with held as (
-         select owner, key, sum(bytes) as bytes, max(used_at) as used_at from ${table}
-         where kind = $1 group by owner, key having max(used_at) >= ${now} - ${Math.floor(ttlMs)}
-       ), ranked as (
-         select owner, key, bytes, row_number() over w as place, sum(bytes) over w as upto from held
-         window w as (partition by owner order by used_at desc, key)
-       ), ordered as (
-         select owner, key, place, upto, row_number() over (order by place, owner) as entries,
-           sum(bytes) over (order by upto, owner, key) as size
-         from ranked
-       )
-       delete from ${table} where kind = $1 and (owner, key) not in (
-         select owner, key from ordered
-         where place <= $2 and (upto <= $3 or place = 1) and entries <= $4 and size <= $5)`,
-      [
-        kind,
-        Math.max(1, perOwner.entries - spare.entries),
-        perOwner.size - spare.size,
-        Math.max(1, all.entries - spare.entries),
-        all.size - spare.size,
-      ],
-    );
+  constructor(database: SqlDatabase, table: string, kind: string, options: StorageOptions<V>) {
+    this.database = database;
+    this.table = table;
+    this.kind = kind;
+    this.options = options;
+    this.isLive = `used_at >= ${database.now} - ${Math.floor(options.ttlMs)}`;
+    if (options.cached) this.cache = new LRUCache({ max: options.cached });
   }
 
-  /** Counting all values takes long, so it is done now and then. */
-  async function countAll(): Promise<void> {
-    if (performance.now() - total.countedAt < COUNT_MS) return;
-    total.countedAt = performance.now();
-    await query(`delete from ${table} where kind = $1 and not ${isLive}`, [kind]);
-    const [row] = await query(
-      `select count(*) as entries, coalesce(sum(bytes), 0) as size from ${table} where kind = $1`,
-      [kind],
-    );
-    total.entries = Number(row?.entries);
-    total.size = Number(row?.size);
+  async get(key: string, owner: string): Promise<V | undefined> {
+    return (await this.read(this.idOf(key, owner)))?.value;
   }
 
-  async function read(key: string, owner: string): Promise<StoredItem<V> | undefined> {
-    const id = idOf(key, owner);
-    const last = cache?.get(nameOf(id));
+  async has(key: string, owner: string): Promise<boolean> {
+    const sql = `select 1 from ${this.table} where ${OF_ITEM} and ${this.isLive}`;
+    return (await this.database.query(sql, this.idOf(key, owner))).length > 0;
+  }
+
+  put(key: string, owner: string, ...values: readonly V[]): Promise<boolean> {
+    const id = this.idOf(key, owner);
+    return this.options.lasting ? this.putLasting(id, values[0]!) : this.putList(id, values);
+  }
+
+  update(key: string, owner: string, change: (value: V) => V | undefined): Promise<V | undefined> {
+    const id = this.idOf(key, owner);
+    const name = nameOf(id);
+    const before = this.changing.get(name) ?? Promise.resolve();
+    const changed = before.catch(() => {}).then(() => this.change(id, change));
+    this.changing.set(name, changed);
+    const forget = () => {
+      if (this.changing.get(name) === changed) this.changing.delete(name);
+    };
+    changed.then(forget, forget);
+    return changed;
+  }
+
+  async append(key: string, owner: string, position: number, value: V): Promise<boolean> {
+    const { text, bytes } = this.toRow(value, 0);
+    const { query, now } = this.database;
+    const rows = await query(
+      `insert into ${this.table} select $1, $2, $3, cast($4 as bigint), ${now}, cast($5 as bigint), $6, $7 where (
+         select count(*) = $4 and max(used_at) >= ${now} - ${Math.floor(this.options.ttlMs)} from ${this.table} where ${OF_ITEM})
+       on conflict do nothing returning key`,
+      [...this.idOf(key, owner), position, bytes, randomUUID(), text],
+    );
+    if (rows.length > 0) await this.noteAdded(0, bytes);
+    return rows.length > 0;
+  }
+
+  async list(key: string, owner: string): Promise<readonly V[]> {
+    const { fromText = JSON.parse, ttlMs } = this.options;
+    const rows = await this.database.query(
+      `select position, value, ${this.database.now} - used_at as age from ${this.table}
+       where ${OF_ITEM} order by position`,
+      this.idOf(key, owner),
+    );
+    const isWhole = Number(rows[0]?.position) === 0;
+    if (!isWhole || rows.every(({ age }) => Number(age) > ttlMs)) return [];
+    return rows.map((row) => fromText(String(row.value)));
+  }
+
+  private idOf(key: string, owner: string): string[] {
+    return [this.kind, toStoredText(owner), toStoredText(key)];
+  }
+
+  private toRow(value: V, overhead = this.options.overhead ?? 0): { text: string; bytes: number } {
+    const text = (this.options.toText ?? JSON.stringify)(value);
+    return { text, bytes: overhead + Buffer.byteLength(text) };
+  }
+
+  private async read(id: string[]): Promise<StoredItem<V> | undefined> {
+    const { query, now } = this.database;
+    const last = this.cache?.get(nameOf(id));
     const [row] = await query(
       `select revision, case when revision = $4 then null else value end as value, ${now} - used_at as age
-       from ${table} where ${ofItem} and position = 0 and ${isLive}`,
+       from ${this.table} where ${OF_ITEM} and position = 0 and ${this.isLive}`,
       [...id, last?.revision ?? ""],
     );
-    const item = row && (last?.revision === row.revision ? last : toItem(row, fromText));
+    const { fromText = JSON.parse, lasting, ttlMs } = this.options;
+    const item = row && (last?.revision === row.revision ? last : toItem<V>(row, fromText));
     if (!item) return undefined;
     if (!lasting && Number(row.age) > ttlMs / RENEWALS)
-      await query(`update ${table} set used_at = ${now} where ${ofItem} and position = 0`, id);
-    cache?.set(nameOf(id), item);
+      await query(`update ${this.table} set used_at = ${now} where ${OF_ITEM} and position = 0`, id);
+    this.cache?.set(nameOf(id), item);
     return item;
   }
 
   /** Writes a change only over the revision that it was made from. */
-  async function change(key: string, owner: string, make: (value: V) => V | undefined) {
-    const id = idOf(key, owner);
-    let before = cache?.get(nameOf(id)) ?? (await read(key, owner));
+  private async change(id: string[], make: (value: V) => V | undefined): Promise<V | undefined> {
+    let before = this.cache?.get(nameOf(id)) ?? (await this.read(id));
     for (let tries = 1; before; tries += 1) {
       if (tries > TRIES) throw problem("STATE_UNREACHABLE");
       const value = make(before.value);
-      if (await write(id, before.revision, value)) return value;
+      if (await this.write(id, before.revision, value)) return value;
       if (tries > 1) await setTimeout(Math.random() * PAUSE_MS);
-      before = await read(key, owner);
+      before = await this.read(id);
     }
     return undefined;
   }
 
-  async function write(id: string[], before: string, value: V | undefined): Promise<boolean> {
-    const where = `${ofItem} and position = 0 and revision = $4 and ${isLive}`;
+  private async write(id: string[], before: string, value: V | undefined): Promise<boolean> {
+    const { query, now } = this.database;
+    const where = `${OF_ITEM} and position = 0 and revision = $4 and ${this.isLive}`;
     if (value === undefined) {
-      cache?.delete(nameOf(id));
-      return (await query(`delete from ${table} where ${where} returning key`, [...id, before])).length > 0;
+      this.cache?.delete(nameOf(id));
+      return (
+        (await query(`delete from ${this.table} where ${where} returning key`, [...id, before])).length > 0
+      );
     }
     const revision = randomUUID();
-    const text = toText(value);
+    const { text, bytes } = this.toRow(value);
     const rows = await query(
-      `update ${table} set value = $5, revision = $6, bytes = $7, used_at = ${now} where ${where} returning revision`,
-      [...id, before, text, revision, overhead + Buffer.byteLength(text)],
+      `update ${this.table} set value = $5, revision = $6, bytes = $7, used_at = ${now}
+       where ${where} returning revision`,
+      [...id, before, text, revision, bytes],
     );
-    return remember(id, revision, value, rows);
+    return this.remember(id, revision, value, rows);
   }
 
-  async function putFirst(key: string, owner: string, values: readonly V[]): Promise<boolean> {
-    const texts = values.map((value) => toText(value));
-    const sizes = texts.map((text) => overhead + Buffer.byteLength(text));
-    const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
-    if (size > perOwner.size) return false;
-    const id = idOf(key, owner);
+  private async putList(id: string[], values: readonly V[]): Promise<boolean> {
+    const stored = values.map((value) => this.toRow(value));
+    const size = stored.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (size > this.options.perOwner.size) return false;
     const revision = randomUUID();
     let rows: readonly SqlRow[] = [];
     // The first value last: without it, a list that was written in part does not count.
-    for (const [position, text] of [...texts.entries()].reverse()) {
-      rows = await query(
-        `insert into ${table} values ($1, $2, $3, $4, ${now}, $5, $6, $7)
+    for (const [position, { text, bytes }] of [...stored.entries()].reverse()) {
+      rows = await this.database.query(
+        `insert into ${this.table} values ($1, $2, $3, $4, ${this.database.now}, $5, $6, $7)
          on conflict (kind, owner, key, position) do update set used_at = excluded.used_at returning revision`,
-        [...id, position, sizes[position], revision, text],
+        [...id, position, bytes, revision, text],
       );
     }
-    const isNew = remember(id, revision, values[0]!, rows);
-    if (isNew) await noteAdded(1, size);
+    const isNew = this.remember(id, revision, values[0]!, rows);
+    if (isNew) await this.noteAdded(1, size);
     return isNew;
   }
 
-  async function addLasting(key: string, owner: string, value: V): Promise<boolean> {
-    await countAll();
-    const id = idOf(key, owner);
-    const text = toText(value);
+  private async putLasting(id: string[], value: V): Promise<boolean> {
+    await this.countAll();
+    const { text, bytes } = this.toRow(value);
+    const room = roomOfOwner(this.options, this.total);
     const revision = randomUUID();
-    const rows = await query(
-      `insert into ${table} as known
-         select $1, $2, $3, 0, ${now}, cast($4 as bigint), $5, $6 where (
-           select count(*) < $7 and coalesce(sum(bytes), 0) + $4 <= $8 from ${table}
-           where kind = $1 and owner = $2 and ${isLive})
+    const rows = await this.database.query(
+      `insert into ${this.table} as known
+         select $1, $2, $3, 0, ${this.database.now}, cast($4 as bigint), $5, $6 where (
+           select count(*) < $7 and coalesce(sum(bytes), 0) + $4 <= $8 from ${this.table}
+           where kind = $1 and owner = $2 and ${this.isLive})
        on conflict (kind, owner, key, position) do update
          set used_at = excluded.used_at, bytes = excluded.bytes, revision = excluded.revision, value = excluded.value
-         where not known.${isLive}
+         where not known.${this.isLive}
        returning revision`,
-      [
-        ...id,
-        ...[overhead + Buffer.byteLength(text), revision, text],
-        Math.floor(Math.min(perOwner.entries, (all.entries - total.entries) / FREE_PART)),
-        Math.floor(Math.min(perOwner.size, (all.size - total.size) / FREE_PART)),
-      ],
+      [...id, bytes, revision, text, room.entries, room.size],
     );
-    return remember(id, revision, value, rows);
+    return this.remember(id, revision, value, rows);
   }
 
   /** Whether the rows have the new revision. */
-  function remember(id: string[], revision: string, value: V, rows: readonly SqlRow[]): boolean {
+  private remember(id: string[], revision: string, value: V, rows: readonly SqlRow[]): boolean {
     if (rows[0]?.revision !== revision) return false;
-    cache?.set(nameOf(id), { revision, value });
+    this.cache?.set(nameOf(id), { revision, value });
     return true;
   }
 
-  return {
-    get: async (key, owner) => (await read(key, owner))?.value,
-    has: async (key, owner) => {
-      const rows = await query(`select 1 from ${table} where ${ofItem} and ${isLive}`, idOf(key, owner));
-      return rows.length > 0;
-    },
-    put: async (key, owner, ...values) =>
-      lasting ? addLasting(key, owner, values[0]!) : putFirst(key, owner, values),
-    update: (key, owner, make) => {
-      const id = nameOf(idOf(key, owner));
-      const before = changing.get(id) ?? Promise.resolve();
-      const changed = before.catch(() => {}).then(() => change(key, owner, make));
-      changing.set(id, changed);
-      const forget = () => {
-        if (changing.get(id) === changed) changing.delete(id);
-      };
-      changed.then(forget, forget);
-      return changed;
-    },
-    append: async (key, owner, position, value) => {
-      const text = toText(value);
-      const bytes = Buffer.byteLength(text);
-      const rows = await query(
-        `insert into ${table} select $1, $2, $3, cast($4 as bigint), ${now}, cast($5 as bigint), $6, $7 where (
-           select count(*) = $4 and max(used_at) >= ${now} - ${Math.floor(ttlMs)} from ${table} where ${ofItem})
-         on conflict do nothing returning key`,
-        [...idOf(key, owner), position, bytes, randomUUID(), text],
-      );
-      if (rows.length > 0) await noteAdded(0, bytes);
-      return rows.length > 0;
-    },
-    list: async (key, owner) => {
-      const rows = await query(
-        `select position, value, ${now} - used_at as age from ${table} where ${ofItem} order by position`,
-        idOf(key, owner),
-      );
-      const isWhole = Number(rows[0]?.position) === 0;
-      if (!isWhole || rows.every(({ age }) => Number(age) > ttlMs)) return [];
-      return rows.map((row) => fromText(String(row.value)));
-    },
-  };
+  /** Counting all values takes long, so it is done now and then. */
+  private async countAll(): Promise<void> {
+    if (performance.now() - this.countedAt < COUNT_MS) return;
+    this.countedAt = performance.now();
+    await this.database.query(`delete from ${this.table} where kind = $1 and not ${this.isLive}`, [
+      this.kind,
+    ]);
+    const [row] = await this.database.query(
+      `select count(*) as entries, coalesce(sum(bytes), 0) as size from ${this.table} where kind = $1`,
+      [this.kind],
+    );
+    this.total = { entries: Number(row?.entries), size: Number(row?.size) };
+  }
+
+  /** Sweeps after much was added, and leaves as much room as may be added until the next time. */
+  private async noteAdded(entries: number, size: number): Promise<void> {
+    const { all, perOwner } = this.options;
+    const spare = {
+      entries: Math.ceil(Math.min(SWEEP_EVERY, perOwner.entries / SWEEP_PART)),
+      size: Math.floor(perOwner.size / SWEEP_PART),
+    };
+    this.added = { entries: this.added.entries + entries, size: this.added.size + size };
+    if (this.added.entries <= spare.entries && this.added.size <= spare.size) return;
+    this.added = { entries: 0, size: 0 };
+    await this.sweep(without(all, spare), without(perOwner, spare));
+  }
+
+  /** Forgets what is expired or over its bound. The least recently used values go first. */
+  private async sweep(all: Bounds, perOwner: Bounds): Promise<void> {
+    const { query, now, pairs } = this.database;
+    const rows = await query(
+      `select owner, key, sum(bytes) as bytes, ${now} - max(used_at) as age from ${this.table}
+       where kind = $1 group by owner, key order by max(used_at), key desc`,
+      [this.kind],
+    );
+    const forgotten: SqlRow[] = [];
+    const onRemoved = (_: string, row: SqlRow) => void forgotten.push(row);
+    const held = createFairCache<SqlRow>({ all, perOwner, ttlMs: Number.POSITIVE_INFINITY, onRemoved });
+    for (const row of rows) {
+      const { owner, key } = row;
+      if (Number(row.age) > this.options.ttlMs) forgotten.push(row);
+      else held.set(nameOf([this.kind, String(owner), String(key)]), String(owner), row, Number(row.bytes));
+    }
+    if (forgotten.length === 0) return;
+    await query(`delete from ${this.table} where kind = $1 and (owner, key) in (${pairs})`, [
+      this.kind,
+      JSON.stringify(forgotten.map(({ owner, key }) => [owner, key])),
+    ]);
+  }
+}
+
+function without({ entries, size }: Bounds, spare: Bounds): Bounds {
+  return { entries: Math.max(1, entries - spare.entries), size: size - spare.size };
 }
 
 /** One text for a kind, an owner and a key. */

@@ -31,6 +31,7 @@ export interface Storage<V> {
   list(key: string, owner: string): Promise<readonly V[]>;
 }
 
+/** Bounds and format of the values of one kind. A driver may ignore `cached`. */
 export interface StorageOptions<V> {
   readonly all: Bounds;
   readonly perOwner: Bounds;

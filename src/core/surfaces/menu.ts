@@ -1,26 +1,22 @@
 import { setImmediate } from "node:timers/promises";
-import { z } from "zod";
+import type { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { compactSchema } from "../../base/json-schema/walk-schema.ts";
-import { fitPieces, type Piece } from "../../base/tokens/fit-pieces.ts";
 import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
 import type { Entry } from "../nouns/entry.ts";
-import { domainsBySize, entriesByDomain, listNames } from "../operations/describe-directory.ts";
+import { listNames } from "../operations/describe-directory.ts";
+import { toJsonPath, toJsonSchema } from "../operations/json-names.ts";
 import { operationOf } from "../operations/operations.ts";
+import { domainRows, writeMap } from "./catalog-map.ts";
 import { type MenuTool, type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "./native-tools.ts";
-import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surface.ts";
+import { type SurfaceOptions, type SurfaceTool, surfaceTools, wordsOf } from "./surface.ts";
 
 /** The most that a whole menu may cost, for any catalog, except on `native`, which lists the catalog itself. */
 const MENU_TOKENS = 900;
-const TOP_VERBS = 3;
-const LEAD_CHARS = 90;
-/** A lead that needs no map after it may be longer. */
-const WHOLE_LEAD_CHARS = 110;
-const HEADING = " Behind it:";
-const MORE = ", and more domains";
+const LEAD_CHARS = 110;
 
 /** The surface of a menu, its shortcuts and the names of its tools. */
 export interface MenuOptions extends ShortcutOptions {
@@ -54,38 +50,39 @@ async function makeMenu(view: View, options: MenuOptions): Promise<readonly Menu
   const offered = surfaceTools(options);
   const asking = offered.findIndex(({ operation }) => operation === "ask");
   const finder = Math.max(0, asking);
+  const rows = domainRows(view);
+  // Some clients show a model only the beginning of a description.
+  const names = listNames(
+    rows.map(({ name }) => name),
+    LEAD_CHARS,
+  );
+  const lead = names === "" ? "" : `For ${names}. `;
   const operations = offered.map((tool, at) => {
     const listed = toMenuTool(tool, view);
-    return at === finder ? { ...listed, description: `${leadOf(view)}${listed.description}` } : listed;
+    return at === finder ? { ...listed, description: `${lead}${listed.description}` } : listed;
   });
   const shortcuts = [...shortcutsOf(view, options)].map(([name, entry]) => toShortcutTool(name, entry));
   // Shortcuts come last, so that the operations keep their places in prompt caches.
   const fitting = shortcuts.length === 0 ? 0 : countFitting(operations, shortcuts, await loadTokenCounter());
   const tools = [...operations, ...shortcuts.slice(0, fitting)];
-  if (needsNoMap(view)) return tools;
+  if (rows.length === 0) return tools;
   const plain = tools[finder]!;
-  const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
-  return withMap(fitMap(toPieces(view), withMap, await loadTokenCounter()));
+  const heading = ` Behind it, to call by ${wordsOf(options).exec} as domain.name:\n`;
+  const withMap = (map: string) =>
+    tools.with(finder, { ...plain, description: plain.description + (map && heading + map) });
+  const countTokens = await loadTokenCounter();
+  let room = MENU_TOKENS - countTokens(JSON.stringify(withMap(" ")));
+  while (true) {
+    const menu = withMap(room <= 0 ? "" : writeMap(rows, room, countTokens));
+    const over = countTokens(JSON.stringify(menu)) - MENU_TOKENS;
+    if (over <= 0 || room <= 0) return menu;
+    room -= over;
+  }
 }
 
 /** One tool of the default surface by itself. */
 export function menuTool(name: string, view: View): MenuTool {
   return toMenuTool(surfaceTools({}).find((tool) => tool.name === name)!, view);
-}
-
-/** Returns the most detailed map with which the whole menu keeps to its budget. */
-function fitMap(
-  pieces: readonly Piece[],
-  withMap: (map: string) => readonly MenuTool[],
-  countTokens: TokenCounter,
-): string {
-  let room = MENU_TOKENS - countTokens(JSON.stringify(withMap("")));
-  while (true) {
-    const map = toMap(pieces, room, countTokens);
-    const over = countTokens(JSON.stringify(withMap(map))) - MENU_TOKENS;
-    if (over <= 0 || map === "") return map;
-    room -= over;
-  }
 }
 
 function toMenuTool(tool: SurfaceTool, view: View): MenuTool {
@@ -105,64 +102,13 @@ function toMenuTool(tool: SurfaceTool, view: View): MenuTool {
 }
 
 function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchema {
-  const schema = compactSchema(z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as JsonSchema);
+  const schema = compactSchema(toJsonSchema(input));
+  const hidden = unlisted.map((field) => toJsonPath(input, [field])[0]);
   const properties = Object.entries((schema.properties ?? {}) as Record<string, unknown>);
   return {
     ...schema,
-    properties: Object.fromEntries(properties.filter(([name]) => !unlisted.includes(name))),
+    properties: Object.fromEntries(properties.filter(([name]) => !hidden.includes(name))),
   };
-}
-
-/** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
-function toPieces(view: View): Piece[] {
-  return namedDomains(view).map((name): Piece => {
-    const entries = entriesByDomain(view.shown).get(name)!;
-    const verbs = leadingVerbs(entries);
-    const forms = [`${name} (${entries.length})`, name, ""];
-    if (verbs.length === 0) return { forms, prices: [2, 3] };
-    return { forms: [`${name} (${entries.length}: ${verbs.join(", ")})`, ...forms], prices: [1, 2, 3] };
-  });
-}
-
-/** Names domains first: some clients show a model only the beginning of a description. */
-function leadOf(view: View): string {
-  const all = namedDomains(view);
-  const names = needsNoMap(view) ? all.join(", ") : listNames(all, LEAD_CHARS);
-  return names === "" ? "" : `For ${names}. `;
-}
-
-/** Whether a map would only repeat the names of the lead, with their counts. */
-function needsNoMap(view: View): boolean {
-  return namedDomains(view).join(", ").length <= WHOLE_LEAD_CHARS && !view.shown.some(verbOf);
-}
-
-/** The domains that list something. */
-function namedDomains(view: View): string[] {
-  return domainsBySize(view).filter((name) => entriesByDomain(view.shown).has(name));
-}
-
-function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {
-  const chosen = fitPieces(pieces, room - countTokens(HEADING + MORE), countTokens);
-  const lines = pieces.map(({ forms }, index) => forms[chosen[index]!]!).filter((line) => line !== "");
-  if (lines.length === 0) return "";
-  return `${HEADING} ${lines.join("; ")}${lines.length < pieces.length ? MORE : ""}.`;
-}
-
-function leadingVerbs(entries: readonly Entry[]): string[] {
-  const verbs = Map.groupBy(
-    entries.flatMap((entry) => verbOf(entry) ?? []),
-    (verb) => verb,
-  );
-  return [...verbs]
-    .sort(([one, ones], [other, others]) => others.length - ones.length || (one < other ? -1 : 1))
-    .slice(0, TOP_VERBS)
-    .map(([verb]) => verb);
-}
-
-/** The last part of an op that has an entity between its domain and its verb. */
-function verbOf({ kind, op }: Entry): string | undefined {
-  const last = op.lastIndexOf(".");
-  return kind === "tool" && last > op.indexOf(".") ? op.slice(last + 1) : undefined;
 }
 
 interface ShortcutOptions extends SurfaceOptions {

@@ -48,7 +48,7 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
     changes: {
       get: {
         mayWrite: true,
-        lists: ["dry_run"],
+        lists: ["dryRun"],
         purpose:
           "Runs tools and loads documents, skills and prompts by address, several at once. Destructive tools run dry unless dry_run is false. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
       },

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
-import { publish, type SearchEvent } from "./events.ts";
+import type { Publish, SearchEvent } from "./events.ts";
 
 /** Which ranking answered a search: words, vectors, or a blend of both. */
 type SearchedBy = NonNullable<SearchEvent["by"]>;
@@ -37,7 +37,7 @@ interface OpenSearch {
 }
 
 /** Counts how well search works, and publishes each figure as an event. */
-export function createDiscovery() {
+export function createDiscovery(publish: Publish) {
   const open = lazy(() => new LRUCache<string, readonly OpenSearch[]>({ max: MAX_CONVERSATIONS }));
   const by: Record<SearchedBy, number> = { words: 0, vectors: 0, both: 0 };
   const times = { words: { sum: 0, count: 0 }, vectors: { sum: 0, count: 0 } };

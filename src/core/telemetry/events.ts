@@ -2,8 +2,13 @@ import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import type { SpanContext } from "../nouns/span-context.ts";
 
+interface GatewayEvent {
+  /** The name of the gateway. Absent in events of stores, which several gateways may share. */
+  readonly gateway?: string;
+}
+
 /** A finished operation. Arguments appear by shape, never by value. */
-export interface OperationEvent {
+export interface OperationEvent extends GatewayEvent {
   readonly type: "operation";
   readonly operation: string;
   /** Routes and ops that were run or described. */
@@ -27,7 +32,7 @@ export interface OperationEvent {
 }
 
 /** A request of the protocol: from a client to this server, or from this gateway to an upstream. */
-export interface McpEvent {
+export interface McpEvent extends GatewayEvent {
   readonly type: "mcp";
   readonly side: "server" | "client";
   readonly method: string;
@@ -51,7 +56,7 @@ export interface McpEvent {
 }
 
 /** A finished search for one need. It has neither the query nor the hits. */
-export interface SearchEvent {
+export interface SearchEvent extends GatewayEvent {
   readonly type: "search";
   /** Number of entries found. */
   readonly found: number;
@@ -63,14 +68,14 @@ export interface SearchEvent {
 }
 
 /** A search led to a call: its conversation used an entry that it found, for the first time. */
-export interface SearchUsedEvent {
+export interface SearchUsedEvent extends GatewayEvent {
   readonly type: "search-used";
   /** Milliseconds since the search. */
   readonly afterMs: number;
 }
 
 /** A problem that is in no answer and that the owner may want to know. */
-export interface NoticeEvent {
+export interface NoticeEvent extends GatewayEvent {
   readonly type: "notice";
   readonly notice:
     | "guidance-dropped"
@@ -95,7 +100,7 @@ export interface NoticeEvent {
 }
 
 /** A change in the state of a source. */
-export interface SourceEvent {
+export interface SourceEvent extends GatewayEvent {
   readonly type: "source";
   /** Its id. */
   readonly source: string;
@@ -127,16 +132,20 @@ export function isHeard(): boolean {
   return events.hasSubscribers;
 }
 
+/** Publishes the events of one gateway. */
+export type Publish = (event: KeyholeEvent) => void;
+
 /** Publishes an event without the secrets that this process knows. */
-export function publish(given: KeyholeEvent): void {
+export function publish(given: KeyholeEvent, gateway?: string): void {
   if (!events.hasSubscribers && !notices.hasSubscribers) return;
-  const event = hideSecrets(given);
+  const event = hideSecrets(gateway === undefined ? given : { ...given, gateway });
   if (events.hasSubscribers) events.publish(event);
   if (notices.hasSubscribers && (event.type === "notice" || event.type === "source")) notices.publish(event);
 }
 
 /**
- * Calls the listener for every event of this process. Returns unsubscribe. See {@link startTelemetry}.
+ * Calls the listener for every event of this process, whose `gateway` is the name of its gateway. Returns unsubscribe.
+ * See {@link startTelemetry}.
  *
  * @example
  * ```ts

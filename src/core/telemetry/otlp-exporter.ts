@@ -16,6 +16,7 @@ export interface Recorder {
   metric(name: MetricName, value: number, attributes: Attributes): void;
 }
 
+/** How the exporter fares. */
 export interface ExporterStatus {
   readonly sent: number;
   readonly waiting: number;

@@ -32,7 +32,7 @@ const ENDPOINT = "http://localhost:4318";
  *
  * @example
  * ```ts no-run
- * import { startTelemetry } from "keyhole/telemetry";
+ * import { startTelemetry } from "keyhole";
  *
  * const telemetry = await startTelemetry({ enabled: true, endpoint: "http://localhost:4318" });
  * process.once("beforeExit", () => telemetry?.close());

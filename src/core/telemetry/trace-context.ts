@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { CallTrace, SpanContext, TracedCall, TracedRequest } from "../nouns/span-context.ts";
-import { isHeard, publish } from "./events.ts";
+import { isHeard, type Publish } from "./events.ts";
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_STATE = 512;
@@ -19,19 +19,24 @@ const NONE: Tracing = {};
  * Begins a span below the trace that came with a call, or a new trace whose id is that UUID. If nobody listens no
  * span is made, and the caller's trace is passed on unchanged.
  */
-export function beginSpan(given: CallTrace | undefined, uuid?: string): Tracing {
+export function beginSpan(given: CallTrace | undefined, publish: Publish, uuid?: string): Tracing {
   const parent = given && parseTraceparent(given.traceparent);
   const passed = given && parent ? { traceparent: given.traceparent, ...stateOf(given) } : undefined;
   if (!isHeard() || parent?.sampled === false) return passed ? { trace: passed } : NONE;
   const span = newSpan(parent, uuid?.replaceAll("-", ""));
   const trace = { traceparent: toTraceparent(span), ...(parent && given && stateOf(given)) };
-  return { span, trace: inConversation(trace, span, given?.conversation) };
+  return { span, trace: inConversation(trace, span, publish, given?.conversation) };
 }
 
 /** The trace of a span whose requests belong to a conversation. */
-export function inConversation(trace: CallTrace, span: SpanContext, conversation?: string): CallTrace {
+export function inConversation(
+  trace: CallTrace,
+  span: SpanContext,
+  publish: Publish,
+  conversation?: string,
+): CallTrace {
   const own = conversation === undefined ? {} : { conversation };
-  return { ...trace, ...own, begin: (request) => beginRequest(span, { ...request, ...own }) };
+  return { ...trace, ...own, begin: (request) => beginRequest(span, { ...request, ...own }, publish) };
 }
 
 /** The trace below a span, for a call that belongs to its conversation. Undefined without subscribers. */
@@ -77,6 +82,7 @@ function stateOf({ tracestate }: CallTrace): { tracestate?: string } {
 function beginRequest(
   parent: SpanContext,
   request: TracedRequest & { readonly conversation?: string },
+  publish: Publish,
 ): TracedCall {
   const span = newSpan(parent);
   const startedAt = Date.now();

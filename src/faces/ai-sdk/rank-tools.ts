@@ -7,7 +7,7 @@ import { createGateway } from "../../gateway/create-gateway.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 
 /** A tool as the AI SDK's `toolSearch` shows it to its `search` callback. */
-interface RankedTool {
+export interface RankedTool {
   readonly name: string;
   readonly description?: string;
 }
@@ -43,7 +43,8 @@ export function createToolRanking(): RankTools {
   return async ({ query, tools }) => {
     const key = contentHash(tools.map(({ name, description }) => [name, description ?? ""]));
     const indexed = gateways.get(key);
-    const gateway = indexed ?? createGateway({ domains: [], sources: [toSource(tools)], learning: false });
+    const gateway =
+      indexed ?? createGateway({ name: "tool-ranking", sources: [toSource(tools)], learning: false });
     if (!indexed) gateways.set(key, gateway);
     const { hits } = await gateway.ask({ query, limit: MOST_HITS, maxTokens: 25_000 });
     return hits.map(({ name }) => name);

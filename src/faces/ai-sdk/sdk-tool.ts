@@ -58,7 +58,7 @@ export function traced(trace: ModeOptions["trace"]): Pick<FaceOptions, "trace"> 
   return current ? { trace: current } : {};
 }
 
-/** The parts in which the two modes of disclosure differ. */
+/** The parts in which the two modes differ. */
 export interface DisclosedTools {
   readonly tools: ToolSet;
   /** A tool as a model sees it, for the ledger. */

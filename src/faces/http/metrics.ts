@@ -7,7 +7,7 @@ type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>
 export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promise<string> {
   const counts = recorder.counts();
   const { answers, menus, everything } = recorder.series.totals();
-  const { searches, found, ledToCall } = gateway.discovery();
+  const { searches, found, ledToCall } = (await gateway.report()).discovery;
   const sources = await gateway.sources.status();
   const fresh = sources.filter(({ isFresh }) => isFresh).length;
   const byOutcome = (figure: "calls" | "seconds") =>

@@ -1,5 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
+import { toJsonSchema } from "../../core/operations/json-names.ts";
 import type { Endpoint } from "./endpoints/endpoint.ts";
 
 /** Describes the endpoints as an OpenAPI document, made from the same rows as their routes. */
@@ -44,7 +45,7 @@ type ObjectSchema = {
 };
 
 function toSchema(schema: z.ZodType): ObjectSchema {
-  const { $schema: _, ...fields } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const { $schema: _, ...fields } = toJsonSchema(schema);
   return fields as ObjectSchema;
 }
 

@@ -20,6 +20,7 @@ import {
   type Outside,
   poisonWarning,
 } from "../../core/operations/answer-parts.ts";
+import { detailsJson } from "../../core/operations/error-answer.ts";
 import { type AskingOptions, type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { textOf } from "../../sources/mcp/result-value.ts";
@@ -72,7 +73,7 @@ export async function callNative(
     const { code, message, next, details } = output.error;
     return {
       content: [{ type: "text", text: output.text }],
-      structuredContent: { error: { code, message, next, details } },
+      structuredContent: { error: { code, message, next, details: detailsJson(details) } },
       isError: true,
     };
   }
@@ -98,7 +99,7 @@ export async function load<T>(
     throw failedRequest(answer.error);
   }
   const result = answer.results[0]!;
-  if (!result.success) throw failedRequest(result.error);
+  if (!result.ok) throw failedRequest(result.error);
   const value = (passed.result ?? result.data.content) as Json;
   return isInputRequiredResult(value)
     ? toInputRequired({ states }, entry, params, value, context)

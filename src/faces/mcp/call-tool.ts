@@ -56,7 +56,7 @@ interface Callers {
 }
 
 export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Callers): AnswerCall {
-  const { clock, view } = faceApiOf(parts.gateway);
+  const { clock, publish, view } = faceApiOf(parts.gateway);
 
   async function findTool({ name, args }: NamedCall, principal: Principal | undefined) {
     const caller = await callerOf(principal);
@@ -72,7 +72,7 @@ export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Ca
     answerRequest(
       request,
       call.name,
-      { clock, knownClient, findCaller: () => findTool(call, principal) },
+      { clock, publish, knownClient, findCaller: () => findTool(call, principal) },
       async ({ listing: { toolbox }, tool }, context) => {
         if (!tool) throw unknownName("tool", call.name);
         const isModern = request.envelope !== undefined;
@@ -96,7 +96,11 @@ async function callTool(parts: CallParts, tool: ToolCall, context: RequestContex
   if (native) return callNative(parts, { ...native, input }, options, context, ask);
   const answer = await faceApiOf(parts.gateway).run(operation, input, options);
   if ("asks" in answer) return ask(answer.asks);
-  return toResult(toToolAnswer(answer), parts.structured || context.structured, readsBytes(context.client));
+  return toResult(
+    toToolAnswer(operation, answer),
+    parts.structured || context.structured,
+    readsBytes(context.client),
+  );
 }
 
 const NOBODY = { answers: undefined, used: [] };

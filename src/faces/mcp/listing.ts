@@ -1,9 +1,9 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
-import { cutText } from "../../base/util/cut-text.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../../core/access/view.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import { domainLine, domainsBySize, listNames } from "../../core/operations/describe-directory.ts";
+import { domainsBySize, listNames } from "../../core/operations/describe-directory.ts";
 import { waitingLine } from "../../core/operations/missing-servers.ts";
 import { OPERATIONS } from "../../core/operations/operations.ts";
 import type { MenuOptions } from "../../core/surfaces/menu.ts";
@@ -73,7 +73,7 @@ function alwaysLoaded(tool: MenuTool): MenuTool {
 }
 
 /** The facts that instructions are made of, as far as the caller may see them. */
-interface InstructionContext {
+export interface InstructionContext {
   readonly domainCount: number;
   /** Number of tools, skills and prompts. */
   readonly routeCount: number;
@@ -84,10 +84,9 @@ interface InstructionContext {
 /** The instructions, or a function that writes them. Default: Keyhole writes its own. */
 export type InstructionsOption = string | ((context: InstructionContext) => string);
 
-/** Clients cut longer instructions. */
-const MAX_CHARS = 2_000;
-const SUMMARY_CHARS = 100;
-const NAMES_CHARS = 120;
+/** One client shows only the first 150 characters, so the domains come first, with descriptions if those fit too. */
+const SEEN_CHARS = 125;
+const DOMAIN_CHARS = 1_000;
 
 function toInstructions(view: View, { instructions, ...surface }: ListingOptions): string {
   if (typeof instructions === "string") return instructions;
@@ -102,30 +101,26 @@ function toInstructions(view: View, { instructions, ...surface }: ListingOptions
 }
 
 function ownInstructions(view: View, surface: SurfaceOptions): string {
-  const names = domainsBySize(view);
-  const tools = surfaceTools(surface);
-  const uses = tools.map(({ name, operation }) => `${name} ${OPERATIONS[operation].introduction}`);
-  const head = [
-    // Some clients show a model only the beginning, so the domains come first.
-    `Tools and documents of ${listNames(names, NAMES_CHARS) || "no domain yet"}.`,
-    ...(uses.length > 0 ? [`${uses.join(", ")}.`] : []),
+  const uses = surfaceTools(surface).map(
+    ({ name, operation }) => `${name} ${OPERATIONS[operation].introduction}`,
+  );
+  return [
+    `Tools and documents of ${listDomains(view) || "no domain yet"}.`,
+    uses.length > 0 ? `${uses.join(", ")}.` : [],
     "Look here before you say that something cannot be done.",
     waitingLine(view) ?? [],
   ]
     .flat()
     .join(" ");
-  const lines = names.map((name) => {
-    const line = domainLine(name, view, SUMMARY_CHARS);
-    return `- ${name}${line === "" ? "" : `: ${line}`}`;
+}
+
+/** Each domain once. What they hold is in the menu. */
+function listDomains(view: View): string {
+  const names = domainsBySize(view);
+  const described = names.map((name) => {
+    const { description } = view.domains.get(name)!;
+    return description === "" ? name : `${name} (${toSummary(description, SEEN_CHARS).replace(/\.$/, "")})`;
   });
-  const shown: string[] = [];
-  let room = MAX_CHARS - head.length - 40;
-  for (const line of lines) {
-    room -= line.length + 1;
-    if (room < 0) break;
-    shown.push(line);
-  }
-  const hidden = lines.length - shown.length;
-  const text = [head, ...shown, ...(hidden > 0 ? [`and ${hidden} more domains`] : [])].join("\n");
-  return cutText(text, MAX_CHARS);
+  const whole = described.join(", ");
+  return whole.length <= SEEN_CHARS ? whole : listNames(names, DOMAIN_CHARS);
 }

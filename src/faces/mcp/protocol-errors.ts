@@ -3,6 +3,7 @@ import { isProblem, type Problem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { RpcError } from "../../core/nouns/entry.ts";
+import { detailsJson } from "../../core/operations/error-answer.ts";
 
 /** The error for a name that is not listed. */
 export function unknownName(kind: "tool" | "prompt" | "skill" | "task", name: string): ProtocolError {
@@ -44,7 +45,7 @@ export function failedRequest({
 }: Pick<Problem, "message" | "next" | "details"> & { readonly code: string }): ProtocolError {
   const fault = code === "INTERNAL" || code === "RESULT_INVALID" || code === "TIMEOUT";
   const protocolCode = fault ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
-  return new ProtocolError(protocolCode, `${message} ${next}`, { code, next, details });
+  return new ProtocolError(protocolCode, `${message} ${next}`, { code, next, details: detailsJson(details) });
 }
 
 /** Passes on the error of another server, with its message made visible. */

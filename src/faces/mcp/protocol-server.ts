@@ -126,12 +126,12 @@ export async function createProtocolServer(
     target: string | undefined,
     find: (caller: Caller) => Promise<Loading<T>>,
   ) => {
-    const { clock } = faceApiOf(gateway);
+    const { clock, publish } = faceApiOf(gateway);
     const findCaller = () => wholeOf(principalOf(context));
     return answerRequest(
       fromContext(context),
       target,
-      { clock, knownClient, findCaller },
+      { clock, publish, knownClient, findCaller },
       async (caller, request) => {
         const { entry, params, show } = await find(caller);
         return load(parts, entry, params, request, show);

@@ -11,9 +11,9 @@ import type { PlainObject } from "../../base/util/plain-object.ts";
 import type { CallingClient } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { CallTrace } from "../../core/nouns/span-context.ts";
-import { publish } from "../../core/telemetry/events.ts";
+import type { Publish } from "../../core/telemetry/events.ts";
 import { beginSpan, traceOf } from "../../core/telemetry/trace-context.ts";
-import type { FaceOptions } from "../../gateway/face-api.ts";
+import type { FaceApi, FaceOptions } from "../../gateway/face-api.ts";
 import { takesForms } from "../../sources/mcp/pass-through.ts";
 import { limitsOf } from "./client-limits.ts";
 import { asProtocolError } from "./protocol-errors.ts";
@@ -75,14 +75,13 @@ export function answerRequest<C extends { readonly principal: Principal }, T ext
   request: ClientRequest,
   /** The name that the request is about, for its trace. */
   target: string | undefined,
-  server: {
-    readonly clock: Clock;
+  server: Pick<FaceApi, "clock" | "publish"> & {
     findCaller(): Promise<C>;
     knownClient(): KnownClient | Promise<KnownClient>;
   },
   work: (caller: C, context: RequestContext) => Promise<T>,
 ): Promise<T> {
-  return traced(request, target, async (trace) => {
+  return traced(request, target, server.publish, async (trace) => {
     const { progress, stop } = startHeartbeat(request, server.clock);
     try {
       const caller = await server.findCaller();
@@ -187,9 +186,10 @@ function startHeartbeat({ _meta, notify }: ClientRequest, clock: Clock) {
 async function traced<T extends object>(
   request: ClientRequest,
   target: string | undefined,
+  publish: Publish,
   work: (trace: CallTrace | undefined) => Promise<T>,
 ): Promise<T> {
-  const { span, trace } = beginSpan(traceOf(request._meta));
+  const { span, trace } = beginSpan(traceOf(request._meta), publish);
   if (!span) return work(trace);
   const startedAt = Date.now();
   const started = performance.now();

@@ -18,11 +18,13 @@ export interface OpenAITool {
   };
 }
 
+/** A tool call as OpenAI's API has it. */
 export interface OpenAIToolCall {
   readonly id: string;
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
+/** The message that answers a tool call. */
 export interface OpenAIToolMessage {
   readonly role: "tool";
   readonly tool_call_id: string;
@@ -130,13 +132,15 @@ interface AnthropicTool {
   readonly input_schema: JsonSchema;
 }
 
-interface AnthropicToolUse {
+/** A tool call as Anthropic's API has it. */
+export interface AnthropicToolUse {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-interface AnthropicToolResult {
+/** The result of a tool call for the next message. */
+export interface AnthropicToolResult {
   readonly type: "tool_result";
   readonly tool_use_id: string;
   /** The text; with images, a list of both. */

@@ -1,7 +1,7 @@
 import { lazy } from "../../base/util/lazy.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Catalog } from "../../core/catalog/catalog.ts";
-import { publish } from "../../core/telemetry/events.ts";
+import type { Publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { documentsKey, type HashedDocument, toDocuments } from "./to-search-document.ts";
 
@@ -10,6 +10,7 @@ const PUT_AT_ONCE = 4_096;
 /** The search index as the documents of one catalog. Its snapshot spares the next start most of the work. */
 export class CatalogIndex {
   readonly #index: SearchIndex;
+  readonly #publish: Publish;
   /** The hashes of the documents in the index, by id. */
   #hashes: () => ReadonlyMap<string, string> = () => new Map();
   /** Identifies the catalog whose documents are exactly those in the index. */
@@ -17,15 +18,17 @@ export class CatalogIndex {
   /** Whether the index differs from its snapshot. Undefined before the snapshot was looked for. */
   #isChanged: boolean | undefined;
 
-  constructor(index: SearchIndex) {
+  constructor(index: SearchIndex, publish: Publish) {
     this.#index = index;
+    this.#publish = publish;
   }
 
   /** Documents in the snapshot are indexed again only if their hash has changed. */
   async restore(catalog: Catalog): Promise<void> {
     const restored = await this.#index.restore?.();
     if (restored?.note === undefined) {
-      if (restored?.reason) publish({ type: "notice", notice: "snapshot-rebuilt", detail: restored.reason });
+      if (restored?.reason)
+        this.#publish({ type: "notice", notice: "snapshot-rebuilt", detail: restored.reason });
       await this.sync(catalog, { isStarting: true });
       this.#isChanged = true;
       return;
@@ -96,7 +99,7 @@ export class CatalogIndex {
   async #keep(): Promise<void> {
     const note = `${this.#key ?? ""}\n${JSON.stringify([...this.#hashes()])}`;
     await this.#index.keep?.(note).catch((error: unknown) => {
-      publish({ type: "notice", notice: "snapshot-failed", detail: reasonOf(error) });
+      this.#publish({ type: "notice", notice: "snapshot-failed", detail: reasonOf(error) });
     });
   }
 }

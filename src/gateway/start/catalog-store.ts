@@ -4,7 +4,7 @@ import { createViews } from "../../core/access/view.ts";
 import { buildCatalog, type Catalog } from "../../core/catalog/catalog.ts";
 import { DOES, type Draft, knownStatus } from "../../core/nouns/entry.ts";
 import type { SourceContent } from "../../core/nouns/source.ts";
-import { publish } from "../../core/telemetry/events.ts";
+import type { Publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { type Generation, type StartState, WAITS } from "./availability.ts";
 import { CatalogIndex } from "./catalog-index.ts";
@@ -22,6 +22,7 @@ interface WaitingUpdate {
 /** The catalog in use, with its index. */
 export class CatalogStore {
   readonly #pins: Pins;
+  readonly #publish: Publish;
   readonly #index: CatalogIndex;
   #contents: ReadonlyMap<string, SourceContent>;
   #current: Generation;
@@ -47,15 +48,17 @@ export class CatalogStore {
     first: { readonly id: string; readonly content: SourceContent },
     index: SearchIndex,
     pins: Pins,
+    publish: Publish,
   ) {
     this.#pins = pins;
-    this.#index = new CatalogIndex(index);
+    this.#publish = publish;
+    this.#index = new CatalogIndex(index, publish);
     this.#contents = new Map([[first.id, first.content]]);
-    this.#current = toGeneration(this.#contents, pins);
+    this.#current = toGeneration(this.#contents, pins, publish);
     // Approvals take effect with the next catalog.
     this.#stopWatching = pins.onChange(() =>
       // Revoked entries go even if the index cannot be written.
-      this.update({}).catch(() => this.#show(toGeneration(this.#contents, pins))),
+      this.update({}).catch(() => this.#show(toGeneration(this.#contents, pins, publish))),
     );
   }
 
@@ -96,7 +99,7 @@ export class CatalogStore {
     await gathered;
     await this.#turn;
     this.#reach("usable");
-    tellGuessed(this.#current.catalog);
+    tellGuessed(this.#current.catalog, this.#publish);
     await delivered;
     this.#reach("complete");
     void this.#filling.catch(() => {}).then(() => this.#followIndex());
@@ -156,7 +159,7 @@ export class CatalogStore {
       else proposed.delete(id);
     }
     const began = performance.now();
-    const next = toGeneration(proposed, this.#pins);
+    const next = toGeneration(proposed, this.#pins, this.#publish);
     this.#lastBuildMs = performance.now() - began;
     await this.#swap(next);
     this.#contents = proposed;
@@ -180,7 +183,7 @@ export class CatalogStore {
   #show(next: Generation): void {
     const changes = next.catalog.version !== this.#current.catalog.version;
     this.#current = next;
-    if (changes) this.#told = tellWaiting(next.catalog, this.#told);
+    if (changes) this.#told = tellWaiting(next.catalog, this.#told, this.#publish);
     if (changes) for (const listener of this.#listeners) listener();
   }
 
@@ -202,11 +205,15 @@ export class CatalogStore {
   }
 }
 
-function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins): Generation {
+function toGeneration(
+  contents: ReadonlyMap<string, SourceContent>,
+  pins: Pins,
+  publish: Publish,
+): Generation {
   const all = [...contents.values()];
   const catalog = buildCatalog({
     domains: all.flatMap((content) => content.domains),
-    drafts: pins.judge(withoutTaken(contents)),
+    drafts: pins.judge(withoutTaken(contents, publish), publish),
     errors: all.flatMap((content) => content.errors ?? []),
   });
   for (const entry of catalog.entries) {
@@ -220,7 +227,7 @@ function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins):
 const MOST_NAMED = 10;
 
 /** Tells the log which tools in code have a lane that nobody declared. */
-function tellGuessed({ entries }: Catalog): void {
+function tellGuessed({ entries }: Catalog, publish: Publish): void {
   const guessed = entries.filter((entry) => !entry.kept && entry.kind === "tool" && entry.isLaneGuessed);
   if (guessed.length === 0) return;
   const shown = guessed.slice(0, MOST_NAMED).map(({ op, lane }) => `${op} ${DOES[lane]}`);
@@ -230,7 +237,11 @@ function tellGuessed({ entries }: Catalog): void {
 }
 
 /** Tells the log which domains wait for a person and what to type, each once. */
-function tellWaiting({ entries }: Catalog, told: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+function tellWaiting(
+  { entries }: Catalog,
+  told: ReadonlyMap<string, string>,
+  publish: Publish,
+): ReadonlyMap<string, string> {
   const waiting = new Map<string, string>();
   for (const entry of entries) {
     if (entry.visibility === "hidden") continue;
@@ -244,7 +255,7 @@ function tellWaiting({ entries }: Catalog, told: ReadonlyMap<string, string>): R
 }
 
 /** If two sources have a document at one route, the first source by id wins. */
-function withoutTaken(contents: ReadonlyMap<string, SourceContent>): Draft[] {
+function withoutTaken(contents: ReadonlyMap<string, SourceContent>, publish: Publish): Draft[] {
   const owners = new Map<string, string>();
   const [first, ...others] = contents;
   const ordered = [first!, ...others.sort(([left], [right]) => (left < right ? -1 : 1))];

@@ -8,7 +8,7 @@ import {
   type SourceContent,
   type SourceState,
 } from "../../core/nouns/source.ts";
-import { publish } from "../../core/telemetry/events.ts";
+import type { Publish } from "../../core/telemetry/events.ts";
 
 /** Id and state of a source, and the age of its content. */
 export interface SourceStatus extends Freshness {
@@ -23,6 +23,7 @@ interface Outlet {
   put(content: SourceContent): Promise<void>;
   /** Follows the source again after its run has ended. */
   again(): FollowedSource;
+  readonly publish: Publish;
 }
 
 /** One run of a source, from its first content to its end. */
@@ -48,7 +49,7 @@ export class FollowedSource {
     this.refresh = singleFlight((signal) =>
       this.#readAgain(signal).catch((error: unknown) => {
         const detail = reasonOf(error);
-        if (!signal.aborted) publish({ type: "source", source: source.id, state: "failed", detail });
+        if (!signal.aborted) outlet.publish({ type: "source", source: source.id, state: "failed", detail });
         throw error;
       }),
     );
@@ -126,7 +127,7 @@ export class FollowedSource {
   async #take(content: SourceContent): Promise<void> {
     const { id } = this.source;
     for (const detail of content.warnings ?? [])
-      publish({ type: "notice", notice: "content-failed", detail: `${id}: ${detail}` });
+      this.#outlet.publish({ type: "notice", notice: "content-failed", detail: `${id}: ${detail}` });
     try {
       await this.#outlet.put(content);
       if (content.isStarting) return;
@@ -135,7 +136,7 @@ export class FollowedSource {
       this.#error = undefined;
       // Entries of a server that is down are shown with the reason; the failure is an event of its own.
       if (this.status.state !== "failed")
-        publish({ type: "source", source: id, state: "loaded", entries: this.#entries });
+        this.#outlet.publish({ type: "source", source: id, state: "loaded", entries: this.#entries });
     } catch (error) {
       this.#fail(error);
     }
@@ -157,8 +158,8 @@ export class FollowedSource {
     if (this.signal.aborted) return;
     const { id } = this.source;
     const detail = reasonOf(error);
-    publish({ type: "notice", notice: "source-refused", detail: `${id}: ${detail}` });
-    publish({ type: "source", source: id, state: "failed", detail });
+    this.#outlet.publish({ type: "notice", notice: "source-refused", detail: `${id}: ${detail}` });
+    this.#outlet.publish({ type: "source", source: id, state: "failed", detail });
   }
 
   #settle(): void {
@@ -172,7 +173,7 @@ export class FollowedSource {
       const reason = `${source.id} decides by itself when it is read`;
       throw this.#error ?? problem("INVALID_INPUT", { operation: "refreshSource", reason });
     }
-    publish({ type: "source", source: source.id, state: "loading" });
+    this.#outlet.publish({ type: "source", source: source.id, state: "loading" });
     this.force = false;
     if (this.#isRunning) {
       await source.refresh?.(signal, force);

@@ -7,7 +7,7 @@ import { singleFlight } from "../../base/util/single-flight.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import { catalogInvalid } from "../../core/catalog/catalog-errors.ts";
 import type { Source } from "../../core/nouns/source.ts";
-import { publish } from "../../core/telemetry/events.ts";
+import type { Publish } from "../../core/telemetry/events.ts";
 import { WAITS } from "./availability.ts";
 import type { CatalogStore, Changes } from "./catalog-store.ts";
 import { FollowedSource, type SourceStatus } from "./followed-source.ts";
@@ -33,6 +33,7 @@ export interface LifecycleResult {
 export class SourceManager {
   readonly #catalog: CatalogStore;
   readonly #calls: InFlight;
+  readonly #publish: Publish;
   #sources: readonly Source[];
   readonly #followed = new Map<string, FollowedSource>();
   readonly #retiring = new Set<FollowedSource>();
@@ -41,11 +42,12 @@ export class SourceManager {
   #isClosed = false;
 
   /** @throws CATALOG_INVALID if two sources have the same id. */
-  constructor(catalog: CatalogStore, sources: readonly Source[], calls: InFlight) {
+  constructor(catalog: CatalogStore, sources: readonly Source[], calls: InFlight, publish: Publish) {
     checkIds(sources);
     this.#catalog = catalog;
     this.#sources = sources;
     this.#calls = calls;
+    this.#publish = publish;
   }
 
   /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
@@ -65,6 +67,7 @@ export class SourceManager {
       isInUse: (run) => this.#followed.get(id) === run,
       put: (content) => this.#catalog.update({ [id]: content }),
       again: () => this.#follow(source),
+      publish: this.#publish,
     });
     this.#followed.set(id, following);
     if (this.#isClosed) following.stop();
@@ -90,7 +93,7 @@ export class SourceManager {
     const old = [...gone, ...others.map(({ id }) => id)].flatMap((id) => followed.get(id) ?? []);
     for (const id of gone) {
       followed.delete(id);
-      publish({ type: "source", source: id, state: "removed" });
+      this.#publish({ type: "source", source: id, state: "removed" });
     }
     const begun = others.map((source) => this.#follow(source));
     await withTimeout(Promise.all(begun.map(({ first }) => first)), WAITS.firstContentMs);

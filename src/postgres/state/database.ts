@@ -13,6 +13,7 @@ export interface Database extends SqlDatabase {
 }
 
 const NOW = "cast(extract(epoch from now()) * 1000 as bigint)";
+const PAIRS = "select pair ->> 0, pair ->> 1 from json_array_elements(cast($2 as json)) as pair";
 
 export function stateTables(nameOf: (suffix: string) => string) {
   return {
@@ -43,5 +44,5 @@ export function openDatabase(client: PostgresClient, tables: StateTables): Datab
       throw problem("STATE_UNREACHABLE");
     }
   }
-  return { tables, now: NOW, query: (sql, params) => query(sql, params) };
+  return { tables, now: NOW, pairs: PAIRS, query: (sql, params) => query(sql, params) };
 }

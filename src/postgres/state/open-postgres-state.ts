@@ -14,7 +14,7 @@ import { createPlanStore } from "../../core/storage/plan-store.ts";
 import type { PostgresClient } from "../../core/storage/postgres-client.ts";
 import { createResultStore, type ResultStore } from "../../core/storage/result-store.ts";
 import {
-  createDatabaseSessionStore,
+  createSessionStore,
   type SessionStore,
   type SessionStoreOptions,
 } from "../../core/storage/session-store.ts";
@@ -30,8 +30,8 @@ import { quotedNames } from "../quoted-names.ts";
 import { type Database, openDatabase, stateTables } from "./database.ts";
 import { joinGateways } from "./gateways.ts";
 import { migrate } from "./migrate.ts";
-import { createPostgresAudit } from "./postgres-audit.ts";
-import { createPostgresLearning } from "./postgres-learning.ts";
+import { PostgresAudit } from "./postgres-audit.ts";
+import { PostgresLearning } from "./postgres-learning.ts";
 import { createPostgresRecords } from "./postgres-records.ts";
 
 /** Options of {@link createPostgresState}. */
@@ -97,15 +97,15 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
   const definitions = openGrants(records, "definition");
   const [secret, log] = await Promise.all([
     sharedSecret(database),
-    createPostgresLearning(database, gateway.id),
+    PostgresLearning.open(database, gateway.id),
     definitions.refresh(),
   ]);
-  const audit = createPostgresAudit(database, gateway);
+  const audit = new PostgresAudit(database, gateway);
   return {
     audit,
     stores: {
       sessions: {
-        ...createDatabaseSessionStore(open, options.sessions),
+        ...createSessionStore(open, options.sessions),
         plans: createPlanStore(open, { all: ALL_PLANS }),
       },
       results,

@@ -6,15 +6,11 @@ import {
   type AuditLine,
   type AuditStore,
   EMPTY,
-  toAuditLine,
+  type TimedEvent,
+  toAuditLines,
 } from "../../core/audit/audit-store.ts";
 import type { Database } from "./database.ts";
 import type { Membership } from "./gateways.ts";
-
-interface StoredAuditEvent {
-  readonly event: AuditEvent;
-  readonly at: number;
-}
 
 /** The chain that this gateway writes. */
 interface OwnChain {
@@ -37,76 +33,108 @@ const TRY_AGAIN_MS = 1_000;
  * Keeps the audit log in PostgreSQL. Each gateway writes a chain of its own, so that none waits for another, and goes
  * on with a chain whose gateway has ended. A chain moves only from the head that its writer knows.
  */
-export function createPostgresAudit(
-  { tables: { audit, chains }, query }: Database,
-  gateway: Membership,
-): AuditStore {
-  let waiting: StoredAuditEvent[] = [];
-  let dropped = 0;
-  let own: OwnChain | undefined;
-  let isOpening = true;
+export class PostgresAudit implements AuditStore {
+  private readonly database: Database;
+  private readonly gateway: Membership;
+  private waiting: TimedEvent[] = [];
+  private dropped = 0;
+  private own: OwnChain | undefined;
+  private isOpening = true;
   /** The head after a write that seemed to fail, and the events in it. */
-  let doubtful: { readonly hash: string; readonly events: number } | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
+  private doubtful: { readonly hash: string; readonly events: number } | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+  readonly flush = checkAfter(() => this.write());
+
+  constructor(database: Database, gateway: Membership) {
+    this.database = database;
+    this.gateway = gateway;
+  }
+
+  add(event: AuditEvent): void {
+    this.waiting.push({ event, at: Date.now() });
+    // The first ones may be on their way to the database, so the newest goes.
+    if (this.waiting.length > MAX_WAITING) {
+      this.waiting.pop();
+      this.dropped += 1;
+    }
+    this.later(WRITE_MS);
+  }
+
+  async chains(): Promise<readonly AuditChain[]> {
+    const { chains } = this.database.tables;
+    const rows = await this.database.query(`select chain, seq::text, hash from ${chains} c order by c.chain`);
+    return rows.map(
+      ({ chain, seq, hash }): AuditChain => ({
+        name: `chain ${chain}`,
+        head: { seq: Number(seq), hash: String(hash) },
+        lines: (from) => this.linesOf(Number(chain), from),
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.flush();
+  }
 
   /** Takes the chain that it has, one whose gateway has ended, or a new one. */
-  async function take(): Promise<OwnChain> {
-    const [row] = await query(
+  private async take(): Promise<OwnChain> {
+    const { chains } = this.database.tables;
+    const [row] = await this.database.query(
       `update ${chains} set gateway = $1 where chain = (
-         select c.chain from ${chains} c where c.gateway = $1 or not ${gateway.isAlive("c.gateway")}
+         select c.chain from ${chains} c where c.gateway = $1 or not ${this.gateway.isAlive("c.gateway")}
          order by c.gateway <> $1, c.chain limit 1 for update skip locked
        ) returning chain, seq::text, hash, kept_from::text`,
-      [gateway.id],
+      [this.gateway.id],
     );
     const [taken] = row
       ? [row]
-      : await query(
+      : await this.database.query(
           `insert into ${chains} (gateway, seq, hash, kept_from) values ($1, 0, $2, 1)
            returning chain, seq::text, hash, kept_from::text`,
-          [gateway.id, EMPTY.hash],
+          [this.gateway.id, EMPTY.hash],
         );
     const head = { seq: Number(taken?.seq), hash: String(taken?.hash) };
     return { chain: Number(taken?.chain), head, keptFrom: Number(taken?.kept_from) };
   }
 
-  async function write(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
+  private async write(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
     try {
-      while (waiting.length > 0) await writeChunk();
+      while (this.waiting.length > 0) await this.writeChunk();
     } catch (error) {
-      own = undefined;
-      later(TRY_AGAIN_MS);
+      this.own = undefined;
+      this.later(TRY_AGAIN_MS);
       throw error;
     }
   }
 
-  async function writeChunk(): Promise<void> {
-    if (!own) {
-      own = await take();
-      isOpening = true;
-      if (doubtful?.hash === own.head.hash) waiting = waiting.slice(doubtful.events);
-      doubtful = undefined;
-      if (waiting.length === 0) return;
-    }
-    const { chain, head } = own;
-    const events = waiting.slice(0, CHUNK);
+  /** Opens a chain. The events of a write that seemed to fail may be in it already. */
+  private async open(): Promise<OwnChain> {
+    const own = await this.take();
+    this.isOpening = true;
+    if (this.doubtful?.hash === own.head.hash) this.waiting = this.waiting.slice(this.doubtful.events);
+    this.doubtful = undefined;
+    return own;
+  }
+
+  private async writeChunk(): Promise<void> {
+    this.own ??= await this.open();
+    if (this.waiting.length === 0) return;
+    const { audit, chains } = this.database.tables;
+    const { chain, head } = this.own;
+    const events = this.waiting.slice(0, CHUNK);
     const isSweep = head.seq % SWEEP_EVERY > (head.seq + events.length) % SWEEP_EVERY;
-    const keptFrom = isSweep ? Math.max(own.keptFrom, head.seq - MAX_RECORDS) : own.keptFrom;
-    const facts = { keptFrom, ...(dropped > 0 && { dropped }) };
+    const keptFrom = isSweep ? Math.max(this.own.keptFrom, head.seq - MAX_RECORDS) : this.own.keptFrom;
+    const facts = { keptFrom, ...(this.dropped > 0 && { dropped: this.dropped }) };
     const opening: AuditEvent = { kind: "log-opened", pid: process.pid, ...facts };
-    const isAdmitting = isOpening || dropped > 0 || keptFrom > own.keptFrom;
+    const isAdmitting = this.isOpening || this.dropped > 0 || keptFrom > this.own.keptFrom;
     const all = isAdmitting ? [{ event: opening, at: events[0]!.at }, ...events] : events;
-    const texts: string[] = [];
-    let next = head;
-    for (const { event, at } of all) {
-      const line = toAuditLine(next, event, at);
-      texts.push(line.text);
-      next = line.head;
-    }
-    doubtful = { hash: next.hash, events: events.length };
-    const rows = await query(
+    const { texts, head: next } = toAuditLines(head, all);
+    this.doubtful = { hash: next.hash, events: events.length };
+    const rows = await this.database.query(
       `with moved as (
          update ${chains} set seq = $3, hash = $4, kept_from = $5
          where chain = $1 and gateway = $2 and seq = $6 returning chain
@@ -117,30 +145,30 @@ export function createPostgresAudit(
          select moved.chain, $6::bigint + given.place, given.line
          from moved, unnest($7::text[]) with ordinality as given(line, place)
        returning 1`,
-      [chain, gateway.id, next.seq, next.hash, keptFrom, head.seq, texts],
+      [chain, this.gateway.id, next.seq, next.hash, keptFrom, head.seq, texts],
     );
-    doubtful = undefined;
+    this.doubtful = undefined;
     if (rows.length === 0) {
       // Another gateway thought this one had ended.
-      own = undefined;
+      this.own = undefined;
       return;
     }
-    own = { chain, head: next, keptFrom };
-    waiting = waiting.slice(events.length);
-    dropped = 0;
-    isOpening = false;
+    this.own = { chain, head: next, keptFrom };
+    this.waiting = this.waiting.slice(events.length);
+    this.dropped = 0;
+    this.isOpening = false;
   }
 
-  const flush = checkAfter(write);
-  function later(ms: number): void {
-    if (closed) return;
+  private later(ms: number): void {
+    if (this.closed) return;
     // The next flush tells of a failure, and the events wait.
-    timer ??= setTimeout(() => void flush().catch(() => {}), ms).unref();
+    this.timer ??= setTimeout(() => void this.flush().catch(() => {}), ms).unref();
   }
 
-  async function* linesOf(chain: number, from = 1): AsyncGenerator<AuditLine, void> {
+  private async *linesOf(chain: number, from = 1): AsyncGenerator<AuditLine, void> {
+    const { audit } = this.database.tables;
     for (let next = from; ; ) {
-      const rows = await query(
+      const rows = await this.database.query(
         `select seq::text, line from ${audit} a where a.chain = $1 and a.seq >= $2 order by a.seq limit ${PAGE}`,
         [chain, next],
       );
@@ -149,31 +177,4 @@ export function createPostgresAudit(
       next = Number(rows.at(-1)!.seq) + 1;
     }
   }
-
-  return {
-    add: (event) => {
-      waiting.push({ event, at: Date.now() });
-      // The first ones may be on their way to the database, so the newest goes.
-      if (waiting.length > MAX_WAITING) {
-        waiting.pop();
-        dropped += 1;
-      }
-      later(WRITE_MS);
-    },
-    flush,
-    chains: async () => {
-      const rows = await query(`select chain, seq::text, hash from ${chains} c order by c.chain`);
-      return rows.map(
-        ({ chain, seq, hash }): AuditChain => ({
-          name: `chain ${chain}`,
-          head: { seq: Number(seq), hash: String(hash) },
-          lines: (from) => linesOf(Number(chain), from),
-        }),
-      );
-    },
-    close: async () => {
-      closed = true;
-      await flush();
-    },
-  };
 }

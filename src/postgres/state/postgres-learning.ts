@@ -1,4 +1,5 @@
 import {
+  type Forgotten,
   isForgotten,
   KEPT_EVENTS,
   type LearningEvent,
@@ -22,19 +23,64 @@ interface StoredEvents {
  * Keeps learning events in PostgreSQL. Their numbers are given in the order of the commits, so that a gateway which
  * reads on from the last number misses none.
  */
-export async function createPostgresLearning(
-  { tables: { learning, counters }, query }: Database,
-  gateway: string,
-): Promise<LearningLog> {
-  let events: LearningEvent[] = [];
-  let last = "0";
-  let forgotten = "";
-  let pending: LearningEvent[] = [];
-  let hear: ((events?: readonly LearningEvent[]) => void) | undefined;
-  let untilSweep = SWEEP_EVERY;
+export class PostgresLearning implements LearningLog {
+  events: LearningEvent[] = [];
+  private readonly database: Database;
+  private readonly gateway: string;
+  private last = "0";
+  private forgotten = "";
+  private pending: LearningEvent[] = [];
+  private hear: Parameters<NonNullable<LearningLog["follow"]>>[0] | undefined;
+  private untilSweep = SWEEP_EVERY;
+  private exchanging: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
 
-  async function select(after: string): Promise<StoredEvents[]> {
-    const rows = await query(
+  private constructor(database: Database, gateway: string) {
+    this.database = database;
+    this.gateway = gateway;
+  }
+
+  static async open(database: Database, gateway: string): Promise<PostgresLearning> {
+    const log = new PostgresLearning(database, gateway);
+    await log.readAll();
+    log.timer = setInterval(() => void log.exchange(), EXCHANGE_MS).unref();
+    return log;
+  }
+
+  append(event: LearningEvent): void {
+    this.keep([event]);
+    this.pending.push(event);
+    if (this.pending.length > MOST_PENDING) this.pending = this.pending.slice(-MOST_PENDING);
+  }
+
+  follow(listener: NonNullable<typeof this.hear>): void {
+    this.hear = listener;
+  }
+
+  async forget(what: Forgotten): Promise<number> {
+    const { counters, learning } = this.database.tables;
+    await this.exchange();
+    const gone = (await this.select("0")).filter(({ event }) => isForgotten(event, what));
+    await this.database.query(
+      `with bumped as (
+           insert into ${counters} as c values ('learning forgotten', 1)
+           on conflict (name) do update set value = c.value + 1
+         )
+         delete from ${learning} where id = any($1::bigint[])`,
+      [gone.map(({ id }) => id)],
+    );
+    await this.readAll();
+    return gone.length;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.exchange();
+  }
+
+  private async select(after: string): Promise<StoredEvents[]> {
+    const { learning } = this.database.tables;
+    const rows = await this.database.query(
       `select id::text, gateway, event from ${learning} l where l.id > $1 order by l.id desc limit ${KEPT_EVENTS}`,
       [after],
     );
@@ -44,27 +90,29 @@ export async function createPostgresLearning(
     });
   }
 
-  async function counts(): Promise<{ last: string; forgotten: string }> {
-    const rows = await query(
+  private async counts(): Promise<{ last: string; forgotten: string }> {
+    const { counters } = this.database.tables;
+    const rows = await this.database.query(
       `select name, value::text from ${counters} where name in ('learning', 'learning forgotten')`,
     );
     const values = new Map(rows.map(({ name, value }) => [name, String(value)]));
     return { last: values.get("learning") ?? "0", forgotten: values.get("learning forgotten") ?? "" };
   }
 
-  async function readAll(): Promise<void> {
-    const now = await counts();
-    const stored = await select("0");
-    events = stored.map(({ event }) => event);
-    last = stored.at(-1)?.id ?? now.last;
-    forgotten = now.forgotten;
+  private async readAll(): Promise<void> {
+    const now = await this.counts();
+    const stored = await this.select("0");
+    this.events = stored.map(({ event }) => event);
+    this.last = stored.at(-1)?.id ?? now.last;
+    this.forgotten = now.forgotten;
   }
 
-  async function write(): Promise<void> {
-    if (pending.length === 0) return;
-    const written = pending;
-    pending = [];
-    await query(
+  private async write(): Promise<void> {
+    if (this.pending.length === 0) return;
+    const { counters, learning } = this.database.tables;
+    const written = this.pending;
+    this.pending = [];
+    await this.database.query(
       `with numbered as (
          insert into ${counters} as c values ('learning', $1) on conflict (name) do update set value = c.value + $1
          returning value
@@ -72,76 +120,41 @@ export async function createPostgresLearning(
        insert into ${learning}
          select numbered.value - $1 + given.place, $2, given.event
          from numbered, unnest($3::text[]) with ordinality as given(event, place)`,
-      [written.length, gateway, written.map((event) => JSON.stringify(event))],
+      [written.length, this.gateway, written.map((event) => JSON.stringify(event))],
     );
-    untilSweep -= 1;
-    if (untilSweep > 0) return;
-    untilSweep = SWEEP_EVERY;
-    await query(
+    this.untilSweep -= 1;
+    if (this.untilSweep > 0) return;
+    this.untilSweep = SWEEP_EVERY;
+    await this.database.query(
       `delete from ${learning} where id <= (select value from ${counters} where name = 'learning') - ${KEPT_EVENTS}`,
     );
   }
 
-  async function readNew(): Promise<void> {
-    const now = await counts();
-    if (now.forgotten !== forgotten) {
-      await readAll();
-      return hear?.();
+  private async readNew(): Promise<void> {
+    const now = await this.counts();
+    if (now.forgotten !== this.forgotten) {
+      await this.readAll();
+      return this.hear?.();
     }
-    if (now.last === last) return;
-    const stored = await select(last);
-    last = stored.at(-1)?.id ?? last;
-    const news = stored.filter((one) => one.gateway !== gateway).map(({ event }) => event);
-    keep(news);
-    hear?.(news);
+    if (now.last === this.last) return;
+    const stored = await this.select(this.last);
+    this.last = stored.at(-1)?.id ?? this.last;
+    const news = stored.filter((one) => one.gateway !== this.gateway).map(({ event }) => event);
+    this.keep(news);
+    this.hear?.(news);
   }
 
-  function keep(news: readonly LearningEvent[]): void {
-    events.push(...news);
-    if (events.length > 2 * KEPT_EVENTS) events = events.slice(-KEPT_EVENTS);
+  private keep(news: readonly LearningEvent[]): void {
+    this.events.push(...news);
+    if (this.events.length > 2 * KEPT_EVENTS) this.events = this.events.slice(-KEPT_EVENTS);
   }
 
-  let exchanging: Promise<void> = Promise.resolve();
-  function exchange(): Promise<void> {
+  private exchange(): Promise<void> {
     // Learning must never break a call. Events that could not be written are lost.
-    exchanging = exchanging
-      .then(write)
-      .then(readNew)
+    this.exchanging = this.exchanging
+      .then(() => this.write())
+      .then(() => this.readNew())
       .catch(() => {});
-    return exchanging;
+    return this.exchanging;
   }
-
-  await readAll();
-  const timer = setInterval(() => void exchange(), EXCHANGE_MS).unref();
-  return {
-    get events() {
-      return events;
-    },
-    append: (event) => {
-      keep([event]);
-      pending.push(event);
-      if (pending.length > MOST_PENDING) pending = pending.slice(-MOST_PENDING);
-    },
-    follow: (listener) => {
-      hear = listener;
-    },
-    forget: async (what) => {
-      await exchange();
-      const gone = (await select("0")).filter(({ event }) => isForgotten(event, what));
-      await query(
-        `with bumped as (
-           insert into ${counters} as c values ('learning forgotten', 1)
-           on conflict (name) do update set value = c.value + 1
-         )
-         delete from ${learning} where id = any($1::bigint[])`,
-        [gone.map(({ id }) => id)],
-      );
-      await readAll();
-      return gone.length;
-    },
-    close: async () => {
-      clearInterval(timer);
-      await exchange();
-    },
-  };
 }

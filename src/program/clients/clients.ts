@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import type { Client, ClientListing, ClientMachine, ConfigLocation, Program } from "./client.ts";
 import { CLINE, CODEX, CONTINUE, GEMINI, GOOSE, OPENCODE, STANDARD, ZED } from "./dialects.ts";
@@ -14,7 +14,7 @@ export const CLIENTS: readonly Client[] = [
     name: "claude-code",
     title: "Claude Code",
     places: ({ home, env, project }) => {
-      const path = join(env.CLAUDE_CONFIG_DIR || home, ".claude.json");
+      const path = join(folderOf(env.CLAUDE_CONFIG_DIR, home), ".claude.json");
       return [
         user(path, ["mcpServers"]),
         inProject(path, ["projects", "*", "mcpServers"]),
@@ -59,7 +59,7 @@ export const CLIENTS: readonly Client[] = [
     name: "codex",
     title: "Codex",
     places: ({ home, env, project }) => [
-      user(join(env.CODEX_HOME || join(home, ".codex"), "config.toml"), ["mcp_servers"], "toml"),
+      user(join(folderOf(env.CODEX_HOME, join(home, ".codex")), "config.toml"), ["mcp_servers"], "toml"),
       inProject(join(project, ".codex", "config.toml"), ["mcp_servers"], "toml"),
     ],
     dialect: CODEX,
@@ -98,7 +98,7 @@ export const CLIENTS: readonly Client[] = [
     name: "opencode",
     title: "opencode",
     places: ({ home, env, project }) => {
-      const own = join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
+      const own = join(folderOf(env.XDG_CONFIG_HOME, join(home, ".config")), "opencode");
       return [
         user(join(own, "opencode.json"), ["mcp"]),
         user(join(own, "opencode.jsonc"), ["mcp"]),
@@ -208,8 +208,13 @@ function appFolder(machine: ClientMachine): string {
 
 function configFolder(machine: ClientMachine): string {
   const { home, env } = machine;
-  const roaming = env.APPDATA || join(home, "AppData", "Roaming");
-  return onWindows(machine, roaming, env.XDG_CONFIG_HOME || join(home, ".config"));
+  const roaming = folderOf(env.APPDATA, join(home, "AppData", "Roaming"));
+  return onWindows(machine, roaming, folderOf(env.XDG_CONFIG_HOME, join(home, ".config")));
+}
+
+/** A relative path would be another folder in every project, whose files are not the person's own. */
+function folderOf(variable: string | undefined, otherwise: string): string {
+  return variable && isAbsolute(variable) ? variable : otherwise;
 }
 
 function onWindows({ platform }: ClientMachine, path: string, otherwise: string): string {

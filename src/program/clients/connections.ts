@@ -66,7 +66,8 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     };
     await save(place, record);
     // The servers are behind Keyhole before they leave the client.
-    for (const { path, after } of [...(own ? [own] : []), ...files]) await writeText(path, after);
+    if (own) await writeText(own.path, own.after, MODE);
+    for (const { path, after } of files) await writeText(path, after);
     return place;
   }
 
@@ -179,13 +180,13 @@ function save(place: string, record: Recorded): Promise<void> {
   return writeFile(join(place, RECORD), JSON.stringify(record), { mode: MODE });
 }
 
-/** Writes a config, or removes it if there is no text. Follows links and keeps the permissions. */
-async function writeText(path: string, text: string | undefined): Promise<void> {
+/** Writes a config, or removes it if there is no text. Follows links and keeps the permissions, at most `most` of them. */
+async function writeText(path: string, text: string | undefined, most = 0o777): Promise<void> {
   if (text === undefined) return rm(path, { force: true });
   makeFolder(dirname(path));
   const target = await realpath(path).catch(() => path);
   const mode = await stat(target).then(
-    (facts) => facts.mode & 0o777,
+    (facts) => facts.mode & most,
     () => MODE,
   );
   await writeFileAtomic(target, text, mode);

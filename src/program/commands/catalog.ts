@@ -5,7 +5,7 @@ import { countOf } from "../../base/util/count-of.ts";
 import { splitWords } from "../../base/util/split-words.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
-import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { Gateway, GatewayReport } from "../../gateway/gateway-api.ts";
 import { openLearningLog, usedQueries } from "../../search/learning/learning-log.ts";
 import { buildLibraryIndex } from "../../sources/markdown/library-index.ts";
 import { type LintFinding, lintEntries } from "../doctor/lint-entries.ts";
@@ -59,18 +59,15 @@ const ACTIONS: Readonly<Record<string, (input: CatalogCommandInput) => Promise<v
 async function report({ json }: CatalogCommandInput): Promise<void> {
   const { gateway, close } = openGateway({ options: { learning: { log: learningFile() } } });
   try {
-    const report = { unmet: gateway.unmet(), repeated: gateway.repeated() };
-    const shown = () => reportLines(report.unmet, report.repeated).map(toVisibleLine).join("\n");
-    console.log(json ? JSON.stringify(report, null, 2) : shown());
+    const { unmet, repeated } = await gateway.report();
+    const shown = () => reportLines({ unmet, repeated }).map(toVisibleLine).join("\n");
+    console.log(json ? JSON.stringify({ unmet, repeated }, null, 2) : shown());
   } finally {
     await close();
   }
 }
 
-function reportLines(
-  unmet: ReturnType<Gateway["unmet"]>,
-  repeated: ReturnType<Gateway["repeated"]>,
-): string[] {
+function reportLines({ unmet, repeated }: Pick<GatewayReport, "unmet" | "repeated">): string[] {
   if (unmet.length + repeated.length === 0)
     return ["Nothing to report yet: agents have to use Keyhole first."];
   return [

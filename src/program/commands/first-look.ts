@@ -142,7 +142,12 @@ function measure(
   clients: readonly ClientServers[],
   home: string,
 ): Promise<Measured> {
-  const options = { trusted: true, cwd: home, cacheDirectory: join(cacheFolder(), "listings") };
+  const options = {
+    trusted: true,
+    inherits: "all" as const,
+    cwd: home,
+    cacheDirectory: join(cacheFolder(), "listings"),
+  };
   return measureServers(fromMcpConfig({ mcpServers: Object.fromEntries(configs) }, options), clients);
 }
 

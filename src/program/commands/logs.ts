@@ -128,7 +128,7 @@ async function showCalls(folder: string, input: LogsInput): Promise<void> {
   const isWanted = ({ chain, record }: ReadLine) => {
     if (!record) return true;
     seen.set(chain, record.seq);
-    return record.at >= earliest && (agent === undefined || whoOf(record) === agent);
+    return record.at >= earliest && (agent === undefined || namesOf(record).includes(agent));
   };
   const print = (line: ReadLine) => printRecord(line, json ? () => toVisibleJson(line.text) : showRecord);
   const newest: ReadLine[] = [];
@@ -150,8 +150,9 @@ async function showCalls(folder: string, input: LogsInput): Promise<void> {
   }
 }
 
-function whoOf(record: AuditRecord): string {
-  return "principal" in record ? record.principal : "";
+/** The caller, and the principal that it looked as. */
+function namesOf(record: AuditRecord): readonly string[] {
+  return "principal" in record ? [...new Set([record.actor, record.principal])] : [];
 }
 
 function printRecord({ record, place }: ReadLine, show: (record: AuditRecord) => string): void {
@@ -175,7 +176,13 @@ const SHORT = 8;
 /** A record as one line for a person. Control characters are spelt out. */
 function showRecord(record: AuditRecord): string {
   try {
-    const parts = [record.at, `#${record.seq}`, record.kind.padEnd(13), whoOf(record), ...factsOf(record)];
+    const parts = [
+      record.at,
+      `#${record.seq}`,
+      record.kind.padEnd(13),
+      namesOf(record).join(" as "),
+      ...factsOf(record),
+    ];
     return toVisibleLine(parts.filter((part) => part !== "").join("  "));
   } catch {
     // Somebody else wrote the record.

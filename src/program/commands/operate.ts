@@ -155,20 +155,20 @@ async function open(options: OperationFlags): Promise<Operator> {
 /** The operations that run writing tools. */
 const APPLIES: readonly OperationName[] = ["exec", "batch", "run"];
 
-/** The input with `dry_run: false` wherever it does not say otherwise. */
+/** The input with `dryRun: false` wherever it does not say otherwise. */
 function applied(name: OperationName, input: object): object {
-  if (fieldsOf(input).dry_run === true)
+  if (fieldsOf(input).dryRun === true)
     throw invalid(operationOf(name).command.name ?? name, "give either --dry-run or --apply");
   const requests = listOf(fieldsOf(input).requests).map((request) => {
     const { exec } = fieldsOf(request);
-    return isPlainObject(exec) ? { ...fieldsOf(request), exec: { dry_run: false, ...exec } } : request;
+    return isPlainObject(exec) ? { ...fieldsOf(request), exec: { dryRun: false, ...exec } } : request;
   });
-  return name === "batch" ? { ...input, requests } : { ...input, dry_run: false };
+  return name === "batch" ? { ...input, requests } : { ...input, dryRun: false };
 }
 
 /** Whether a call of the answer ran dry although the input does not ask for a dry run. */
 function ranDryUnasked(input: object, data: unknown): boolean {
-  const { dry_run: isAsked, requests } = fieldsOf(input);
+  const { dryRun: isAsked, requests } = fieldsOf(input);
   const { meta, dry_run: isDry, results } = fieldsOf(data);
   if ((isDry === true || fieldsOf(meta).dry_run === true) && isAsked !== true) return true;
   return listOf(results).some((result, index) => {
@@ -245,12 +245,12 @@ const FIELDS: Readonly<Record<string, string>> = {
   session: "go on with the session that an answer of this address named",
   plan: "perform the plan that an answer of this address named",
   format: "short or full (default: short)",
-  include_examples: "--no-include-examples leaves them out",
-  include_schemas: "with the JSON Schemas of tools",
+  includeExamples: "--no-include-examples leaves them out",
+  includeSchemas: "with the JSON Schemas of tools",
   args: "all values as one JSON object",
   params: "all values as one JSON object",
-  idempotency_key: "a key under which a repeated call gets the first answer",
-  dry_run: "only say what would happen",
+  idempotencyKey: "a key under which a repeated call gets the first answer",
+  dryRun: "only say what would happen",
   timeout_ms: "how long the script may run",
   keep: "keep the script as a recipe, described by a JSON object",
 };

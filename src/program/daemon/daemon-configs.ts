@@ -5,16 +5,19 @@ import { problem } from "../../base/problems/problem.ts";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { secretVariables } from "../../base/safety/secret-values.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { field } from "../../base/util/plain-object.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { inherited } from "../../sources/mcp/config/to-launch.ts";
+import { findCommand } from "../../sources/mcp/config/server-program.ts";
+import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
 import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
 import { callForPerson } from "../open/open-local.ts";
+import { workspaceOf } from "../open/read-json-config.ts";
 import type { Settings } from "../open/settings-schema.ts";
 import type { OpenedClient, ServingRequest } from "./daemon.ts";
 import type { ServeRequest } from "./handshake.ts";
@@ -23,6 +26,8 @@ import type { ServeRequest } from "./handshake.ts";
 interface Member {
   readonly request: ServeRequest;
   readonly settings: Pick<Settings, "audit" | "learning">;
+  /** The files of the commands of its servers, which its PATH decides. */
+  readonly programs: readonly (string | undefined)[];
   reconnect(): void;
 }
 
@@ -67,8 +72,15 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       throw problem("DAEMON_FAILED", {
         reason: "the client's telemetry or logging differs from the daemon's, and a process has only one",
       });
-    const { audit, learning } = settings;
-    const member: Member = { request, settings: { audit, learning }, reconnect };
+    const { audit, learning, mcpServers } = settings;
+    const member: Member = {
+      request,
+      settings: { audit, learning },
+      programs: Object.values(mcpServers).map((server) =>
+        findCommand(String(field(server, "command") ?? ""), env.PATH ?? "", workspaceOf(named)),
+      ),
+      reconnect,
+    };
     const config = (want === "operate" && (await findRunning(member))) || (await join(member));
     if (want === "serve") config.isServed = true;
     return {
@@ -87,15 +99,15 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   }
 
   /**
-   * A gateway that clients use already. The terminal of a person has another PATH than their clients, which decides how
-   * servers start, and these run.
+   * A gateway that clients use already. The terminal of a person has other variables than their clients, which decide
+   * how servers start, and these run.
    */
   async function findRunning(member: Member): Promise<Config | undefined> {
-    const key = await keyOf(member, {});
+    const key = await keyOf(member, false);
     for (const slot of configs.values()) {
       const config = await slot.config?.catch(() => undefined);
       if (!config?.isServed || config.isPrivate() || configs.get(slot.key) !== slot) continue;
-      if ((await keyOf(config.first, {})) !== key) continue;
+      if ((await keyOf(config.first, false)) !== key) continue;
       config.members.add(member);
       return config;
     }
@@ -210,10 +222,7 @@ function ofProcess({ telemetry, logging }: Settings) {
 }
 
 /** Equal for clients that would get the same gateway. */
-async function keyOf(
-  { request, settings }: Member,
-  inheritedVariables = inherited(request.env),
-): Promise<string> {
+async function keyOf({ request, settings, programs }: Member, startsServers = true): Promise<string> {
   const { config, profile, trust, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
@@ -221,5 +230,6 @@ async function keyOf(
   const names = text.includes("\\u") ? Object.keys(env) : used;
   const variables = [...new Set(names)].sort().map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
-  return contentHash([path, profile ?? null, trust, settings, inheritedVariables, variables]);
+  const inherited = startsServers ? [tellingVariables(env), programs.map(String)] : [];
+  return contentHash([path, profile ?? null, trust, settings, inherited, variables]);
 }

@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { closeSync, lstatSync, openSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { homedir } from "node:os";
 import { customProblem, problem } from "../../base/problems/problem.ts";
-import { MARKER } from "../../base/util/process-marker.ts";
 import { makeOwnFolder } from "../../sources/mcp/own-folder.ts";
 import { type DaemonAddress, type DaemonPaths, readAddress } from "./daemon-paths.ts";
 import {
@@ -19,8 +18,12 @@ export interface ReachOptions {
   readonly paths: DaemonPaths;
   readonly version: string;
   readonly serve: ServeRequest;
-  /** Starts a daemon. It exits with another code than 0 if it cannot run. */
-  start(): Promise<ChildProcess>;
+  start(): Promise<StartingDaemon>;
+}
+
+/** A daemon that this process has started and that is not its child. */
+export interface StartingDaemon {
+  hasEnded(): boolean;
 }
 
 const POLL_MS = 15;
@@ -37,7 +40,7 @@ const MAX_WELCOME_BYTES = 1024 * 1024;
 export async function reachDaemon({ paths, version, serve, start }: ReachOptions) {
   if (!makeOwnFolder(paths.folder)) throw failed("its folder is not of its owner alone");
   const retired = new Set<string>();
-  let child: ChildProcess | undefined;
+  let daemon: StartingDaemon | undefined;
   try {
     for (const end = performance.now() + START_MS; performance.now() < end; await pause()) {
       const address = readAddress(paths);
@@ -51,12 +54,12 @@ export async function reachDaemon({ paths, version, serve, start }: ReachOptions
       }
       // Its socket may be left from a daemon that was killed.
       if (address) retired.add(address.token);
-      if (child?.exitCode) throw failed(`it exited with code ${child.exitCode}; its log is ${paths.log}`);
-      if (!child && takeLock(paths)) child = await start();
+      if (daemon?.hasEnded()) throw failed(`it ended at its start; its log is ${paths.log}`);
+      if (!daemon && takeLock(paths)) daemon = await start();
     }
     throw failed(`it did not answer within ${START_MS / 1_000} seconds; its log is ${paths.log}`);
   } finally {
-    if (child) rmSync(paths.lock, { force: true });
+    if (daemon) rmSync(paths.lock, { force: true });
   }
 }
 
@@ -99,23 +102,47 @@ function failed(reason: string) {
 
 const MAX_LOG_BYTES = 1024 * 1024;
 
-/** Starts a daemon that outlives this process. Its output goes to a log beside its socket. */
-export function spawnDaemon(paths: DaemonPaths): ChildProcess {
+/**
+ * The variables that a daemon starts with, if this process has them: the person's folders and session. Others belong
+ * to one client, such as `NODE_OPTIONS`, certificates, telemetry and keys, and must not decide about all clients.
+ */
+const VARIABLES = [
+  "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TMPDIR TZ USER",
+  "XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME DBUS_SESSION_BUS_ADDRESS",
+  "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT",
+  "TEMP TMP USERNAME USERPROFILE WINDIR",
+  "KEYHOLE_STATE KEYHOLE_DAEMON_IDLE",
+].flatMap((names) => names.split(" "));
+
+/**
+ * Starts a daemon that outlives this process. Some clients kill everything below them, so the daemon is nobody's
+ * child: a shell starts it in a session of its own and ends. Its output goes to a log beside its socket.
+ */
+export function spawnDaemon(paths: DaemonPaths): StartingDaemon {
   const size = lstatSync(paths.log, { throwIfNoEntry: false })?.size ?? 0;
   // A log that has become large starts anew.
   const log = openSync(paths.log, size > MAX_LOG_BYTES ? "w" : "a", 0o600);
-  // A gateway that runs this client as its server must not end the daemon of everybody with it.
-  const { [MARKER]: _, ...env } = process.env;
-  const args = [...process.execArgv, process.argv[1]!, "serve", "--daemon"];
-  const child = spawn(process.execPath, args, {
+  const isVariable = (name: string) => VARIABLES.includes(name.toUpperCase());
+  const program = [process.execPath, process.argv[1]!, "serve", "--daemon"] as const;
+  const [command, ...args] =
+    process.platform === "win32" ? program : (["/bin/sh", "-c", '"$@" &', "sh", ...program] as const);
+  const child = spawn(command, args, {
     detached: true,
-    stdio: ["ignore", log, log],
+    // Only the daemon holds the other end of the last pipe, until it ends.
+    stdio: ["ignore", log, log, "pipe"],
     cwd: homedir(),
-    env,
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => isVariable(name))),
     windowsHide: true,
   });
-  child.on("error", () => {});
-  child.unref();
   closeSync(log);
-  return child;
+  const pipe = child.stdio[3] as Socket;
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  child.on("error", end);
+  child.unref();
+  pipe.on("error", () => {}).on("close", end);
+  pipe.resume().unref();
+  return { hasEnded: () => hasEnded };
 }

@@ -48,7 +48,8 @@ async function serveHere(input: ServeInput): Promise<void> {
   const { http, shortcut: shortcuts } = input;
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
-  const opened = await openConfig(input);
+  // Over HTTP, others call with the environment of the person who serves.
+  const opened = await openConfig({ ...input, ...(http && { servers: { inherits: "few" } }) });
   const { profile, settings, loaded } = opened;
   openLog(settings);
   // A client starts this before its person has added a server, and servers that come later are served too.

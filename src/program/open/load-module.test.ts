@@ -7,6 +7,7 @@ import { loadModule } from "./load-module.ts";
 
 /** The compiler asks for a row here when createGateway takes a new option. */
 const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
+  name: '"mine"',
   domains: '[{ name: "notes", description: "Notes", tools: [] }]',
   sources: "[]",
   principal: '{ id: "me", scopes: [] }',
@@ -17,6 +18,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   learning: "false",
   index: '{ kind: "index" }',
   pins: '{ kind: "pins" }',
+  storage: '{ kind: "storage" }',
   sessions: '{ kind: "sessions" }',
   results: '{ kind: "results" }',
   audit: '{ kind: "audit" }',

@@ -8,6 +8,7 @@ import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 
 /** Every option of createGateway; the compiler asks for a new one here. */
 const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
+  name: true,
   domains: true,
   sources: true,
   principal: true,
@@ -18,6 +19,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   learning: true,
   index: true,
   pins: true,
+  storage: true,
   sessions: true,
   results: true,
   audit: true,

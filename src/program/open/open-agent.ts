@@ -58,7 +58,14 @@ export interface OpenedAgent extends ChatParts {
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
   const { folder, allowWrite = false, asksTrust = true } = options;
-  const opened = await openConfig({ ...options, usesFolder: true, asksTrust, env: environment(options) });
+  const opened = await openConfig({
+    ...options,
+    usesFolder: true,
+    asksTrust,
+    env: environment(options),
+    // The keys of the agent's models are in its environment.
+    servers: { inherits: "few" },
+  });
   const { loaded, isFolderTrusted: trusted } = opened;
   const { settings } = loaded;
   refuseFallback(loaded, options);
@@ -87,7 +94,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     options: {
       results,
       ...config,
-      limits: { resultTokens: RESULT_TOKENS, ...config.limits },
+      limits: { resultTokens: RESULT_TOKENS, lookTokens: RESULT_TOKENS, ...config.limits },
       domains: [
         ...domains,
         ...openedSkills.domains,

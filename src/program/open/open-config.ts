@@ -47,7 +47,7 @@ export interface ConfigOptions {
   /** Whether a person in the terminal is asked to trust the folder. Default: true. */
   readonly asksTrust?: boolean;
   /** Further options of the servers that files name. */
-  readonly servers?: Pick<McpSourceOptions, "environment" | "shared" | "limits">;
+  readonly servers?: Pick<McpSourceOptions, "environment" | "inherits" | "shared" | "limits">;
   /** Receives sentences about servers that are set aside and fields that are not honoured. Default: stderr. */
   readonly report?: ConfigReport;
   /** Whether definitions are only looked at, so that none needs an approval. Servers still need a consent. */
@@ -190,6 +190,7 @@ function serverReader({
     if (json === undefined && config !== undefined) return [];
     const consents = openConsents();
     const options: McpSourceOptions = {
+      inherits: "all",
       ...servers,
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,

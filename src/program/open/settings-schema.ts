@@ -99,6 +99,9 @@ export const settingsFileSchema = z
       enabled: z
         .boolean()
         .describe("Keeps in the state folder which tools served which queries, so that search gets better"),
+      shared: z
+        .boolean()
+        .describe("Agents with the same scopes learn from each other; false: each learns from its own calls"),
     }),
     changes: z
       .enum(CHANGES)
@@ -147,7 +150,7 @@ export const DEFAULT_SETTINGS = {
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
   logging: { level: "info" },
   audit: { enabled: true, failClosed: false, sync: "second" },
-  learning: { enabled: true },
+  learning: { enabled: true, shared: false },
   session: { keep: true, maxAgeDays: 30 },
   hooks: [],
   mcpServers: {},

@@ -10,8 +10,8 @@ import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
 import type { AuditOptions } from "../../core/calls/auditor.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
-import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { createEmbeddedIndex } from "../../search/embedded-index.ts";
+import type { LearningOptions } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
 import { createAgentTokens } from "./agent-tokens.ts";
@@ -34,9 +34,9 @@ export function openConsents(): Consents {
   const consents = createConsents(openPersonGrants("program"));
   return {
     isGiven: consents.isGiven,
-    give: async (programs) => {
+    give: async (programs, by) => {
       await consents.give(programs);
-      await recordDecisions("allowed", "server", programs.map(toDecision));
+      await recordDecisions("allowed", "server", programs.map(toDecision), by);
     },
     revoke: async (programs) => {
       const given = programs.filter(consents.isGiven);
@@ -57,8 +57,8 @@ export function learningFile(): string {
 }
 
 /** How the program learns from use: what it has learned outlives the process unless the settings switch it off. */
-export function openLearning({ enabled }: Settings["learning"]): NonNullable<GatewayOptions["learning"]> {
-  return enabled ? { log: learningFile() } : false;
+export function openLearning({ enabled, shared }: Settings["learning"]): LearningOptions | false {
+  return enabled ? { log: learningFile(), shared } : false;
 }
 
 /** A search index that is kept between starts under this key. Unchanged entries are not indexed again. */
@@ -114,11 +114,12 @@ export async function recordDecisions(
   kind: RecordedDecision["kind"],
   what: RecordedDecision["what"],
   decided: readonly Pick<RecordedDecision, "name" | "digest">[],
+  actor = localUser(),
 ): Promise<void> {
   if (decided.length === 0) return;
   const audit = await openConfiguredAudit();
   if (!audit) return;
   const principal = localUser();
-  for (const { name, digest } of decided) audit.store.add({ kind, principal, what, name, digest });
+  for (const { name, digest } of decided) audit.store.add({ kind, actor, principal, what, name, digest });
   await closeAudit(audit);
 }

@@ -3,32 +3,46 @@ import type { SearchHit } from "../port/search-index.ts";
 import { USE } from "../ranking/tuning.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { ExampleMemory, type LearnedExample } from "./example-memory.ts";
-import { ChoiceModel, liftHits, toCandidates, weighNeighbours } from "./lift-hits.ts";
+import { ChoiceModel, liftHits, liftShared, toCandidates, weighNeighbours } from "./lift-hits.ts";
 
-/** A change to the examples of a scope. The same changes in the same order give the same examples. */
+/** A principal learns from its own use, among the entries of a scope. */
+export interface Learner {
+  readonly scope: string;
+  readonly principal: string;
+}
+
+/** A change to the examples of a principal. The same changes in the same order give the same examples. */
 export type ExampleChange =
   | ({
       readonly kind: "add";
-      readonly scope: string;
+      readonly learner: Learner;
       readonly query: string;
       /** Search's own order for the query: each entry with its share of the best score. */
       readonly found: ReadonlyMap<string, number>;
     } & Omit<LearnedExample, "terms" | "vector">)
-  | { readonly kind: "weigh"; readonly scope: string; readonly id: string; readonly weight: number };
+  | { readonly kind: "weigh"; readonly learner: Learner; readonly id: string; readonly weight: number };
 
-/** Past queries that led to entries, by scope. */
+/** Past queries that led to entries, by scope and principal. */
 export interface ExampleStore {
   change(change: ExampleChange): void;
-  /** Ranks hits again by what past use says of like queries. */
-  lift(scope: string, query: string, hits: readonly SearchHit[], now: number): Promise<readonly SearchHit[]>;
+  /** Ranks hits again by what past use says of like queries: the caller's own, and with `shared` that of others. */
+  lift(
+    learner: Learner & { readonly shared: boolean },
+    query: string,
+    hits: readonly SearchHit[],
+    now: number,
+  ): Promise<readonly SearchHit[]>;
 }
 
 const MAX_EXAMPLES = 16_384;
-const MAX_PER_SCOPE = 4_096;
+const MAX_OF_ONE = 4_096;
 const MAX_PER_ROUTE = 64;
 const BATCH = 128;
+/** Principals whose use is asked for a query, the newest. */
+const MOST_HEARD = 64;
 
-interface Scope {
+/** The examples of one principal in one scope. */
+interface Lessons extends Learner {
   readonly memory: ExampleMemory;
   readonly model: ChoiceModel;
 }
@@ -37,16 +51,16 @@ export function createExampleStore(
   termsOf: (query: string) => readonly string[],
   embedder: Embedder,
 ): ExampleStore {
-  const scopes = new Map<string, Scope>();
-  /** In the order in which they came, over all scopes. */
-  const examples = new Map<LearnedExample, ExampleMemory>();
+  const lessons = new Map<string, Lessons>();
+  let size = 0;
   let waiting: ExampleChange[] = [];
   let settling: Promise<void> = Promise.resolve();
 
-  function scopeOf(name: string): Scope {
-    const scope = scopes.get(name) ?? { memory: new ExampleMemory(), model: new ChoiceModel() };
-    scopes.set(name, scope);
-    return scope;
+  function lessonsOf(learner: Learner): Lessons {
+    const key = keyOf(learner);
+    const known = lessons.get(key) ?? { ...learner, memory: new ExampleMemory(), model: new ChoiceModel() };
+    lessons.set(key, known);
+    return known;
   }
 
   function settle(): Promise<void> {
@@ -64,31 +78,48 @@ export function createExampleStore(
   }
 
   function apply(change: ExampleChange, vector: Float32Array | undefined): void {
-    const scope = scopeOf(change.scope);
-    const { memory } = scope;
+    const ofLearner = lessonsOf(change.learner);
+    const { memory } = ofLearner;
     if (change.kind === "weigh") {
       const example = memory.get(change.id);
       if (example) example.weight = change.weight;
       return;
     }
-    const { kind: _, scope: __, query, found, ...rest } = change;
+    const { kind: _, learner: __, query, found, ...rest } = change;
     const example: LearnedExample = { ...rest, terms: [...new Set(termsOf(query))], vector };
-    if (example.weight > 0) learnFrom(example, found, scope);
+    if (example.weight > 0) learnFrom(example, found, ofLearner);
     memory.add(example);
-    examples.set(example, memory);
+    size += 1;
     forgetOldest(example, memory);
   }
 
   function forgetOldest({ route }: LearnedExample, memory: ExampleMemory): void {
     const ofRoute = memory.of(route);
-    if (ofRoute.size > MAX_PER_ROUTE) remove(ofRoute.values().next().value!);
-    if (memory.size > MAX_PER_SCOPE) remove(memory.oldest!);
-    if (examples.size > MAX_EXAMPLES) remove(examples.keys().next().value!);
+    if (ofRoute.size > MAX_PER_ROUTE) remove(memory, ofRoute.values().next().value!);
+    if (memory.size > MAX_OF_ONE) remove(memory, memory.oldest!);
+    if (size <= MAX_EXAMPLES) return;
+    // The principal with the most examples makes room, so that nobody takes from others.
+    const memories = [...lessons.values()].map((one) => one.memory);
+    const largest = memories.reduce((most, one) => (one.size > most.size ? one : most));
+    remove(largest, largest.oldest!);
   }
 
-  function remove(example: LearnedExample): void {
-    examples.get(example)?.remove(example);
-    examples.delete(example);
+  function remove(memory: ExampleMemory, example: LearnedExample): void {
+    memory.remove(example);
+    size -= 1;
+  }
+
+  /** The entries that principals used for like queries, each with the number of principals: calls do not count. */
+  function voices({ scope, principal }: Learner, terms: readonly string[], vector: Float32Array | undefined) {
+    const users = new Map<string, number>();
+    const others = [...lessons.values()].filter((one) => one.scope === scope && one.principal !== principal);
+    for (const { memory } of others.slice(-MOST_HEARD)) {
+      const near = memory.nearest(terms, vector, USE.neighbours);
+      const used = near.filter(({ example, likeness }) => example.weight > 0 && likeness >= USE.alike);
+      for (const route of new Set(used.map(({ example }) => example.route)))
+        users.set(route, (users.get(route) ?? 0) + 1);
+    }
+    return users;
   }
 
   return {
@@ -96,23 +127,29 @@ export function createExampleStore(
       waiting.push(change);
       if (waiting.length === 1) void settle();
     },
-    async lift(scope, query, hits, now) {
+    async lift({ shared, ...learner }, query, hits, now) {
       await settle();
-      const known = scopes.get(scope);
-      if (!known || known.memory.size === 0) return hits;
-      const { memory, model } = known;
+      const known = lessons.get(keyOf(learner));
+      if (!known && !shared) return hits;
       const [vector] = await embedAll(embedder, [query]);
-      const neighbours = memory.nearest([...new Set(termsOf(query))], vector, USE.neighbours);
-      return liftHits(hits, weighNeighbours(neighbours, now), model);
+      const terms = [...new Set(termsOf(query))];
+      const heard = shared ? liftShared(hits, voices(learner, terms, vector)) : hits;
+      if (!known) return heard;
+      const neighbours = known.memory.nearest(terms, vector, USE.neighbours);
+      return liftHits(heard, weighNeighbours(neighbours, now), known.model);
     },
   };
+}
+
+function keyOf({ scope, principal }: Learner): string {
+  return JSON.stringify([scope, principal]);
 }
 
 /** Compares a use with what search and the uses before it would have said, and corrects what is trusted. */
 function learnFrom(
   example: LearnedExample,
   found: ReadonlyMap<string, number>,
-  { memory, model }: Scope,
+  { memory, model }: Lessons,
 ): void {
   const { route, at } = example;
   const wasUsed = (other: string) => memory.knows(other);

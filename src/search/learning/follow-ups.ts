@@ -6,6 +6,8 @@ export interface FollowUps {
   note(use: { scope: string; principal: string; route: string; next: string }): void;
   /** Entries that often ran after this one, most often first. */
   after(scope: string, route: string, principal: string): readonly string[];
+  /** Those that the principal itself often ran after this one. */
+  ofOwn(scope: string, route: string, principal: string): readonly string[];
 }
 
 const MAX_ROUTES = 20_000;
@@ -39,13 +41,19 @@ export function createFollowUps(): FollowUps {
       const counts = new Map(own().get(JSON.stringify([scope, principal, route])));
       for (const [next, principals] of followed)
         counts.set(next, Math.max(counts.get(next) ?? 0, principals.size));
-      return [...counts]
-        .filter(([, count]) => count >= OFTEN)
-        .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
-        .slice(0, MAX_NEXT)
-        .map(([next]) => next);
+      return mostOften(counts);
     },
+    ofOwn: (scope, route, principal) =>
+      mostOften(own().get(JSON.stringify([scope, principal, route])) ?? new Map()),
   };
+}
+
+function mostOften(counts: ReadonlyMap<string, number>): string[] {
+  return [...counts]
+    .filter(([, count]) => count >= OFTEN)
+    .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
+    .slice(0, MAX_NEXT)
+    .map(([next]) => next);
 }
 
 /** Deletes the rarest of `MAX_NEXT_COUNTED` entries for one that is not there yet. */

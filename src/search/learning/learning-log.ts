@@ -143,6 +143,7 @@ const learningEventSchema = lazy(() => {
   ]);
 });
 
+/** One event of use that learning keeps. */
 export type LearningEvent = z.output<ReturnType<typeof learningEventSchema>>;
 
 /** Events to forget: all of a scope, all about an entry, or both. */

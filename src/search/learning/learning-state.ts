@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
 import { USE } from "../ranking/tuning.ts";
-import type { ExampleChange } from "./example-store.ts";
+import type { ExampleChange, Learner } from "./example-store.ts";
 import { createFollowUps, createRepeats, type FollowUps, type RepeatedCalls } from "./follow-ups.ts";
 import type { LearningEvent } from "./learning-log.ts";
 
@@ -22,7 +22,7 @@ export type LearningScope = Required<Pick<LearningEvent, "scope" | "conversation
 export interface LearningState {
   apply(event: LearningEvent): void;
   after: FollowUps["after"];
-  /** Entries that often run after the one that the conversation used last, most often first. */
+  /** Entries that the principal itself often runs after the one that the conversation used last, most often first. */
   expected(caller: LearningScope, now: number): readonly string[];
   /** Most often asked first. */
   unmet(now: number): readonly UnmetQuery[];
@@ -93,22 +93,24 @@ export function createLearningState(
     open().set(conversation, [...siblings, opened]);
   }
 
-  function ran({ kind, conversation, scope, route, at }: LearningEvent & { kind: "used" | "failed" }): void {
+  function ran(event: LearningEvent & { kind: "used" | "failed" }): void {
+    const { kind, conversation, scope, principal = conversation, route, at } = event;
     const queries = (open().get(conversation) ?? []).filter((query) => at - query.at <= WINDOW_MS);
-    for (const query of forRoute(queries, route)) credit(query, scope, route, at, kind === "used" ? 1 : -1);
+    const weight = kind === "used" ? 1 : -1;
+    for (const query of forRoute(queries, route)) credit(query, { scope, principal }, route, at, weight);
   }
 
-  function credit(query: OpenQuery, scope: string, route: string, at: number, weight: number): void {
+  function credit(query: OpenQuery, learner: Learner, route: string, at: number, weight: number): void {
     if (weight > 0) query.met ||= query.shown.includes(route);
     const known = query.credited.get(route);
     if (known !== undefined) {
-      change({ kind: "weigh", scope, id: known, weight });
+      change({ kind: "weigh", learner, id: known, weight });
       return;
     }
     // Asking again for the same need and then using another entry tells that the first one did not meet it.
     if (weight > 0) {
       for (const [other, id] of query.doubted) {
-        if (other !== route) change({ kind: "weigh", scope, id, weight: USE.doubted });
+        if (other !== route) change({ kind: "weigh", learner, id, weight: USE.doubted });
       }
     }
     const id = nextId();
@@ -116,7 +118,7 @@ export function createLearningState(
     const shortfall = 1 - (query.found.get(route) ?? 0);
     const shown = query.shown.includes(route);
     const example = { id, route, at, weight, ask: query.id, shown, shortfall };
-    change({ kind: "add", scope, query: query.query, found: query.found, ...example });
+    change({ kind: "add", learner, query: query.query, found: query.found, ...example });
   }
 
   function isSameNeed(one: string, other: string): boolean {
@@ -149,7 +151,7 @@ export function createLearningState(
     expected: ({ scope, conversation, principal }, now) => {
       const last = lastUsed().get(conversation);
       if (!last || last.scope !== scope || now - last.at > WINDOW_MS) return [];
-      return follows.after(scope, last.route, principal);
+      return follows.ofOwn(scope, last.route, principal);
     },
     unmet: (now) => {
       for (const [conversation, queries] of [...open()]) {

@@ -16,9 +16,9 @@ const HITS = [
 const termsOf = (query: string) => query.split(" ").filter((word) => word !== "");
 const path = () => join(mkdtempSync(join(tmpdir(), "keyhole-")), "deep", "learning.jsonl");
 const ask = (query: string, shown: string[], conversation = "c") =>
-  ({ kind: "asked", scope: "s", conversation, query, shown }) as const;
+  ({ kind: "asked", scope: "s", principal: "asking", conversation, query, shown }) as const;
 const use = (route: string, conversation = "c") =>
-  ({ kind: "used", scope: "s", conversation, route }) as const;
+  ({ kind: "used", scope: "s", principal: "asking", conversation, route }) as const;
 
 const CALLER = { scope: "s", conversation: "asking", principal: "asking" };
 
@@ -134,7 +134,7 @@ test("a failed call speaks against the entry", async () => {
   const learning = createLearning(termsOf);
   await useOnce(learning, "send an invoice", "b", "one");
   learning.note(ask("send an invoice", ["a", "b"], "two"));
-  learning.note({ kind: "failed", scope: "s", conversation: "two", route: "b" });
+  learning.note({ kind: "failed", scope: "s", principal: "asking", conversation: "two", route: "b" });
   expect(await firstOf(learning, "send an invoice")).toBe("a");
 });
 
@@ -213,16 +213,16 @@ test("calls long after a query, or in another conversation, teach nothing", asyn
 test("what often follows is told after the third time", () => {
   const learning = createLearning(termsOf);
   for (let time = 0; time < 3; time++) {
-    expect(learning.after("s", "a", "c")).toEqual([]);
+    expect(learning.after("s", "a", "asking")).toEqual([]);
     learning.note(use("a"));
     learning.note(use("b"));
   }
-  expect(learning.after("s", "a", "c")).toEqual(["b"]);
+  expect(learning.after("s", "a", "asking")).toEqual(["b"]);
 });
 
 test("what often follows the last use ranks a little higher in that conversation, if search finds it", async () => {
   const learning = createLearning(termsOf);
-  const mine = { scope: "s", conversation: "c", principal: "c" };
+  const mine = { ...CALLER, conversation: "c" };
   const hits = [
     { id: "x", score: 1 },
     { id: "b", score: 0.95 },

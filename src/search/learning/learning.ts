@@ -14,6 +14,11 @@ import { liftExpected } from "./lift-hits.ts";
 export interface LearningOptions {
   /** File or log that keeps the events; without it, learning lasts as long as the process. */
   readonly log?: string | LearningLog;
+  /**
+   * Lets principals with the same scopes learn from each other: an entry that three others used for a like query is
+   * raised, below everything that search finds well. Default: each principal learns from itself.
+   */
+  readonly shared?: boolean;
   readonly now?: () => number;
   /** Compares queries by meaning; by default the table that comes with the package. */
   readonly embedder?: Embedder;
@@ -25,7 +30,7 @@ type NotedAsk<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 export interface Learning extends Pick<LearningState, "after"> {
   /** Several queries of one ask are noted with the same `shown` array. */
   note(event: NotedAsk<LearningEvent>): void;
-  /** Ranks search's hits for a query again by what past use of the scope says, and by what often comes next. */
+  /** Ranks search's hits for a query again by what past use says, and by what often comes next. */
   lift(caller: LearningScope, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   unmet(): ReturnType<LearningState["unmet"]>;
   repeated: LearningState["repeated"];
@@ -43,7 +48,7 @@ const SECRET = "";
 /** Starts from what the log holds, by replaying it at the first use. */
 export function createLearning(
   termsOf: (query: string) => readonly string[],
-  { log: stored, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
+  { log: stored, shared = false, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
 ): Learning {
   const log = typeof stored === "object" ? stored : openLearningLog(stored);
   const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
@@ -100,11 +105,11 @@ export function createLearning(
       if (noted.push(completed(event)) === 1) setImmediate(settle);
     },
     lift: async (caller, query, hits) => {
-      const { scope } = caller;
+      const { scope, principal } = caller;
       const asked = withoutSecrets(query);
       orders.set(keyOf(scope, asked), toOrder(hits));
       const { state, examples } = learned();
-      const lifted = await examples.lift(scope, asked, hits, now());
+      const lifted = await examples.lift({ scope, principal, shared }, asked, hits, now());
       return liftExpected(lifted, state.expected(caller, now()));
     },
     forget: async (what) => {

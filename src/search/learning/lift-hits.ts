@@ -61,6 +61,26 @@ export function toCandidates(
   return candidates;
 }
 
+/**
+ * Raises the entries that enough other principals used for like queries, and brings them in: all of them stay below
+ * every hit that search finds well, so that nobody decides for others what comes first.
+ */
+export function liftShared(
+  hits: readonly SearchHit[],
+  users: ReadonlyMap<string, number>,
+): readonly SearchHit[] {
+  const raised = [...users].filter(([, count]) => count >= USE.often).sort(([, a], [, b]) => b - a);
+  if (raised.length === 0) return hits;
+  const shares = new Map(hits.map(({ id, score }) => [id, score / (hits[0]!.score || 1)]));
+  const isRaised = (id: string) => users.get(id)! >= USE.often && (shares.get(id) ?? 0) < USE.foundWell;
+  const [well, others] = [true, false].map((is) =>
+    hits.map(({ id }) => id).filter((id) => !isRaised(id) && shares.get(id)! >= USE.foundWell === is),
+  );
+  const order = [...well!, ...raised.map(([id]) => id).filter(isRaised), ...others!];
+  const values = new Map(order.map((id) => [id, isRaised(id) ? USE.sharedShare : shares.get(id)!]));
+  return liftInOrder(hits, values, order);
+}
+
 /** Raises hits that often follow the last call a little. Brings in nothing that search did not find. */
 export function liftExpected(hits: readonly SearchHit[], expected: readonly string[]): readonly SearchHit[] {
   const found = hits.filter((hit) => expected.includes(hit.id));

@@ -159,6 +159,14 @@ export const USE = {
   leastShareWeight: 1,
   /** A use that was followed by another for the same need. Weaker than a failure: both may be steps of one task. */
   doubted: -0.5,
+  /** As many other principals have to use an entry before it is raised for one that did not. */
+  often: 3,
+  /** Queries of others at least this alike count for that. */
+  alike: 0.6,
+  /** Hits with this share of search's best score: the use of others puts nothing before them. */
+  foundWell: 0.5,
+  /** The share that the use of others raises an entry to. */
+  sharedShare: 0.4,
   /** Queries that share this part of their words ask for the same. */
   sameNeed: 0.5,
 } as const;

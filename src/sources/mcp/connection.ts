@@ -16,7 +16,6 @@ export interface ConnectionOptions extends UpstreamTarget {
   mayStart(): boolean | Promise<boolean>;
   /** Called when a listing arrives or the status changes. */
   onChange(): void;
-  onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
 }
 
 /** An open connection with the listing that it gave. */
@@ -39,118 +38,98 @@ export interface ConnectionState {
 const CONSENT_MS = 500;
 
 /** The connection to one server: opened when needed, opened again after a failure. */
-export function createConnection(options: ConnectionOptions) {
-  const { label, config, limits, clock, login, onChange } = options;
-  const { commandFor = (words) => `keyhole ${words.join(" ")}` } = options;
-  const noConsent: EntryStatus = {
-    state: "quarantined",
-    reason: `a person has to approve what it runs; the user has to type: ${commandFor(["approve", label])}`,
-  };
-  const restarts = createRestartPolicy(limits, clock.monotonic);
-  const state: ConnectionState = { status: options.mayStart() === true ? undefined : noConsent };
-  const stopping = new AbortController();
-  const transports = new Set<OpenTransport>();
-  const endings = new WeakMap<OpenTransport, Promise<void>>();
-  let connecting: Promise<OpenSession> | undefined;
-  let retryAt = 0;
-  let cancelRelist: (() => void) | undefined;
-  let uses = 0;
-  let cancelIdleStop: (() => void) | undefined;
+export abstract class Connection {
+  protected readonly options: ConnectionOptions;
+  private readonly commandFor: (words: readonly string[]) => string;
+  private readonly noConsent: EntryStatus;
+  protected readonly restarts: ReturnType<typeof createRestartPolicy>;
+  readonly state: ConnectionState;
+  private readonly stopping = new AbortController();
+  private readonly transports = new Set<OpenTransport>();
+  private readonly endings = new WeakMap<OpenTransport, Promise<void>>();
+  private connecting: Promise<OpenSession> | undefined;
+  private retryAt = 0;
+  private cancelRelist: (() => void) | undefined;
+  private uses = 0;
+  private cancelIdleStop: (() => void) | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.options = options;
+    this.commandFor = options.commandFor ?? ((words) => `keyhole ${words.join(" ")}`);
+    this.noConsent = {
+      state: "quarantined",
+      reason: `a person has to approve what it runs; the user has to type: ${this.commandFor(["approve", options.label])}`,
+    };
+    this.restarts = createRestartPolicy(options.limits, options.clock.monotonic);
+    this.state = { status: options.mayStart() === true ? undefined : this.noConsent };
+  }
+
+  /** Called with the messages that the server logs. */
+  protected abstract onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
+
+  /** Uses the protocol that an earlier run has found. */
+  recall(era: PriorDiscovery | undefined): void {
+    this.state.era = era;
+  }
 
   /** Returns the session, and opens one first if there is none. A promise only if there is something to wait for. */
-  function connect(): OpenSession | Promise<OpenSession> {
+  connect(): OpenSession | Promise<OpenSession> {
     // Asked again while connected, because a person may take the consent back.
-    const mayStart = options.mayStart();
-    return mayStart === true && state.session ? state.session : enter(mayStart);
-  }
-
-  async function enter(mayStart: boolean | Promise<boolean>): Promise<OpenSession> {
-    if (!(await mayStart)) throw markUnavailable(noConsent, CONSENT_MS);
-    if (state.status === noConsent) state.status = undefined;
-    if (state.session) return state.session;
-    connecting ??= open().finally(() => {
-      connecting = undefined;
-    });
-    return connecting;
-  }
-
-  async function open(): Promise<OpenSession> {
-    if (restarts.exhaustedFor() > 0) {
-      throw markUnavailable({ state: "server_down", reason: tooManyStarts() });
-    }
-    await sleep(restarts.delay(), clock, stopping.signal, true);
-    if (stopping.signal.aborted) throw problem("CLOSED");
-    restarts.started();
-    try {
-      // Loaded with the first server that is opened, which makes a start quicker.
-      const { openClient } = await import("./open-client.ts");
-      // The gateway may have been closed meanwhile.
-      if (stopping.signal.aborted) throw problem("CLOSED");
-      const opened = await (options.shared?.open ?? openClient)({
-        ...options,
-        era: state.era,
-        signal: stopping.signal,
-        onListChanged: relistSoon,
-        onTransport: (transport) => {
-          state.last = transport;
-          transports.add(transport);
-        },
-        onClosed: (transport) => void end(transport),
-      });
-      const session: OpenSession = { ...opened, listing: await list(opened.client) };
-      if (stopping.signal.aborted) throw problem("CLOSED");
-      Object.assign(state, { session, era: session.era, status: undefined });
-      setListing(session.listing);
-      stopWhenIdle();
-      return session;
-    } catch (error) {
-      // The next attempt finds out again which protocol the server speaks.
-      state.era = undefined;
-      if (stopping.signal.aborted) throw problem("CLOSED");
-      if (state.last) void end(state.last);
-      throw markUnavailable(toStatus(error));
-    }
-  }
-
-  /** Stops a server that was not used for a while. Its next call starts it again, which is no failure. */
-  function stopWhenIdle(): void {
-    cancelIdleStop?.();
-    if (limits.idleMs === 0 || uses > 0 || stopping.signal.aborted) return;
-    cancelIdleStop = clock.after(limits.idleMs, () => {
-      restarts.forget();
-      const { session } = state;
-      if (session) void end(session.transport, session.transport.release);
-    });
+    const mayStart = this.options.mayStart();
+    return mayStart === true && this.state.session ? this.state.session : this.enter(mayStart);
   }
 
   /** Keeps the server from being stopped while it is idle. Returns a function that ends the use. */
-  function holdOpen(): () => void {
-    uses += 1;
-    cancelIdleStop?.();
+  protected holdOpen(): () => void {
+    this.uses += 1;
+    this.cancelIdleStop?.();
     return () => {
-      uses -= 1;
-      stopWhenIdle();
+      this.uses -= 1;
+      this.stopWhenIdle();
     };
   }
 
-  /** Closes a transport, once. Resolves when nothing of it is left, or when it is left to other gateways. */
-  function end(transport: OpenTransport, close = () => transport.wire.close()): Promise<void> {
-    if (state.session?.transport === transport) state.session = undefined;
-    const begun = endings.get(transport);
-    if (begun) return begun;
-    // Noted before the transport closes, because that calls this function again.
-    const { promise, resolve } = Promise.withResolvers<void>();
-    endings.set(transport, promise);
-    const done = () => resolve(void transports.delete(transport));
-    close().then(done, done);
-    return promise;
+  /** Lists everything again; connects first if there is no session. */
+  async relist(): Promise<void> {
+    const mayStart = await this.options.mayStart();
+    const { session } = this.state;
+    if (!session || !mayStart) return void (await this.connect());
+    try {
+      session.listing = await this.list(session.client);
+    } catch (error) {
+      if (!forgotSession(error, session.transport.wire)) throw error;
+      void this.end(session.transport);
+      return void (await this.connect());
+    }
+    this.setListing(session.listing);
+  }
+
+  /** Ends the session if it is still in use. */
+  protected drop({ transport }: OpenSession): void {
+    void this.end(transport);
+  }
+
+  /** Marks the server as down, for at least this time, and returns the problem. */
+  protected markUnavailable(status: EntryStatus, forMs = 0): Problem {
+    this.state.status = status;
+    const { clock, label, limits, onChange } = this.options;
+    const waits = [forMs, this.restarts.exhaustedFor(), this.restarts.delay(), limits.backoffMs];
+    this.retryAt = clock.monotonic() + Math.max(...waits);
+    if (this.state.session) void this.end(this.state.session.transport);
+    onChange();
+    return problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
+  }
+
+  /** Milliseconds until a server that is down may be tried again; undefined while it is up. */
+  retryAfterMs(): number | undefined {
+    return this.state.status ? Math.max(0, this.retryAt - this.options.clock.monotonic()) : undefined;
   }
 
   /** Explains why the server cannot be used. */
-  function toStatus(error: unknown): EntryStatus {
-    const { last } = state;
+  protected toStatus(error: unknown): EntryStatus {
+    const { last } = this.state;
     const status = statusOf(error);
-    if (status.state === "needs_login") return { ...status, reason: `${status.reason}${loginAdvice()}` };
+    if (status.state === "needs_login") return { ...status, reason: `${status.reason}${this.loginAdvice()}` };
     if (!last?.process) return { ...status, reason: last?.ending ?? status.reason };
     const isEnding = last.ending !== undefined && (isLost(error) || !isProblem(error));
     const reason = isEnding ? last.ending : status.reason;
@@ -158,95 +137,128 @@ export function createConnection(options: ConnectionOptions) {
   }
 
   /** Says how to log in, as the end of a sentence. */
-  function loginAdvice(): string {
+  protected loginAdvice(): string {
+    const { config, label, login } = this.options;
     if (config.transport !== "http") return "";
     const why = login?.complaint;
     const failure = why ? `; its token could not be renewed: ${hideSecrets(why)}` : "";
-    const command = commandFor(["login", label]);
+    const command = this.commandFor(["login", label]);
     return config.oauth?.grant === "client_credentials" ? failure : `${failure}; run: ${command}`;
   }
 
-  /** Marks the server as down, for at least this time, and returns the problem. */
-  function markUnavailable(status: EntryStatus, forMs = 0): Problem {
-    state.status = status;
-    retryAt =
-      clock.monotonic() + Math.max(forMs, restarts.exhaustedFor(), restarts.delay(), limits.backoffMs);
-    if (state.session) void end(state.session.transport);
-    onChange();
-    return problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
+  /** Resolves when no process of the server is left. */
+  async close(): Promise<void> {
+    this.stopping.abort();
+    this.cancelRelist?.();
+    this.cancelIdleStop?.();
+    const release = () =>
+      Promise.all([...this.transports].map((transport) => this.end(transport, transport.release)));
+    await release();
+    // A transport may have been opened meanwhile.
+    await this.connecting?.catch(() => {});
+    await release();
+    await this.options.login?.close();
   }
 
-  function tooManyStarts(): string {
-    const minutes = Math.round(limits.restartWindowMs / 60_000);
-    const { ending, process } = state.last ?? {};
-    const why = ending ? `; ${ending}${complaintOf(process?.stderrText() ?? "")}` : "";
-    return `it had to be started more than ${limits.restarts} times in ${minutes} minutes${why}`;
+  private async enter(mayStart: boolean | Promise<boolean>): Promise<OpenSession> {
+    if (!(await mayStart)) throw this.markUnavailable(this.noConsent, CONSENT_MS);
+    if (this.state.status === this.noConsent) this.state.status = undefined;
+    if (this.state.session) return this.state.session;
+    this.connecting ??= this.open().finally(() => {
+      this.connecting = undefined;
+    });
+    return this.connecting;
   }
 
-  function setListing(listing: Listing): void {
-    state.listing = listing;
-    onChange();
+  private async open(): Promise<OpenSession> {
+    if (this.restarts.exhaustedFor() > 0) {
+      throw this.markUnavailable({ state: "server_down", reason: this.tooManyStarts() });
+    }
+    await sleep(this.restarts.delay(), this.options.clock, this.stopping.signal, true);
+    if (this.stopping.signal.aborted) throw problem("CLOSED");
+    this.restarts.started();
+    try {
+      // Loaded with the first server that is opened, which makes a start quicker.
+      const { openClient } = await import("./open-client.ts");
+      // The gateway may have been closed meanwhile.
+      if (this.stopping.signal.aborted) throw problem("CLOSED");
+      const opened = await (this.options.shared?.open ?? openClient)({
+        ...this.options,
+        era: this.state.era,
+        signal: this.stopping.signal,
+        onLog: (...message) => this.onLog(...message),
+        onListChanged: () => this.relistSoon(),
+        onTransport: (transport) => {
+          this.state.last = transport;
+          this.transports.add(transport);
+        },
+        onClosed: (transport) => void this.end(transport),
+      });
+      const session: OpenSession = { ...opened, listing: await this.list(opened.client) };
+      if (this.stopping.signal.aborted) throw problem("CLOSED");
+      Object.assign(this.state, { session, era: session.era, status: undefined });
+      this.setListing(session.listing);
+      this.stopWhenIdle();
+      return session;
+    } catch (error) {
+      // The next attempt finds out again which protocol the server speaks.
+      this.state.era = undefined;
+      if (this.stopping.signal.aborted) throw problem("CLOSED");
+      if (this.state.last) void this.end(this.state.last);
+      throw this.markUnavailable(this.toStatus(error));
+    }
   }
 
-  /** Limits how often a server that keeps announcing changes is listed. */
-  function relistSoon(): void {
-    if (cancelRelist || stopping.signal.aborted) return;
-    cancelRelist = clock.after(limits.relistMs, async () => {
-      if (state.session) await relist().catch(() => {});
-      cancelRelist = undefined;
+  /** Stops a server that was not used for a while. Its next call starts it again, which is no failure. */
+  private stopWhenIdle(): void {
+    this.cancelIdleStop?.();
+    const { clock, limits } = this.options;
+    if (limits.idleMs === 0 || this.uses > 0 || this.stopping.signal.aborted) return;
+    this.cancelIdleStop = clock.after(limits.idleMs, () => {
+      this.restarts.forget();
+      const { session } = this.state;
+      if (session) void this.end(session.transport, session.transport.release);
     });
   }
 
-  function list(client: Client): Promise<Listing> {
-    return fetchListing(client, limits, config.transport === "http");
+  /** Closes a transport, once. Resolves when nothing of it is left, or when it is left to other gateways. */
+  private end(transport: OpenTransport, close = () => transport.wire.close()): Promise<void> {
+    if (this.state.session?.transport === transport) this.state.session = undefined;
+    const begun = this.endings.get(transport);
+    if (begun) return begun;
+    // Noted before the transport closes, because that calls this function again.
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.endings.set(transport, promise);
+    const done = () => resolve(void this.transports.delete(transport));
+    close().then(done, done);
+    return promise;
   }
 
-  /** Lists everything again; connects first if there is no session. */
-  async function relist(): Promise<void> {
-    const mayStart = await options.mayStart();
-    const { session } = state;
-    if (!session || !mayStart) return void (await connect());
-    try {
-      session.listing = await list(session.client);
-    } catch (error) {
-      if (!forgotSession(error, session.transport.wire)) throw error;
-      void end(session.transport);
-      return void (await connect());
-    }
-    setListing(session.listing);
+  private tooManyStarts(): string {
+    const { restarts, restartWindowMs } = this.options.limits;
+    const minutes = Math.round(restartWindowMs / 60_000);
+    const { ending, process } = this.state.last ?? {};
+    const why = ending ? `; ${ending}${complaintOf(process?.stderrText() ?? "")}` : "";
+    return `it had to be started more than ${restarts} times in ${minutes} minutes${why}`;
   }
 
-  return {
-    state: state as Readonly<ConnectionState>,
-    restarts,
-    /** Uses the protocol that an earlier run has found. */
-    recall: (era: PriorDiscovery | undefined) => {
-      state.era = era;
-    },
-    connect,
-    holdOpen,
-    relist,
-    /** Ends the session if it is still in use. */
-    drop: ({ transport }: OpenSession) => void end(transport),
-    markUnavailable,
-    /** Milliseconds until a server that is down may be tried again; undefined while it is up. */
-    retryAfterMs: () => (state.status ? Math.max(0, retryAt - clock.monotonic()) : undefined),
-    toStatus,
-    loginAdvice,
-    /** Resolves when no process of the server is left. */
-    close: async () => {
-      stopping.abort();
-      cancelRelist?.();
-      cancelIdleStop?.();
-      const release = () =>
-        Promise.all([...transports].map((transport) => end(transport, transport.release)));
-      await release();
-      // A transport may have been opened meanwhile.
-      await connecting?.catch(() => {});
-      await release();
-      await login?.close();
-    },
-  };
+  private setListing(listing: Listing): void {
+    this.state.listing = listing;
+    this.options.onChange();
+  }
+
+  /** Limits how often a server that keeps announcing changes is listed. */
+  private relistSoon(): void {
+    if (this.cancelRelist || this.stopping.signal.aborted) return;
+    this.cancelRelist = this.options.clock.after(this.options.limits.relistMs, async () => {
+      if (this.state.session) await this.relist().catch(() => {});
+      this.cancelRelist = undefined;
+    });
+  }
+
+  private list(client: Client): Promise<Listing> {
+    return fetchListing(client, this.options.limits, this.options.config.transport === "http");
+  }
 }
 
 type RestartLimits = Pick<UpstreamLimits, "restarts" | "restartWindowMs" | "backoffMs">;

@@ -1,26 +1,14 @@
-import { hash } from "node:crypto";
 import { problem } from "../../base/problems/problem.ts";
-import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { Clock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
-import { toSummary } from "../../base/util/to-summary.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
-import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import {
-  type AskBefore,
-  type Domain,
-  type EntryDraft,
-  type EntryStatus,
-  type Lane,
-  type ReadBeforeWrite,
-  stricterAsk,
-} from "../../core/nouns/entry.ts";
+import type { AskBefore, EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
 import type { ToolOverride } from "./config/overrides.ts";
-import type { ChangePolicy, ServerConfig } from "./config/server-config.ts";
+import type { ChangePolicy } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { LaunchVariables } from "./config/to-launch.ts";
 import type { DraftOptions } from "./entry-request.ts";
@@ -28,11 +16,11 @@ import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
-import { createServerLogin } from "./login/server-login.ts";
-import type { PackedTool } from "./packed-tools.ts";
+import { createServerLogin, type ServerLogin } from "./login/server-login.ts";
+import { offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
 import type { SharedServers } from "./shared-servers.ts";
-import { type ListingDrafts, toDrafts } from "./to-drafts.ts";
-import { createUpstream, inFirstTurn, type UpstreamDiagnostics } from "./upstream.ts";
+import { toDrafts } from "./to-drafts.ts";
+import { inFirstTurn, Upstream, type UpstreamDiagnostics } from "./upstream.ts";
 import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
 /** Options of {@link fromMcpConfig} and {@link createMcpSource}. */
@@ -70,8 +58,13 @@ export interface McpSourceOptions {
   readonly ask?: AskBefore;
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: LaunchVariables;
-  /** The environment that a server inherits a few variables of. Default: that of the process. */
+  /** The environment of the one who uses the server. Default: that of the process. */
   readonly environment?: LaunchVariables;
+  /**
+   * The part of it that the server gets: the `few` variables that every program needs, or `all` but Keyhole's own, as
+   * MCP clients pass on theirs. Default: `few`.
+   */
+  readonly inherits?: "few" | "all";
   /** Servers that several gateways share. Default: each source has a process of its own. */
   readonly shared?: SharedServers;
   /** The folder in which a server starts unless its config names one. Default: that of the process. */
@@ -129,45 +122,170 @@ interface ShownServer {
 const DAY_MS = 86_400_000;
 
 /** One run of a server, from its cached listing to the end of its processes. */
-export function followUpstream(options: FollowUpstreamOptions) {
-  const { label, config, cache, clock, mayStart } = options;
-  const { commandFor = (words) => `keyhole ${words.join(" ")}` } = options;
-  const { ttlMs = DAY_MS, trusted = false, lanes = {}, tools = {} } = options;
-  const login =
-    config.transport === "http"
-      ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
-      : undefined;
-  let onChange = () => {};
-  const upstream = createUpstream({
-    ...options,
-    login,
-    mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
-    onChange: () => onChange(),
-  });
-  const { state } = upstream;
+export class FollowedUpstream {
+  private readonly options: FollowUpstreamOptions;
+  private readonly login: ServerLogin | undefined;
+  private readonly upstream: Upstream;
+  private readonly followed: ReturnType<typeof followSource>;
+  private onChange = () => {};
   /** The listing that is stored for the next start. */
-  let stored: Remembered | undefined;
-  let shown: ShownServer | undefined;
-  let writing: Promise<void> = Promise.resolve();
-  let issuer: string | undefined;
-  let wait: FirstListing = "not awaited";
-  let stopWaiting = () => {};
+  private stored: Remembered | undefined;
+  private shown: ShownServer | undefined;
+  private writing: Promise<void> = Promise.resolve();
+  private issuer: string | undefined;
+  private wait: FirstListing = "not awaited";
+  private stopWaiting = () => {};
 
-  function toReading(): Reading {
-    storeListing();
-    shown = toShown();
-    const listedAt = stored?.savedAt;
-    return { content: shown.content, ...(listedAt !== undefined && { oldest: listedAt, newest: listedAt }) };
+  constructor(options: FollowUpstreamOptions) {
+    this.options = options;
+    const { label, config, clock, mayStart } = options;
+    this.login =
+      config.transport === "http"
+        ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+        : undefined;
+    this.upstream = new Upstream({
+      ...options,
+      login: this.login,
+      mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
+      onChange: () => this.onChange(),
+    });
+    this.followed = followSource({
+      clock,
+      ttlMs: options.ttlMs ?? DAY_MS,
+      retryAfterMs: () => this.upstream.retryAfterMs(),
+      restore: () => this.restore(),
+      read: ({ signal }) => this.read(signal),
+      watch: ({ found }) => {
+        this.onChange = () => found(this.toReading());
+        this.wait = "not awaited";
+        return () => this.close();
+      },
+    });
   }
 
-  function toShown(): ShownServer {
-    const listing = currentListing();
-    const status = state.status ?? (isStarting() ? STARTING : undefined);
-    const isFirst = isStarting() && wait === "awaited";
-    const last = shown?.content.isStarting === isFirst ? shown : undefined;
+  contents(signal: AbortSignal, onFailed?: (error: unknown) => void): AsyncGenerator<SourceContent, void> {
+    return this.followed.contents(signal, onFailed);
+  }
+
+  async refresh(signal?: AbortSignal): Promise<void> {
+    await this.followed.refresh(signal);
+    const { status } = this.upstream.state;
+    if (status && this.needsConsent())
+      throw problem("UNAVAILABLE", { name: `The server ${this.options.label}`, ...status });
+  }
+
+  freshness(): Freshness {
+    const known = this.followed.freshness();
+    const { status } = this.upstream.state;
+    if (status) {
+      const isWaiting = this.needsConsent() || status.state === "needs_login";
+      return { ...known, state: isWaiting ? "waiting" : "failed", isFresh: false, lastError: status.reason };
+    }
+    // The stand-in of a server that is starting is no listing, so it has no age.
+    if (this.isStarting()) return { state: "starting", count: 0, isFresh: false };
+    return this.keptSince() === undefined ? known : { state: "kept", ...known };
+  }
+
+  /** A server names the scopes it wants only when it refuses, so it is asked first. */
+  async logIn(how: LogInOptions): Promise<boolean> {
+    await this.upstream.retry().catch(() => {});
+    const missing = await this.login?.missing();
+    if (!this.login || (this.upstream.state.status?.state !== "needs_login" && !missing)) return false;
+    await this.login.logIn(how);
+    await this.noteIssuer();
+    await this.upstream.retry().catch(() => {});
+    return true;
+  }
+
+  restart(): Promise<void> {
+    return this.upstream.restart();
+  }
+
+  async logOut(): Promise<boolean> {
+    return this.login?.logOut() ?? false;
+  }
+
+  diagnostics(): McpDiagnostics {
+    const { state } = this.upstream;
+    return {
+      label: this.options.label,
+      ...this.upstream.diagnostics(),
+      status: state.status,
+      listedAt: this.stored?.savedAt,
+      fromCache: state.listing === undefined && this.stored !== undefined,
+      entries: this.shown ? countDrafts(this.shown.content) : 0,
+      warnings: [...(this.currentListing()?.warnings ?? []), ...this.cuts()],
+    };
+  }
+
+  /** A login may have listed the server before anybody follows it. */
+  private async restore(): Promise<Reading | undefined> {
+    await this.noteIssuer();
+    if (this.upstream.state.listing) return this.toReading();
+    this.stored = await this.options.cache?.read();
+    this.upstream.recall(this.stored?.era);
+    if (!this.stored) this.waitForFirst();
+    return this.stored || this.wait === "awaited" ? this.toReading() : undefined;
+  }
+
+  private async read(signal: AbortSignal): Promise<Reading> {
+    const list = () => untilAborted(this.upstream.relist(), signal);
+    await (this.isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
+      // Waiting for a consent is a state to show and no failure to repeat.
+      if (!this.needsConsent()) throw error;
+    });
+    await this.noteIssuer();
+    const reading = this.toReading();
+    await this.writing;
+    return reading;
+  }
+
+  private async close(): Promise<void> {
+    this.stopWaiting();
+    this.wait = "stopped";
+    await this.writing;
+    await this.upstream.close();
+  }
+
+  private toReading(): Reading {
+    this.storeListing();
+    this.shown = this.toShown();
+    const listedAt = this.stored?.savedAt;
+    return {
+      content: this.shown.content,
+      ...(listedAt !== undefined && { oldest: listedAt, newest: listedAt }),
+    };
+  }
+
+  private toShown(): ShownServer {
+    const { options, issuer, upstream } = this;
+    const { trusted = false } = options;
+    const listing = this.currentListing();
+    const status = upstream.state.status ?? (this.isStarting() ? STARTING : undefined);
+    const isStarting = this.isStarting() && this.wait === "awaited";
+    const last = this.shown?.content.isStarting === isStarting ? this.shown : undefined;
     if (last && last.listing === listing && last.status === status && last.issuer === issuer) return last;
+    const listed = listing
+      ? toDrafts({ ...listing, tools: offered(listing, options.config) }, this.draftOptions(status))
+      : { drafts: status ? [standIn(options, status)] : [], kept: [] };
+    const fingerprint = lazy(() => toFingerprint(listed));
+    if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
+    const domain = {
+      ...toDomain(options, trusted ? listing?.instructions : undefined),
+      keptSince: () => this.keptSince(),
+      leftOut: () => this.leftOut(),
+      warm: () => upstream.warm(),
+    };
+    const content = { domains: [domain], ...listed, warnings: this.cuts(), isStarting };
+    return { listing, status, issuer, fingerprint, content };
+  }
+
+  private draftOptions(status: EntryStatus | undefined): DraftOptions {
+    const { options, issuer, upstream } = this;
+    const { label, config, trusted = false, lanes = {}, tools = {} } = options;
+    const { commandFor = (words: readonly string[]) => `keyhole ${words.join(" ")}` } = options;
     const { identity } = toServerProgram(label, config, options);
-    const server: DraftOptions = {
+    return {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
       approvedBy: commandFor(["approve", label]),
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
@@ -176,212 +294,58 @@ export function followUpstream(options: FollowUpstreamOptions) {
       // Without the path and query, which may hold secrets.
       url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
     };
-    const listed = listing
-      ? toDrafts({ ...listing, tools: offered(listing, config) }, server)
-      : { drafts: status ? [standIn(options, status)] : [], kept: [] };
-    const fingerprint = lazy(() => toFingerprint(listed));
-    if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
-    const domain = toDomain(options, trusted ? listing?.instructions : undefined);
-    const content = {
-      domains: [{ ...domain, keptSince, leftOut, warm: upstream.warm }],
-      ...listed,
-      warnings: cuts(),
-      isStarting: isFirst,
-    };
-    return { listing, status, issuer, fingerprint, content };
   }
 
   /** Computed for each answer, so that the first listing of this start needs no new catalog. */
-  function keptSince(): number | undefined {
-    return state.listing === undefined ? stored?.savedAt : undefined;
+  private keptSince(): number | undefined {
+    return this.upstream.state.listing === undefined ? this.stored?.savedAt : undefined;
   }
 
-  function currentListing(): Listing | undefined {
-    return state.listing ?? stored?.listing;
+  private currentListing(): Listing | undefined {
+    return this.upstream.state.listing ?? this.stored?.listing;
   }
 
-  function leftOut(): readonly string[] {
-    return currentListing()?.leftOut ?? [];
+  private leftOut(): readonly string[] {
+    return this.currentListing()?.leftOut ?? [];
   }
 
-  function cuts(): string[] {
-    return leftOut().map((part) => `${part} are left out`);
+  private cuts(): string[] {
+    return this.leftOut().map((part) => `${part} are left out`);
   }
 
-  function storeListing(): void {
-    const { listing, era } = state;
-    if (!listing || listing === stored?.listing) return;
-    const next: Remembered = { savedAt: clock.now(), ...(era && { era }), listing };
-    stored = next;
+  private storeListing(): void {
+    const { listing, era } = this.upstream.state;
+    if (!listing || listing === this.stored?.listing) return;
+    const next: Remembered = { savedAt: this.options.clock.now(), ...(era && { era }), listing };
+    this.stored = next;
     // A failed write costs the next start a listing and nothing else.
-    writing = writing.then(() => cache?.write(next)).catch(() => {});
+    this.writing = this.writing.then(() => this.options.cache?.write(next)).catch(() => {});
   }
-
-  const followed = followSource({
-    clock,
-    ttlMs,
-    retryAfterMs: upstream.retryAfterMs,
-    restore: async () => {
-      // A login may have listed the server before anybody follows it.
-      await noteIssuer();
-      if (state.listing) return toReading();
-      stored = await cache?.read();
-      upstream.recall(stored?.era);
-      if (!stored) waitForFirst();
-      return stored || wait === "awaited" ? toReading() : undefined;
-    },
-    read: async ({ signal }) => {
-      const list = () => untilAborted(upstream.relist(), signal);
-      await (isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
-        // Waiting for a consent is a state to show and no failure to repeat.
-        if (!needsConsent()) throw error;
-      });
-      await noteIssuer();
-      const reading = toReading();
-      await writing;
-      return reading;
-    },
-    watch: ({ found }) => {
-      onChange = () => found(toReading());
-      wait = "not awaited";
-      return async () => {
-        stopWaiting();
-        wait = "stopped";
-        await writing;
-        await upstream.close();
-      };
-    },
-  });
 
   /** The wait does not include reading a stored listing, which may take long on a busy machine. */
-  function waitForFirst(): void {
-    if (wait === "stopped") return;
-    wait = "awaited";
-    stopWaiting = clock.after(options.limits.startingMs, () => {
-      wait = "slow";
-      if (isStarting()) onChange();
+  private waitForFirst(): void {
+    if (this.wait === "stopped") return;
+    this.wait = "awaited";
+    this.stopWaiting = this.options.clock.after(this.options.limits.startingMs, () => {
+      this.wait = "slow";
+      if (this.isStarting()) this.onChange();
     });
   }
 
-  /** A server names the scopes it wants only when it refuses, so it is asked first. */
-  async function logIn(how: LogInOptions): Promise<boolean> {
-    await upstream.retry().catch(() => {});
-    const missing = await login?.missing();
-    if (!login || (state.status?.state !== "needs_login" && !missing)) return false;
-    await login.logIn(how);
-    await noteIssuer();
-    await upstream.retry().catch(() => {});
-    return true;
-  }
-
   /** Approvals are bound to the issuer, too. A config that cannot be used has none; the start says why. */
-  async function noteIssuer(): Promise<void> {
-    issuer = await login?.issuer().catch(() => undefined);
+  private async noteIssuer(): Promise<void> {
+    this.issuer = await this.login?.issuer().catch(() => undefined);
   }
 
-  function isStarting(): boolean {
-    return (wait === "awaited" || wait === "slow") && !state.status && !currentListing();
+  private isStarting(): boolean {
+    return (
+      (this.wait === "awaited" || this.wait === "slow") &&
+      !this.upstream.state.status &&
+      !this.currentListing()
+    );
   }
 
-  function needsConsent(): boolean {
-    return state.status?.state === "quarantined";
+  private needsConsent(): boolean {
+    return this.upstream.state.status?.state === "quarantined";
   }
-
-  async function refresh(signal?: AbortSignal): Promise<void> {
-    await followed.refresh(signal);
-    const { status } = state;
-    if (status && needsConsent()) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
-  }
-
-  function freshness(): Freshness {
-    const known = followed.freshness();
-    if (state.status) {
-      const isWaiting = needsConsent() || state.status.state === "needs_login";
-      const reason = state.status.reason;
-      return { ...known, state: isWaiting ? "waiting" : "failed", isFresh: false, lastError: reason };
-    }
-    // The stand-in of a server that is starting is no listing, so it has no age.
-    if (isStarting()) return { state: "starting", count: 0, isFresh: false };
-    return keptSince() === undefined ? known : { state: "kept", ...known };
-  }
-
-  return {
-    ...followed,
-    refresh,
-    freshness,
-    logIn,
-    restart: upstream.restart,
-    logOut: async () => login?.logOut() ?? false,
-    diagnostics: (): McpDiagnostics => ({
-      label,
-      ...upstream.diagnostics(),
-      status: state.status,
-      listedAt: stored?.savedAt,
-      fromCache: state.listing === undefined && stored !== undefined,
-      entries: shown ? countDrafts(shown.content) : 0,
-      warnings: [...(currentListing()?.warnings ?? []), ...cuts()],
-    }),
-  };
-}
-
-/** The tools without those that the config excludes. */
-function offered(
-  { tools }: Listing,
-  { includeTools, excludeTools = [] }: ServerConfig,
-): readonly PackedTool[] {
-  return tools.tools.filter(
-    ({ name }) => (includeTools?.includes(name) ?? true) && !excludeTools.includes(name),
-  );
-}
-
-function toDomain(
-  { label, description, scopes = [], readBeforeWrite, ...options }: FollowUpstreamOptions,
-  instructions: string | undefined,
-): Domain {
-  // Instructions under a heading are a manual for the server and do not say what it is for.
-  const isManual = instructions?.trimStart().startsWith("#") === true;
-  const summary = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
-  // A server without a description is described by the tools that the reader may see.
-  const text = description ?? summary ?? "";
-  const { aliases } = options.config;
-  const ask = stricterAsk(options.ask, options.config.ask);
-  return {
-    name: label,
-    ...(aliases && { aliases }),
-    description: text,
-    scopes,
-    rules: [],
-    ...(readBeforeWrite && { readBeforeWrite }),
-    ...(ask !== "confirmed" && { ask }),
-  };
-}
-
-/** Stands for a server that was never listed, with the reason. */
-function standIn(
-  { label, config: { aliases = [] } }: FollowUpstreamOptions,
-  status: EntryStatus,
-): EntryDraft {
-  return {
-    ...BARE_ENTRY,
-    kind: "resource",
-    route: `${label}://resources/server`,
-    domain: label,
-    name: `${label} server`,
-    description: `The MCP server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
-    aliases: [label, ...aliases],
-    status,
-    load: async () => status,
-  };
-}
-
-/** Equal for drafts that make the same catalog. */
-function toFingerprint({ drafts, kept }: ListingDrafts): string {
-  const whole = drafts.map(({ route, origin, status, presentation }) => [
-    route,
-    origin?.hash,
-    origin?.program,
-    status,
-    presentation,
-  ]);
-  return hash("sha256", JSON.stringify([whole, kept.map(({ route, digest }) => `${route} ${digest}`)]));
 }

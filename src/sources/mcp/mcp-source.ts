@@ -16,8 +16,8 @@ import {
 } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import {
+  FollowedUpstream,
   type FollowUpstreamOptions,
-  followUpstream,
   type McpDiagnostics,
   type McpSourceOptions,
 } from "./follow-upstream.ts";
@@ -87,7 +87,7 @@ export function createMcpSource(
     clock: options.clock ?? systemClock,
     logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
   };
-  let followed = followUpstream(settings);
+  let followed = new FollowedUpstream(settings);
   let isUsed = false;
   return {
     id: `mcp:${label}`,
@@ -101,7 +101,7 @@ export function createMcpSource(
     contents: (signal, onFailed) => {
       sweepSoon();
       // A closed connection stays closed, and one gateway after another may follow the same source.
-      if (isUsed) followed = followUpstream(settings);
+      if (isUsed) followed = new FollowedUpstream(settings);
       isUsed = true;
       return followed.contents(signal, onFailed);
     },

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
-import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
+import { secretsInArgs, secretsInFields, secretVariables } from "../../base/safety/secret-values.ts";
 import type { Clock } from "../../base/util/clock.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { LogLevel } from "../../core/nouns/entry.ts";
@@ -20,7 +20,7 @@ import { createHttpTransport } from "./http-fast-path.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { toWebFetch } from "./login/web-fetch.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
-import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
+import { StdioTransport } from "./stdio-transport.ts";
 import type { UpstreamTarget } from "./upstream-target.ts";
 
 const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
@@ -116,14 +116,16 @@ async function attempt(
 }
 
 function makeStdioTransport(config: StdioConfig, options: OpenOptions, gate: NoticeGate): OpenTransport {
-  const { label, variables, limits } = options;
+  const { label, variables, environment, limits } = options;
   const launch = toLaunch(config, options);
+  const declared = Object.entries(launch.env).filter(([name, value]) => environment[name] !== value);
   knowSecrets([
     ...secretsInArgs(launch.args),
-    ...secretsInFields(launch.env),
+    ...secretsInFields(Object.fromEntries(declared)),
+    ...secretVariables(launch.env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
-  const process = createStdioTransport({ label, ...launch, ...limits, gate });
+  const process = new StdioTransport({ label, ...launch, ...limits, gate });
   return {
     wire: process,
     process,

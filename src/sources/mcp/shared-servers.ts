@@ -1,9 +1,9 @@
 import { problem } from "../../base/problems/problem.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { toLaunch } from "./config/to-launch.ts";
+import { processKey } from "./config/server-program.ts";
 import type { OpenedUpstream, OpenOptions, OpenTransport } from "./open-client.ts";
 
-/** Servers that several gateways use: one process for the same command, arguments, environment and folder. */
+/** Servers that several gateways use: one process for the same program, arguments, folder and variables that matter to it. */
 export type SharedServers = ReturnType<typeof createSharedServers>;
 
 interface Server {
@@ -99,7 +99,7 @@ export function createSharedServers() {
     open: async (options: OpenOptions): Promise<OpenedUpstream> => {
       const { config, limits } = options;
       if (config.transport === "http") return (await import("./open-client.ts")).openClient(options);
-      const key = contentHash([toLaunch(config, options), limits.maxLineBytes, limits.graceMs]);
+      const key = contentHash([processKey(config, options), limits.maxLineBytes, limits.graceMs]);
       return join(servers.get(key) ?? start(key, options), options);
     },
     /** How many servers run. */

@@ -39,144 +39,142 @@ function startFault({ command, cwd }: StdioOptions, { code }: NodeJS.ErrnoExcept
     : `: ${command} was not found`;
 }
 
-/** A server that runs as a child process, in its own process group. */
-export interface StdioTransport extends Transport {
-  pid: number | null;
-  /** Marks a local pipe for the SDK. */
-  readonly stderr: null;
-  stderrText(): string;
-  /** Skipped lines that were not messages. */
-  invalidLines: number;
-  /** Why the connection ended; undefined while it is open. */
-  ending: string | undefined;
-}
-
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-export function createStdioTransport(options: StdioOptions): StdioTransport {
-  const ring = createTextRing(STDERR_BYTES);
-  const readLines = createLineReader(options.maxLineBytes);
-  const marker = createMarker();
-  let backlog: string[] = [];
-  let child: Child | undefined;
-  let closed: Promise<void> | undefined;
-  let forget = () => {};
+/** A server that runs as a child process, in its own process group. */
+export class StdioTransport implements Transport {
+  onmessage?: Transport["onmessage"];
+  onerror?: Transport["onerror"];
+  onclose?: Transport["onclose"];
+  pid: number | null = null;
+  /** Marks a local pipe for the SDK. */
+  readonly stderr = null;
+  /** Skipped lines that were not messages. */
+  invalidLines = 0;
+  /** Why the connection ended; undefined while it is open. */
+  ending: string | undefined;
+  private readonly options: StdioOptions;
+  private readonly ring = createTextRing(STDERR_BYTES);
+  private readonly readLines: ReturnType<typeof createLineReader>;
+  private readonly marker = createMarker();
+  private backlog: string[] = [];
+  private child: Child | undefined;
+  private closed: Promise<void> | undefined;
+  private forget = () => {};
 
-  const transport: StdioTransport & Transport = {
-    stderr: null,
-    pid: null,
-    invalidLines: 0,
-    ending: undefined,
-    stderrText: () => ring.text(),
-    start,
-    send,
-    close,
-  };
+  constructor(options: StdioOptions) {
+    this.options = options;
+    this.readLines = createLineReader(options.maxLineBytes);
+  }
 
-  async function start(): Promise<void> {
-    const { command, args, isVerbatim } = toCommandLine(options);
+  stderrText(): string {
+    return this.ring.text();
+  }
+
+  async start(): Promise<void> {
+    const { command, args, isVerbatim } = toCommandLine(this.options);
     const started = spawn(command, [...args], {
       windowsVerbatimArguments: isVerbatim,
-      env: { ...options.env, [MARKER]: marker },
+      env: { ...this.options.env, [MARKER]: this.marker },
       stdio: ["pipe", "pipe", "pipe"],
       detached: true,
       shell: false,
       windowsHide: true,
-      cwd: options.cwd,
+      cwd: this.options.cwd,
     });
-    child = started;
-    transport.pid = started.pid ?? null;
-    started.stdout.on("data", (chunk: Buffer) => receive(chunk));
-    started.stderr.on("data", (chunk: Buffer) => ring.add(chunk));
+    this.child = started;
+    this.pid = started.pid ?? null;
+    started.stdout.on("data", (chunk: Buffer) => this.receive(chunk));
+    started.stderr.on("data", (chunk: Buffer) => this.ring.add(chunk));
     for (const stream of [started.stdin, started.stdout, started.stderr]) {
-      stream.on("error", (error: Error) => transport.onerror?.(error));
+      stream.on("error", (error: Error) => this.onerror?.(error));
     }
     // Not only `close`: a descendant may hold the pipes after the server has ended.
     started.on("exit", (code, signal) => {
-      transport.ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
+      this.ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
       // Its last output may still be in the pipe.
-      setTimeout(() => void close(), LAST_OUTPUT_MS);
+      setTimeout(() => void this.close(), LAST_OUTPUT_MS);
     });
-    started.on("close", () => void close());
+    started.on("close", () => void this.close());
     // Each waiting call adds a listener; the slots limit how many wait.
     started.stdin.setMaxListeners(0);
     await new Promise<void>((resolve, reject) => {
       started.once("spawn", () => {
-        if (started.pid !== undefined) forget = killOnExit(started.pid);
+        if (started.pid !== undefined) this.forget = killOnExit(started.pid);
         resolve();
       });
       started.once("error", (error: NodeJS.ErrnoException) => {
-        transport.ending = `it cannot be started (${error.code ?? "unknown"})${startFault(options, error)}`;
-        reject(lost(transport.ending));
+        this.ending = `it cannot be started (${error.code ?? "unknown"})${startFault(this.options, error)}`;
+        reject(this.lost(this.ending));
       });
     });
   }
 
-  function lost(reason: string): Problem {
-    return problem("UPSTREAM_LOST", { server: options.label, reason }, { reason });
+  private lost(reason: string): Problem {
+    return problem("UPSTREAM_LOST", { server: this.options.label, reason }, { reason });
   }
 
-  function receive(chunk: Buffer): void {
-    if (closed) return;
-    const complete = readLines(chunk);
+  private receive(chunk: Buffer): void {
+    if (this.closed) return;
+    const complete = this.readLines(chunk);
     if (complete === undefined) {
-      transport.ending ??= `it sent a line longer than ${options.maxLineBytes} bytes`;
-      void close();
+      this.ending ??= `it sent a line longer than ${this.options.maxLineBytes} bytes`;
+      void this.close();
       return;
     }
-    const isWaiting = backlog.length > 0;
-    backlog.push(...complete);
-    if (!isWaiting) handleLines();
+    const isWaiting = this.backlog.length > 0;
+    this.backlog.push(...complete);
+    if (!isWaiting) this.handleLines();
   }
 
   /**
    * Handles lines in turns, and reads no more meanwhile, so that a flood slows down its sender alone. A report of
    * progress ends a turn: the SDK handles it a moment later, and drops it if the result has come by then.
    */
-  function handleLines(): void {
+  private handleLines(): void {
     const until = performance.now() + TURN_MS;
     let handled = 0;
     let isProgress = false;
-    while (handled < backlog.length && !isProgress && performance.now() < until)
-      isProgress = take(backlog[handled++]!);
-    backlog = backlog.slice(handled);
-    if (backlog.length > 0) {
-      child?.stdout.pause();
-      setImmediate(handleLines);
-    } else if (child?.stdout.isPaused()) child.stdout.resume();
+    while (handled < this.backlog.length && !isProgress && performance.now() < until)
+      isProgress = this.take(this.backlog[handled++]!);
+    this.backlog = this.backlog.slice(handled);
+    if (this.backlog.length > 0) {
+      this.child?.stdout.pause();
+      setImmediate(() => this.handleLines());
+    } else if (this.child?.stdout.isPaused()) this.child.stdout.resume();
   }
 
   /** Returns whether the line reports progress. */
-  function take(line: string): boolean {
+  private take(line: string): boolean {
     if (line.trim() === "") return false;
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
-      transport.invalidLines += 1;
+      this.invalidLines += 1;
       return false;
     }
-    options.gate.take(value, () => deliver(value));
+    this.options.gate.take(value, () => this.deliver(value));
     return fieldsOf(value).method === "notifications/progress";
   }
 
   /** Checks delivered messages only, because a check costs more than a line. */
-  function deliver(value: unknown): void {
+  private deliver(value: unknown): void {
     let message: JSONRPCMessage | undefined;
     try {
       message = parseJSONRPCMessage(value);
     } catch {
-      transport.invalidLines += 1;
+      this.invalidLines += 1;
       message = refusalOf(value);
     }
-    if (message) transport.onmessage?.(message);
+    if (message) this.onmessage?.(message);
   }
 
-  async function send(message: JSONRPCMessage): Promise<void> {
-    if (!child || closed || child.exitCode !== null || child.signalCode !== null) {
-      throw lost(transport.ending ?? "it is not running");
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.child || this.closed || this.child.exitCode !== null || this.child.signalCode !== null) {
+      throw this.lost(this.ending ?? "it is not running");
     }
-    const { stdin } = child;
+    const { stdin } = this.child;
     if (stdin.write(`${JSON.stringify(message)}\n`)) return;
     await new Promise<void>((resolve) => {
       stdin.once("drain", resolve);
@@ -184,24 +182,22 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     });
   }
 
-  function close(): Promise<void> {
-    closed ??= end();
-    return closed;
+  close(): Promise<void> {
+    this.closed ??= this.end();
+    return this.closed;
   }
 
-  async function end(): Promise<void> {
-    for (const line of backlog.splice(0)) take(line);
-    options.gate.close();
+  private async end(): Promise<void> {
+    for (const line of this.backlog.splice(0)) this.take(line);
+    this.options.gate.close();
     // Callers learn it at once; `close` resolves when the processes are gone.
-    transport.onclose?.();
-    if (child?.pid === undefined) return;
-    child.stdin.end();
-    await endProcesses(child.pid, marker, options.graceMs);
-    forget();
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    this.onclose?.();
+    if (this.child?.pid === undefined) return;
+    this.child.stdin.end();
+    await endProcesses(this.child.pid, this.marker, this.options.graceMs);
+    this.forget();
+    for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream.destroy();
   }
-
-  return transport;
 }
 
 /** Fails the call that an invalid answer belongs to; it would wait for another one until its limit. */

@@ -6,7 +6,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { CallingClient, LogLevel } from "../../core/nouns/entry.ts";
-import { type ConnectionOptions, createConnection, type OpenSession } from "./connection.ts";
+import { Connection, type ConnectionOptions, type OpenSession } from "./connection.ts";
 import {
   complaintOf,
   failureReason,
@@ -29,8 +29,6 @@ export interface UpstreamCall<T> {
   work(client: Client, options: RequestOptions): Promise<T>;
 }
 
-export type Upstream = ReturnType<typeof createUpstream>;
-
 /** State of the connection to a server. */
 export interface UpstreamDiagnostics {
   readonly connected: boolean;
@@ -45,134 +43,139 @@ export interface UpstreamDiagnostics {
 }
 
 /** One server: connected when needed, started again when it fails, isolated from the others. */
-export function createUpstream(options: Omit<ConnectionOptions, "onLog">) {
-  const { label, limits } = options;
-  const connection = createConnection({ ...options, onLog });
-  const slots = createSlots(label, limits.concurrency, limits.queue);
-  const running = new Set<UpstreamCall<unknown>>();
+export class Upstream extends Connection {
+  private readonly slots: ReturnType<typeof createSlots>;
+  private readonly running = new Set<UpstreamCall<unknown>>();
   /** Timeouts in a row of one session. */
-  let timeouts = 0;
-  let hanging: OpenSession | undefined;
+  private timeouts = 0;
+  private hanging: OpenSession | undefined;
 
-  async function attempt<T>(call: UpstreamCall<T>, signal: AbortSignal, mayReopen = true): Promise<T> {
+  constructor(options: ConnectionOptions) {
+    super(options);
+    this.slots = createSlots(options.label, options.limits.concurrency, options.limits.queue);
+  }
+
+  /** Connects ahead of a call, unless the server is down or waits for a consent. */
+  warm(): void {
+    if (!this.state.status)
+      Promise.resolve()
+        .then(() => this.connect())
+        .catch(() => {});
+  }
+
+  /** Lists again, even if the server has failed too often for automatic attempts. */
+  async retry(): Promise<void> {
+    this.restarts.forget();
+    const { session } = this.state;
+    await this.relist().catch((error: unknown) => {
+      throw session ? this.toCallProblem(error, session) : error;
+    });
+  }
+
+  /** Ends the connection, with its process, and opens a new one. */
+  async restart(): Promise<void> {
+    this.restarts.forget();
+    const { session } = this.state;
+    if (session) this.drop(session);
+    await this.connect();
+  }
+
+  async run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
+    const slot = this.slots.take(signal);
+    const release = slot instanceof Promise ? await slot : slot;
+    const endUse = this.holdOpen();
+    this.running.add(call);
+    try {
+      return await this.attempt(call, signal);
+    } catch (error) {
+      if (!call.repeatable || signal.aborted || !isProblem(error) || error.code !== "UPSTREAM_LOST")
+        throw error;
+      return await this.attempt(call, signal);
+    } finally {
+      this.running.delete(call);
+      endUse();
+      release();
+    }
+  }
+
+  diagnostics(): UpstreamDiagnostics {
+    const { session, last } = this.state;
+    return {
+      connected: session !== undefined,
+      pid: session?.transport.process?.pid ?? undefined,
+      protocol: session?.era.kind,
+      starts: this.restarts.recent().length,
+      running: this.slots.running(),
+      waiting: this.slots.waiting(),
+      invalidLines: last?.process?.invalidLines ?? 0,
+      stderr: hideSecrets(last?.process?.stderrText() ?? ""),
+    };
+  }
+
+  private async attempt<T>(call: UpstreamCall<T>, signal: AbortSignal, mayReopen = true): Promise<T> {
     // A server that is down is not called, even if the catalog does not say so yet.
-    const { status } = connection.state;
-    if (status) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
-    const connected = connection.connect();
+    const { status } = this.state;
+    if (status) throw problem("UNAVAILABLE", { name: `The server ${this.options.label}`, ...status });
+    const connected = this.connect();
     const session = connected instanceof Promise ? await untilAborted(connected, signal) : connected;
     call.check(session.listing);
     session.transport.running.add(call);
     try {
-      const result = await call.work(session.client, { signal, timeout: limits.totalMs });
-      timeouts = 0;
+      const result = await call.work(session.client, { signal, timeout: this.options.limits.totalMs });
+      this.timeouts = 0;
       return result;
     } catch (error) {
       if (signal.aborted) {
-        noteTimeout(session, signal.reason);
+        this.noteTimeout(session, signal.reason);
         throw signal.reason;
       }
       if (mayReopen && forgotSession(error, session.transport.wire)) {
-        connection.drop(session);
-        return attempt(call, signal, false);
+        this.drop(session);
+        return this.attempt(call, signal, false);
       }
-      throw toCallProblem(error, session);
+      throw this.toCallProblem(error, session);
     } finally {
       session.transport.running.delete(call);
     }
   }
 
-  function toCallProblem(error: unknown, { transport: { ending, process } }: OpenSession): Problem {
-    if (isOutOfReach(error)) return connection.markUnavailable(connection.toStatus(error));
+  private toCallProblem(error: unknown, { transport: { ending, process } }: OpenSession): Problem {
+    const server = this.options.label;
+    if (isOutOfReach(error)) return this.markUnavailable(this.toStatus(error));
     if (isProblem(error) && !wasCut(error)) return error;
     if (isLost(error) || (ending !== undefined && !process)) {
       const why = ending ?? failureReason(error);
       const reason = `${why}${complaintOf(process?.stderrText() ?? "")}`;
-      return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
+      return problem("UPSTREAM_LOST", { server, reason }, { server, reason });
     }
-    if (wantsLogin(error)) return connection.markUnavailable(connection.toStatus(error));
+    if (wantsLogin(error)) return this.markUnavailable(this.toStatus(error));
     const scope = scopeWanted(error);
     if (scope !== undefined) {
-      const reason = `${scope}${connection.loginAdvice()}`;
-      return problem("LOGIN_NEEDED", { name: `The server ${label}`, status: 403, reason }, { reason });
+      const reason = `${scope}${this.loginAdvice()}`;
+      return problem("LOGIN_NEEDED", { name: `The server ${server}`, status: 403, reason }, { reason });
     }
     const reason = failureReason(error);
-    return problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
+    return problem("UPSTREAM_ERROR", { server, reason }, { server });
   }
 
   /** Several timeouts in a row mean that the server hangs: it is ended and left alone for a while. */
-  function noteTimeout(session: OpenSession, reason: unknown): void {
-    if (!isProblem(reason) || reason.code !== "TIMEOUT" || connection.state.session !== session) return;
-    timeouts = hanging === session ? timeouts + 1 : 1;
-    hanging = session;
-    if (timeouts < limits.breakerTimeouts) return;
-    const words = `${timeouts} calls in a row were not answered in time`;
-    const forMs = limits.breakerMs * (0.75 + Math.random() / 2);
-    connection.markUnavailable({ state: "server_down", reason: words }, forMs);
+  private noteTimeout(session: OpenSession, reason: unknown): void {
+    if (!isProblem(reason) || reason.code !== "TIMEOUT" || this.state.session !== session) return;
+    this.timeouts = this.hanging === session ? this.timeouts + 1 : 1;
+    this.hanging = session;
+    if (this.timeouts < this.options.limits.breakerTimeouts) return;
+    const words = `${this.timeouts} calls in a row were not answered in time`;
+    const forMs = this.options.limits.breakerMs * (0.75 + Math.random() / 2);
+    this.markUnavailable({ state: "server_down", reason: words }, forMs);
   }
 
   /** Log messages name no call, so they are passed on only while a single call runs. */
-  function onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
-    const [only] = running;
-    const everybody = connection.state.session?.transport.running;
-    if (only?.caller && running.size === 1 && everybody?.size === 1 && everybody.has(only))
+  protected onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
+    const [only] = this.running;
+    const everybody = this.state.session?.transport.running;
+    if (only?.caller && this.running.size === 1 && everybody?.size === 1 && everybody.has(only))
       only.caller.log(level, hideSecrets(typeof data === "string" ? toVisibleText(data) : data), logger);
   }
-
-  return {
-    ...connection,
-    /** Connects ahead of a call, unless the server is down or waits for a consent. */
-    warm: () => {
-      if (!connection.state.status)
-        Promise.resolve()
-          .then(connection.connect)
-          .catch(() => {});
-    },
-    /** Lists again, even if the server has failed too often for automatic attempts. */
-    retry: async () => {
-      connection.restarts.forget();
-      const { session } = connection.state;
-      await connection.relist().catch((error: unknown) => {
-        throw session ? toCallProblem(error, session) : error;
-      });
-    },
-    /** Ends the connection, with its process, and opens a new one. */
-    restart: async () => {
-      connection.restarts.forget();
-      const { session } = connection.state;
-      if (session) connection.drop(session);
-      await connection.connect();
-    },
-    run: async <T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> => {
-      const slot = slots.take(signal);
-      const release = slot instanceof Promise ? await slot : slot;
-      const endUse = connection.holdOpen();
-      running.add(call);
-      try {
-        return await attempt(call, signal);
-      } catch (error) {
-        if (!call.repeatable || signal.aborted || !isProblem(error) || error.code !== "UPSTREAM_LOST")
-          throw error;
-        return await attempt(call, signal);
-      } finally {
-        running.delete(call);
-        endUse();
-        release();
-      }
-    },
-    diagnostics: (): UpstreamDiagnostics => {
-      const { session, last } = connection.state;
-      return {
-        connected: session !== undefined,
-        pid: session?.transport.process?.pid ?? undefined,
-        protocol: session?.era.kind,
-        starts: connection.restarts.recent().length,
-        running: slots.running(),
-        waiting: slots.waiting(),
-        invalidLines: last?.process?.invalidLines ?? 0,
-        stderr: hideSecrets(last?.process?.stderrText() ?? ""),
-      };
-    },
-  };
 }
 
 /** Limits how many calls run and how many wait, in order. */

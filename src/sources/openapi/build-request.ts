@@ -190,7 +190,7 @@ function encodeLiteral(segment: string): string {
 }
 
 function wrong(op: string, { argument }: ParameterPlan, message: string) {
-  return problem("INVALID_PARAMS", { name: op }, { field_errors: [{ field: argument, message }] });
+  return problem("INVALID_PARAMS", { name: op }, { fieldErrors: [{ field: argument, message }] });
 }
 
 /** A body that is ready to be sent. */

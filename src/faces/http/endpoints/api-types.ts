@@ -105,8 +105,14 @@ export interface WaitingServer {
   /** Names the source, for its start. */
   readonly id?: string;
   /** Absent if a person has approved it. */
-  readonly program?: { readonly hash: string; readonly lines: readonly string[] };
+  readonly program?: ShownProgram;
   readonly definitions: readonly WaitingDefinition[];
+}
+
+/** What a server runs or reaches, in whole lines, with the hash that a consent names. */
+export interface ShownProgram {
+  readonly hash: string;
+  readonly lines: readonly string[];
 }
 
 /** A definition as a person judges it, as `listApprovals` lists it. */
@@ -159,16 +165,6 @@ export interface KnowledgeAnswer {
   readonly search: SearchStatus;
 }
 
-/** The program of a server, without values that may be secret. */
-export interface ShownProgram {
-  readonly hash: string;
-  readonly command?: string;
-  readonly cwd?: string | undefined;
-  readonly env?: readonly string[];
-  readonly url?: string;
-  readonly headers?: readonly string[];
-}
-
 export interface UpstreamsAnswer {
   readonly upstreams: readonly {
     readonly id: string;
@@ -184,7 +180,7 @@ export interface UpstreamsAnswer {
     readonly listedAt: number | undefined;
     readonly fromCache: boolean;
     readonly warnings: readonly string[];
-    readonly runs: ShownProgram;
+    readonly program: ShownProgram;
     readonly tools: number;
     readonly tokens: number;
     readonly isHttp: boolean;
@@ -199,6 +195,7 @@ export interface ShownRecord {
   readonly at: string;
   readonly hash: string;
   readonly kind: string;
+  readonly actor?: string;
   readonly principal?: string;
   readonly op?: string;
   readonly route?: string;

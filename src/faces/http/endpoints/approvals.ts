@@ -6,7 +6,7 @@ import { type DefinitionApproval, listApprovals, toProgramApproval } from "../..
 import type { ApprovalsAnswer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
-import { upstreamsOf, withoutSecrets } from "./sources.ts";
+import { upstreamsOf } from "./sources.ts";
 
 const MOST_SHOWN = 200;
 const shownPin = z.object({
@@ -27,9 +27,7 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
     const programs = held.map(async (source) => {
       if (!consents) return [];
       const program = await toProgramApproval(source.program(), consents);
-      return program.isApproved
-        ? []
-        : [{ id: source.id, program: { ...program, lines: program.lines.map(withoutSecrets) } }];
+      return program.isApproved ? [] : [{ id: source.id, program }];
     });
     return (await Promise.all(programs)).flat();
   }
@@ -61,7 +59,7 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
     defineAdminEndpoint("POST /api/approvals/definitions", {
       title: "Approves and rejects definitions exactly as they were shown.",
       input: z.object({ approve: shownPins, reject: shownPins }),
-      handle: async ({ input }) => {
+      handle: async ({ input, principal }) => {
         // A definition that has changed since it was shown keeps waiting.
         const chosen = (shown: z.infer<typeof shownPins>) => {
           const lanes = new Map(shown.map((pin) => [keyOf(pin), pin.lane]));
@@ -70,8 +68,8 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
         };
         const [approve, reject] = [chosen(input.approve), chosen(input.reject)];
         return {
-          approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }),
-          rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }),
+          approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }, principal.id),
+          rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }, principal.id),
         };
       },
     }),

@@ -86,7 +86,7 @@ async function newest(log: AuditStore, filter: Filter): Promise<Omit<AuditAnswer
 
 function fits(record: ShownRecord, { principal, entry, outcome, trace }: Omit<Filter, "limit">): boolean {
   const { op = "", route = "", name = "", ...facts } = record;
-  if (principal && facts.principal !== principal) return false;
+  if (principal && ![facts.actor, facts.principal].includes(principal)) return false;
   if (outcome && (outcome === "failed" ? (facts.outcome ?? "ok") === "ok" : facts.outcome !== outcome))
     return false;
   if (trace && facts.traceId !== trace) return false;

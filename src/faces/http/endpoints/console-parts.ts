@@ -10,7 +10,8 @@ import type { CallRecorder } from "./recorder.ts";
 /** Decides which servers may start. */
 export interface StartConsents {
   isGiven(program: ServerProgram): boolean | Promise<boolean>;
-  give(programs: readonly ServerProgram[]): Promise<void>;
+  /** `by` names the person or program that consents. */
+  give(programs: readonly ServerProgram[], by: string): Promise<void>;
 }
 
 /** Everything that the endpoints work with. */

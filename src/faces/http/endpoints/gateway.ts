@@ -41,7 +41,7 @@ export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
 function operationEndpoints(parts: ConsoleParts): Endpoint[] {
   return Object.entries(OPERATIONS).map(([name, { title, input, output }]) =>
     defineEndpoint(`POST /api/${name}`, {
-      title: `${title}. The query string may name the principal to speak for: \`as\`.`,
+      title: `${title}. The query string may name a principal to look as: \`as\`. Then tools run dry.`,
       input: input as z.ZodType,
       output: output as z.ZodType,
       readsInput: true,
@@ -53,22 +53,28 @@ function operationEndpoints(parts: ConsoleParts): Endpoint[] {
 async function run(operation: OperationName, call: EndpointCall, parts: ConsoleParts): Promise<object> {
   const { request, input, signal } = call;
   const as = new URLSearchParams(request.url?.split("?", 2)[1] ?? "").get("as") ?? undefined;
-  const principal = await speaksFor(parts, call.principal, as);
+  const principal = await seenAs(parts, call.principal, as);
+  if (principal.seesAs !== undefined && operation === "run")
+    throw problem("SEES_ONLY", { name: "The script" });
   const { text, data } = await callOperation(
     parts.gateway,
     { operation, input },
-    { principal, signal, ...(parts.isPerson(call) && { forPerson: true }) },
+    {
+      principal,
+      signal,
+      ...((parts.isPerson(call) || principal.seesAs !== undefined) && { forPerson: true }),
+    },
   );
   const countTokens = await loadTokenCounter();
   return { ...(data as object), text, tokens: countTokens(text) };
 }
 
 /**
- * The principal that a request speaks for: the caller, or the one that `as` names.
+ * The caller, or the caller as it looks through the rights of the principal that `as` names.
  *
  * @throws ADMIN_NEEDED, NOT_FOUND
  */
-async function speaksFor(
+async function seenAs(
   { principals }: Pick<ConsoleParts, "principals">,
   caller: Principal,
   as: string | undefined,
@@ -77,7 +83,7 @@ async function speaksFor(
   if (!isAdmin(caller)) throw problem("ADMIN_NEEDED", { name: "as", scope: ADMIN_SCOPE });
   const principal = (await principals()).find(({ id }) => id === as);
   if (!principal) throw problem("NOT_FOUND", { name: `principal ${as}` });
-  return principal;
+  return { id: caller.id, scopes: principal.scopes, allowWrite: false, seesAs: as };
 }
 
 /** Tells which addresses a viewer may see: entries of its View, and the domains and groups above them. */
@@ -98,11 +104,10 @@ function figureEndpoints({ gateway, recorder, approvals }: ConsoleParts): Endpoi
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
       handle: async ({ principal }): Promise<OverviewAnswer> => {
-        const [view, search, sources, ledger] = await Promise.all([
+        const [view, sources, { search, ledger, discovery }] = await Promise.all([
           gateway.view({ principal }),
-          gateway.searchStatus(),
           gateway.sources.status(),
-          gateway.ledger({ principal }),
+          gateway.report({ principal }),
         ]);
         return {
           version: PROGRAM_VERSION,
@@ -120,7 +125,7 @@ function figureEndpoints({ gateway, recorder, approvals }: ConsoleParts): Endpoi
           everything: ledger.everything,
           totals: recorder.series.totals(),
           minutes: recorder.series.minutes(),
-          discovery: gateway.discovery(),
+          discovery,
           notices: recorder.notices().slice(0, 8),
         };
       },
@@ -129,8 +134,11 @@ function figureEndpoints({ gateway, recorder, approvals }: ConsoleParts): Endpoi
       title: "Needs that led to no call, the most frequent first.",
       handle: async ({ principal }): Promise<UnmetAnswer> => {
         const isSeen = addressesIn(await gateway.view({ principal }));
-        const unmet = gateway.unmet().map((query) => ({ ...query, shown: query.shown.filter(isSeen) }));
-        return { unmet, discovery: gateway.discovery() };
+        const { unmet, discovery } = await gateway.report({ principal });
+        return {
+          unmet: unmet.map((query) => ({ ...query, shown: query.shown.filter(isSeen) })),
+          discovery,
+        };
       },
     }),
   ];
@@ -150,13 +158,18 @@ function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
       title: "The principals that a search may speak for, with what their menus cost.",
       handle: async (): Promise<PrincipalsAnswer> => {
         const rows = (await principals()).map(async (principal) => {
-          const [view, menu, { everything }] = await Promise.all([
+          const [view, menu, { ledger }] = await Promise.all([
             gateway.view({ principal }),
             gateway.menu({ principal }),
-            gateway.ledger({ principal }),
+            gateway.report({ principal }),
           ]);
-          const entries = view.shown.length;
-          return { ...toShown(principal), entries, menu: await countMenu(menu), everything };
+          const { everything } = ledger;
+          return {
+            ...toShown(principal),
+            entries: view.shown.length,
+            menu: await countMenu(menu),
+            everything,
+          };
         });
         return { principals: await Promise.all(rows) };
       },
@@ -194,7 +207,7 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
         if (!conversation || !maySee(principal)(conversation))
           throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));
-        const { everything } = await gateway.ledger({ principal });
+        const { everything } = (await gateway.report({ principal })).ledger;
         return { ...conversation, everything, steps: conversation.steps.map((step) => seenBy(step, isSeen)) };
       },
     }),
@@ -215,7 +228,7 @@ function settingsEndpoints({ gateway, settings, principals, createLink }: Consol
       handle: async (): Promise<SettingsAnswer> => ({
         version: PROGRAM_VERSION,
         node: process.version,
-        search: await gateway.searchStatus(),
+        search: (await gateway.report()).search,
         principals: (await principals()).map(toShown),
         settings: hideSecrets((await settings?.()) ?? []),
       }),

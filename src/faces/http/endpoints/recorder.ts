@@ -52,12 +52,13 @@ export function createRecorder(gateway: Gateway) {
 
   async function noteMenu(tools: readonly object[], principal: Principal): Promise<void> {
     const at = core.clock.now();
-    const { everything } = await gateway.ledger({ principal });
+    const { everything } = (await gateway.report({ principal })).ledger;
     series.add(at, { menus: await countMenu(tools), everything });
     tell({ topic: "calls", principal: principal.id });
   }
 
   function noteEvent(event: NoticeEvent | SourceEvent): void {
+    if ((event.gateway ?? gateway.name) !== gateway.name) return;
     if (event.type === "source") {
       tell({ topic: "sources" });
       if (event.state !== "failed") return;
@@ -180,8 +181,8 @@ interface AnsweredCall {
   readonly hits?: readonly { readonly route: string; readonly entryPoint?: true }[];
   readonly guidance?: readonly { readonly route: string }[];
   readonly results?: readonly { readonly data?: AnsweredCall; readonly exec?: AnsweredCall }[];
-  readonly dry_run?: boolean;
-  readonly meta?: { readonly dry_run?: boolean };
+  readonly dryRun?: boolean;
+  readonly meta?: { readonly dryRun?: boolean };
 }
 
 function toStep(call: FinishedCall): ConversationStep {
@@ -200,7 +201,7 @@ function toStep(call: FinishedCall): ConversationStep {
       .flatMap(({ guidance = [] }) => guidance)
       .slice(0, MOST_ROUTES)
       .map(({ route }) => route),
-    dryRun: parts.some(({ dry_run, meta }) => dry_run === true || meta?.dry_run === true),
+    dryRun: parts.some(({ dryRun, meta }) => dryRun === true || meta?.dryRun === true),
     outcome: call.outcome,
     tokens: call.tokens,
     latencyMs: Math.round(call.latencyMs),

@@ -2,18 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
-import { createRedact } from "../../../base/safety/redact.ts";
-import { replaceSecrets } from "../../../base/safety/secret-patterns.ts";
-import { secretsInArgs } from "../../../base/safety/secret-values.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
-import type { ServerProgram } from "../../../core/nouns/server-program.ts";
+import { showProgram } from "../../../core/access/consents.ts";
 import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
-import type { KnowledgeAnswer, ShownProgram, UpstreamsAnswer } from "./api-types.ts";
+import type { KnowledgeAnswer, UpstreamsAnswer } from "./api-types.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import type { CallRecorder } from "./recorder.ts";
@@ -48,7 +45,7 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
             ...facts,
             state: status?.state ?? (facts.connected ? "connected" : "idle"),
             reason: status?.reason,
-            runs: toShown(program),
+            program: { hash: program.hash, lines: showProgram(program) },
             tools: tools.length,
             tokens: await countMenu(tools),
             isHttp: "url" in program.runs,
@@ -68,11 +65,11 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
     defineAdminEndpoint("POST /api/upstreams/start", {
       title: "Consents to exactly the program of a server, and starts it.",
       input: named.extend({ hash: z.string() }),
-      handle: async ({ input }) => {
+      handle: async ({ input, principal }) => {
         const source = find(input.id);
         const program = source.program();
         if (program.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
-        await consents?.give([program]);
+        await consents?.give([program], principal.id);
         return restart(source);
       },
     }),
@@ -98,23 +95,6 @@ export function upstreamsOf(gateway: Gateway): McpSource[] {
   return faceApiOf(gateway).sources().filter(isUpstream);
 }
 
-function toShown({ hash, runs }: ServerProgram): ShownProgram {
-  if ("url" in runs) {
-    const headers = Object.keys(runs.headers);
-    // Paths and queries may hold secrets.
-    const { origin, pathname } = new URL(runs.url);
-    return { hash, url: `${withoutSecrets(origin)}${pathname === "/" ? "" : "/…"}`, headers };
-  }
-  const { command, args, cwd, env } = runs;
-  const redact = createRedact(secretsInArgs(args));
-  const shown = [command, ...args].map((word) => redact(withoutSecrets(word)));
-  return { hash, command: shown.join(" "), cwd, env: Object.keys(env) };
-}
-
-export function withoutSecrets(text: string): string {
-  return replaceSecrets(hideSecrets(text), "…");
-}
-
 /** Documents, skills and prompts: how old they are, and reading them again. */
 export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoint[] {
   return [
@@ -130,7 +110,7 @@ export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoin
         return {
           sources: (await gateway.sources.status()).filter(({ id }) => !servers.includes(id)),
           domains,
-          search: await gateway.searchStatus(),
+          search: (await gateway.report()).search,
         };
       },
     }),

@@ -4,7 +4,7 @@ import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import type { ServerProcess, ServerProgram } from "../../../core/nouns/server-program.ts";
 import type { ServerConfig, StdioConfig } from "./server-config.ts";
-import { expandVariables, type LaunchOptions } from "./to-launch.ts";
+import { expandVariables, type LaunchOptions, tellingVariables, toLaunch } from "./to-launch.ts";
 
 type ProgramOptions = Omit<LaunchOptions, "label">;
 
@@ -28,6 +28,18 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
       return hashOf(program);
     },
   };
+}
+
+/**
+ * Equal for servers that can be one process: nothing that matters to a server without a terminal differs.
+ *
+ * @throws SERVER_CONFIG_INVALID
+ */
+export function processKey(config: StdioConfig, options: LaunchOptions): string {
+  const { env, ...launch } = toLaunch(config, options);
+  const declared = Object.keys(config.env).map((name) => [name, env[name]]);
+  const telling = { ...tellingVariables(env), ...Object.fromEntries(declared) };
+  return hashOf([launch, toProcess(options.label, config, options).path, telling]);
 }
 
 function toProcess(
@@ -57,8 +69,8 @@ function toProcess(
   };
 }
 
-/** Looks a command up in the way that starting it will. */
-function findCommand(command: string, searched: string, cwd: string): string | undefined {
+/** Looks a command up in the way that starting it will. Undefined if it is not found. */
+export function findCommand(command: string, searched: string, cwd: string): string | undefined {
   if (process.platform === "win32") {
     const env = { ...process.env, Path: searched, PATH: searched };
     return findWindowsProgram(command, { env, cwd, isFile: isProgram });

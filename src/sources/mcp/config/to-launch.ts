@@ -1,13 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
+import { namesSecret } from "../../../base/safety/secret-patterns.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import { invalid, type StdioConfig } from "./server-config.ts";
 
-/**
- * Variables that every program needs: the person's folders, Windows' own, proxies and certificates. Others have to be
- * in the config.
- */
+/** Variables that every program needs: the person's folders, Windows' own, proxies and certificates. */
 const INHERITED: ReadonlySet<string> = new Set(
   [
     "HOME LANG LOGNAME PATH SHELL TERM TMPDIR TZ USER",
@@ -24,8 +22,13 @@ export interface LaunchOptions {
   readonly label: string;
   /** Values for `${X}` in the config. */
   readonly variables: LaunchVariables;
-  /** The environment of the person who uses the server. It inherits a few variables. */
+  /** The environment of the client or the person who uses the server. */
   readonly environment: LaunchVariables;
+  /**
+   * The part of the environment that the server gets: the `few` variables that every program needs, or `all` but
+   * Keyhole's own, as MCP clients pass on theirs. Default: `few`.
+   */
+  readonly inherits?: "few" | "all";
   /** The folder in which a process starts unless its config names one. */
   readonly cwd: string | undefined;
 }
@@ -35,7 +38,8 @@ export interface LaunchOptions {
  *
  * @throws SERVER_CONFIG_INVALID if a variable or the `envFile` is missing.
  */
-export function toLaunch(config: StdioConfig, { label, variables, environment, cwd: folder }: LaunchOptions) {
+export function toLaunch(config: StdioConfig, options: LaunchOptions) {
+  const { label, variables, environment, inherits, cwd: folder } = options;
   const expand = (text: string) => expandVariables(label, text, variables);
   const { envFile } = config;
   const place = config.cwd ?? folder;
@@ -44,7 +48,7 @@ export function toLaunch(config: StdioConfig, { label, variables, environment, c
     command: expand(config.command),
     args: config.args.map(expand),
     env: {
-      ...inherited(environment),
+      ...inherited(environment, inherits),
       ...(envFile !== undefined && readVariables(label, resolve(cwd ?? process.cwd(), expand(envFile)))),
       ...expandAll(label, config.env, variables),
     },
@@ -52,13 +56,43 @@ export function toLaunch(config: StdioConfig, { label, variables, environment, c
   };
 }
 
-/** The part of an environment that every server gets. */
-export function inherited(environment: LaunchVariables): Record<string, string> {
+/** Keyhole's own variables, and the shell's notes on where and how it started the client. */
+const NOT_PASSED = /^(?:KEYHOLE_.*|PWD|OLDPWD|SHLVL|_)$/i;
+
+function inherited(
+  environment: LaunchVariables,
+  inherits: LaunchOptions["inherits"] = "few",
+): Record<string, string> {
   // Proxies are often written in small letters, and Windows knows no case at all. Shell functions are not data.
+  const isPassed = (name: string) =>
+    inherits === "all" ? !NOT_PASSED.test(name) : INHERITED.has(name.toUpperCase());
   const present = Object.entries(environment).filter(
-    ([name, value]) => INHERITED.has(name.toUpperCase()) && value !== undefined && !value.startsWith("()"),
+    ([name, value]) => value !== undefined && isPassed(name) && !value.startsWith("()"),
   );
   return Object.fromEntries(present) as Record<string, string>;
+}
+
+/** Variables of a terminal, a window or a login, which mean nothing to a server. `PATH` counts by the programs that it leads to. */
+const OF_SESSION = new RegExp(
+  `^(?:${[
+    "PATH|TERM|TERM_.*|COLORTERM|COLORFGBG|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR.*|LS_?COLORS|VTE_VERSION",
+    "(?:ITERM|LC_TERMINAL|KITTY|WEZTERM|ALACRITTY|KONSOLE|GNOME_TERMINAL|GHOSTTY|TILIX|WT|CONEMU|ZELLIJ|TMUX)(?:_.*)?",
+    "STY|WINDOW|WINDOWID|WINDOWPATH|TTY|GPG_TTY|SSH_TTY|SSH_CLIENT|SSH_CONNECTION|XDG_SESSION_.*|XDG_VTNR|XDG_SEAT",
+    "XDG_ACTIVATION_TOKEN|DESKTOP_STARTUP_ID|GIO_LAUNCHED_.*|CHROME_DESKTOP|INVOCATION_ID|JOURNAL_STREAM",
+    "SYSTEMD_EXEC_PID|MANAGERPID|MEMORY_PRESSURE_.*|PS\\d|PROMPT.*|HIST.*|EDITOR|VISUAL|PAGER|LESS.*|MAIL|MOTD_SHOWN",
+  ].join("|")})$`,
+  "i",
+);
+/** Variables by which clients and package managers tell a program how they run. Keys among them still count. */
+const OF_CLIENT =
+  /^(?:npm_.*|INIT_CWD|NODE_COMPILE_CACHE|(?:VSCODE|CURSOR|ZED|WINDSURF|CLAUDE_CODE|GEMINI_CLI|QWEN_CODE|OPENCODE|COPILOT|KILO|CODEX|CLINE|GOOSE)_.*|CLAUDECODE|OPENCODE|QWEN_CODE|AGENT)$/i;
+
+/** The variables by which the servers of two clients differ, so that the clients cannot share a process. */
+export function tellingVariables(environment: LaunchVariables): Record<string, string> {
+  const passed = Object.entries(inherited(environment, "all"));
+  return Object.fromEntries(
+    passed.filter(([name]) => !OF_SESSION.test(name) && (!OF_CLIENT.test(name) || namesSecret(name))),
+  );
 }
 
 // Linear: the closing brace bounds each match, and no part is ambiguous.

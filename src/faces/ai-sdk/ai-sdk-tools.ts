@@ -22,8 +22,8 @@ import { FOUND_NAMES } from "./named-tools.ts";
 import { createSdkApprovals, type ModeOptions, type SdkApprovals } from "./sdk-tool.ts";
 import { createFixedTools, createFoundTools } from "./tool-modes.ts";
 
-/** Options of {@link createDisclosure}. */
-export interface DisclosureOptions {
+/** Options of {@link toAISDKTools}. */
+export interface AISDKToolsOptions {
   /** The caller. Default: the gateway's own principal. */
   readonly principal?: Principal;
   /** The conversation's session, from an earlier turn. Default: a new one. */
@@ -44,7 +44,7 @@ export interface DisclosureOptions {
 }
 
 /** The options of `generateText`, `streamText` and `ToolLoopAgent` for one turn of a conversation. */
-export interface Disclosure {
+export interface AISDKTools {
   /** Pass it to the next turn. */
   readonly session: string;
   readonly tools: ToolSet;
@@ -58,9 +58,9 @@ export interface Disclosure {
 
 /** The agent's own loop answers questions itself, and has a trace. */
 interface LoopOptions
-  extends Omit<DisclosureOptions, "approvals">,
+  extends Omit<AISDKToolsOptions, "approvals">,
     Pick<ModeOptions, "trace" | "hands" | "kept"> {
-  readonly approvals?: DisclosureOptions["approvals"] | SdkApprovals;
+  readonly approvals?: AISDKToolsOptions["approvals"] | SdkApprovals;
   readonly policy?: Partial<CallPolicy>;
 }
 
@@ -77,33 +77,30 @@ const SHORTEST_ID = 4;
  * ```ts
  * import { generateText } from "ai";
  * import { createGateway } from "keyhole";
- * import { createDisclosure } from "keyhole/ai-sdk";
+ * import { toAISDKTools } from "keyhole/ai-sdk";
  * import { createScriptedModel } from "keyhole/testing";
  *
  * const gateway = createGateway({ domains: [] });
  * const model = createScriptedModel([{ text: "Hello." }]);
- * const { session, ...disclosure } = await createDisclosure(gateway);
- * const { text } = await generateText({ ...disclosure, model, prompt: "Hi" });
+ * const { session, ...turn } = await toAISDKTools(gateway);
+ * const { text } = await generateText({ ...turn, model, prompt: "Hi" });
  * console.assert(text === "Hello.");
  * await gateway.close();
  * ```
  */
-export async function createDisclosure(
-  gateway: Gateway,
-  options: DisclosureOptions = {},
-): Promise<Disclosure> {
-  // Applications spread a disclosure into the options of the AI SDK.
-  const { firstTools: _, ...disclosure } = await createLoopDisclosure(gateway, options);
-  return disclosure;
+export async function toAISDKTools(gateway: Gateway, options: AISDKToolsOptions = {}): Promise<AISDKTools> {
+  // Applications spread the turn into the options of the AI SDK.
+  const { firstTools: _, ...turn } = await createLoopTools(gateway, options);
+  return turn;
 }
 
-/** A disclosure for a loop that approves calls itself and counts its context. */
-export interface LoopDisclosure extends Disclosure {
+/** Tools for a loop that approves calls itself and counts its context. */
+export interface LoopTools extends AISDKTools {
   /** How many tools are there from the start; later ones follow them. */
   readonly firstTools: number;
 }
 
-export async function createLoopDisclosure(gateway: Gateway, options: LoopOptions): Promise<LoopDisclosure> {
+export async function createLoopTools(gateway: Gateway, options: LoopOptions): Promise<LoopTools> {
   const { mode = "discover", ownTools = {}, trim } = options;
   const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;
@@ -171,7 +168,7 @@ function refuseOwn(names: ReadonlySet<string>, ours: readonly string[]): void {
   const taken = ours.filter((name) => names.has(name));
   if (taken.length === 0) return;
   const reason = `ownTools has ${taken.join(", ")}, which a tool of Keyhole's is called`;
-  throw problem("INVALID_INPUT", { operation: "createDisclosure", reason });
+  throw problem("INVALID_INPUT", { operation: "toAISDKTools", reason });
 }
 
 /** Records a question that the application's own approval rule asked: the tool was not asked about it. */

@@ -1,9 +1,4 @@
-import type {
-  DomainDefinition,
-  InputSchema,
-  ResourceDefinition,
-  ToolDefinition,
-} from "../../core/nouns/definition.ts";
+import type { DomainDefinition, InputSchema, ResourceDefinition, ToolDefinition } from "./definition.ts";
 
 /**
  * Defines a tool. `inputSchema` types the params of `execute`. See {@link defineDomain}.

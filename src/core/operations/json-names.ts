@@ -1,0 +1,100 @@
+import { z } from "zod";
+import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+
+/**
+ * A field has one spelling in TypeScript. Some have another one in JSON, which models and other programs know: `dryRun`
+ * is `dry_run` there. The schema of such a field has its name in JSON, and faces read and write JSON by the schema.
+ */
+const names = z.registry<{ readonly name: string }>();
+
+/** Gives a field its name in JSON. */
+export function inJson<S extends z.ZodType>(name: string, field: S): S {
+  names.add(field, { name });
+  return field;
+}
+
+/** The fields of a schema that have another name in JSON. */
+interface FieldNames {
+  readonly toJson: ReadonlyMap<string, string>;
+  readonly fromJson: ReadonlyMap<string, string>;
+  /** The fields inside a field, by its name in TypeScript. */
+  readonly inside: ReadonlyMap<string, FieldNames>;
+}
+
+/** Undefined if every field is spelt the same in JSON. The variants of a union are read as one. */
+const fieldNamesOf = memoizeByObject((schema: z.ZodType): FieldNames | undefined => {
+  const toJson = new Map<string, string>();
+  const inside = new Map<string, FieldNames>();
+  for (const { shape } of objectsIn(schema)) {
+    for (const [field, inner] of Object.entries(shape as Record<string, z.ZodType>)) {
+      const name = names.get(inner)?.name;
+      if (name !== undefined) toJson.set(field, name);
+      const within = fieldNamesOf(inner);
+      if (within) inside.set(field, within);
+    }
+  }
+  if (toJson.size + inside.size === 0) return undefined;
+  return { toJson, inside, fromJson: new Map([...toJson].map(([field, name]) => [name, field])) };
+});
+
+/** The objects that a value of the schema may be, also as items of a list. */
+function objectsIn(schema: z.core.$ZodType): z.ZodObject[] {
+  if (schema instanceof z.ZodObject) return [schema];
+  if (schema instanceof z.ZodArray) return objectsIn(schema.element);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(objectsIn);
+  if (schema instanceof z.ZodPipe) return objectsIn(schema.out);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return objectsIn(schema.unwrap());
+  return [];
+}
+
+/** The value as JSON carries it. Data of tools, which no schema describes, stays as it is. */
+export function toJsonNames<V>(schema: z.ZodType, value: V): V {
+  return respell(fieldNamesOf(schema), value, "toJson") as V;
+}
+
+/** A value of JSON with the names of TypeScript. Those win over the names of JSON. */
+export function fromJsonNames(schema: z.ZodType, value: unknown): unknown {
+  return respell(fieldNamesOf(schema), value, "fromJson");
+}
+
+function respell(spelling: FieldNames | undefined, value: unknown, way: "toJson" | "fromJson"): unknown {
+  if (!spelling) return value;
+  if (Array.isArray(value)) return value.map((item) => respell(spelling, item, way));
+  if (!isPlainObject(value)) return value;
+  const fields = Object.entries(value).flatMap(([name, inner]) => {
+    const spelt = spelling[way].get(name) ?? name;
+    if (spelt !== name && (value[spelt] ?? null) !== null) return [];
+    return [[spelt, respell(spelling.inside.get(way === "toJson" ? name : spelt), inner, way)]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** The path to a field, in the names of JSON. */
+export function toJsonPath(schema: z.ZodType, path: readonly PropertyKey[]): PropertyKey[] {
+  let spelling = fieldNamesOf(schema);
+  return path.map((part) => {
+    if (typeof part !== "string") return part;
+    const name = spelling?.toJson.get(part) ?? part;
+    spelling = spelling?.inside.get(part);
+    return name;
+  });
+}
+
+/** The JSON Schema of an input or an answer. */
+export function toJsonSchema(schema: z.ZodType): JsonSchema {
+  return z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      const { properties, required } = jsonSchema;
+      if (!(zodSchema instanceof z.ZodObject) || !properties) return;
+      const nameOf = (field: string) => fieldNamesOf(zodSchema)?.toJson.get(field) ?? field;
+      jsonSchema.properties = Object.fromEntries(
+        Object.entries(properties).map(([field, inner]) => [nameOf(field), inner]),
+      );
+      if (required) jsonSchema.required = required.map(nameOf);
+    },
+  }) as JsonSchema;
+}

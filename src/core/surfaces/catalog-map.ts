@@ -1,0 +1,157 @@
+import { fitPieces, type Piece } from "../../base/tokens/fit-pieces.ts";
+import type { TokenCounter } from "../../base/tokens/tokens.ts";
+import { countOf } from "../../base/util/count-of.ts";
+import { splitWords } from "../../base/util/split-words.ts";
+import { effectOfVerb } from "../../search/analysis/tool-verbs.ts";
+import type { View } from "../access/view.ts";
+import { readDomainWords, singular, splitVerb } from "../catalog/op-name.ts";
+import { type Entry, knownStatus } from "../nouns/entry.ts";
+import { domainsBySize, entriesByDomain } from "../operations/describe-directory.ts";
+
+/** A domain as the map of a catalog shows it. */
+interface DomainRow {
+  readonly name: string;
+  /** Everything that it lists. */
+  readonly count: number;
+  /** Its tools and skills, the most telling first. */
+  readonly tools: readonly NamedTool[];
+}
+
+interface NamedTool {
+  /** The name in its domain with the required arguments: `task.create(title)`. */
+  readonly signature: string;
+  readonly words: readonly string[];
+  /** The thing that it is about: `pull request`. Empty if the name has no noun. */
+  readonly noun: string;
+}
+
+/** More tools of one domain are never named. */
+const MOST_NAMED = 40;
+/** Tools of one domain that are compared. */
+const MOST_COMPARED = 500;
+const NAMED_KINDS: ReadonlySet<string> = new Set(["tool", "skill"]);
+const MOST_NOUNS = 5;
+const MOST_ARGS = 5;
+const MOST_NAME_CHARS = 64;
+const PLAIN_ARGUMENT = /^[\w.$-]{1,40}$/;
+const MORE = "\nand more domains";
+
+/**
+ * Writes a line for each domain: tools with their required arguments as far as the room reaches, then the nouns of the
+ * other tools. Each domain gets a name before another gets its second.
+ */
+export function writeMap(rows: readonly DomainRow[], room: number, countTokens: TokenCounter): string {
+  const whole = assemble(
+    rows,
+    rows.map(({ tools }) => tools.length),
+  );
+  if (rows.every(({ tools }) => tools.length <= MOST_NAMED) && countTokens(whole) <= room) return whole;
+  const bare = rows.map((row): Piece => {
+    const forms = [rowText(row, 0), `- ${row.name}`, ""];
+    return { forms, prices: [1, 2] };
+  });
+  const chosen = fitPieces(bare, room - countTokens(MORE), countTokens);
+  const lengths = chosen.map((form) => (form === 0 ? 0 : -form));
+  let used = countTokens(assemble(rows, lengths));
+  for (let rank = 0; rank < MOST_NAMED; rank++) {
+    for (const [at, row] of rows.entries()) {
+      if (rank >= row.tools.length || lengths[at] !== rank) continue;
+      used += countTokens(rowText(row, rank + 1)) - countTokens(rowText(row, rank));
+      if (used > room) return assemble(rows, lengths);
+      lengths[at] = rank + 1;
+    }
+  }
+  return assemble(rows, lengths);
+}
+
+/** Lines of domains, each with so many of its signatures. A negative length stands for the bare name, or for nothing. */
+function assemble(rows: readonly DomainRow[], lengths: readonly number[]): string {
+  const lines = rows.map((row, at) => {
+    const length = lengths[at]!;
+    if (length < 0) return length === -1 ? `- ${row.name}` : "";
+    return rowText(row, length);
+  });
+  const shown = lines.filter((line) => line !== "");
+  return `${shown.join("\n")}${shown.length < rows.length ? MORE : ""}`;
+}
+
+function rowText({ name, count, tools }: DomainRow, length: number): string {
+  const named = tools.slice(0, length);
+  const others = count - named.length;
+  if (count === 0) return `- ${name}`;
+  const said = new Set(named.flatMap(({ words }) => words.map(singular)));
+  const nouns = tools.slice(length).flatMap(({ noun }) => (noun === "" || said.has(noun) ? [] : noun));
+  const frequent = [...Map.groupBy(nouns, (noun) => noun)]
+    .sort(([, ones], [, others]) => others.length - ones.length)
+    .slice(0, MOST_NOUNS);
+  const about = frequent.length > 0 ? ` about ${frequent.map(([noun]) => noun).join(", ")}` : "";
+  const list = named.map(({ signature }) => signature).join(", ");
+  if (others === 0) return `- ${name}: ${list}`;
+  const unnamed =
+    length < tools.length ? `${others} more` : countOf(others, "document or prompt", "documents and prompts");
+  return `- ${name}: ${list === "" ? countOf(others, "entry", "entries") : `${list} and ${unnamed}`}${about}`;
+}
+
+/** The domains that list something, the largest first. */
+export function domainRows(view: View): DomainRow[] {
+  const entries = entriesByDomain(view.shown);
+  return domainsBySize(view).flatMap((name) => {
+    const listed = entries.get(name);
+    return listed ? toRow(name, listed, view.principal.allowWrite) : [];
+  });
+}
+
+function toRow(name: string, entries: readonly Entry[], mayWrite: boolean): DomainRow {
+  const usable = entries.filter((entry) => knownStatus(entry) === undefined);
+  const callable = usable.filter(
+    (entry) => NAMED_KINDS.has(entry.kind) && (mayWrite || entry.lane === "read"),
+  );
+  const worded = callable.slice(0, MOST_COMPARED).flatMap((entry) => {
+    const short = entry.op.slice(entry.op.indexOf(".") + 1);
+    const words = splitWords(short);
+    return words.length === 0 || short.length > MOST_NAME_CHARS ? [] : { entry, short, words };
+  });
+  const domainWords = readDomainWords(worded.map(({ words }) => words));
+  const common = commonWords(worded.map(({ words }) => words));
+  const tools = mostTelling(worded).map(({ entry, short, words }) => {
+    const path = splitVerb(words, domainWords).path.filter(
+      (word) => !common.has(word) && !effectOfVerb(word),
+    );
+    return { signature: toSignature(entry, short), words, noun: path.slice(0, 2).map(singular).join(" ") };
+  });
+  return { name, count: usable.length, tools };
+}
+
+/** Words that most names of a domain have, such as `browser`: they tell nothing about one tool. */
+function commonWords(names: readonly (readonly string[])[]): ReadonlySet<string> {
+  const counts = Map.groupBy(
+    names.flatMap((words) => [...new Set(words)]),
+    (word) => word,
+  );
+  return new Set(
+    [...counts.keys()].filter((word) => counts.get(word)!.length > Math.max(2, names.length / 2)),
+  );
+}
+
+/** Puts first the tools that can be named, so that each next one has the most words that no tool before it had. */
+function mostTelling<T extends { readonly words: readonly string[] }>(tools: readonly T[]): T[] {
+  const waiting = [...tools];
+  const chosen: T[] = [];
+  const said = new Set<string>();
+  while (waiting.length > 0 && chosen.length < MOST_NAMED) {
+    const news = waiting.map(({ words }) => words.filter((word) => !said.has(word)).length / words.length);
+    const best = news.indexOf(Math.max(...news));
+    const [next] = waiting.splice(best, 1);
+    for (const word of next!.words) said.add(word);
+    chosen.push(next!);
+  }
+  return [...chosen, ...waiting];
+}
+
+/** A tool with its required arguments. An argument whose name could be a sentence is not repeated. */
+function toSignature({ kind, inputSchema }: Entry, short: string): string {
+  const { required } = inputSchema;
+  if (kind !== "tool" || !Array.isArray(required) || required.length === 0) return short;
+  const names = required.filter((name) => PLAIN_ARGUMENT.test(name)).slice(0, MOST_ARGS);
+  return `${short}(${[...names, ...(names.length < required.length ? ["…"] : [])].join(", ")})`;
+}

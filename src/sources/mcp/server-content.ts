@@ -1,0 +1,88 @@
+import { hash } from "node:crypto";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
+import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
+import {
+  type AskBefore,
+  type Domain,
+  type EntryDraft,
+  type EntryStatus,
+  type ReadBeforeWrite,
+  stricterAsk,
+} from "../../core/nouns/entry.ts";
+import type { ServerConfig } from "./config/server-config.ts";
+import type { Listing } from "./listing.ts";
+import type { PackedTool } from "./packed-tools.ts";
+import type { ListingDrafts } from "./to-drafts.ts";
+
+/** A server with the options that describe its domain. */
+interface DescribedServer {
+  readonly label: string;
+  readonly config: ServerConfig;
+  readonly description?: string;
+  readonly scopes?: readonly string[];
+  readonly readBeforeWrite?: ReadBeforeWrite;
+  readonly ask?: AskBefore;
+}
+
+/** The tools without those that the config excludes. */
+export function offered(
+  { tools }: Listing,
+  { includeTools, excludeTools = [] }: ServerConfig,
+): readonly PackedTool[] {
+  return tools.tools.filter(
+    ({ name }) => (includeTools?.includes(name) ?? true) && !excludeTools.includes(name),
+  );
+}
+
+export function toDomain(
+  { label, description, scopes = [], readBeforeWrite, ...options }: DescribedServer,
+  instructions: string | undefined,
+): Domain {
+  // Instructions under a heading are a manual for the server and do not say what it is for.
+  const isManual = instructions?.trimStart().startsWith("#") === true;
+  const summary = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
+  // A server without a description is described by the tools that the reader may see.
+  const text = description ?? summary ?? "";
+  const { aliases } = options.config;
+  const ask = stricterAsk(options.ask, options.config.ask);
+  return {
+    name: label,
+    ...(aliases && { aliases }),
+    description: text,
+    scopes,
+    rules: [],
+    ...(readBeforeWrite && { readBeforeWrite }),
+    ...(ask !== "confirmed" && { ask }),
+  };
+}
+
+/** Stands for a server that was never listed, with the reason. */
+export function standIn(
+  { label, config: { aliases = [] } }: DescribedServer,
+  status: EntryStatus,
+): EntryDraft {
+  return {
+    ...BARE_ENTRY,
+    kind: "resource",
+    route: `${label}://resources/server`,
+    domain: label,
+    name: `${label} server`,
+    description: `The MCP server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
+    aliases: [label, ...aliases],
+    status,
+    load: async () => status,
+  };
+}
+
+/** Equal for drafts that make the same catalog. */
+export function toFingerprint({ drafts, kept }: ListingDrafts): string {
+  const whole = drafts.map(({ route, origin, status, presentation }) => [
+    route,
+    origin?.hash,
+    origin?.program,
+    status,
+    presentation,
+  ]);
+  return hash("sha256", JSON.stringify([whole, kept.map(({ route, digest }) => `${route} ${digest}`)]));
+}
