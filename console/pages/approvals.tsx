@@ -112,8 +112,8 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
       {program && id && <Program key={program.hash} {...{ server: server.server, id, program, reload }} />}
       {milder.length > 0 && (
         <p>
-          {times(milder.length, "tool")} may do less than its definition proves: the name only reads and the
-          server does not say so, or it destroys only by a hint that the server gives to everything.{" "}
+          {times(milder.length, "tool")} may do less than shown: the name only reads and the server does not
+          say so, or only a hint destroys that the server gives to everything.{" "}
           <Action run={countMilder}>Count {milder.length} by their looks</Action>
         </p>
       )}

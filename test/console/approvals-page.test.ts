@@ -102,3 +102,45 @@ test("T22: there is no yes to a server before its whole program is on the page",
   const address = page.getByRole("region", { name: "Program of far" });
   expect(await address.textContent()).toContain("sends    ${HOME_TOKEN} of yours to far.example");
 });
+
+test("T22: the page of approvals counts tools by their looks only if a person presses it, and sends each mark", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  await buildConsole({ ifChanged: true });
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const browser = await openBrowser(chromium);
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const definition = (name: string, more: object) => ({
+    ...{ route: `x://tools/${name}`, state: "pending", hash: "h", program: "p", effect: "writes", tokens: 5 },
+    ...{ definition: { description: "Works." }, warnings: [], changes: [], ownLane: "write", ...more },
+  });
+  const definitions = [definition("get_page", { milder: "read" }), definition("query", {})];
+  const json = { servers: [{ server: "x", definitions }], more: 0, calls: [] };
+  const sent: unknown[] = [];
+  await page.route("**/api/approvals", (route) => route.fulfill({ json }));
+  await page.route("**/api/approvals/definitions", async (route) => {
+    sent.push(JSON.parse(route.request().postData() ?? ""));
+    await route.fulfill({ json: { approved: 2, rejected: 0 } });
+  });
+  await page.goto(shop.http.consoleLink);
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  await page.goto(`${shop.origin}/console/#/approvals`);
+  const approve = page.getByRole("button", { name: "Approve all 2" });
+  await approve.click();
+  await page.getByRole("button", { name: "Count 1 by their looks" }).click();
+  await approve.click();
+  await page.getByLabel("Effect of x://tools/query").selectOption("destructive");
+  await approve.click();
+  const pin = (name: string) => ({ route: `x://tools/${name}`, hash: "h", program: "p" });
+  const reading = { ...pin("get_page"), lane: "read" };
+  await expect
+    .poll(() => sent)
+    .toEqual([
+      { approve: [pin("get_page"), pin("query")], reject: [] },
+      { approve: [reading, pin("query")], reject: [] },
+      { approve: [reading, { ...pin("query"), lane: "destructive" }], reject: [] },
+    ]);
+});
