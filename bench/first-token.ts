@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createGateway } from "keyhole";
 import { createAgent, run } from "keyhole/agent";
-import { createChat } from "../src/agent/tui/create-chat.ts";
+import { Chat } from "../src/agent/tui/chat.ts";
 import { showChat } from "../src/agent/tui/show-chat.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
@@ -29,11 +29,11 @@ export const benchmark: Benchmark = async () => {
   const agent = createAgent({ gateway, model, mode: "fixed" });
   const session = await agent.openSession();
   const screen = openScreen();
-  const chat = createChat(
+  const chat = new Chat(
     {
       model: () => "bench",
       run: (prompt: string, { signal }: { signal: AbortSignal }) => run(agent, prompt, { session, signal }),
-    } as unknown as Parameters<typeof createChat>[0],
+    } as unknown as ConstructorParameters<typeof Chat>[0],
     { isFile: async () => false, past: [] },
   );
   const closed = showChat(chat, { banner: "", files: [], ...screen.streams, onOpen: screen.onOpen });

@@ -25,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   poison: () => import("./poison.ts"),
   faults: () => import("./faults.ts"),
   soak: () => import("./soak.ts"),
+  sandbox: () => import("./sandbox.ts"),
   run: () => import("./run-plans.ts"),
   conversation: () => import("./conversation.ts"),
 };

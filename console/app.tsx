@@ -1,13 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ApprovalsAnswer, MeAnswer } from "../src/faces/http/endpoints/api-types.ts";
+import type { MeAnswer, WaitingAnswer } from "../src/faces/http/endpoints/api-types.ts";
 import { openSession } from "./api.ts";
 import { KeyHelp } from "./key-help.tsx";
 import { followChanges, useApi } from "./live.ts";
+import { times } from "./parts/format.ts";
 import { PAGES } from "./routes.tsx";
 import { useKeys } from "./use-keys.ts";
 import { useTheme } from "./use-theme.ts";
 
 const OPEN = "#/open/";
+const NOTHING_WAITS: WaitingAnswer = { counts: { servers: 0, definitions: 0, calls: 0 }, calls: [] };
 
 /** The part of the address after `#/`, as words between slashes. */
 function useHash(): readonly string[] {
@@ -59,17 +61,6 @@ function Closed({ reason }: { reason: string }) {
   );
 }
 
-function countWaiting(
-  { servers, calls }: Pick<ApprovalsAnswer, "servers" | "calls"> = { servers: [], calls: [] },
-) {
-  const decided = ["rejected", "reworded"];
-  const waiting = servers.flatMap(({ program, definitions }) => [
-    ...(program ? [program] : []),
-    ...definitions.filter(({ state }) => !decided.includes(state)),
-  ]);
-  return waiting.length + calls.length;
-}
-
 function Frame({ me }: { me: MeAnswer }) {
   const [path = "", rest = ""] = useHash();
   const page = PAGES.find((row) => row.path === path) ?? PAGES[0]!;
@@ -78,13 +69,21 @@ function Frame({ me }: { me: MeAnswer }) {
   const { theme, next } = useTheme();
   const main = useRef<HTMLElement>(null);
   const pages = useRef<HTMLElement>(null);
-  const waiting = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources"]);
-  const count = countWaiting(waiting.value);
+  const { value: waiting = NOTHING_WAITS } = useApi<WaitingAnswer>("/api/waiting", [
+    "approvals",
+    "catalog",
+    "sources",
+  ]);
+  const { counts, calls } = waiting;
+  const count = counts.servers + counts.definitions + counts.calls;
+  const urgent = calls.length === 0 ? "" : times(calls.length, "call waits", "calls wait");
 
   useEffect(() => followChanges(setLive), []);
   useKeys(() => setHelpOpen((before) => !before));
   useEffect(() => {
-    document.title = `${page.title} · Keyhole`;
+    document.title = [urgent, page.title, "Keyhole"].filter(Boolean).join(" · ");
+  }, [page, urgent]);
+  useEffect(() => {
     // On narrow screens the navigation scrolls sideways.
     pages.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [page]);
@@ -143,6 +142,9 @@ function Frame({ me }: { me: MeAnswer }) {
           <p class="problem">This session lacks the scope that the console needs.</p>
         )}
       </main>
+      <p class="hidden" role="alert" aria-live="assertive">
+        {urgent && `${urgent} for you: ${calls.map((call) => `${call.principal}, ${call.op}`).join("; ")}`}
+      </p>
       <KeyHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   );

@@ -19,8 +19,7 @@ export { createFileAuditStore } from "./core/audit/file-audit-store.ts";
 export type { AuditOptions } from "./core/calls/auditor.ts";
 export type { Approve } from "./core/calls/call-environment.ts";
 export type { ApprovalRequest } from "./core/calls/decide-call.ts";
-export type { Registry } from "./core/catalog/registry.ts";
-export { readRegistry, writeRegistry } from "./core/catalog/registry.ts";
+export type { Registry, RegistryOp } from "./core/catalog/registry.ts";
 export { defineDomain, defineResource, defineTool } from "./core/nouns/define.ts";
 export type {
   AnyTool,
@@ -28,6 +27,7 @@ export type {
   InputSchema,
   ParamsOf,
   ResourceDefinition,
+  ToolArgs,
   ToolDefinition,
 } from "./core/nouns/definition.ts";
 export type {
@@ -122,6 +122,8 @@ export type {
   OperationMethods,
   ReadAnswer,
   RepeatedSequence,
+  TypedExecInput,
+  TypedGateway,
 } from "./gateway/gateway-api.ts";
 export type { LedgerReport } from "./gateway/ledger.ts";
 export type { SourceStatus } from "./gateway/start/followed-source.ts";

@@ -54,7 +54,8 @@ export const CLAIMS = {
     "catalog:all-errors": "start-up reports every wrong definition at once",
     "catalog:version": "the same definitions in another order have the same version",
     "catalog:atomic-swap": "calls in flight finish on the old catalog",
-    "registry:round-trip": "a registry file is read back as written, and a damaged one is refused",
+    "registry:versioned":
+      "the registry has every op with its schema and kind, and the version of its catalog",
     "schema:hostile": "hostile schemas are refused when they are read, or are harmless",
     "names:hostile": "names such as constructor and __proto__ are ordinary names",
     "names:plain": "a plain name that only one visible entry has works like its op and reaches nothing else",
@@ -106,6 +107,7 @@ export const CLAIMS = {
       "a login is stored, renewed once for all callers, bound to its authorization server, and sent to no other",
     "upstream:lanes": "a lane is never weaker than what the server declares or the name implies",
     "upstream:names": "the names of upstream entries become routes, always the same ones",
+    "upstream:isolated": "servers from the registry work within their limits",
     "upstream:real": "servers from the registry are found, read and run through a gateway",
     "upstream:says-kept": "entries from a cached listing are marked until the server has answered",
     "lifecycle:refresh": "a source is refreshed by its id, and unchanged content is kept",

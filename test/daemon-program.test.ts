@@ -16,7 +16,7 @@ verifies(
   async () => {
     const program = openProgram();
     const word = `KILLED_${process.pid}`;
-    const called = join(program.home, "called.txt");
+    const called = join(program.folder, "called.txt");
     const server = chaos({ [word]: "1", CHAOS_LOG: called });
     const config = program.write("mcp.json", { mcpServers: { chaos: server } });
     const call = await program.serve("--trust", "--allow-write", "--config", config);
@@ -49,7 +49,6 @@ const OF_THE_CLIENT = {
   SSL_CERT_FILE: "/nowhere.pem",
   OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector.example",
   GITHUB_TOKEN: "ghp_of_the_first_client",
-  KEYHOLE_UPSTREAM: "",
 };
 
 verifies(

@@ -82,7 +82,7 @@ describe.each(ONTO_OPS)("%s", (op, _name, lane, ...said) => {
   verifies("onto:help-path", `${op} answers wrong args with a help path`, async () => {
     const { code, details } = await refusal(op, { nonsense: 1 });
     expect(code).toBe("INVALID_PARAMS");
-    const fields = (details.field_errors as { field: string }[]).map(({ field }) => field);
+    const fields = details.fieldErrors?.map(({ field }) => field);
     expect(fields).toContain("nonsense");
     expect(details).toHaveProperty("schema");
     expect(details).toHaveProperty("example");

@@ -10,6 +10,7 @@ import {
   namedTypes,
   publicDoors,
   publicNames,
+  snakeFields,
 } from "./public-api.ts";
 
 /** Types in public signatures that a caller neither writes nor reads, with the reason. */
@@ -87,6 +88,19 @@ test("every type in the fields of options and definitions that a caller writes i
       .map((type) => `${type.name} of ${name}`),
   );
   expect(missing).toEqual([]);
+});
+
+test("fields are camelCase, but for the JSON of others", () => {
+  const JSON_OF_OTHERS = [
+    "AnthropicToolResult",
+    "MenuTool",
+    "OpenAIToolMessage",
+    "Registry",
+    "RegistryOp",
+    "ServiceAccount",
+  ];
+  const wrong = types.filter(({ declaration }) => snakeFields(declaration.node).length > 0);
+  expect(namesOf(wrong)).toEqual(JSON_OF_OTHERS);
 });
 
 test("every exported function states its return type, so that its source names every type of its signature", () => {

@@ -1,12 +1,12 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished } from "vitest";
-import { type ChatOptions, createChat } from "../src/agent/tui/create-chat.ts";
+import { Chat, type ChatOptions } from "../src/agent/tui/chat.ts";
 import { showChat } from "../src/agent/tui/show-chat.ts";
 import type { ScriptedAgent } from "./scripted-agent.ts";
 
 export interface FakeTerminal {
-  readonly chat: ReturnType<typeof createChat>;
+  readonly chat: Chat;
   /** Resolves when the screen has closed. */
   readonly closed: Promise<void>;
   /** Resolves when the keys were read, so that the next keys arrive as a separate chunk. */
@@ -36,7 +36,7 @@ export function openFakeTerminal(
     ref: () => stdin,
     unref: () => stdin,
   });
-  const chat = createChat(agent, { isFile: isFile ?? (async (path) => files.includes(path)) });
+  const chat = new Chat(agent, { isFile: isFile ?? (async (path) => files.includes(path)) });
   let leave = () => {};
   const closed = showChat(chat, {
     banner: "Keyhole, scripted",

@@ -19,6 +19,7 @@ const OPTIONS: DraftOptions = {
   status: undefined,
   timeoutMs: 5,
   lanes: { tool_1: "destructive" },
+  askTools: {},
   tools: { tool_2: { name: "renamed" }, tool_3: { hidden: true } },
   transport: "pipe",
   url: undefined,

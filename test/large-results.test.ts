@@ -79,3 +79,26 @@ test("of many large documents the first are whole, and the others are named with
   expect(pages[0]).not.toContain("result://");
   expect(pages.at(-1)).toContain("result://");
 });
+
+test("of many failures of one tool the first has the schema", async () => {
+  const fields = Array.from({ length: 400 }, (_, at) => [`field_${at}`, { type: "string", maxLength: 9 }]);
+  const wide = defineTool({
+    name: "get_rows",
+    op: "wide.row.get",
+    description: "Get rows.",
+    inputSchema: { type: "object", properties: Object.fromEntries(fields), required: ["field_0"] },
+    execute: () => 1,
+  });
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "wide", description: "Wide.", tools: [wide] })],
+  });
+  onTestFinished(() => gateway.close());
+  const got = await gateway.get({ routes: Array.from({ length: 60 }, () => "wide.row.get") });
+  const requests = Array.from({ length: 20 }, () => ({ exec: { op: "wide.row.get", args: { field_1: 1 } } }));
+  const batch = await gateway.batch({ requests });
+  for (const { text } of [got, batch]) {
+    expect(text.match(/"schema":/g)).toHaveLength(1);
+    expect(text.match(/field_0/g)!.length).toBeGreaterThanOrEqual(20);
+    expect(countTokens(text)).toBeLessThanOrEqual(6_000);
+  }
+});

@@ -22,15 +22,15 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 15587, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 15794, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13350,
+    lines: 13690,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
     name: "gateway",
-    lines: 2814,
+    lines: 2837,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -41,18 +41,18 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 6950,
+    lines: 7061,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 12735,
+    lines: 12834,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 11207,
+    lines: 11758,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -61,7 +61,7 @@ export const ROOMS: readonly Room[] = [
     lines: 1850,
     holds: "published kits: behaviours of an index and of a storage driver, chaos upstream, scripted models",
   },
-  { name: "index.ts", lines: 131, holds: "the public door of `keyhole`" },
+  { name: "index.ts", lines: 132, holds: "the public door of `keyhole`" },
 ];
 
 /** The folders inside two rooms, by row. Folders of one row do not import each other. */
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 618;
+export const MOST_FILES = 620;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

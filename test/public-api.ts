@@ -123,6 +123,15 @@ function methodsIn(value: unknown): Node[] {
   return Object.values(node).flatMap(methodsIn);
 }
 
+/** The fields of a type that are not spelt in camelCase. */
+export function snakeFields(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(snakeFields);
+  if (typeof value !== "object" || value === null) return [];
+  const node = value as Node;
+  const name = node.type === "TSPropertySignature" ? ((node.key as Node).name as string | undefined) : "";
+  return [...(name?.includes("_") ? [name] : []), ...Object.values(node).flatMap(snakeFields)];
+}
+
 /** The functions of a table such as `{ markdown: createMarkdownFormat }`. */
 function tableFunctions({ file, node }: Declaration): Declaration[] {
   let table = node.type === "VariableDeclarator" ? (node.init as Node | null) : null;

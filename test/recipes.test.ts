@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type ApprovalRequest, createGateway, createPins, defineDomain, defineTool } from "keyhole";
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { verifies } from "./claims.ts";
-import { COUNT, openOwn, TOTAL } from "./recipe-kit.ts";
+import { COUNT, keepsRecipes, openOwn, TOTAL } from "./recipe-kit.ts";
 import { createShop, createShopGateway, reader, writer } from "./run-kit.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -13,7 +13,7 @@ const WAIT = { timeout: 30_000, interval: 10 };
 /** One gateway serves most tests, because each starts threads of its own. */
 const home = mkdtempSync(join(tmpdir(), "keyhole-recipes-"));
 const folder = join(home, "recipes");
-const shared = { ...createShopGateway({ recipes: folder }), recipes: folder };
+const shared = { ...createShopGateway({ recipes: folder, approve: keepsRecipes }), recipes: folder };
 afterAll(async () => {
   await shared.gateway.close();
   rmSync(home, { recursive: true, force: true });
@@ -313,6 +313,7 @@ describe("the file", () => {
       domains: [createShop().domain],
       principal: writer,
       recipes,
+      approve: keepsRecipes,
       pins: createPins({ path }),
     });
     await first.run({ code: TOTAL, params: { least: 20 }, keep: COUNT });

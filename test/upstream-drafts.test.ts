@@ -63,6 +63,7 @@ function catalogOf({ tools = [], ...listing }: Partial<Listed>) {
     status: undefined,
     timeoutMs: undefined,
     lanes: {},
+    askTools: {},
     tools: {},
     transport: "pipe",
     url: undefined,

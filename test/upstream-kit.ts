@@ -34,14 +34,15 @@ export function gatewayOf(sources: readonly McpSource[], options: Partial<Gatewa
   return createGateway({ domains: [], sources, principal: operator, ...options });
 }
 
-/** Returns the processes with this word in their environment. */
+/** Returns the processes with this word in their environment, without those that only hold the sandbox of another. */
 export function processesWith(word: string): number[] {
   return readdirSync("/proc")
     .map(Number)
     .filter((pid) => pid > 1 && pid !== process.pid)
     .filter((pid) => {
       try {
-        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(word);
+        const isWrapper = readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "bwrap";
+        return !isWrapper && readFileSync(`/proc/${pid}/environ`, "latin1").includes(word);
       } catch {
         return false;
       }

@@ -11,7 +11,7 @@ import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
 import { Changes } from "../parts/changes.tsx";
-import { exact, number, times } from "../parts/format.ts";
+import { age, exact, number, times } from "../parts/format.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -19,6 +19,7 @@ const WHY: Readonly<Record<string, string>> = {
   writes: "it writes",
   permission: "it asks before it goes on",
 };
+const EFFECTS = { read: "read", write: "write", destructive: "destroy" } as const;
 const TONES: Readonly<Record<string, Tone>> = {
   pending: "plain",
   changed: "warn",
@@ -38,7 +39,7 @@ export function Approvals() {
       lead="Servers, tools and calls that wait for your yes. No agent sees a definition before it."
     >
       <Shown of={loaded}>
-        {({ calls, servers, more }) => (
+        {({ calls, servers }) => (
           <>
             {calls.map((call) => (
               <Call key={call.id} call={call} reload={loaded.reload} />
@@ -46,9 +47,6 @@ export function Approvals() {
             {servers.map((server) => (
               <Server key={server.server} server={server} reload={loaded.reload} />
             ))}
-            {more > 0 && (
-              <p class="quiet">{times(more, "definition")} more; decide about some of these first.</p>
-            )}
             {calls.length + servers.length === 0 && (
               <Card>
                 <Empty title="Nothing waits">
@@ -65,7 +63,7 @@ export function Approvals() {
 }
 
 function Server({ server, reload }: { server: WaitingServer; reload: () => void }) {
-  const { program, definitions, id } = server;
+  const { program, definitions, id, reason, waiting: all } = server;
   /** Choices of the person; a definition without one is chosen unless it tries to steer a model. */
   const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({});
   /** The person's words for effects. */
@@ -81,6 +79,13 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
   const isChosen = ({ route, hash, warnings }: WaitingDefinition) =>
     choices[`${route} ${hash}`] ?? warnings.length === 0;
   const chosen = waiting.filter(isChosen);
+  const total = Object.values(all.lanes).reduce((sum, count) => sum + count, 0);
+  /** Whether the person left every tick as it was: then a yes speaks for all, also those that are not listed. */
+  const isAll = waiting.every((one) => isChosen(one) === (one.warnings.length === 0));
+  const decideAll = async (approve: boolean) => {
+    await post("/api/approvals/definitions", { all: { server: server.server, digest: all.digest, approve } });
+    reload();
+  };
   const decide = async (approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]) => {
     const keys = (some: readonly WaitingDefinition[]) =>
       some.map((one) => {
@@ -95,20 +100,40 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
     <Card
       title={<bdi>{exact(server.server)}</bdi>}
       aside={
-        waiting.length > 1 && (
+        total > 1 && (
           <div class="actions">
-            <Action kind="main" run={() => decide(chosen, [])}>
-              {chosen.length === waiting.length
-                ? `Approve all ${chosen.length}`
-                : `Approve ${chosen.length} chosen`}
-            </Action>
-            <Action kind="danger" run={() => decide([], waiting)}>
-              Reject all {waiting.length}
+            {isAll ? (
+              <Action kind="main" run={() => decideAll(true)}>
+                {all.flagged === 0
+                  ? `Approve all ${number(total)}`
+                  : `Approve ${number(total - all.flagged)} without warnings`}
+              </Action>
+            ) : (
+              <Action kind="main" run={() => decide(chosen, [])}>
+                Approve {chosen.length} chosen
+              </Action>
+            )}
+            <Action kind="danger" run={() => decideAll(false)}>
+              Reject all {number(total)}
             </Action>
           </div>
         )
       }
     >
+      {reason && !program && (
+        <p>
+          It waits for you: {exact(reason)}. {id && <a href="#/upstreams">To its page</a>}
+        </p>
+      )}
+      {total > 0 && (
+        <p class="quiet">
+          {times(total, "definition waits", "definitions wait")}:{" "}
+          {Object.entries(all.lanes)
+            .map(([lane, count]) => `${number(count)} ${EFFECTS[lane as keyof typeof EFFECTS]}`)
+            .join(", ")}
+          {total > waiting.length && `; the first ${waiting.length} are listed`}.
+        </p>
+      )}
       {program && id && <Program key={program.hash} {...{ server: server.server, id, program, reload }} />}
       {milder.length > 0 && (
         <p>
@@ -180,7 +205,7 @@ interface DefinitionProps {
   decide(approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]): Promise<void>;
 }
 
-const EFFECTS: readonly (readonly [Lane, string])[] = [
+const CHOICES: readonly (readonly [Lane, string])[] = [
   ["read", "reads"],
   ["write", "writes"],
   ["destructive", "destroys"],
@@ -211,7 +236,7 @@ function Definition({ definition, isChosen, lane, onChoose, onLane, decide }: De
             value={lane}
             onChange={(event) => onLane(event.currentTarget.value as Lane)}
           >
-            {EFFECTS.map(([one, does]) => (
+            {CHOICES.map(([one, does]) => (
               <option key={one} value={one}>
                 {does}
               </option>
@@ -264,7 +289,7 @@ function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
     reload();
   };
   return (
-    <Card class="urgent" title="A call waits" aside={<Countdown until={call.until} />}>
+    <Card class="urgent" title="A call waits" aside={<Since at={call.askedAt} />}>
       <p>
         <bdi>{exact(call.principal)}</bdi> wants to run <Code>{exact(call.op)}</Code>;{" "}
         {WHY[call.why] ?? call.why}. Exactly this:
@@ -282,11 +307,12 @@ function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
   );
 }
 
-function Countdown({ until }: { until: number }) {
+/** A call waits as long as its client does. */
+function Since({ at }: { at: number }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
-  return <span>{Math.max(0, Math.ceil((until - now) / 1_000))} s left</span>;
+  return <span>for {age(at, now)}</span>;
 }

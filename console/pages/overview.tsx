@@ -15,7 +15,7 @@ export function Overview() {
   return (
     <Page
       title="Overview"
-      lead="Tokens that agents pay through Keyhole, and what they would pay for a list of everything."
+      lead="What each request of an agent carries through Keyhole, and what a list of everything would add."
     >
       <Shown of={loaded}>
         {(answer) => (
@@ -33,12 +33,13 @@ export function Overview() {
   );
 }
 
-function Tokens({ totals, everything, minutes }: OverviewAnswer) {
-  const put = totals.answers + totals.menus;
-  const share = totals.everything > 0 ? put / totals.everything : 0;
+function Tokens({ totals, everything, minutes, discovery }: OverviewAnswer) {
+  const { listings } = totals;
+  const menu = totals.menus / Math.max(1, listings);
+  const list = totals.everything / Math.max(1, listings);
   return (
     <Card title="Tokens put into contexts" aside={<span>since the start</span>}>
-      {totals.everything + put === 0 ? (
+      {listings + totals.calls === 0 ? (
         <Empty title="No agent has called yet">
           Point an MCP client at this gateway. Listing everything would cost it {number(everything)} tokens.
         </Empty>
@@ -46,24 +47,36 @@ function Tokens({ totals, everything, minutes }: OverviewAnswer) {
         <>
           <div class="figures">
             <Figure
-              label="Through Keyhole"
-              value={compact(put)}
-              note={`${compact(totals.menus)} in menus, ${compact(totals.answers)} in answers`}
+              label="Menu in each request"
+              value={listings === 0 ? "–" : compact(menu)}
+              note={listings === 0 ? "no agent has listed its tools yet" : `${times(listings, "menu")} shown`}
             />
             <Figure
-              label="Listing everything instead"
-              value={compact(totals.everything)}
-              note="by a client that hides no tools, each time a menu was shown"
+              label="List of everything instead"
+              value={compact(listings === 0 ? everything : list)}
+              note="by a client that hides no tools; keyhole servers compares those that do"
             />
-            <Figure {...saving(totals.everything, put)} />
+            <Figure {...saving(list, menu)} />
           </div>
           <div class="compare" aria-hidden="true">
-            <div class="bar accent" style={{ width: `${Math.max(1, Math.min(100, share * 100))}%` }} />
+            <div
+              class="bar accent"
+              style={{ width: `${Math.max(1, Math.min(100, (menu / Math.max(1, list)) * 100))}%` }}
+            />
+          </div>
+          <div class="figures">
+            <Figure
+              label="Answers that find tools"
+              value={compact(totals.discovery)}
+              note={`${times(discovery.searches, "search", "searches")}; a list needs none`}
+            />
+            <Figure label="Results" value={compact(totals.results)} note="an agent reads them in any case" />
           </div>
           <Chart
             minutes={minutes}
             series={[
-              { name: "answers", of: ({ answers }) => answers },
+              { name: "results", of: ({ results }) => results },
+              { name: "finding", of: ({ discovery: tokens }) => tokens },
               { name: "menus", of: ({ menus }) => menus },
             ]}
             label="Tokens by minute"
@@ -74,17 +87,17 @@ function Tokens({ totals, everything, minutes }: OverviewAnswer) {
   );
 }
 
-/** Without a menu there is nothing to compare with: a caller that lists no tools pays for answers alone. */
-function saving(everything: number, put: number): { label: string; value: string; note: string } {
-  if (everything === 0) return { label: "Saved", value: "–", note: "no agent has listed its tools yet" };
-  const spared = everything - put;
+/** What one request carries is compared with what it would carry: answers and results belong to neither. */
+function saving(list: number, menu: number): { label: string; value: string; note: string } {
+  const spared = list - menu;
+  if (list === 0) return { label: "Saved in each request", value: "–", note: "nothing to compare yet" };
   return spared >= 0
     ? {
-        label: "Saved",
-        value: `${Math.round((spared / everything) * 100)} %`,
+        label: "Saved in each request",
+        value: `${Math.round((spared / list) * 100)} %`,
         note: `${number(spared)} tokens`,
       }
-    : { label: "More than a list", value: compact(-spared), note: "tokens" };
+    : { label: "More than a list", value: compact(-spared), note: "tokens in each request" };
 }
 
 function Calls({ minutes, totals, discovery }: OverviewAnswer) {
@@ -120,7 +133,7 @@ function Calls({ minutes, totals, discovery }: OverviewAnswer) {
 
 function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: OverviewAnswer) {
   const bad = sources.filter(({ lastError }) => lastError !== undefined);
-  const waits = waiting.definitions + waiting.calls;
+  const waits = waiting.servers + waiting.definitions + waiting.calls;
   return (
     <Card
       title="Health"

@@ -49,7 +49,7 @@ heading("6. The answer to wrong args has everything needed to correct them");
 const { new_parent_id: new_parent, ...rest } = move;
 const wrong = await refused("INVALID_PARAMS", "onto.document.tree.move", { ...rest, new_parent });
 assert.equal(wrong.helpPath, "onto.document.tree.move");
-const fieldErrors = wrong.details.field_errors as { field: string; nearest?: string }[];
+const fieldErrors = wrong.details.fieldErrors ?? [];
 assert.ok(fieldErrors.some((error) => error.field === "new_parent" && error.nearest === "new_parent_id"));
 
 heading("7. Move it, and read the tree again");

@@ -8,23 +8,17 @@ import { createMarkdownSource } from "keyhole/sources";
 
 const directory = mkdtempSync(join(tmpdir(), "keyhole-notes-"));
 mkdirSync(join(directory, "fragments"));
-const note = join(directory, "fragments/retries.md");
-writeFileSync(
-  note,
-  "---\ntags: [http]\nuseWhen: calls to another service fail\n---\n# Retries\n\nWait longer each time.\n",
-);
-
+const front = "---\ntags: [http]\nuseWhen: calls to another service fail\n---\n";
+writeFileSync(join(directory, "fragments/retries.md"), `${front}# Retries\n\nWait longer each time.\n`);
 const notes = createMarkdownSource("notes", { directory, description: "How we build services." });
 const gateway = createGateway({ sources: [notes] });
 
 const found = await gateway.ask({ query: "calls to another service fail" });
-const route = found.hits[0]?.route ?? "";
-const whole = await gateway.get({ routes: [{ route }] });
-assert.match(whole.text, /Wait longer each time/);
-const match = "notes://resources/match?query=failing+calls&mode=full&maxTokens=500";
-const passages = await gateway.get({ routes: [{ route: match }] });
-assert.equal(passages.summary.succeeded, 1);
+const whole = await gateway.read(found.hits[0]?.route ?? "");
+assert.match(String(whole.content), /Wait longer each time/);
+const match = { query: "failing calls", mode: "full", maxTokens: 500 };
+const passages = await gateway.read("notes://resources/match", { params: match });
+assert.ok(passages.ok);
 console.log(found.text, "\n", passages.text);
-
 await gateway.close();
 rmSync(directory, { recursive: true });

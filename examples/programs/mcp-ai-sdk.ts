@@ -7,17 +7,9 @@ import { toAISDKTools } from "keyhole/ai-sdk";
 import { createMcpSource } from "keyhole/sources";
 import { createScriptedModel } from "keyhole/testing";
 
-const tasks = createMcpSource(
-  "tasks",
-  {
-    command: process.execPath,
-    args: [fileURLToPath(new URL("../upstream/tasks-server.ts", import.meta.url))],
-  },
-  { trusted: true }, // else its tools wait for gateway.pins.approve
-);
-const principal = { id: "me", scopes: [], allowWrite: true };
-const gateway = createGateway({ sources: [tasks], principal });
-
+const args = [fileURLToPath(new URL("../upstream/tasks-server.ts", import.meta.url))];
+const tasks = createMcpSource("tasks", { command: process.execPath, args }, { trusted: true });
+const gateway = createGateway({ sources: [tasks], principal: { id: "me", scopes: [], allowWrite: true } });
 // A script plays the model. Put your own in its place: anthropic("claude-sonnet-4-5"), openai("gpt-5").
 const model = createScriptedModel([
   { calls: [{ name: "tool_search", args: { query: "write down something to do" } }] },
@@ -25,15 +17,8 @@ const model = createScriptedModel([
   { text: "It is on the list." },
 ]);
 const { session, ...turn } = await toAISDKTools(gateway);
-const { text } = await generateText({
-  ...turn,
-  model,
-  prompt: "Remind me to water the plants.",
-  stopWhen: isStepCount(5),
-});
-
+const { text } = await generateText({ ...turn, model, prompt: "Remind me!", stopWhen: isStepCount(5) });
 assert.equal(text, "It is on the list.");
 assert.deepEqual(model.requests[0]?.tools, ["tool_search"]);
 assert.match((await gateway.exec({ op: "tasks.list_tasks", session })).text, /Water the plants/);
-console.log(model.requests.map(({ tools }) => tools.join(", ")).join("\n"));
 await gateway.close();

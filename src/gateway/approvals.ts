@@ -2,6 +2,7 @@ import { INJECTION_KINDS } from "../base/safety/detect-injection.ts";
 import { toVisibleLine } from "../base/safety/visible-text.ts";
 import { loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
 import { countOf } from "../base/util/count-of.ts";
+import { lazy } from "../base/util/lazy.ts";
 import { fieldsOf } from "../base/util/plain-object.ts";
 import { type Consents, showProgram } from "../core/access/consents.ts";
 import type { DefinitionChange } from "../core/access/diff-definitions.ts";
@@ -84,7 +85,12 @@ export async function listApprovals(
   const byRoute = new Map(entries.map((entry) => [entry.route, entry]));
   const bySource = new Map(
     [...Map.groupBy(pins.list(), ({ source }) => source)].map(([source, some]) => {
-      const isHintEmpty = hintsAlike(some.flatMap(({ route }) => declaredTool(byRoute.get(route)) ?? []));
+      // All tools of the server tell, also if some of them alone are listed.
+      const isHintEmpty = lazy(() =>
+        hintsAlike(
+          entries.flatMap((entry) => (entry.origin?.source === source ? (declaredTool(entry) ?? []) : [])),
+        ),
+      );
       const toListed = (pin: Pin) => toApproval(pins, pin, byRoute.get(pin.route), countTokens, isHintEmpty);
       return [source, some.map(toListed)];
     }),
@@ -104,7 +110,7 @@ function toApproval(
   pin: Pin,
   entry: Entry | undefined,
   countTokens: TokenCounter,
-  isHintEmpty: boolean,
+  isHintEmpty: () => boolean,
 ): DefinitionApproval {
   const definition = entry?.origin?.definition ?? {};
   const tool = entry?.origin?.lane === undefined ? declaredTool(entry) : undefined;
@@ -141,9 +147,9 @@ function changesOf(pins: Pins, { route, state }: Pin): readonly DefinitionChange
  * The lane that a tool looks as if it had, if that is milder than its own: it says nothing and its first verb reads, or
  * it destroys only by a hint that its server gives to everything. Never milder than what it says of itself alone.
  */
-function milderLane(tool: DeclaredTool, isHintEmpty: boolean): Lane | undefined {
+function milderLane(tool: DeclaredTool, isHintEmpty: () => boolean): Lane | undefined {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
-  if (destructiveHint === true && !isHintEmpty) return undefined;
+  if (destructiveHint === true && !isHintEmpty()) return undefined;
   const milder = strongest(readOnlyHint === false ? "write" : "read", impliedLane(tool));
   return strongest(milder, laneOfTool(tool)) === milder ? undefined : milder;
 }

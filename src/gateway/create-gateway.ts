@@ -4,6 +4,7 @@ import type { Pins } from "../core/access/pins.ts";
 import { auditPins } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
 import { toRegistry } from "../core/catalog/registry.ts";
+import type { DomainDefinition, ToolArgs } from "../core/nouns/definition.ts";
 import type { RecipeKeeper } from "../core/operations/operation.ts";
 import { OPERATIONS, type OperationName, operationByAlias } from "../core/operations/operations.ts";
 import { keepResult } from "../core/sessions/working-memory.ts";
@@ -21,6 +22,7 @@ import type {
   GatewaySources,
   LifecycleOptions,
   OperationMethods,
+  TypedGateway,
 } from "./gateway-api.ts";
 import { createRunner } from "./run-operation.ts";
 import { createAvailability } from "./start/availability.ts";
@@ -46,7 +48,9 @@ import { CODE, SourceManager } from "./start/source-manager.ts";
  * await gateway.close();
  * ```
  */
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway<const D extends readonly DomainDefinition[] = readonly DomainDefinition[]>(
+  options: GatewayOptions<D>,
+): TypedGateway<ToolArgs<D>> {
   const assembly = assemble(options);
   const core = toCore(assembly);
   return withCore(toGateway(assembly, core), core);
@@ -74,7 +78,7 @@ function assemble(options: GatewayOptions) {
         return index.search(request);
       },
     },
-    approve: options.approve ?? ((request) => questions.answer(request)),
+    approve: options.approve ?? ((request, call) => questions.answer(request, call)),
     missingScope: options.missingScope,
     observers,
     catalog,
@@ -121,21 +125,17 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
     session: (handle, { principal = owner } = {}) => toSession(sessions, handle, principal.id),
     report: async ({ principal = owner, session } = {}) => {
       const { catalog: whole, viewFor } = await available("complete");
-      const read = session !== undefined && (async () => (await sessions.read(session, principal.id)).tokens);
+      const spent = async () =>
+        session === undefined ? undefined : (await sessions.read(session, principal.id)).tokens;
       return {
         search: await searchStatus(),
-        ledger: await ledger.report(viewFor(principal), read || undefined),
+        discovery: services.discovery.figures(),
+        unmet: learning?.unmet() ?? [],
+        repeated: (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) })),
+        ledger: await ledger.report(viewFor(principal), spent),
+        // Large, so it is made when somebody reads it.
         get registry() {
           return toRegistry(whole);
-        },
-        get discovery() {
-          return services.discovery.figures();
-        },
-        get unmet() {
-          return learning?.unmet() ?? [];
-        },
-        get repeated() {
-          return (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) }));
         },
       };
     },
@@ -212,8 +212,8 @@ function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
     check: source.check,
     keep: async (recipe) => {
       const { file, route, hash } = await source.save(recipe);
-      await pins.approve({ pins: pins.list().filter((pin) => pin.route === route && pin.hash === hash) });
-      return file;
+      const saved = () => pins.list().filter((pin) => pin.route === route && pin.hash === hash);
+      return { file, approve: () => pins.approve({ pins: saved() }) };
     },
   };
 }

@@ -35,11 +35,11 @@ import type { SourceStatus } from "./start/followed-source.ts";
 import type { LifecycleResult } from "./start/source-manager.ts";
 
 /** Options of {@link createGateway}. */
-export interface GatewayOptions {
+export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly DomainDefinition[]> {
   /** Names the gateway in events. Default: `gateway-1`, `gateway-2` and so on, in the order of their creation. */
   readonly name?: string;
   /** Domains written in code. See {@link defineDomain}. Default: none. */
-  readonly domains?: readonly DomainDefinition[];
+  readonly domains?: D;
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
   readonly principal?: Principal;
   /**
@@ -80,8 +80,8 @@ export interface GatewayOptions {
   /** Makes sure that an approval counts once. Default: in memory. */
   readonly approvals?: SpentApprovals;
   /**
-   * Folder of recipes: scripts that `run` keeps as tools, one Markdown file each. Whoever may write may keep one; an
-   * edited file waits for approval like any other definition. Default: none are kept.
+   * Folder of recipes: scripts that `run` keeps as tools, one Markdown file each. Whoever may write may keep one. New
+   * and edited files wait for approval like any other definition. Default: none are kept.
    */
   readonly recipes?: string;
   /** Folder for files that make the next start faster. Default: none. */
@@ -159,9 +159,9 @@ export interface RepeatedSequence extends RepeatedCalls {
   readonly code: string;
 }
 
-/** What a gateway holds, and how well it serves. Its parts are computed when they are read. */
+/** What a gateway holds, and how well it serves. */
 export interface GatewayReport {
-  /** The tools of the catalog, as {@link writeRegistry} keeps them. */
+  /** The tools of the catalog as JSON for other programs. */
   readonly registry: Registry;
   /** Whether the catalog is searched by words alone, or by words and vectors. */
   readonly search: SearchStatus;
@@ -182,6 +182,23 @@ export interface GatewayReport {
 export type ReadAnswer = Answer<
   Partial<Extract<OperationAnswer<"get">["results"][number], { readonly ok: true }>["data"]>
 >;
+
+/** The input of `exec`. The op of a tool that is defined in code types the args. */
+export type TypedExecInput<T, O> = Omit<OperationInput<"exec">, "op" | "args"> & {
+  readonly op?: O;
+} & (O extends keyof T
+    ? Record<never, never> extends T[O]
+      ? { readonly args?: T[O] }
+      : { readonly args: T[O] }
+    : { readonly args?: unknown });
+
+/** A gateway with domains in code: `exec` knows the args of their tools. See {@link ToolArgs}. */
+export interface TypedGateway<T> extends Omit<Gateway, "exec"> {
+  exec<const O extends (keyof T & string) | (string & Record<never, never>)>(
+    input: TypedExecInput<T, O>,
+    options?: CallOptions,
+  ): Promise<OperationAnswer<"exec">>;
+}
 
 /** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
 export interface Gateway extends OperationMethods {

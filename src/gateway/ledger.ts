@@ -109,10 +109,10 @@ export function createLedger() {
       menus = menus.filter(({ session }) => session !== undefined);
       return settle();
     },
-    /** `read` gives the counts of a session, after everything was counted. */
-    report: async (view: View, read?: () => Promise<Tokens>): Promise<LedgerReport> => {
+    /** `read` gives the counts of a session, if one is meant, after everything was counted. */
+    report: async (view: View, read: () => Promise<Tokens | undefined>): Promise<LedgerReport> => {
       await settle();
-      const tokens = (await read?.()) ?? total;
+      const tokens = (await read()) ?? total;
       return { tokens, total: sumTokens(tokens), everything: await listingCost(view.shown) };
     },
   };

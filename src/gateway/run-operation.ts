@@ -183,7 +183,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       services: options.forPerson ? quiet : services,
       request: { signal, traceId, client, trace: record.traceIn(session) },
       policy: policyOf(operation.name as OperationName, options, parts.ask),
-      approve: asksLater ? answers : approve,
+      approve: (question) => (asksLater ? answers : approve)(question, { signal }),
       asksLater,
       callMs: limits.callMs,
       notice,

@@ -9,7 +9,7 @@ const CHAOS = resolve("src/testing/chaos-upstream.ts");
 /** A config whose server writes a line whenever it starts. */
 function setUp() {
   const program = openProgram();
-  const starts = join(program.home, "starts.txt");
+  const starts = join(program.folder, "starts.txt");
   const start = `echo started >> '${starts}'; exec '${process.execPath}' '${CHAOS}'`;
   const config = program.write("mcp.json", { mcpServers: { chaos: { command: "sh", args: ["-c", start] } } });
   return {

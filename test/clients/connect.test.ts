@@ -227,7 +227,7 @@ test("a profile follows the client's file, and a profile of the person is left a
   added.mcpServers.second = { command: "y", disabled: true };
   added.mcpServers.first = { command: "x", excludeTools: ["wipe"] };
   write(path, JSON.stringify(added));
-  const again = await plan(client, { earlier: await connections.earlier("cursor") });
+  const again = await plan(client, { earlier: await connections.profilesOf("cursor") });
   await connections.make(again);
   expect(settingsAt(ownPath).profiles).toEqual({
     cursor: mine,
@@ -254,7 +254,7 @@ test.each([[undefined], [["mine"]]])(
     const path = pathOf(client, machine);
     const own = { mine: { command: "m" }, other: { command: "x", excludeTools: ["wipe"] } };
     write(ownPath, JSON.stringify({ mcpServers: own, profiles: { cursor: { servers } } }));
-    const earlier = { profiles: ["cursor"], servers: [] };
+    const earlier = ["cursor"];
     write(path, '{ "mcpServers": {} }');
     expect((await plan(client, { earlier })).own).toBeUndefined();
     write(path, '{ "mcpServers": { "new": { "command": "x" } } }');
@@ -284,19 +284,5 @@ test("shared servers keep the rules of the client that gets them, or else the st
     one: { excludeTools: ["wipe"], aliases: ["mine"] },
     two: { includeTools: ["a", "b"], excludeTools: ["b"] },
     pasted: { includeTools: ["a"] },
-  });
-});
-
-test("a client that was connected before there were profiles keeps its servers, and only those", async () => {
-  const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
-  const client = clientOf("cursor");
-  write(pathOf(client, machine), '{ "mcpServers": { "keyhole": { "command": "old" } } }');
-  const own = { tasks: { command: "x", excludeTools: ["wipe"] }, other: { command: "y" } };
-  write(ownPath, JSON.stringify({ mcpServers: own }));
-  const earlier = { profiles: [], servers: ["tasks"] };
-  await connections.make(await plan(client, { earlier }));
-  expect(settingsAt(ownPath)).toEqual({
-    mcpServers: own,
-    profiles: { cursor: { servers: { tasks: { excludeTools: ["wipe"] } } } },
   });
 });

@@ -35,8 +35,7 @@ async function setUp(word: string) {
     await client.connect(new StdioClientTransport({ command, args, cwd: home, env: all, stderr: "ignore" }));
     onTestFinished(() => client.close());
     const result = await client.callTool({ name: "exec", arguments: { op: "chaos.environment" } });
-    const [{ text }] = result.content as unknown as [{ text: string }];
-    return text;
+    return (result.content as { text: string }[])[0]?.text ?? "";
   };
 }
 

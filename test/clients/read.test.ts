@@ -60,6 +60,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, object | string>
       timeoutMs: 5000,
       includeTools: ["find_order", "list_orders"],
       excludeTools: ["list_orders"],
+      askTools: { "*": "never" },
     },
   },
   opencode: {
@@ -80,7 +81,12 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, object | string>
     extension: "Keyhole has no settings",
   },
   cline: {
-    weather: { command: "node", args: ["/srv/weather.js"], timeoutMs: 60_000 },
+    weather: {
+      command: "node",
+      args: ["/srv/weather.js"],
+      timeoutMs: 60_000,
+      askTools: { get_forecast: "never" },
+    },
     stream: { url: "https://stream.example.com/mcp" },
   },
   continue: {
@@ -114,10 +120,10 @@ verifies("clients:read", "every client's servers are read into the same words", 
 
 verifies("clients:read", "a loss and an unknown field are told", async () => {
   const home = temporaryFolder();
-  for (const name of ["cursor", "cline"]) {
-    write(pathOf(clientOf(name), machineIn(home)), fixtureOf(clientOf(name)));
-  }
-  const found = await findConfigs([clientOf("cursor"), clientOf("cline")], machineIn(home));
+  write(pathOf(clientOf("cursor"), machineIn(home)), fixtureOf(clientOf("cursor")));
+  const windsurf = { mcpServers: { x: { command: "x", autoApprove: ["y"] } } };
+  write(pathOf(clientOf("windsurf"), machineIn(home)), JSON.stringify(windsurf));
+  const found = await findConfigs([clientOf("cursor"), clientOf("windsurf")], machineIn(home));
   const notes = found.flatMap(({ servers }) => servers.flatMap((server) => server.notes));
   expect(notes).toEqual([
     "comand is an unknown field; did you mean command?",

@@ -33,10 +33,11 @@ test("T9: the page of approvals cuts no change, and spells out hidden characters
     ...{ definition: { description: "Pays.\nIn two lines." }, warnings: ["It hides text from the reader."] },
   };
   const args = { "sum\u202e": 1, to: "p\u0430ypal" };
-  const call = { id: "1", op: "shop.pay", args, why: "writes", principal: "ann", until: Date.now() + 60_000 };
+  const call = { id: "1", op: "shop.pay", args, why: "writes", principal: "ann", askedAt: Date.now() };
   const program = { hash: "p", lines: ["runs     sh -c 'p\u0430y'"] };
   const server = { server: "x", id: "mcp:x", program, definitions: [{ ...definition, changes }] };
-  const json = { servers: [server], more: 0, calls: [call] };
+  const waiting = { lanes: { write: 1 }, flagged: 1, digest: "d" };
+  const json = { servers: [{ ...server, waiting }], calls: [call] };
   await page.route("**/api/approvals", (route) => route.fulfill({ json }));
   await page.goto(shop.http.consoleLink);
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
@@ -101,6 +102,31 @@ test("T22: there is no yes to a server before its whole program is on the page",
   await page.getByRole("button", { name: "Show what far runs or reaches" }).click();
   const address = page.getByRole("region", { name: "Program of far" });
   expect(await address.textContent()).toContain("sends    ${HOME_TOKEN} of yours to far.example");
+});
+
+test("a call that waits is in the title of the tab and announced, on every page, until it is answered", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  await buildConsole({ ifChanged: true });
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const browser = await openBrowser(chromium);
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(shop.http.consoleLink);
+  await page.getByText("Live", { exact: true }).waitFor();
+  expect(await page.title()).toBe("Overview · Keyhole");
+  const input = { op: "shop.refund.send", args: { customer: "c1", cents: 5 } };
+  const answered = shop.as("clerk", "/api/exec", input);
+  const announced = page.locator("[aria-live=assertive]");
+  await announced.getByText("1 call waits for you: clerk, shop.refund.send").waitFor({ state: "attached" });
+  expect(await page.title()).toBe("1 call waits · Overview · Keyhole");
+  await page.goto(`${shop.origin}/console/#/approvals`);
+  await page.getByRole("button", { name: "Approve" }).click();
+  expect(await (await answered).json()).toMatchObject({ ok: true });
+  await page.waitForFunction('document.title === "Approvals · Keyhole"');
+  expect(await announced.textContent()).toBe("");
 });
 
 test("T22: the page of approvals counts tools by their looks only if a person presses it, and sends each mark", async ({

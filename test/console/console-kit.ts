@@ -1,6 +1,6 @@
 import { createGateway, type Gateway, type GatewayOptions, type Principal } from "keyhole";
 import { type ConsoleOptions, type ConsoleServer, serveConsole } from "keyhole/http";
-import { createMcpServer } from "keyhole/mcp";
+import { createMcpServer, type McpServerOptions } from "keyhole/mcp";
 import { createMemoryAuditStore } from "../audit-kit.ts";
 import { auditor, type Calls, clerk, createShop, reader } from "../shop.ts";
 
@@ -31,6 +31,7 @@ const CALLERS: readonly Principal[] = [clerk, reader, auditor];
 export async function serveShop(
   options: Partial<GatewayOptions> = {},
   consoleOptions: ConsoleOptions = {},
+  serverOptions: McpServerOptions = {},
 ): Promise<ServedShop> {
   const { domains, calls } = createShop();
   const gateway = createGateway({
@@ -39,7 +40,7 @@ export async function serveShop(
     ...options,
     domains: [...domains, ...(options.domains ?? [])],
   });
-  const server = createMcpServer(gateway, { debounceMs: 10 });
+  const server = createMcpServer(gateway, { debounceMs: 10, ...serverOptions });
   const http = await serveConsole(gateway, server, {
     drainMs: 0,
     principals: () => CALLERS,

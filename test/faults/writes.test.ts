@@ -1,12 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Registry } from "keyhole";
 import { createSessionLogs } from "keyhole/agent";
 import { createEmbeddedIndex } from "keyhole/search";
 import { describe, expect, test } from "vitest";
 import { openGrantsNow } from "../../src/core/access/grants.ts";
-import { readRegistry, toRegistry, writeRegistry } from "../../src/core/catalog/registry.ts";
 import type { ContentSource } from "../../src/core/nouns/pipeline.ts";
 import { openRecordFile } from "../../src/core/storage/record-file.ts";
 import { createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
@@ -76,12 +74,6 @@ const STORES: Readonly<Record<string, Store>> = {
     },
     read: async (folder) =>
       (await createContentStore(folder).read("docs", SOURCE))?.documents[0]?.raw.content,
-  },
-  registry: {
-    write: (folder, version) =>
-      writeRegistry(join(folder, "registry.json"), toRegistry({ version, entries: [] })),
-    read: async (folder): Promise<Registry["registry_version"]> =>
-      (await readRegistry(join(folder, "registry.json"))).registry_version,
   },
 };
 

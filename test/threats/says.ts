@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Gateway } from "keyhole";
+import type { Gateway, GatewayOptions } from "keyhole";
 import type { McpSourceOptions } from "keyhole/sources";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { gatewayOf, PATIENT } from "../upstream-kit.ts";
@@ -8,16 +8,16 @@ import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 export function gatewaySaying(
   says: Readonly<Record<string, unknown>>,
   options: McpSourceOptions = {},
+  gateway: Partial<GatewayOptions> = {},
 ): Gateway {
   const args = [resolve("test/threats/text-upstream.ts")];
   const env = { SAYS: JSON.stringify(says) };
-  return gatewayOf([
-    createMcpSource(
-      "says",
-      { command: process.execPath, args, env },
-      { trusted: true, limits: PATIENT, ...options },
-    ),
-  ]);
+  const source = createMcpSource(
+    "says",
+    { command: process.execPath, args, env },
+    { trusted: true, limits: PATIENT, ...options },
+  );
+  return gatewayOf([source], gateway);
 }
 
 export function toolOf(name: string, more: object = {}) {

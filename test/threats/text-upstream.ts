@@ -1,8 +1,12 @@
-// An MCP server over stdio that says what its environment tells it to: lists and answers as JSON in SAYS, by method.
-// A tool answers with the entry of SAYS that has its name.
+// An MCP server over stdio that says what its environment tells it to: lists and answers as JSON in SAYS, or
+// in the file that SAYS_FILE names, by method. A tool answers with the entry of SAYS that has its name.
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const says = JSON.parse(process.env.SAYS ?? "{}") as Readonly<Record<string, object>>;
+const { SAYS = "{}", SAYS_FILE: file } = process.env;
+const says = JSON.parse(file === undefined ? SAYS : readFileSync(file, "utf8")) as Readonly<
+  Record<string, object>
+>;
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params = {} } = JSON.parse(line);

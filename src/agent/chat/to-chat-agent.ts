@@ -33,163 +33,199 @@ export async function toChatAgent(
   questions: ChatQuestions,
   resume?: string,
 ) {
-  const { agent, gateway, loaded } = opened;
-  let costs = new ChatCosts();
-  const models = createModelLists(opened);
-  const { dataDir } = loaded.settings.agent;
-  const imageFolder = join(dataDir || join(homedir(), ".keyhole"), "images");
-  void removeOldImages(imageFolder, loaded.settings.session.maxAgeDays).catch(() => {});
+  const { dataDir } = opened.loaded.settings.agent;
+  const images = join(dataDir || join(homedir(), ".keyhole"), "images");
+  void removeOldImages(images, opened.loaded.settings.session.maxAgeDays).catch(() => {});
   const servers = createChatServers(opened, questions);
-  let session = await agent.openSession(resume === undefined ? {} : { resume });
-  let ownCalls = 0;
-  for (const event of session.restored) costs.note(event);
-
-  const ask: Ask = ({ callId }, signal) => questions.wait(callId, signal);
-
-  async function* converse(
-    prompt: string,
-    { signal, files = [] }: ChatRunOptions,
-  ): AsyncGenerator<AgentEvent> {
-    opened.checkpoints.begin();
-    yield* news();
-    for await (const event of opened.observe(run(agent, prompt, { session, signal, ask, files }))) {
-      costs.note(event);
-      if (event.type !== "tool-end" || !event.files) {
-        yield event;
-        continue;
-      }
-      const { files: made, ...end } = event;
-      yield end;
-      yield* keepImages(made);
-    }
-    yield* news();
-  }
-
-  /** Keeps the images of a result as files, and tells where. */
-  async function* keepImages(made: readonly PromptFile[]): AsyncGenerator<AgentEvent> {
-    for (const { data } of made) {
-      const kept = await keepImage(imageFolder, Buffer.from(data, "base64")).catch(() => undefined);
-      if (kept) yield noticeOf(`  └ ${kept.about}: ${kept.path}`);
-    }
-  }
-
-  function* news(): Generator<AgentEvent> {
-    for (const text of servers.news()) yield noticeOf(text);
-  }
-
-  async function* compact(focus: string, { signal }: ChatRunOptions): AsyncGenerator<AgentEvent> {
-    const queue = new EventQueue<AgentEvent>();
-    const emit = (event: Untraced) => queue.push({ ...event, span: newSpan() } as AgentEvent);
-    const options = { keep: 0, signal, emit, ...(focus !== "" && { focus }) };
-    const compacted = await compactSession(agent, session as SessionState, options);
-    if (!compacted) emit({ type: "notice", text: "There is nothing to summarize yet." });
-    queue.close();
-    for await (const event of queue.values()) {
-      costs.note(event);
-      yield event;
-    }
-  }
-
-  function call(tool: PersonCall["tool"], args: PersonCall["args"], { signal }: ChatRunOptions) {
-    opened.checkpoints.begin();
-    return runPersonCall({ callId: `own-${++ownCalls}`, tool, args }, { gateway, ask, signal });
-  }
-
-  async function choices(topic: PickTopic): Promise<readonly Choice[]> {
-    switch (topic) {
-      case "models":
-        return models.choices();
-      case "sessions": {
-        const known = (await agent.options.sessions?.list()) ?? [];
-        const here = known.filter(({ folder }) => folder === process.cwd());
-        return here.map(({ id, at, prompt = "", title = prompt }) => ({
-          id,
-          name: at.toISOString().slice(0, 16).replace("T", " "),
-          text: title,
-        }));
-      }
-      case "messages":
-        return promptsOf(session).toReversed();
-    }
-  }
-
-  async function open(wanted?: string): Promise<void> {
-    const next = await agent.openSession(wanted === undefined ? {} : { resume: wanted });
-    await session.end();
-    session = next;
-    costs = new ChatCosts();
-    for (const event of session.restored) costs.note(event);
-  }
-
+  const session = await opened.agent.openSession(resume === undefined ? {} : { resume });
+  const chat = new ChatConversation(opened, session, { questions, images, news: () => servers.news() });
   return {
-    past: pastOf(session),
+    past: pastOf(chat.session),
     /** The id of the conversation, if it has messages. */
-    conversation: () => (session.messages.length === 0 ? undefined : session.id),
-    close: () => session.end(),
+    conversation: () => (chat.session.messages.length === 0 ? undefined : chat.session.id),
+    close: () => chat.session.end(),
     /** Without trust, which needs another agent. */
     agent: {
-      status: () => ({
-        mode: opened.mode(),
-        model: opened.modelName(),
-        tokens: costs.lastTokens,
-        window: loaded.settings.agent.contextWindow ?? modelFacts(opened.model() ?? "")?.window ?? 0,
-        ...(costs.dollars !== undefined && { cost: costs.dollars }),
-      }),
+      status: () => chat.status(),
       setMode: opened.setMode,
-      run: converse,
-      shell: (command, options) => call("shell", { command }, options),
-      read: (path, options) => call("read", { path }, options),
+      run: (prompt, options) => chat.run(prompt, options),
+      shell: (command, options) => chat.call("shell", { command }, options),
+      read: (path, options) => chat.call("read", { path }, options),
       image: readImage,
       clipboard: async () => {
-        const found = await readClipboard();
-        if (!found || "text" in found) return found?.text;
-        const kept = await keepImage(imageFolder, found.image);
-        return kept && `${toMention(kept.path)} `;
+        const content = await readClipboard();
+        if (!content || "text" in content) return content?.text;
+        const image = await keepImage(images, content.image);
+        return image && `${toMention(image.path)} `;
       },
       answerPermission: questions.answer,
       cardOf: questions.cardOf,
-      context: async () => {
-        const { counts, ...state } = await contextOf(agent, session as SessionState);
-        const { everything } = (await gateway.report()).ledger;
-        return {
-          ...state,
-          everything,
-          parts: CONTEXT_CAUSES.map((name) => ({ name, tokens: counts[name] })),
-        };
-      },
-      compact,
-      list: (topic) => chatFacts(topic, opened, costs),
-      choices,
-      setModel: async (name) => {
-        await models.check(name);
-        opened.setModel(name);
-      },
+      context: () => chat.context(),
+      compact: (focus, options) => chat.compact(focus, options),
+      list: (topic) => chatFacts(topic, opened, chat.costs),
+      choices: (topic) => chat.choices(topic),
+      setModel: (name) => chat.setModel(name),
       resume: async (wanted = "last") => {
-        await open(wanted);
-        return pastOf(session);
+        await chat.open(wanted);
+        return pastOf(chat.session);
       },
       rewind: async (message) => {
-        const prompt = promptsOf(session).find(({ id }) => id === message)?.name ?? "";
-        rewind(session as SessionState, Number(message));
-        return { past: pastOf(session), prompt };
+        const prompt = promptsOf(chat.session).find(({ id }) => id === message)?.name ?? "";
+        rewind(chat.session as SessionState, Number(message));
+        return { past: pastOf(chat.session), prompt };
       },
       undo: () => opened.checkpoints.undo(),
       mcp: servers.command,
       decideServer: servers.decide,
       commands: commands.list,
       expand: commands.expand,
-      rename: async (title) => {
-        if (title === "")
-          throw problem("INVALID_INPUT", { operation: "/rename", reason: "it needs a title" });
-        if (!agent.options.sessions)
-          throw problem("INVALID_INPUT", { operation: "/rename", reason: "conversations are not kept" });
-        await agent.options.sessions.rename(session.id, title);
-      },
+      rename: (title) => chat.rename(title),
       exportTo: (file) =>
-        exportChat(session.messages, { folder: process.cwd(), name: file || `keyhole-${session.id}.md` }),
-      clear: () => open(),
+        exportChat(chat.session.messages, {
+          folder: process.cwd(),
+          name: file || `keyhole-${chat.session.id}.md`,
+        }),
+      clear: () => chat.open(),
     } satisfies Omit<ChatAgent, "trust">,
   };
+}
+
+interface ChatConversationOptions {
+  readonly questions: ChatQuestions;
+  /** The folder that keeps images. */
+  readonly images: string;
+  /** Texts about servers that the person has not seen. */
+  news(): readonly string[];
+}
+
+function costsOf({ restored }: AgentSession): ChatCosts {
+  const costs = new ChatCosts();
+  for (const event of restored) costs.note(event);
+  return costs;
+}
+
+/** The conversation that a chat shows now, with its costs. */
+class ChatConversation {
+  session: AgentSession;
+  costs: ChatCosts;
+  private ownCalls = 0;
+  private readonly opened: ChatParts;
+  private readonly models: ReturnType<typeof createModelLists>;
+  private readonly ask: Ask;
+  private readonly images: string;
+  private readonly news: () => readonly string[];
+
+  constructor(
+    opened: ChatParts,
+    session: AgentSession,
+    { questions, images, news }: ChatConversationOptions,
+  ) {
+    this.opened = opened;
+    this.session = session;
+    this.costs = costsOf(session);
+    this.models = createModelLists(opened);
+    this.ask = ({ callId }, signal) => questions.wait(callId, signal);
+    this.images = images;
+    this.news = news;
+  }
+
+  /** Opens a new conversation, or an earlier one, and ends the one before it. */
+  async open(resume?: string): Promise<void> {
+    const next = await this.opened.agent.openSession(resume === undefined ? {} : { resume });
+    await this.session.end();
+    this.session = next;
+    this.costs = costsOf(next);
+  }
+
+  async *run(prompt: string, { signal, files = [] }: ChatRunOptions): AsyncGenerator<AgentEvent> {
+    const { agent, checkpoints, observe } = this.opened;
+    const { session, ask } = this;
+    checkpoints.begin();
+    yield* this.news().map(noticeOf);
+    for await (const event of observe(run(agent, prompt, { session, signal, ask, files }))) {
+      this.costs.note(event);
+      if (event.type !== "tool-end" || !event.files) {
+        yield event;
+        continue;
+      }
+      const { files: images, ...end } = event;
+      yield end;
+      yield* this.keepImages(images);
+    }
+    yield* this.news().map(noticeOf);
+  }
+
+  /** Keeps the images of a result as files, and tells where. */
+  private async *keepImages(images: readonly PromptFile[]): AsyncGenerator<AgentEvent> {
+    for (const { data } of images) {
+      const image = await keepImage(this.images, Buffer.from(data, "base64")).catch(() => undefined);
+      if (image) yield noticeOf(`  └ ${image.about}: ${image.path}`);
+    }
+  }
+
+  async *compact(focus: string, { signal }: ChatRunOptions): AsyncGenerator<AgentEvent> {
+    const queue = new EventQueue<AgentEvent>();
+    const emit = (event: Untraced) => queue.push({ ...event, span: newSpan() } as AgentEvent);
+    const options = { keep: 0, signal, emit, ...(focus !== "" && { focus }) };
+    const compacted = await compactSession(this.opened.agent, this.session as SessionState, options);
+    if (!compacted) emit({ type: "notice", text: "There is nothing to summarize yet." });
+    queue.close();
+    for await (const event of queue.values()) {
+      this.costs.note(event);
+      yield event;
+    }
+  }
+
+  call(tool: PersonCall["tool"], args: PersonCall["args"], { signal }: ChatRunOptions) {
+    this.opened.checkpoints.begin();
+    this.ownCalls += 1;
+    const call = { callId: `own-${this.ownCalls}`, tool, args };
+    return runPersonCall(call, { gateway: this.opened.gateway, ask: this.ask, signal });
+  }
+
+  status() {
+    const { opened, costs } = this;
+    const { contextWindow } = opened.loaded.settings.agent;
+    return {
+      mode: opened.mode(),
+      model: opened.modelName(),
+      tokens: costs.lastTokens,
+      window: contextWindow ?? modelFacts(opened.model() ?? "")?.window ?? 0,
+      ...(costs.dollars !== undefined && { cost: costs.dollars }),
+    };
+  }
+
+  async context() {
+    const { counts, ...state } = await contextOf(this.opened.agent, this.session as SessionState);
+    const { everything } = (await this.opened.gateway.report()).ledger;
+    const parts = CONTEXT_CAUSES.map((name) => ({ name, tokens: counts[name] }));
+    return { ...state, everything, parts };
+  }
+
+  async choices(topic: PickTopic): Promise<readonly Choice[]> {
+    if (topic === "models") return this.models.choices();
+    if (topic === "messages") return promptsOf(this.session).toReversed();
+    const sessions = (await this.opened.agent.options.sessions?.list()) ?? [];
+    return sessions
+      .filter(({ folder }) => folder === process.cwd())
+      .map(({ id, at, prompt = "", title = prompt }) => ({
+        id,
+        name: at.toISOString().slice(0, 16).replace("T", " "),
+        text: title,
+      }));
+  }
+
+  async setModel(name: string): Promise<void> {
+    await this.models.check(name);
+    this.opened.setModel(name);
+  }
+
+  async rename(title: string): Promise<void> {
+    const { sessions } = this.opened.agent.options;
+    const reason = title === "" ? "it needs a title" : sessions ? undefined : "conversations are not kept";
+    if (reason !== undefined) throw problem("INVALID_INPUT", { operation: "/rename", reason });
+    await sessions?.rename(this.session.id, title);
+  }
 }
 
 /** Text that looks like a secret, whoever it belongs to: people pass such files on. */

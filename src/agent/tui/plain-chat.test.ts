@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { answer, createScriptedAgent, type Turn, told } from "../../../test/scripted-agent.ts";
+import { Chat } from "./chat.ts";
 import type { ChatAgent } from "./chat-agent.ts";
-import { createChat } from "./create-chat.ts";
 import { plainChat } from "./plain-chat.ts";
 
 const asking: Turn = async function* (_prompt, stage) {
@@ -79,7 +79,7 @@ async function play(lines: readonly string[], agent: ChatAgent): Promise<readonl
 
 async function playAll(lines: readonly string[], agent: ChatAgent) {
   const written: string[] = [];
-  const chat = createChat(agent, { isFile: async () => false });
+  const chat = new Chat(agent, { isFile: async () => false });
   const ok = await plainChat(chat, {
     input: Readable.from(lines.map((line) => `${line}\n`)),
     write: (line) => written.push(line),

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { contextLines, foldResult, thinkingLine, toDuration } from "./block-text.ts";
+import type { Chat } from "./chat.ts";
 import type { ChatBlock } from "./chat-state.ts";
-import type { Chat } from "./create-chat.ts";
 
 export interface PlainOptions {
   readonly input: NodeJS.ReadableStream;

@@ -3,9 +3,9 @@ import { renderToString } from "ink";
 import { createElement as h } from "react";
 import { describe, expect, test } from "vitest";
 import { createScriptedAgent, told } from "../../../test/scripted-agent.ts";
+import { Chat } from "./chat.ts";
 import { ChatScreen } from "./chat-screen.ts";
 import { NEW_CHAT } from "./chat-state.ts";
-import { createChat } from "./create-chat.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
 
 const ANSWER = `# Result
@@ -111,10 +111,8 @@ const SCREENS: Readonly<Record<string, readonly ChatEvent[]>> = {
 describe.each([40, 80, 120])("screens of %i columns", (columns) => {
   test.each(Object.keys(SCREENS))("%s", (name) => {
     const state = SCREENS[name]!.reduce(reduce, NEW_CHAT);
-    const chat = {
-      ...createChat(createScriptedAgent([]), { isFile: async () => false }),
-      state: () => state,
-    };
+    const shown = new Chat(createScriptedAgent([]), { isFile: async () => false });
+    const chat = Object.assign(shown, { state: () => state });
     const screen = h(ChatScreen, {
       chat,
       banner: "Keyhole, scripted. /help lists commands and keys.",

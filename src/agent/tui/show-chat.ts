@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { render } from "ink";
 import { createElement as h } from "react";
+import type { Chat } from "./chat.ts";
 import { ChatScreen } from "./chat-screen.ts";
 import type { ChatState } from "./chat-state.ts";
-import type { Chat } from "./create-chat.ts";
 
 export interface ShowOptions {
   readonly banner: string;

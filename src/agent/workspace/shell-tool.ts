@@ -4,6 +4,8 @@ import { setTimeout as startTimer, clearTimeout as stopTimer } from "node:timers
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { createMarker, MARKER } from "../../base/util/process-marker.ts";
+import { isolate } from "../../sources/isolation/isolation.ts";
+import type { Isolation } from "../../sources/isolation/mounts.ts";
 import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
 import { runContext, tellOutput } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
@@ -53,14 +55,14 @@ function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): strin
 
 async function shell(
   { command, timeoutMs }: z.output<typeof shellInput>,
-  { permissions, root, environment, shell: program, checkpoints, ask }: WorkspaceContext,
+  { permissions, root, environment, shell: program, checkpoints, isolation, ask }: WorkspaceContext,
   signal?: AbortSignal,
 ): Promise<ShellOutput> {
   const { allowed, reason } = await permissions.command(command, signal, ask);
   if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
   const onOutput = (text: string) => tellOutput(text, running);
-  const limits = { timeoutMs, maxBytes: MAX_OUTPUT_BYTES, signal };
+  const limits = { timeoutMs, maxBytes: MAX_OUTPUT_BYTES, signal, isolation };
   const start = () => runCommand(command, { shell: program, folder: root, environment, ...limits, onOutput });
   const { stopped, ...end } = await (checkpoints && (await mayWrite(command, root))
     ? checkpoints.during(start)
@@ -90,6 +92,7 @@ interface CommandOptions {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
+  readonly isolation?: Isolation | undefined;
   /** Gets output as it arrives. */
   readonly onOutput?: ((text: string) => void) | undefined;
 }
@@ -112,9 +115,13 @@ interface CommandEnd {
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandEnd> {
   const marker = createMarker();
   const output = new OutputKeeper(options.maxBytes);
-  const child = spawn(options.shell, ["-c", command], {
+  const env = { ...inherited(options.environment), TERM: "dumb", NO_COLOR: "1", [MARKER]: marker };
+  const program = { command: options.shell, args: ["-c", command], env, cwd: options.folder };
+  const isolated = options.isolation && (await isolate(program, options.isolation));
+  const started = isolated ?? program;
+  const child = spawn(started.command, started.args, {
     cwd: options.folder,
-    env: { ...inherited(options.environment), TERM: "dumb", NO_COLOR: "1", [MARKER]: marker },
+    env,
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
     windowsHide: true,

@@ -30,7 +30,7 @@ test("the gateway finds and runs the tools of the workspace", async () => {
     routes: [{ route: "workspace://tools/read", params: { path: "a.txt" } }],
   });
   expect(read.results[0]).toMatchObject({
-    success: true,
+    ok: true,
     data: { content: "[a.txt, lines 1 to 1 of 1]\n1\tone" },
   });
   const edit = await gateway.exec({

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { defineDomain } from "../../core/nouns/define.ts";
 import type { AnyTool, DomainDefinition } from "../../core/nouns/definition.ts";
+import type { Isolation } from "../../sources/isolation/mounts.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { deleteTool, editTool, writeTool } from "./change-tools.ts";
 import type { Checkpoints } from "./checkpoints.ts";
@@ -24,6 +25,8 @@ export interface WorkspaceDomainOptions {
   readonly environment?: readonly string[];
   /** The shell that runs commands, as `shell -c command`; `/bin/sh` by default. */
   readonly shell?: string;
+  /** Limits what commands see and reach beside the project, where the machine can. Default: no limits. */
+  readonly isolation?: Isolation;
   /** Gets every file before a tool changes it. */
   readonly checkpoints?: Checkpoints;
 }
@@ -66,9 +69,9 @@ const TOOLS: readonly WorkspaceTool[] = [
 ];
 
 export function createWorkspaceContext(options: WorkspaceDomainOptions): WorkspaceContext {
-  const { permissions, environment = [], shell = "/bin/sh", checkpoints } = options;
+  const { permissions, environment = [], shell = "/bin/sh", checkpoints, isolation } = options;
   const seen = new LRUCache<string, string>({ max: SEEN_FILES });
-  return { root: permissions.root, permissions, seen, environment, shell, checkpoints };
+  return { root: permissions.root, permissions, seen, environment, shell, checkpoints, isolation };
 }
 
 function toDefinition(domain: string, tool: WorkspaceTool, context: WorkspaceContext): AnyTool {

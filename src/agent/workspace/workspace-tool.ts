@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CallContext, Example, Lane } from "../../core/nouns/entry.ts";
+import type { Isolation } from "../../sources/isolation/mounts.ts";
 import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions, Preview } from "../permissions/permissions.ts";
 import type { Checkpoints } from "./checkpoints.ts";
@@ -15,6 +16,8 @@ export interface WorkspaceContext {
   /** Names of further variables that commands get. */
   readonly environment: readonly string[];
   readonly shell: string;
+  /** Limits what commands see and reach, if this machine can. */
+  readonly isolation?: Isolation | undefined;
   readonly checkpoints?: Checkpoints | undefined;
   /** Asks the person of the call. */
   readonly ask?: CallContext["ask"];

@@ -150,11 +150,6 @@ export const PROBLEMS = {
     next: "Correct every listed error; each line says where it is.",
     when: "Definitions contradict themselves or each other. All errors are reported at once.",
   },
-  REGISTRY_INVALID: {
-    sentence: "The registry file {path} cannot be used: {reason}.",
-    next: "Write it again from the running gateway.",
-    when: "A registry file is damaged, of another format, or its version does not match its content.",
-  },
   SOURCE_INVALID: {
     sentence: "The source {name} cannot be used: {reason}.",
     next: "Correct the source's document or options as the message says.",

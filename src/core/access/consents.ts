@@ -1,7 +1,7 @@
 import { hideInAddress, hideInCommand, hideInField } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { toPlainText } from "../nouns/plain-text.ts";
-import type { ServerProgram } from "../nouns/server-program.ts";
+import type { ServerProcess, ServerProgram } from "../nouns/server-program.ts";
 import { type Grants, revoked } from "./grants.ts";
 
 /**
@@ -59,7 +59,19 @@ export function showProgram({ runs }: ServerProgram): string[] {
     `in       ${toVisibleLine(runs.cwd)}`,
     ...fields("variable", runs.env),
     ...(runs.envFile === undefined ? [] : [`and all  variables of ${toVisibleLine(runs.envFile)}`]),
+    ...showSandbox(runs.sandbox),
     ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
+  ];
+}
+
+/** The limits that the config changes; the usual ones need no line. */
+function showSandbox(sandbox: ServerProcess["sandbox"]): string[] {
+  if (sandbox === undefined) return [];
+  if (sandbox === false) return ["sandbox  none: it sees and reaches everything that you can"];
+  const { folders = [], network } = sandbox;
+  return [
+    ...folders.map((folder) => `may use  ${toVisibleLine(folder)}`),
+    ...(network === "none" ? ["sandbox  without network"] : []),
   ];
 }
 

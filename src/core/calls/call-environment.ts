@@ -33,8 +33,11 @@ export interface RequestInfo {
   readonly trace?: CallTrace;
 }
 
-/** Decides on calls that need a person's approval. */
-export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;
+/** Decides on calls that need a person's approval. `signal` aborts when the caller no longer waits. */
+export type Approve = (
+  request: ApprovalRequest,
+  call?: { readonly signal: AbortSignal },
+) => Approval | Promise<Approval>;
 
 /** Everything that running an entry needs. It has a View, never the catalog. */
 export interface CallScope {
@@ -48,10 +51,16 @@ export interface CallScope {
   /** The face puts a question that `approve` leaves open to a person, and calls again with the answer. */
   readonly asksLater: boolean;
   /** Runs the script of a recipe. Absent inside such a script: recipes do not run in recipes. */
-  readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<unknown>;
+  readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<ScriptValue>;
   /** Milliseconds a call may take, unless its entry says otherwise. */
   readonly callMs: number;
   notice(notice: NoticeEvent["notice"], detail: string): void;
+}
+
+/** The value of a script, and the servers that produced results which it read (untrusted text). */
+export interface ScriptValue {
+  readonly value: unknown;
+  readonly sources: readonly string[];
 }
 
 /** A question is asked for this principal, and for this session if there is one. */

@@ -64,6 +64,7 @@ async function run(
   const name = addressOf(entry);
   const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
   let showUpTo: number | undefined;
+  let sources: readonly string[] = [];
   const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) =>
     call({
       principal: view.principal,
@@ -76,7 +77,13 @@ async function run(
       showUpTo: (tokens) => {
         showUpTo = tokens;
       },
-      runScript: runScript && ((script) => runScript(script, signal)),
+      runScript:
+        runScript &&
+        (async (script) => {
+          const ran = await runScript(script, signal);
+          sources = ran.sources;
+          return ran.value;
+        }),
       ask,
     }),
   );
@@ -88,6 +95,7 @@ async function run(
     guidance: guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
     showUpTo,
+    ...(sources.length > 0 && { source: sources.join(", ") }),
   };
 }
 
@@ -184,6 +192,8 @@ export interface EntryResult {
   readonly warnings: readonly string[];
   /** The tokens that the entry asks to be shown, beyond the usual ones. */
   readonly showUpTo?: number | undefined;
+  /** Servers whose results a recipe read (untrusted text). */
+  readonly source?: string;
 }
 
 interface Deadline {

@@ -23,6 +23,29 @@ describe("extractPolicy", () => {
       { do: ["A page exists", "B"] },
     ],
     ["When not to use:\n* for images\n## Edge cases:\n• none", { dont: ["For images"], edgeCases: ["None"] }],
+    [
+      "Creates a task.\n\nCREATE a task when:\n- The user asks to track work\n- A plan names a step\n\nDO NOT create a task when:\n- It is a passing thought\n- One with that title exists",
+      {
+        do: ["The user asks to track work", "A plan names a step"],
+        dont: ["It is a passing thought", "One with that title exists"],
+      },
+    ],
+    [
+      "✅ Search before you create\n- ✔️ Give a title\n❌ Don't guess ids\n* 🚫 Delete in bulk",
+      { do: ["Search before you create", "Give a title"], dont: ["Guess ids", "Delete in bulk"] },
+    ],
+    [
+      "USE FOR:\n- renaming\n- moving\n\nNEVER USE FOR:\n- deleting",
+      { do: ["Renaming", "Moving"], dont: ["Deleting"] },
+    ],
+    ["IMPORTANT: ALWAYS search first. Always returns a list.", { do: ["ALWAYS search first"] }],
+    ["CRITICAL: Never send it twice.", { dont: ["Send it twice"] }],
+    [
+      'Do not use it for short ids, e.g. "A1" or i.e. The ones of tests. Returns rows.',
+      { dont: ['Use it for short ids, e.g. "A1" or i.e. The ones of tests'] },
+    ],
+    [`Do not ${"repeat yourself and ".repeat(20)}stop. Never guess.`, { dont: ["Guess"] }],
+    ["Returns when:\n- the job ended", undefined],
   ])("%j", (description, policy) => {
     expect(extractPolicy(description)).toEqual(policy);
   });

@@ -1,6 +1,5 @@
 import { cleanSchema, hidesData, readSchema } from "../../base/json-schema/check-schema.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { cutText } from "../../base/util/cut-text.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import type { Entry, Example, Policy, Presentation, ToolEntry } from "../nouns/entry.ts";
 
@@ -91,7 +90,8 @@ type PolicyPart = keyof Policy;
 
 const PARTS: readonly PolicyPart[] = ["do", "dont", "edgeCases"];
 const MOST_LINES = 5;
-const LINE_CHARS = 160;
+/** A longer rule is left out: half of one may say the opposite. */
+const LINE_CHARS = 240;
 /** Longer descriptions are read this far. */
 const MAX_READ = 8_000;
 
@@ -105,7 +105,15 @@ const OPENINGS: readonly (readonly [part: PolicyPart, opening: RegExp])[] = [
   ["do", /^(?:use|call|choose)(?: this| it| the)?(?: tool)? (?=(?:only )?(?:when|whenever|if)\b)/i],
   ["do", /^(?=only (?:use|call) (?:this |it )?(?:tool )?(?:when|if)\b)/i],
   ["do", /^(?=when to use\b|prefer .{1,120}? (?:over|to|instead of) )/i],
+  ["do", /^(?=ALWAYS [a-z])/],
 ];
+/** A heading that says what to do under which conditions; they follow as a list. */
+const CONDITIONS =
+  /^(?:[A-Z]{3,}|[Uu]se|[Cc]all|[Cc]hoose|[Cc]reate|[Aa]dd|[Uu]pdate|[Dd]elete|[Ss]end)\b.{0,80}\b(?:when|whenever|if)\s*:$/;
+const USES = /^(?:use|call|choose)(?: this| it| the)?(?: tool)?(?: only)? (?:for|to)\s*:$/i;
+const TICK = /^(?:✅|✔|✓|☑)\uFE0F?\s*/u;
+const CROSS = /^(?:❌|✗|✘|🚫|⛔)\uFE0F?\s*/u;
+const CALLS_FOR_ATTENTION = /^(?:important|critical|note|warning|attention|caution)\s*:\s*/i;
 
 const BULLET = /^\s*(?:[-*•+]|\d{1,2}[.)])\s+/;
 const MARKS = /^[#>*_\s]+|[*_\s]+$/g;
@@ -123,10 +131,12 @@ export function extractPolicy(description: string): Policy | undefined {
   let section: PolicyPart | undefined;
   for (const raw of description.slice(0, MAX_READ).split("\n")) {
     const isBullet = BULLET.test(raw);
-    const line = raw.replace(BULLET, "").replace(MARKS, "");
+    const line = raw.replace(BULLET, "").replace(MARKS, "").replace(CALLS_FOR_ATTENTION, "");
     if (line === "") continue;
-    const heading = line.endsWith(":") ? openingOf(line)?.part : undefined;
+    const heading = line.endsWith(":") ? sectionOf(line) : undefined;
     if (heading) section = heading;
+    else if (TICK.test(line)) add("do", line.replace(TICK, ""));
+    else if (CROSS.test(line)) add("dont", ruleOf(line.replace(CROSS, "")));
     else if (isBullet && section) add(section, line);
     else {
       section = undefined;
@@ -140,7 +150,18 @@ export function extractPolicy(description: string): Policy | undefined {
   return parts.length === 0 ? undefined : Object.fromEntries(parts.map((part) => [part, found[part]]));
 }
 
-const SENTENCE_END = /(?<=[.!?])\s+(?=[\p{Lu}"'`*])/u;
+const SENTENCE_END = /(?<=[.!?])(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)\s+(?=[\p{Lu}"'`*])/u;
+
+/** The part that the list below a heading belongs to: `When to use:`, `CREATE a task when:`, `Do not create one for:`. */
+function sectionOf(heading: string): PolicyPart | undefined {
+  return openingOf(heading)?.part ?? (CONDITIONS.test(heading) || USES.test(heading) ? "do" : undefined);
+}
+
+/** A rule without the words that say to which part it belongs. */
+function ruleOf(line: string): string {
+  const opening = openingOf(line);
+  return opening?.part === "dont" ? opening.rest : line;
+}
 
 function openingOf(sentence: string): { readonly part: PolicyPart; readonly rest: string } | undefined {
   for (const [part, opening] of OPENINGS) {
@@ -152,5 +173,5 @@ function openingOf(sentence: string): { readonly part: PolicyPart; readonly rest
 
 function toLine(text: string): string {
   const line = text.replace(/[.\s]+$/, "").replace(/\s+/g, " ");
-  return cutText(line.charAt(0).toUpperCase() + line.slice(1), LINE_CHARS);
+  return line.length > LINE_CHARS ? "" : line.charAt(0).toUpperCase() + line.slice(1);
 }

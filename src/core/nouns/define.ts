@@ -1,4 +1,10 @@
-import type { DomainDefinition, InputSchema, ResourceDefinition, ToolDefinition } from "./definition.ts";
+import type {
+  AnyTool,
+  DomainDefinition,
+  InputSchema,
+  ResourceDefinition,
+  ToolDefinition,
+} from "./definition.ts";
 
 /**
  * Defines a tool. `inputSchema` types the params of `execute`. See {@link defineDomain}.
@@ -18,9 +24,11 @@ import type { DomainDefinition, InputSchema, ResourceDefinition, ToolDefinition 
  * console.assert(add.name === "add_numbers");
  * ```
  */
-export function defineTool<const S extends InputSchema | undefined = undefined>(
-  tool: ToolDefinition<S>,
-): ToolDefinition<S> {
+export function defineTool<
+  const S extends InputSchema | undefined = undefined,
+  const N extends string = string,
+  const A extends string = string,
+>(tool: ToolDefinition<S, N, A>): ToolDefinition<S, N, A> {
   return tool;
 }
 
@@ -60,6 +68,9 @@ export function defineResource(resource: ResourceDefinition): ResourceDefinition
  * defineDomain({ name: "office", description: "Office life.", tools: [greet] });
  * ```
  */
-export function defineDomain(domain: DomainDefinition): DomainDefinition {
+export function defineDomain<
+  const N extends string = string,
+  const T extends readonly AnyTool[] = readonly AnyTool[],
+>(domain: DomainDefinition<N, T>): DomainDefinition<N, T> {
   return domain;
 }

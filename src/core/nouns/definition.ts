@@ -66,8 +66,12 @@ interface ToolFields extends EntryDefinition {
   undo?(params: Readonly<Record<string, unknown>>, result: unknown): UndoStep | undefined;
 }
 
-/** A tool as people write it. See {@link defineTool}. */
-export interface ToolDefinition<S = undefined> extends ToolFields {
+/** A tool as people write it: with its schema, its name, and the op or route that it gives. See {@link defineTool}. */
+export interface ToolDefinition<S = undefined, N extends string = string, A extends string = string>
+  extends ToolFields {
+  readonly name: N;
+  readonly op?: A;
+  readonly route?: A;
   readonly inputSchema?: S;
   execute(params: ParamsOf<S>, context: CallContext): unknown;
   /** Says what `execute` would do and changes nothing. */
@@ -91,10 +95,13 @@ export interface ResourceDefinition extends EntryDefinition {
 }
 
 /** A domain as people write it: a named branch of knowledge. See {@link defineDomain}. */
-export interface DomainDefinition {
-  readonly name: string;
+export interface DomainDefinition<
+  N extends string = string,
+  T extends readonly AnyTool[] = readonly AnyTool[],
+> {
+  readonly name: N;
   readonly description: string;
-  readonly tools?: readonly AnyTool[];
+  readonly tools?: T;
   readonly resources?: readonly ResourceDefinition[];
   readonly extractors?: readonly ContentPipeline[];
   readonly searchConfig?: SearchConfig;
@@ -111,6 +118,24 @@ export interface DomainDefinition {
   /** By tool name or op: functions that find entities in results which no extraction schema can describe. */
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;
 }
+
+/** The args of the tools of domains in code, by `domain.name` or by the op or route that the definition gives. */
+export type ToolArgs<D extends readonly DomainDefinition[]> = {
+  [T in AddressedTool<D[number]> as T["address"]]: T["args"];
+};
+
+type AddressedTool<D> = D extends DomainDefinition<infer N, infer T> ? AddressedIn<N, T[number]> : never;
+
+type AddressedIn<D extends string, T> =
+  T extends ToolDefinition<infer S, infer N, infer A>
+    ? { readonly address: KnownText<A, KnownText<N, never, `${D}.${N}`>>; readonly args: ArgsOf<S> }
+    : never;
+
+/** `Known` for a text that its type spells out, not for `string` or a pattern. */
+type KnownText<T extends string, Otherwise, Known = T> =
+  Record<never, never> extends Record<T, 1> ? Otherwise : Known;
+
+type ArgsOf<S> = S extends z.ZodType ? z.input<S> : S extends JsonSchema ? FromJsonSchema<S> : object;
 
 /** The schemas of definitions, made on demand: most gateways of the program have no domain in code. */
 export function definitionSchemas() {

@@ -19,6 +19,8 @@ export interface ServerProcess {
   readonly env: Readonly<Record<string, string>>;
   /** The file with more variables. */
   readonly envFile?: string;
+  /** The limits that the config sets; false if it asks for none. */
+  readonly sandbox?: false | { readonly folders?: readonly string[]; readonly network?: string };
 }
 
 /** A server over HTTP. */

@@ -27,6 +27,8 @@ export interface AnswerLimits {
   readonly helpTokens: number;
   /** Bytes of one result as JSON; infinite if the client shows answers of any size. */
   readonly answerBytes: number;
+  /** Routes whose schema stands in the answer already: a second error of one leaves it out. */
+  readonly schemasShown?: Set<string>;
   /** The session's handle, if the caller has to repeat it. */
   readonly session?: string | undefined;
   /** Stores a value that is too large to show and returns its handle. */
@@ -51,6 +53,32 @@ export function resultsSchema<R extends z.ZodType>(result: R) {
       failed: z.number(),
     }),
     session: z.string().optional(),
+  });
+}
+
+/** Parts of one answer that may be as large as a single result. The others share what those leave. */
+const WHOLE_PARTS = 4;
+const LEAST_LOOK = 100;
+
+/** Shows the parts of one answer in their order, the first as a single one would be, within one budget for all. */
+export function showParts<Outcome, Shown>(
+  outcomes: readonly Outcome[],
+  room: AnswerLimits,
+  show: (outcome: Outcome, room: AnswerLimits) => Shown,
+  toText: (shown: Shown) => string,
+): Shown[] {
+  const share = {
+    ...room,
+    answerBytes: room.answerBytes / outcomes.length,
+    lookTokens: Math.max(LEAST_LOOK, Math.floor(room.lookTokens / outcomes.length)),
+    schemasShown: new Set<string>(),
+  };
+  let tokensLeft = room.resultTokens * WHOLE_PARTS;
+  return outcomes.map((outcome) => {
+    const resultTokens = Math.max(LEAST_LOOK, Math.min(room.resultTokens, tokensLeft));
+    const shown = show(outcome, { ...share, resultTokens });
+    if (outcomes.length > WHOLE_PARTS) tokensLeft -= room.countTokens(toText(shown));
+    return shown;
   });
 }
 

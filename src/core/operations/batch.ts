@@ -3,7 +3,14 @@ import type { ToolNames } from "../../base/problems/format-message.ts";
 import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
-import { type AnswerLimits, NO_RESULTS, resultsSchema, sessionText, toResults } from "./answer-parts.ts";
+import {
+  type AnswerLimits,
+  NO_RESULTS,
+  resultsSchema,
+  sessionText,
+  showParts,
+  toResults,
+} from "./answer-parts.ts";
 import { failureOf } from "./call-address.ts";
 import {
   type ErrorAnswer,
@@ -76,8 +83,7 @@ export const batch = defineOperation({
     return asking && "exec" in asking ? exec.question?.(asking.exec) : undefined;
   },
   show: (outcomes, room) => {
-    const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
-    const results = outcomes.map((outcome) => showOutcome(outcome, share));
+    const results = showParts(outcomes, room, showOutcome, (answer) => answerText(answer, room.words));
     return toResults(results, (result) => errorOf(result) !== undefined, room);
   },
   toText: ({ results, session }, words) =>

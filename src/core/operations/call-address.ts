@@ -46,7 +46,7 @@ export async function callAddress(
     if (entry) {
       const made = await makeCall(entry, { ...wanted, args }, context);
       if ("asks" in made) return { ...made, address, entry, is: "asks" };
-      return { ...made, address, entry, is: "done", source: sourceOf(entry) };
+      return { ...made, address, entry, is: "done", source: made.source ?? sourceOf(entry) };
     }
     const read = await readHandle(address, args ?? {}, context);
     // A handle does not say which server produced its value, so the text counts as untrusted.
@@ -55,7 +55,8 @@ export async function callAddress(
   } catch (error) {
     const helpPath = helpPathOf(entry?.op ?? address, context.view);
     const name = entry?.op ?? address;
-    const source = entry && sourceOf(entry);
+    // A recipe may quote in its error what it has read.
+    const source = entry && ("code" in entry ? entry.domain : sourceOf(entry));
     const failure = { problem: toOperationProblem(error, name), helpPath, source, entry };
     return { address, entry, is: "failed", failure };
   }

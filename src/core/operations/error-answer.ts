@@ -60,8 +60,15 @@ const MOST_SHARING = 10;
 const MOST_FIELD_ERRORS = 20;
 const REASON_CHARS = 1_000;
 const MESSAGE_CHARS = 2_000;
-/** Problems whose sentences quote a server. */
-const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGIN_NEEDED", "INTERNAL"]);
+/** Problems whose sentences may quote a server. */
+const QUOTING = new Set([
+  "UPSTREAM_ERROR",
+  "UPSTREAM_LOST",
+  "CALL_FAILED",
+  "LOGIN_NEEDED",
+  "SCRIPT_FAILED",
+  "INTERNAL",
+]);
 
 /** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
 export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): ErrorAnswer {
@@ -165,6 +172,11 @@ function fitDetails(
   { problem: { code, details: all }, entry }: FailedOperation,
   room: AnswerLimits,
 ): Record<string, unknown> {
+  if (isParamDetails(all) && entry) {
+    const { fieldErrors } = all;
+    if (room.schemasShown?.has(entry.route)) return { fieldErrors: fieldErrors.slice(0, MOST_FIELD_ERRORS) };
+    room.schemasShown?.add(entry.route);
+  }
   const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
   const whole = toJson(detailsJson(details));

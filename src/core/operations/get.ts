@@ -15,6 +15,7 @@ import {
   resultsSchema,
   sayWarnings,
   sessionText,
+  showParts,
   toResults,
   warningsText,
 } from "./answer-parts.ts";
@@ -24,9 +25,6 @@ import { inJson } from "./json-names.ts";
 import { defineOperation } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 
-/** Results of one answer that may be as large as a single one. The others share what those leave. */
-const WHOLE_RESULTS = 4;
-const LEAST_LOOK = 100;
 const REQUEST_ALIASES = { op: "route", path: "route", uri: "route", args: "params", arguments: "params" };
 
 const plainRequest = z.object({
@@ -88,18 +86,7 @@ export const get = defineOperation({
   },
   question: ([only]) => (only?.is === "asks" ? only.asks : undefined),
   show: (outcomes, room) => {
-    const share = {
-      ...room,
-      answerBytes: room.answerBytes / outcomes.length,
-      lookTokens: Math.max(LEAST_LOOK, Math.floor(room.lookTokens / outcomes.length)),
-    };
-    let tokensLeft = room.resultTokens * WHOLE_RESULTS;
-    const results = outcomes.map((outcome) => {
-      const resultTokens = Math.max(LEAST_LOOK, Math.min(room.resultTokens, tokensLeft));
-      const result = toResult(outcome, { ...share, resultTokens });
-      if (outcomes.length > WHOLE_RESULTS) tokensLeft -= room.countTokens(routeText(result));
-      return result;
-    });
+    const results = showParts(outcomes, room, toResult, routeText);
     return toResults(results, ({ ok }) => !ok, room);
   },
   toText: ({ results, session }) => `${results.map(routeText).join("\n\n")}${sessionText(session)}`,

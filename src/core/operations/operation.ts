@@ -133,8 +133,8 @@ export function defineOperation<I extends z.ZodType, Outcome, O extends z.ZodTyp
 export interface RecipeKeeper {
   /** @throws CONFLICT if another recipe has the name. */
   check(recipe: Pick<Recipe, "name" | "code">): Promise<void>;
-  /** Saves a recipe as an approved tool. Resolves to the name of its file. */
-  keep(recipe: Recipe): Promise<string>;
+  /** Saves a recipe as a tool that waits for approval. Resolves to the name of its file, and a way to approve it. */
+  keep(recipe: Recipe): Promise<{ readonly file: string; approve(): Promise<unknown> }>;
 }
 
 /** Everything that running a script needs, apart from what its calls need. */

@@ -1,8 +1,12 @@
 import { z } from "zod";
 import { customProblem, problem } from "../../base/problems/problem.ts";
+import { findPoisonIn } from "../../base/safety/detect-injection.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
+import { askerOf, type ScriptValue } from "../calls/call-environment.ts";
 import { whyAsk } from "../calls/decide-call.ts";
+import { approvalOf } from "../calls/make-call.ts";
 import { type BoundScript, LANES } from "../nouns/entry.ts";
 import {
   paramsOf,
@@ -28,7 +32,7 @@ export async function runRecipe(
   { code, params, dryRun, bounds }: BoundScript,
   signal: AbortSignal,
   outer: OperationContext,
-): Promise<Json> {
+): Promise<ScriptValue> {
   const { runScript: _, ...rest } = outer;
   // The recipe was the caller's choice; the calls in it teach nothing about what the caller needs.
   const { learning: __, ...services } = outer.services;
@@ -49,7 +53,8 @@ export async function runRecipe(
   const { end } = performance.outcome;
   const returned = toJson(end.end === "returned" ? JSON.parse(end.json) : null);
   if (!returned.ok) throw problem("RESULT_INVALID", { name: "The recipe", reason: returned.reason });
-  return dryRun ? ({ result: returned.value, effects } as unknown as Json) : returned.value;
+  const value = dryRun ? { result: returned.value, effects } : returned.value;
+  return { value, sources: [...performance.calls.sources] };
 }
 
 export const keepInput = z.object({
@@ -59,7 +64,13 @@ export const keepInput = z.object({
 });
 export type KeepInput = z.output<typeof keepInput>;
 
-export const keptSchema = z.object({ op: z.string(), lane: z.enum(LANES), file: z.string() });
+export const keptSchema = z.object({
+  op: z.string(),
+  lane: z.enum(LANES),
+  file: z.string(),
+  /** Why it cannot be called yet. */
+  waits: z.string().optional(),
+});
 type NewRecipe = z.output<typeof keptSchema>;
 
 /**
@@ -88,11 +99,14 @@ export async function checkKeep(
 /** The tool that a script was kept as, or why it was not kept. */
 export type Keeping = { readonly kept: NewRecipe } | { readonly notKept: string };
 
-/** Keeps the script of a run that went well. Its lane is the strictest of the calls it made. */
+/**
+ * Keeps the script of a run that went well. Its lane is the strictest of the calls it made. It waits for approval like
+ * any definition, unless a person says yes to it now.
+ */
 export async function keepRecipe(
   { name, description, params }: KeepInput,
   { performance, script }: RunResult,
-  { scripts: { recipes } }: OperationContext,
+  context: OperationContext,
 ): Promise<Keeping> {
   if (!performance || !script) return { notKept: "it ran dry" };
   const called = [...performance.calls.called];
@@ -111,9 +125,27 @@ export async function keepRecipe(
     code: script.code,
   };
   try {
-    return { kept: { op: `${RECIPES}.${name}`, lane, file: await recipes!.keep(recipe) } };
+    const { file, approve } = await context.scripts.recipes!.keep(recipe);
+    const waits = findPoisonIn(recipe).length > 0 ? STEERS : await unapproved(recipe, context);
+    if (!waits) await approve();
+    return { kept: { op: `${RECIPES}.${name}`, lane, file, ...(waits && { waits }) } };
   } catch (error) {
     // The script itself went well.
     return { notKept: toOperationProblem(error, "keep").message.replace(/\.$/, "") };
+  }
+}
+
+const STEERS = "it reads like instructions to a model";
+
+/** Asks a person about a recipe, with everything in it. Undefined if they say yes; otherwise why it waits. */
+async function unapproved(recipe: Recipe, context: OperationContext): Promise<string | undefined> {
+  const { name, ...parts } = recipe;
+  const op = `keep ${RECIPES}.${name}`;
+  const question = { op, args: parts, hash: contentHash(recipe), why: "confirmation" } as const;
+  try {
+    const approval = await approvalOf({ ...question, ...askerOf(context) }, context);
+    return approval ? undefined : "nobody was asked about it";
+  } catch {
+    return "the person said no";
   }
 }

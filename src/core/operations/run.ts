@@ -129,7 +129,10 @@ async function runAll(
   const unanswered =
     result.asks && new Problem("APPROVAL_REQUIRED", { name: result.asks.op }, {}, UNAPPROVED_PLAN);
   const own = refused ?? unanswered ?? unreadable;
-  const failure = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
+  const failed = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
+  // An error of the script may quote what it has read.
+  const read = performance && [...performance.calls.sources].join(", ");
+  const failure = failed && { ...(read && { source: read }), ...failed };
   return {
     ...result,
     ...toShownEffects(result, context.view),
@@ -170,6 +173,11 @@ function show(
     ...(failure && { error: toErrorAnswer(failure, room) }),
     ...(room.session && { session: room.session }),
   };
+}
+
+function keptText({ op, lane, waits }: NonNullable<RunOutput["kept"]>): string {
+  const rest = waits ? ` It waits for approval: ${waits}. The user has to type: keyhole approve recipes` : "";
+  return `Kept as ${op} [${lane}].${rest}`;
 }
 
 function showsNothing(performance: Performance | undefined): boolean {
@@ -213,7 +221,7 @@ function toText(output: RunOutput): string {
     ...(logs === undefined ? [] : [`Log:\n${logs}`]),
     ...effectsText(effects, notDone ?? [], error !== undefined),
     ...(plan ? [plan.perform] : []),
-    ...(kept ? [`Kept as ${kept.op} [${kept.lane}].`] : []),
+    ...(kept ? [keptText(kept)] : []),
   ]
     .join("\n")
     .concat(warningsText(warnings), sessionText(session));

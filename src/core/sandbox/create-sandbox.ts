@@ -20,6 +20,7 @@ import {
 
 /** Most scripts wait for tools, so there are more threads than cores. */
 const THREADS_PER_CORE = 4;
+const FEWEST_THREADS = 8;
 const MOST_THREADS = 32;
 const MOST_WAITING = 1_000;
 /** Threads that are kept ready for the next scripts. */
@@ -33,8 +34,8 @@ interface WaitingScript {
 
 /** Creates a sandbox. Its threads start with the first scripts, and some are kept for the next ones. */
 export function createSandbox(): Sandbox {
-  const most = Math.min(MOST_THREADS, availableParallelism() * THREADS_PER_CORE);
-  const mostOfOne = Math.max(1, most - 1);
+  const wanted = availableParallelism() * THREADS_PER_CORE;
+  const most = Math.min(MOST_THREADS, Math.max(FEWEST_THREADS, wanted));
   const idle: WorkerThread[] = [];
   const running = new Map<string, number>();
   const waiting: WaitingScript[] = [];
@@ -54,24 +55,45 @@ export function createSandbox(): Sandbox {
     return thread;
   }
 
-  function total(): number {
-    return running.values().reduce((sum, count) => sum + count, 0);
-  }
+  const runningOf = (owner: string) => running.get(owner) ?? 0;
 
+  /** Threads go to the owners who have the fewest, and in the order in which their scripts came. */
   function startNext(): void {
-    while (total() < most) {
-      const index = waiting.findIndex(({ owner }) => (running.get(owner) ?? 0) < mostOfOne);
-      if (index < 0) return;
-      const [next] = waiting.splice(index, 1);
-      running.set(next!.owner, (running.get(next!.owner) ?? 0) + 1);
-      next!.begin(take());
+    for (;;) {
+      const free = most - running.values().reduce((sum, count) => sum + count, 0);
+      const entitled = waiting.filter(({ owner }) => isFair(runningOf(owner), free));
+      const fewest = Math.min(...entitled.map(({ owner }) => runningOf(owner)));
+      const next = entitled.find(({ owner }) => runningOf(owner) === fewest);
+      if (!next) return;
+      waiting.splice(waiting.indexOf(next), 1);
+      running.set(next.owner, fewest + 1);
+      next.begin(take());
     }
   }
 
+  /** Waits for a thread. Undefined if the caller has left. */
+  async function queue(owner: string, signal: AbortSignal): Promise<WorkerThread | undefined> {
+    const waitingOf = waiting.filter((script) => script.owner === owner).length;
+    if (!isFair(waitingOf, MOST_WAITING - waiting.length)) {
+      const fills = { what: "The number of scripts that wait", actual: waitingOf + 1, limit: waitingOf };
+      throw problem("LIMIT_EXCEEDED", fills);
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerThread | undefined>();
+    const script = { owner, begin: resolve, refuse: reject };
+    const leave = () => {
+      const at = waiting.indexOf(script);
+      if (at >= 0) waiting.splice(at, 1);
+      resolve(undefined);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    waiting.push(script);
+    startNext();
+    return promise.finally(() => signal.removeEventListener("abort", leave));
+  }
+
   function giveBack(thread: WorkerThread, owner: string): void {
-    const left = (running.get(owner) ?? 1) - 1;
-    if (left === 0) running.delete(owner);
-    else running.set(owner, left);
+    running.set(owner, runningOf(owner) - 1);
+    if (runningOf(owner) === 0) running.delete(owner);
     if (thread.alive && idle.length < KEPT && !closed) idle.push(thread);
     else {
       threads.delete(thread);
@@ -83,14 +105,8 @@ export function createSandbox(): Sandbox {
   return {
     run: async (script, host, { signal, owner }): Promise<ScriptOutcome> => {
       if (closed) throw problem("CLOSED");
-      if (waiting.length >= MOST_WAITING) {
-        const fills = { what: "The number of scripts", actual: waiting.length, limit: MOST_WAITING };
-        throw problem("LIMIT_EXCEEDED", fills);
-      }
-      const { promise, resolve, reject } = Promise.withResolvers<WorkerThread>();
-      waiting.push({ owner, begin: resolve, refuse: reject });
-      startNext();
-      const thread = await promise;
+      const thread = await queue(owner, signal);
+      if (!thread) return { end: { end: "stopped", why: "cancelled" }, logs: [], misses: [] };
       try {
         return await thread.run(script, host, signal);
       } finally {
@@ -103,6 +119,11 @@ export function createSandbox(): Sandbox {
       await Promise.all([...threads].map((thread) => thread.end()));
     },
   };
+}
+
+/** An owner has at most as many as are free, so that something is left for the owner who comes next. */
+function isFair(ofOwner: number, free: number): boolean {
+  return ofOwner < free;
 }
 
 /** A thread that runs one script after another. */
@@ -246,7 +267,10 @@ function startScript(
       if (typeof message === "string") serve(message);
       else if (message.type === "log") logs.push(message.text);
       else if (message.type === "miss") misses.push(message.miss);
-      else if (message.type === "end") finish(message.outcome);
+      else {
+        if (message.isSpent) endThread();
+        finish(message.outcome);
+      }
     },
   };
 }

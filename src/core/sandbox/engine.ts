@@ -1,6 +1,7 @@
 import { problem } from "../../base/problems/problem.ts";
-import { loadQuickJs, type Pointer, type QuickJsModule, takeMemoryImage } from "./load-quickjs.ts";
+import { loadQuickJs, NO_MEMORY, type Pointer, type QuickJsModule, takeMemoryImage } from "./load-quickjs.ts";
 import { PRELUDE } from "./prelude.ts";
+import type { ScriptLimits } from "./sandbox.ts";
 
 /** The functions that the prelude calls. Their arguments come from the script. */
 export interface EngineHost {
@@ -17,19 +18,25 @@ export interface EngineHost {
 /** One WebAssembly instance with a context in which the prelude has run. It runs one script at a time. */
 export interface Engine {
   /** Takes the functions and the bounds of the next script. */
-  serve(host: EngineHost, memoryBytes: number, stackBytes: number): void;
+  serve(host: EngineHost, limits: EngineLimits): void;
   /** Begins a script. `params` is JSON, `numbers` are the time and the seed. */
   begin(code: string, file: string, params: string, numbers: readonly number[]): Thrown | undefined;
   /** Answers a request of the script. */
   answer(text: string): Thrown | undefined;
   /** Runs jobs of promises, `most` of them at a time. Returns how many there were. */
   runJobs(most: number): number | Thrown;
+  /** Whether the script asked for more memory than it may have. */
+  readonly isFull: boolean;
+  /** Whether its memory has grown, which cannot be undone. */
+  readonly hasGrown: boolean;
   /**
-   * Makes the engine what it was before its first script; false if that cannot be done. Besides its memory, only the
+   * Makes the engine what it was before its first script, unless its memory has grown. Besides its memory, only the
    * pointer to the top of its stack changes, which is back in its place after every call that returned.
    */
-  reset(): boolean;
+  reset(): void;
 }
+
+type EngineLimits = Pick<ScriptLimits, "memoryBytes" | "stackBytes" | "chars">;
 
 export async function createEngine(): Promise<Engine> {
   let served: EngineHost | undefined;
@@ -46,7 +53,9 @@ export async function createEngine(): Promise<Engine> {
   const begin = quickjs.field(exposed, "begin");
   const run = quickjs.field(exposed, "run");
   const answer = quickjs.field(exposed, "answer");
-  const restore = takeMemoryImage(quickjs.memory);
+  const { memory } = quickjs;
+  const { buffer } = memory;
+  const restore = takeMemoryImage(memory);
 
   /** Calls a function of the prelude. None of them returns anything. */
   function call(callee: Value, args: readonly Value[]): Thrown | undefined {
@@ -57,9 +66,9 @@ export async function createEngine(): Promise<Engine> {
   }
 
   return {
-    serve: (host, memoryBytes, stackBytes) => {
+    serve: (host, limits) => {
       served = host;
-      quickjs.setLimits(memoryBytes, stackBytes);
+      quickjs.setLimits(limits);
     },
     begin: (code, file, params, numbers) => {
       const refused = call(begin, [quickjs.newText(params), ...numbers.map(quickjs.newNumber)]);
@@ -69,9 +78,15 @@ export async function createEngine(): Promise<Engine> {
     },
     answer: (text) => call(answer, [quickjs.newText(text)]),
     runJobs: quickjs.runJobs,
+    get isFull() {
+      return memory.isFull;
+    },
+    get hasGrown() {
+      return memory.buffer !== buffer;
+    },
     reset: () => {
       served = undefined;
-      return restore();
+      restore();
     },
   };
 }
@@ -86,6 +101,8 @@ type HostFunction = (...texts: string[]) => void;
 export type Thrown = Readonly<Partial<Record<"name" | "message" | "stack", unknown>>>;
 
 const MOST_ARGS = 8;
+/** UTF-8 takes no more than this for one UTF-16 unit. */
+const MOST_CHAR_BYTES = 3;
 /** The first letter of "number", and of no other type. */
 const LETTER_N = 110;
 
@@ -102,6 +119,7 @@ async function createQuickJs(isOver: () => boolean) {
   });
   const { c, memory, malloc, free: freeBytes } = module;
   const texts = createCTexts(module);
+  let mostTextBytes = Number.POSITIVE_INFINITY;
   const runtime = c.QTS_NewRuntime();
   const context = c.QTS_NewContext(runtime, 0);
   c.QTS_RuntimeEnableInterruptHandler(runtime);
@@ -112,8 +130,10 @@ async function createQuickJs(isOver: () => boolean) {
   const free = (value: Value) => c.QTS_FreeValuePointer(context, value);
   const newText = (text: string) => texts.write(text, (at) => c.QTS_NewString(context, at));
 
+  /** A text that is far too long is not copied out of the engine as a whole. */
   function takeText(at: Pointer): string {
-    const text = texts.read(at);
+    if (at === 0) throw problem("INTERNAL", NO_MEMORY);
+    const text = texts.read(at, mostTextBytes);
     c.QTS_FreeCString(context, at);
     return text;
   }
@@ -166,8 +186,9 @@ async function createQuickJs(isOver: () => boolean) {
 
   return {
     memory,
-    setLimits: (memoryBytes: number, stackBytes: number) => {
-      c.QTS_RuntimeSetMemoryLimit(runtime, memoryBytes);
+    setLimits: ({ memoryBytes, stackBytes, chars }: EngineLimits) => {
+      memory.mostBytes = memoryBytes;
+      mostTextBytes = (chars + 1) * MOST_CHAR_BYTES;
       c.QTS_RuntimeSetMaxStackSize(runtime, stackBytes);
     },
     newText,
@@ -220,7 +241,7 @@ function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">) {
     write: <T>(text: string, use: (at: Pointer, length: number) => T): T => {
       const length = Buffer.byteLength(text);
       const at = malloc(length + 1);
-      if (at === 0) throw problem("INTERNAL", { name: "The engine", reason: "no memory is left" });
+      if (at === 0) throw problem("INTERNAL", NO_MEMORY);
       current().write(text, at, length);
       bytes[at + length] = 0;
       try {
@@ -229,7 +250,8 @@ function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">) {
         free(at);
       }
     },
-    read: (at: Pointer) => (at === 0 ? "" : current().toString("utf8", at, bytes.indexOf(0, at))),
+    read: (at: Pointer, mostBytes: number) =>
+      current().toString("utf8", at, Math.min(at + mostBytes, bytes.indexOf(0, at))),
     firstByte: (at: Pointer) => current()[at]!,
     writePointers: (at: Pointer, pointers: readonly Pointer[]) => {
       const target = current();

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import load from "@jitl/quickjs-ng-wasmfile-release-sync/emscripten-module";
 import { QuickJSFFI } from "@jitl/quickjs-ng-wasmfile-release-sync/ffi";
+import { problem } from "../../base/problems/problem.ts";
 import { lazy } from "../../base/util/lazy.ts";
 
 /** An address in the memory of the engine, or 0. */
@@ -32,23 +33,24 @@ interface Callbacks {
 
 export interface QuickJsModule {
   readonly c: CFunctions;
-  readonly memory: EngineMemory;
+  readonly memory: BoundedMemory;
   readonly malloc: (bytes: number) => Pointer;
   readonly free: (at: Pointer) => void;
 }
 
 /** As the package's own build has it. Its types are those of the CommonJS build. */
 type LoadModule = (options: {
+  readonly wasmMemory: EngineMemory;
   instantiateWasm(imports: object, onSuccess: (instance: object) => void): Promise<object>;
 }) => Promise<{
   callbacks: Callbacks;
-  quickjsEmscriptenInit(log: () => void): { getWasmMemory(): EngineMemory };
   readonly _malloc: QuickJsModule["malloc"];
   readonly _free: QuickJsModule["free"];
 }>;
 
 /** Node has it, but its types do not declare it. */
 declare const WebAssembly: {
+  Memory: new (pages: { readonly initial: number; readonly maximum: number }) => EngineMemory;
   compile(bytes: Uint8Array): Promise<object>;
   instantiate(code: object, imports: object): Promise<{ readonly exports: object }>;
 };
@@ -65,7 +67,9 @@ const wasm = lazy(async () => {
 /** Makes an instance of QuickJS with a memory of its own. */
 export async function loadQuickJs(callbacks: Callbacks): Promise<QuickJsModule> {
   const code = await wasm();
+  const memory = createBoundedMemory();
   const module = await (load as unknown as LoadModule)({
+    wasmMemory: memory,
     instantiateWasm: async (imports, onSuccess) => {
       const instance = await WebAssembly.instantiate(code, imports);
       onSuccess(instance);
@@ -75,7 +79,7 @@ export async function loadQuickJs(callbacks: Callbacks): Promise<QuickJsModule> 
   module.callbacks = callbacks;
   return {
     c: new QuickJSFFI(module as never) as unknown as CFunctions,
-    memory: module.quickjsEmscriptenInit(() => {}).getWasmMemory(),
+    memory,
     malloc: module._malloc,
     free: module._free,
   };
@@ -84,30 +88,51 @@ export async function loadQuickJs(callbacks: Callbacks): Promise<QuickJsModule> 
 /** A memory of WebAssembly. It can grow and never shrinks. */
 interface EngineMemory {
   readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
 }
 
-const BLOCK_BYTES = 64 * 1024;
-const EMPTY = Buffer.alloc(BLOCK_BYTES);
+/** A memory that does not grow beyond its bound. */
+export interface BoundedMemory extends EngineMemory {
+  mostBytes: number;
+  /** Whether it was refused to grow. */
+  readonly isFull: boolean;
+}
+
+export const NO_MEMORY = { name: "The engine", reason: "no memory is left" };
+const PAGE_BYTES = 64 * 1024;
+/** As the build of the engine declares them. */
+const PAGES = { initial: 256, maximum: 32_768 };
 
 /**
- * Remembers every byte of a memory and returns a function that puts them back. It returns false if the memory has grown,
- * which cannot be undone. It compares before it copies: writing to blocks that were never touched would claim memory
- * for them.
+ * The engine's own memory limit counts blocks but not their sizes, because WebAssembly has no `malloc_usable_size`.
+ * So the memory itself refuses to grow, and the engine throws "out of memory".
  */
-export function takeMemoryImage(memory: EngineMemory): () => boolean {
-  const { buffer } = memory;
-  const blocks = blocksOf(buffer).map((block) => (block.equals(EMPTY) ? EMPTY : Buffer.from(block)));
+function createBoundedMemory(): BoundedMemory {
+  const memory = Object.assign(new WebAssembly.Memory(PAGES), { mostBytes: 0, isFull: false });
+  const grow = memory.grow.bind(memory);
+  memory.grow = (pages) => {
+    memory.isFull = memory.buffer.byteLength + pages * PAGE_BYTES > memory.mostBytes;
+    if (memory.isFull) throw problem("INTERNAL", NO_MEMORY);
+    return grow(pages);
+  };
+  return memory;
+}
+
+const EMPTY = Buffer.alloc(PAGE_BYTES);
+
+/**
+ * Remembers every byte of a memory and returns a function that puts them back, unless the memory has grown. It compares
+ * before it copies: writing to pages that were never touched would claim memory for them.
+ */
+export function takeMemoryImage({ buffer }: Pick<EngineMemory, "buffer">): () => void {
+  const pages = pagesOf(buffer).map((page) => (page.equals(EMPTY) ? EMPTY : Buffer.from(page)));
   return () => {
-    if (memory.buffer !== buffer) return false;
-    for (const [at, block] of blocksOf(buffer).entries())
-      if (!block.equals(blocks[at]!)) block.set(blocks[at]!);
-    return true;
+    for (const [at, page] of pagesOf(buffer).entries()) if (!page.equals(pages[at]!)) page.set(pages[at]!);
   };
 }
 
-/** The size of a memory is a multiple of the size of a block. */
-function blocksOf(buffer: ArrayBuffer): Buffer[] {
-  return Array.from({ length: buffer.byteLength / BLOCK_BYTES }, (_, at) =>
-    Buffer.from(buffer, at * BLOCK_BYTES, BLOCK_BYTES),
+function pagesOf(buffer: ArrayBuffer): Buffer[] {
+  return Array.from({ length: buffer.byteLength / PAGE_BYTES }, (_, at) =>
+    Buffer.from(buffer, at * PAGE_BYTES, PAGE_BYTES),
   );
 }

@@ -1,30 +1,31 @@
 import { stripTypeScriptTypes } from "node:module";
 import { problem } from "../../base/problems/problem.ts";
+import { cutText } from "../../base/util/cut-text.ts";
 import { createEngine, type Engine, type EngineHost, type Thrown } from "./engine.ts";
 import type { FromWorker, Script, ScriptEnd } from "./sandbox.ts";
 
 const FILE = "script.ts";
 const JOBS_AT_ONCE = 500;
 const MOST_MISSES = 20;
+const ERROR_CHARS = 10_000;
 /** Milliseconds modulo this fit into the shared integer. */
 const CLOCK = 2 ** 30;
 
-/** Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. */
+/**
+ * Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. A machine that
+ * cannot have that memory again is spent, and says so with the end of the script.
+ */
 export async function createMachine(send: (message: FromWorker) => void) {
-  let ready = createEngine();
+  const engine = await createEngine();
   let running: ReturnType<typeof createScriptRun> | undefined;
-  await ready;
   // The first use of the parser is slow.
   plainCode("0");
   return {
     /** `clock` holds the time at which the script began to compute, or zero while it waits. */
-    start: async (script: Script, clock: Int32Array): Promise<void> => {
-      const engine = await ready;
-      running = createScriptRun(engine, script, clock, send, (end) => {
+    start: (script: Script, clock: Int32Array): void => {
+      running = createScriptRun(engine, script, clock, send, (isSpent) => {
         running = undefined;
-        // A stopped engine is in an unknown state.
-        const isSound = end !== "stopped" && engine.reset();
-        if (!isSound) ready = createEngine();
+        if (!isSpent) engine.reset();
       });
       running.start();
     },
@@ -42,7 +43,7 @@ function createScriptRun(
   { code, now, seed, params, limits }: Script,
   clock: Int32Array,
   send: (message: FromWorker) => void,
-  onEnd: (end: ScriptEnd["end"]) => void,
+  onEnd: (isSpent: boolean) => void,
 ) {
   let outcome: ScriptEnd | undefined;
   let requests = 0;
@@ -52,6 +53,7 @@ function createScriptRun(
   let computed = 0;
   let deadline = 0;
   let interrupted = false;
+  let isParserSound = true;
 
   /** Lets the script compute within what is left of its time, then looks whether it still waits for an answer. */
   function compute(step: () => Thrown | undefined): void {
@@ -68,15 +70,17 @@ function createScriptRun(
         else isMore = done === JOBS_AT_ONCE;
       }
     } catch {
-      outcome = { end: "stopped", why: "crashed" };
+      outcome = { end: "stopped", why: engine.isFull ? "memory" : "crashed" };
     }
     Atomics.store(clock, 0, 0);
     computed += performance.now() - began;
     if (interrupted || computed >= limits.computeMs) end({ end: "stopped", why: "compute" });
     else if (open === 0) end({ end: "stopped", why: "stuck" });
     if (!outcome) return;
-    send({ type: "end", outcome });
-    onEnd(outcome.end);
+    // A stopped engine is in an unknown state.
+    const isSpent = outcome.end === "stopped" || engine.hasGrown || !isParserSound;
+    send({ type: "end", outcome, isSpent });
+    onEnd(isSpent);
   }
 
   /** The first end counts. */
@@ -85,9 +89,12 @@ function createScriptRun(
   }
 
   function fail(name: string, message: string, stack: string, problem?: string): void {
-    const isMemory = name === "InternalError" && message === "out of memory";
+    // An engine without memory may have none for the error, and throws null.
+    const isMemory =
+      (name === "InternalError" && message === "out of memory") || (engine.isFull && message === "null");
     const line = /script\.ts:(\d+)/.exec(stack)?.[1];
-    const error = { name, message, ...(line && { line: Number(line) }), ...(problem && { problem }) };
+    const said = { name: cutText(name, ERROR_CHARS), message: cutText(message, ERROR_CHARS) };
+    const error = { ...said, ...(line && { line: Number(line) }), ...(problem && { problem }) };
     end(isMemory ? { end: "stopped", why: "memory" } : { end: "threw", error });
   }
 
@@ -133,8 +140,12 @@ function createScriptRun(
 
   return {
     start: () => {
-      engine.serve(host, limits.memoryBytes, limits.stackBytes);
-      compute(() => engine.begin(plainCode(code), FILE, params, [now, ...seed]));
+      engine.serve(host, limits);
+      compute(() => {
+        const plain = plainCode(code);
+        isParserSound = plain !== undefined;
+        return engine.begin(plain ?? asFunction(code), FILE, params, [now, ...seed]);
+      });
     },
     answer: (text: string) => {
       open -= 1;
@@ -144,14 +155,21 @@ function createScriptRun(
   };
 }
 
-/** Removes types. Code that only a parser of JavaScript accepts is left for the engine to judge. */
-function plainCode(code: string): string {
-  const whole = `(async () => {${code}\n})`;
+/** A parser that failed in any other way answers all later code with the same failure. */
+const REFUSALS: readonly unknown[] = ["ERR_INVALID_TYPESCRIPT_SYNTAX", "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX"];
+
+/** Removes types. Code that the parser refuses is left for the engine to judge. Undefined if the parser crashed. */
+function plainCode(code: string): string | undefined {
+  const whole = asFunction(code);
   try {
     return stripTypeScriptTypes(whole);
-  } catch {
-    return whole;
+  } catch (error) {
+    return REFUSALS.includes((error as NodeJS.ErrnoException).code) ? whole : undefined;
   }
+}
+
+function asFunction(code: string): string {
+  return `(async () => {${code}\n})`;
 }
 
 function tooMuch(what: string, actual: number, limit: number) {

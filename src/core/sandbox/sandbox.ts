@@ -41,6 +41,7 @@ export interface ScriptLimits {
   readonly timeMs: number;
   /** Milliseconds that the script itself may compute. */
   readonly computeMs: number;
+  /** The memory of the engine with the script in it. No less than 16 MiB. */
   readonly memoryBytes: number;
   readonly stackBytes: number;
   /** Requests to the host, `sleep` and searches included. */
@@ -102,7 +103,8 @@ export type FromWorker =
   | string
   | { readonly type: "log"; readonly text: string }
   | { readonly type: "miss"; readonly miss: Miss }
-  | { readonly type: "end"; readonly outcome: ScriptEnd };
+  /** `isSpent`: the thread cannot run another script. */
+  | { readonly type: "end"; readonly outcome: ScriptEnd; readonly isSpent: boolean };
 
 /** Memory that a thread and its starter share while one script runs. */
 interface SharedState {

@@ -132,9 +132,7 @@ describe("a script after another in the same engine", () => {
     const before = Uint8Array.from(bytes);
     const restore = takeMemoryImage(image);
     for (const at of [0, 65_535, 65_536, 70_001, 131_072, bytes.length - 1]) bytes[at] = 9;
-    expect(restore()).toBe(true);
+    restore();
     expect(Buffer.compare(bytes, before)).toBe(0);
-    image.buffer = image.buffer.transfer(5 * 64 * 1024);
-    expect(restore()).toBe(false);
   });
 });

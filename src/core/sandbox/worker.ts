@@ -9,12 +9,12 @@ const machine = await createMachine((message) => port.postMessage(message));
 
 port.on("message", (message: ToWorker) => {
   // An answer that arrives here is one of a script that has ended.
-  if (typeof message === "object") void run(message);
+  if (typeof message === "object") run(message);
 });
 
-async function run({ script, state }: StartMessage): Promise<void> {
+function run({ script, state }: StartMessage): void {
   const { clock, answers } = sharedState(state);
-  await machine.start(script, clock);
+  machine.start(script, clock);
   // A thread that sleeps until an answer is there wakes up faster than an event loop.
   while (machine.isWaiting) {
     const seen = Atomics.load(answers, 0);

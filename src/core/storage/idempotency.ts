@@ -11,7 +11,7 @@ import { heapBytes } from "./heap-bytes.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { keeperOf } from "./result-keeper.ts";
 import type { ResultStore } from "./result-store.ts";
-import type { Bounds, OpenStorage } from "./storage.ts";
+import type { Bounds, OpenStorage, Storage } from "./storage.ts";
 
 /** A call with an idempotency key. */
 export interface KeyedCall {
@@ -80,41 +80,77 @@ const LONGEST_PAUSE_MS = 500;
 const SETTLE_TRIES = 8;
 const ALONE: GatewayGroup = { id: "", isRunning: async () => true };
 
+/** See {@link KeyedCalls}. */
+export function createIdempotency(results: ResultStore, options: IdempotencyOptions = {}): Idempotency {
+  return new KeyedCalls(results, options);
+}
+
 /**
  * Runs calls once over all gateways that share the storage. A call runs only after its key was stored, and a key is
  * never taken from another gateway: if that one has ended, the outcome is unknown for as long as the key is kept.
  * Large answers are kept among the results.
  */
-export function createIdempotency(results: ResultStore, options: IdempotencyOptions = {}): Idempotency {
-  const { open = openMemoryStorage, gateways = ALONE, redact = (value) => value } = options;
-  const keys = open<StoredKey>("key", {
-    all: options.all ?? ALL,
-    perOwner: options.perPrincipal ?? PER_PRINCIPAL,
-    ttlMs: KEEP_HOURS * HOUR_MS,
-    lasting: true,
-    overhead: KEY_BYTES,
-    fromText: (text) => keySchema.parse(JSON.parse(text)),
-    cached: 1_024,
-  });
+class KeyedCalls implements Idempotency {
+  private readonly results: ResultStore;
+  private readonly gateways: GatewayGroup;
+  private readonly redact: <T>(value: T) => T;
+  private readonly keys: Storage<StoredKey>;
   /** Calls that run in this process. */
-  const running = new Map<
+  private readonly running = new Map<
     string,
     { readonly hash: string; readonly answer: Promise<KeyedAnswer | undefined> }
   >();
 
+  constructor(results: ResultStore, options: IdempotencyOptions) {
+    const { open = openMemoryStorage, all = ALL, perPrincipal = PER_PRINCIPAL } = options;
+    this.results = results;
+    this.gateways = options.gateways ?? ALONE;
+    this.redact = options.redact ?? ((value) => value);
+    this.keys = open<StoredKey>("key", {
+      all,
+      perOwner: perPrincipal,
+      ttlMs: KEEP_HOURS * HOUR_MS,
+      lasting: true,
+      overhead: KEY_BYTES,
+      fromText: (text) => keySchema.parse(JSON.parse(text)),
+      cached: 1_024,
+    });
+  }
+
+  async once<T extends KeyedAnswer>(
+    call: KeyedCall,
+    run: () => Promise<T | undefined>,
+    neverRan: (error: unknown) => boolean,
+  ): Promise<T | undefined> {
+    const id = contentHash({ principalId: call.view.principal.id, key: call.key });
+    for (let here = this.running.get(id); here; here = this.running.get(id)) {
+      if (here.hash !== call.hash) throw otherCall();
+      const answered = (await here.answer) as T | undefined;
+      // A call that did not begin leaves its key to the next one.
+      if (answered !== undefined) return answered;
+    }
+    const answer = this.claimAndRun(id, call, run, neverRan);
+    this.running.set(id, { hash: call.hash, answer });
+    try {
+      return await answer;
+    } finally {
+      this.running.delete(id);
+    }
+  }
+
   /** Waits for the outcome of a call that another gateway runs, or has run. */
-  async function follow(id: string, { view, name, hash }: KeyedCall): Promise<KeyedAnswer | undefined> {
+  private async follow(id: string, { view, name, hash }: KeyedCall): Promise<KeyedAnswer | undefined> {
     const until = performance.now() + WAIT_MS;
     let hasEnded = false;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-      const key = await keys.get(id, view.principal.id);
+      const key = await this.keys.get(id, view.principal.id);
       if (!key) return undefined;
       if (key.hash !== hash) throw otherCall();
-      if (key.outcome || key.claim === undefined) return toAnswer(key.outcome, view, results);
+      if (key.outcome || key.claim === undefined) return toAnswer(key.outcome, view, this.results);
       // A claim of this gateway without a running call was written by a statement that seemed to fail.
-      if (hasEnded || key.claim.gateway === gateways.id) throw problem("OUTCOME_UNKNOWN", { name });
+      if (hasEnded || key.claim.gateway === this.gateways.id) throw problem("OUTCOME_UNKNOWN", { name });
       // A gateway may write the outcome and end at once, so the key is read again.
-      hasEnded = !(await gateways.isRunning(key.claim.gateway));
+      hasEnded = !(await this.gateways.isRunning(key.claim.gateway));
       if (hasEnded) continue;
       if (performance.now() > until) {
         throw problem("CONFLICT", {
@@ -127,91 +163,74 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
   }
 
   /** Keeps the outcome, or only the fact that the call ran if there is no room for more. */
-  async function settle(id: string, { view, hash }: KeyedCall, claim: string, outcomes: KeyOutcome[]) {
+  private async settle(id: string, { view, hash }: KeyedCall, claim: string, outcomes: KeyOutcome[]) {
     const small = outcomes.filter((outcome) => heapBytes(outcome, MAX_ANSWER_BYTES) <= MAX_ANSWER_BYTES);
     for (const key of [...small.map((outcome): StoredKey => ({ hash, outcome })), { hash }]) {
-      const kept = await keys.update(id, view.principal.id, (now) => (now.claim?.id === claim ? key : now));
+      const kept = await this.keys.update(id, view.principal.id, (now) =>
+        now.claim?.id === claim ? key : now,
+      );
       if (kept?.claim?.id !== claim) return;
     }
   }
 
-  async function release(id: string, { view }: KeyedCall, claim: string): Promise<void> {
-    await keys.update(id, view.principal.id, (now) => (now.claim?.id === claim ? undefined : now));
+  private async release(id: string, { view }: KeyedCall, claim: string): Promise<void> {
+    await this.keys.update(id, view.principal.id, (now) => (now.claim?.id === claim ? undefined : now));
   }
 
-  async function toOutcomes(
+  private async toOutcomes(
     { value, ...others }: KeyedAnswer,
     { view, entry }: KeyedCall,
   ): Promise<KeyOutcome[]> {
-    const whole: KeyOutcome = { kind: "answer", answer: redact({ ...others, value }) };
+    const whole: KeyOutcome = { kind: "answer", answer: this.redact({ ...others, value }) };
     if (heapBytes(whole, MAX_ANSWER_BYTES) <= MAX_ANSWER_BYTES) return [whole];
-    const { handle, stored } = keeperOf(results).keep(value, view.principal, entry);
+    const { handle, stored } = keeperOf(this.results).keep(value, view.principal, entry);
     await stored;
-    return [{ kind: "large", rest: redact(others), handle }];
+    return [{ kind: "large", rest: this.redact(others), handle }];
   }
 
-  async function claimAndRun<T extends KeyedAnswer>(
+  private async claimAndRun<T extends KeyedAnswer>(
     id: string,
     call: KeyedCall,
     run: () => Promise<T | undefined>,
     neverRan: (error: unknown) => boolean,
   ): Promise<T | undefined> {
-    const claim = { id: randomUUID(), gateway: gateways.id };
+    const claim = { id: randomUUID(), gateway: this.gateways.id };
 
-    async function runClaimed(): Promise<T | undefined> {
+    const runClaimed = async (): Promise<T | undefined> => {
       let answer: T | undefined;
       try {
         answer = await run();
       } catch (error) {
         const outcomes = await orNone(async () => [toFailure(error)]);
         await persist(() =>
-          neverRan(error) ? release(id, call, claim.id) : settle(id, call, claim.id, outcomes),
+          neverRan(error) ? this.release(id, call, claim.id) : this.settle(id, call, claim.id, outcomes),
         );
         throw error;
       }
       if (answer === undefined) {
-        await persist(() => release(id, call, claim.id));
+        await persist(() => this.release(id, call, claim.id));
         return undefined;
       }
       // The call has run, so an answer that cannot be stored must not fail it.
       const ran = answer;
-      const outcomes = await orNone(() => toOutcomes(ran, call));
-      await persist(() => settle(id, call, claim.id, outcomes));
+      const outcomes = await orNone(() => this.toOutcomes(ran, call));
+      await persist(() => this.settle(id, call, claim.id, outcomes));
       return answer;
-    }
+    };
 
-    const take = () => keys.put(id, call.view.principal.id, { hash: call.hash, claim });
+    const take = () => this.keys.put(id, call.view.principal.id, { hash: call.hash, claim });
     const isTaken = await take().catch(async (error: unknown) => {
       // The key may have been inserted although the statement seemed to fail.
-      await persist(() => release(id, call, claim.id));
+      await persist(() => this.release(id, call, claim.id));
       throw error;
     });
     if (isTaken) return runClaimed();
-    const answer = await follow(id, call);
+    const answer = await this.follow(id, call);
     if (answer) return answer as T;
     // Released or expired meanwhile, or never there because there is no room.
     if (await take()) return runClaimed();
     throw problem("KEYS_EXHAUSTED", { name: call.name, hours: KEEP_HOURS });
   }
-
-  return {
-    once: async (call, run, neverRan) => {
-      const id = contentHash({ principalId: call.view.principal.id, key: call.key });
-      for (let here = running.get(id); here; here = running.get(id)) {
-        if (here.hash !== call.hash) throw otherCall();
-        const answered = (await here.answer) as Awaited<ReturnType<typeof run>>;
-        // A call that did not begin leaves its key to the next one.
-        if (answered !== undefined) return answered;
-      }
-      const answer = claimAndRun(id, call, run, neverRan);
-      running.set(id, { hash: call.hash, answer });
-      try {
-        return await answer;
-      } finally {
-        running.delete(id);
-      }
-    },
-  };
 }
 
 function orNone(make: () => Promise<KeyOutcome[]>): Promise<KeyOutcome[]> {

@@ -77,6 +77,7 @@ export async function serveConsole(
     settings,
     consents,
     isPerson: ({ request }) => sessions.find(request) !== undefined,
+    runsScripts: server.runsScripts,
     createLink,
   });
   const mount: Mount = {

@@ -12,6 +12,8 @@ import type { RequestContext } from "./request.ts";
 import type { SealedStates } from "./sealed-state.ts";
 
 const KEY = "approval";
+/** In the `_meta` of a question: the server and the tool, for clients that keep records of questions. */
+const TOOL_META_KEY = "keyhole/tool";
 const PAGE_CHARS = 4_000;
 /**
  * Clients that show a form without fields as a choice of one key. Others may hang on it, or accept it by themselves like
@@ -68,6 +70,7 @@ export function toQuestion(
   const oneKey = isOneKey(client);
   const pages = pagesOf(question);
   const op = visible(question.op);
+  const [server, ...tool] = question.op.split(".");
   const message =
     pages.length === 0
       ? `Run ${op} with ${visible(JSON.stringify(question.args))}?`
@@ -83,7 +86,9 @@ export function toQuestion(
     requestState: states.approvalState(question, { pages: pages.length, approved: used }),
     inputRequests: {
       ...Object.fromEntries(parts),
-      [KEY]: toForm(message, oneKey || { title: "Approve", description: "Run exactly this call" }),
+      [KEY]: toForm(message, oneKey || { title: "Approve", description: "Run exactly this call" }, {
+        [TOOL_META_KEY]: { server, tool: tool.join(".") },
+      }),
     },
   });
 }
@@ -93,8 +98,13 @@ function isOneKey(client: string | undefined): boolean {
 }
 
 /** A question with a checkbox of these words, or without fields, so that accepting it is the answer. */
-function toForm(message: string, box: true | { readonly title: string; readonly description: string }) {
+function toForm(
+  message: string,
+  box: true | { readonly title: string; readonly description: string },
+  _meta?: Readonly<Record<string, unknown>>,
+) {
   return inputRequired.elicit({
+    ...(_meta && { _meta }),
     message,
     requestedSchema:
       box === true

@@ -12,6 +12,7 @@ import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { NativeNames } from "../../core/surfaces/native-tools.ts";
+import { surfaceTools } from "../../core/surfaces/surface.ts";
 import type { Surface } from "../../core/surfaces/surface-names.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -67,6 +68,8 @@ export interface McpServerOptions {
 /** A gateway as an MCP server: the same tools over HTTP and stdio, in every revision that clients speak. */
 export interface McpServer {
   readonly maxBodyBytes: number;
+  /** Whether its surface has the tool that runs scripts. */
+  readonly runsScripts: boolean;
   /**
    * Answers one request over Streamable HTTP. It trusts its caller: `serveHttp` puts the checks in front. A `body`
    * that the caller has read is not read again.
@@ -157,6 +160,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
 
   return {
     maxBodyBytes,
+    runsScripts: surfaceTools(menu).some(({ operation }) => operation === "run"),
     fetch: async (request, caller = {}) => {
       const given = caller.principal ?? options.principal;
       const principal = given ?? (await faceApiOf(gateway).view("usable")).principal;

@@ -74,19 +74,8 @@ export async function createProtocolServer(
   given: Principal | undefined,
   connection?: ServerConnection,
 ): Promise<Server> {
-  const { gateway, states, listings, listTtlMs, tasks } = parts;
-  const first = await listings.for(given);
-  /** Without a connection the server lives for one request and keeps its first catalog. */
-  const callerOf = (principal: Principal | undefined) => {
-    if (!connection) return Promise.resolve(first);
-    connection.principal = principal ?? given;
-    return listings.for(connection.principal);
-  };
-  /** Lists of what servers offer wait a while for those that are starting. */
-  const wholeOf = async (principal: Principal | undefined) => {
-    await faceApiOf(gateway).view("complete");
-    return connection ? callerOf(principal) : listings.for(given);
-  };
+  const { states, listTtlMs, tasks } = parts;
+  const first = await parts.listings.for(given);
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
   const server = new Server(
     { name: parts.name, version: parts.version },
@@ -109,51 +98,104 @@ export async function createProtocolServer(
       },
     },
   );
-  const knownClient = () => {
+  const endpoint = new ProtocolEndpoint(parts, server, given, first, connection);
+  addToolMethods(endpoint);
+  addReadMethods(endpoint);
+  addSkillMethods(endpoint, cached);
+  return server;
+}
+
+/** A server of the protocol, with the callers of its requests. */
+class ProtocolEndpoint {
+  readonly parts: ServerParts;
+  readonly server: Server;
+  readonly connection: ServerConnection | undefined;
+  private readonly given: Principal | undefined;
+  private readonly first: Caller;
+
+  constructor(
+    parts: ServerParts,
+    server: Server,
+    given: Principal | undefined,
+    first: Caller,
+    connection: ServerConnection | undefined,
+  ) {
+    this.parts = parts;
+    this.server = server;
+    this.given = given;
+    this.first = first;
+    this.connection = connection;
+  }
+
+  /** Without a connection the server lives for one request and keeps its first catalog. */
+  callerOf(principal: Principal | undefined): Promise<Caller> {
+    const { connection } = this;
+    if (!connection) return Promise.resolve(this.first);
+    connection.principal = principal ?? this.given;
+    return this.parts.listings.for(connection.principal);
+  }
+
+  /** Lists of what servers offer wait a while for those that are starting. */
+  async wholeOf(principal: Principal | undefined): Promise<Caller> {
+    await faceApiOf(this.parts.gateway).view("complete");
+    return this.connection ? this.callerOf(principal) : this.parts.listings.for(this.given);
+  }
+
+  knownClient() {
+    const { server } = this;
     const facts = { capabilities: server.getClientCapabilities(), client: server.getClientVersion()?.name };
-    const session = connection?.session?.();
+    const session = this.connection?.session?.();
     return session ? session.then((handle) => ({ ...facts, session: handle })) : facts;
-  };
+  }
+
+  /** Loads an entry for a request. */
+  load<T extends object>(
+    context: ServerContext,
+    target: string | undefined,
+    find: (caller: Caller) => Promise<Loading<T>>,
+  ) {
+    const { parts } = this;
+    const { clock, publish } = faceApiOf(parts.gateway);
+    const findCaller = () => this.wholeOf(principalOf(context));
+    return answerRequest(
+      fromContext(context),
+      target,
+      { clock, publish, findCaller, knownClient: () => this.knownClient() },
+      async (caller, request) => {
+        const { entry, params, show } = await find(caller);
+        return load(parts, entry, params, request, show);
+      },
+    );
+  }
+
+  /** One page of a list that servers contribute to. */
+  async pageOf(
+    list: "prompts" | "resources" | "templates" | "skills",
+    field: string,
+    cursor: string | undefined,
+    context: ServerContext,
+  ) {
+    const { listing } = await this.wholeOf(principalOf(context));
+    const { page, ...next } = toPage<object>(listing[list], listing.version, cursor);
+    return { [field]: page, ...next };
+  }
+}
+
+function addToolMethods(endpoint: ProtocolEndpoint): void {
+  const { parts, server, connection } = endpoint;
+  const { gateway, tasks } = parts;
+  const callerOf = (principal: Principal | undefined) => endpoint.callerOf(principal);
+  const knownClient = () => endpoint.knownClient();
   const followSdk = connection ? connection.followSdk : parts.followSdk;
   const answerCall = createAnswerCall(parts, { callerOf, knownClient });
   /** Sends log messages above the level that the client has set. */
   const log: ClientRequest["log"] = (level, data, logger) =>
     server.sendLoggingMessage({ level, data, logger });
   const answer = followSdk?.(answerCall, { revision: connection?.revision ?? "modern", log }) ?? answerCall;
-  /** Loads an entry for a request. */
-  const loaded = async <T extends object>(
-    context: ServerContext,
-    target: string | undefined,
-    find: (caller: Caller) => Promise<Loading<T>>,
-  ) => {
-    const { clock, publish } = faceApiOf(gateway);
-    const findCaller = () => wholeOf(principalOf(context));
-    return answerRequest(
-      fromContext(context),
-      target,
-      { clock, publish, knownClient, findCaller },
-      async (caller, request) => {
-        const { entry, params, show } = await find(caller);
-        return load(parts, entry, params, request, show);
-      },
-    );
-  };
-
-  /** One page of a list that servers contribute to. */
-  const pageOf = async (
-    list: "prompts" | "resources" | "templates" | "skills",
-    field: string,
-    cursor: string | undefined,
-    context: ServerContext,
-  ) => {
-    const { listing } = await wholeOf(principalOf(context));
-    const { page, ...next } = toPage<object>(listing[list], listing.version, cursor);
-    return { [field]: page, ...next };
-  };
-
   server.setRequestHandler("tools/list", async ({ params }, context) => {
     // Only the native surface has tasks, and lists the tools of the servers.
-    const { listing, principal } = await (tasks ? wholeOf : callerOf)(principalOf(context));
+    const asking = principalOf(context);
+    const { listing, principal } = await (tasks ? endpoint.wholeOf(asking) : callerOf(asking));
     const { tools, version } = listing;
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
@@ -170,15 +212,19 @@ export async function createProtocolServer(
     addTaskMethods(server, tasks, async (context) =>
       gateway.view({ principal: (await callerOf(principalOf(context))).principal }),
     );
+}
 
+function addReadMethods(endpoint: ProtocolEndpoint): void {
+  const { server, connection } = endpoint;
+  const { gateway } = endpoint.parts;
   for (const [method, list, field] of LISTS) {
     const answerList = ({ params }: { params?: { cursor?: string } }, context: ServerContext) =>
-      pageOf(list, field, params?.cursor, context);
+      endpoint.pageOf(list, field, params?.cursor, context);
     // The compiler cannot match each method of the table with its own result.
     server.setRequestHandler(method, answerList as never);
   }
   server.setRequestHandler("prompts/get", async ({ params }, context) =>
-    loaded(context, params.name, async ({ listing }) => {
+    endpoint.load(context, params.name, async ({ listing }) => {
       const entry = listing.promptEntries.get(params.name);
       if (!entry) throw unknownName("prompt", params.name);
       const args = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
@@ -187,7 +233,7 @@ export async function createProtocolServer(
   );
 
   server.setRequestHandler("resources/read", async ({ params }, context) =>
-    loaded(context, undefined, async ({ listing, principal }) => {
+    endpoint.load(context, undefined, async ({ listing, principal }) => {
       const view = await gateway.view({ principal });
       const found = findResource(params.uri, listing, (uri) => findAddress(view, uri));
       if (!found) throw unknownResource(params.uri);
@@ -197,7 +243,7 @@ export async function createProtocolServer(
   );
   server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
     // Any address gets the same answer. Changes of a document are told to those who may see it.
-    await callerOf(principalOf(context));
+    await endpoint.callerOf(principalOf(context));
     if ((connection?.subscribed.size ?? 0) < MAX_SUBSCRIPTIONS) connection?.subscribed.add(params.uri);
     return {};
   });
@@ -205,24 +251,30 @@ export async function createProtocolServer(
     connection?.subscribed.delete(params.uri);
     return {};
   });
-
-  server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }, context) => ({
-    ...(await pageOf("skills", "skills", cursor, context)),
-    ...cached,
-  }));
-  server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }, context) => {
-    const skill = (await wholeOf(principalOf(context))).listing.skills.find((one) => one.uri === uri);
-    if (!skill) throw unknownName("skill", uri);
-    return { skill, ...cached };
-  });
-
   server.setRequestHandler("completion/complete", async ({ params }, context) => {
     const { ref, argument } = params;
-    const { promptEntries, templateEntries } = (await wholeOf(principalOf(context))).listing;
+    const { promptEntries, templateEntries } = (await endpoint.wholeOf(principalOf(context))).listing;
     const entry = ref.type === "ref/prompt" ? promptEntries.get(ref.name) : templateEntries.get(ref.uri);
     return complete(entry, argument, params.context?.arguments ?? {}, context.mcpReq.signal);
   });
-  return server;
+}
+
+function addSkillMethods(
+  endpoint: ProtocolEndpoint,
+  cached: { readonly ttlMs: number; readonly cacheScope: "private" },
+): void {
+  const { server } = endpoint;
+  server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }, context) => ({
+    ...(await endpoint.pageOf("skills", "skills", cursor, context)),
+    ...cached,
+  }));
+  server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }, context) => {
+    const skill = (await endpoint.wholeOf(principalOf(context))).listing.skills.find(
+      (one) => one.uri === uri,
+    );
+    if (!skill) throw unknownName("skill", uri);
+    return { skill, ...cached };
+  });
 }
 
 /** An entry to load, and the form of its content. */

@@ -17,13 +17,15 @@ export type Survey = Awaited<ReturnType<typeof surveyServers>>;
 
 /** Reads what the servers of a config and of the settings run and offer, from fresh listings or from the servers. */
 export async function surveyServers({ config, servers: wanted, refresh }: SurveyOptions) {
-  const { options, servers, loaded, settings } = await openConfig({ config, everyProfile: true });
+  const { options, servers, loaded, settings, recipes } = await openConfig({ config, everyProfile: true });
   const named = options.sources.filter(({ id }) => wanted.includes(serverName(id)));
   const sources = wanted.length > 0 && named.length === wanted.length ? named : options.sources;
   const audit = await openConfiguredAudit();
   const principal = { id: localUser(), scopes: [], allowWrite: false };
   const { pins } = options;
-  const { gateway, close } = openGateway({ options: { sources, pins, principal, ...(audit && { audit }) } });
+  const { gateway, close } = openGateway({
+    options: { sources, pins, principal, recipes, ...(audit && { audit }) },
+  });
   const consents = openConsents();
   const programs = servers.filter((server) => sources.includes(server)).map((server) => server.program());
   const failures = await listSources(gateway, ({ isFresh }) => refresh || !isFresh);

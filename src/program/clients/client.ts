@@ -31,10 +31,40 @@ export interface Client {
   readonly dialect: Dialect;
   /** Whether another part of the config switches a server off. */
   isOff?(config: unknown, name: string): boolean;
+  /** The rules of the client about tools, beside those in the entries of its servers. */
+  readonly rules?: ClientRules;
+  /**
+   * How Keyhole's entry asks for variables, of a client that does not pass its whole environment on to servers. `none`:
+   * it passes none of the person's.
+   */
+  readonly variables?: "none" | ((names: readonly string[]) => PlainObject);
   /** Keyhole's entry, as the client wants it, with its switch that keeps the few tools loaded. */
   entry(program: Program): PlainObject;
   /** How it lists the tools of its servers, by model if that differs. Absent: nobody has measured it or written it down. */
   readonly lists?: readonly ClientListing[];
+}
+
+/** How a client denies, asks about and allows calls of tools. */
+export interface ClientRules {
+  /** The files with rules, the first to count first. */
+  files(machine: ClientMachine): readonly ClientRuleFile[];
+  read(config: unknown): readonly ClientRule[];
+  /** The beginnings of the client's names for the tools of a server. */
+  prefixes(server: string): readonly string[];
+  /** Whether the last rule that fits counts. Otherwise the strictest does. */
+  readonly lastCounts?: boolean;
+}
+
+export type ClientRuleFile = Pick<ConfigLocation, "scope" | "path" | "format">;
+
+export interface ClientRule {
+  /** The client's names of tools, or patterns of them with `*` and `?`. */
+  readonly names: readonly string[];
+  readonly does: "deny" | "ask" | "allow";
+  /** The rule as a person finds it in the file. */
+  readonly as: string;
+  /** Why Keyhole cannot keep the rule. */
+  readonly but?: string;
 }
 
 /** How a client puts the tools of its servers into each request to its model. */

@@ -1,8 +1,26 @@
+import { existsSync, readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
-import type { Client, ClientListing, ClientMachine, ConfigLocation, Program } from "./client.ts";
+import type {
+  Client,
+  ClientListing,
+  ClientMachine,
+  ClientRuleFile,
+  ConfigLocation,
+  Program,
+} from "./client.ts";
 import { CLINE, CODEX, CONTINUE, GEMINI, GOOSE, OPENCODE, STANDARD, ZED } from "./dialects.ts";
 import type { FormatName } from "./formats/format.ts";
+import {
+  CLAUDE_RULES,
+  CONTINUE_RULES,
+  CURSOR_RULES,
+  GEMINI_RULES,
+  GOOSE_RULES,
+  OPENCODE_RULES,
+  QWEN_RULES,
+  ZED_RULES,
+} from "./rule-dialects.ts";
 
 /** The date of `lists` below: clients change their ways often. Cursor is as documented, the others were measured. */
 export const LISTS_DATE = "November 2026";
@@ -22,6 +40,15 @@ export const CLIENTS: readonly Client[] = [
       ];
     },
     dialect: STANDARD,
+    rules: {
+      ...CLAUDE_RULES,
+      files: ({ home, env, project, platform }) => [
+        user(join(managedFolder(platform), "managed-settings.json"), []),
+        user(join(folderOf(env.CLAUDE_CONFIG_DIR, join(home, ".claude")), "settings.json"), []),
+        inProject(join(project, ".claude", "settings.json"), []),
+        inProject(join(project, ".claude", "settings.local.json"), []),
+      ],
+    },
     lists: [{ shows: "names", loads: 1 }],
     entry: (program) => ({ type: "stdio", ...plain(program), alwaysLoad: true }),
   },
@@ -32,6 +59,7 @@ export const CLIENTS: readonly Client[] = [
       user(join(appFolder(machine), "Claude", "claude_desktop_config.json"), ["mcpServers"]),
     ],
     dialect: STANDARD,
+    variables: "none",
     entry: plain,
   },
   {
@@ -52,6 +80,15 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".cursor", "mcp.json"), ["mcpServers"]),
     ],
     dialect: STANDARD,
+    rules: {
+      ...CURSOR_RULES,
+      files: ({ home, project }) => [
+        user(join(home, ".cursor", "permissions.json"), []),
+        user(join(home, ".cursor", "cli-config.json"), []),
+        inProject(join(project, ".cursor", "permissions.json"), []),
+        inProject(join(project, ".cursor", "cli.json"), []),
+      ],
+    },
     lists: [{ shows: "names", loads: 1 }],
     entry: plain,
   },
@@ -63,6 +100,7 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".codex", "config.toml"), ["mcp_servers"], "toml"),
     ],
     dialect: CODEX,
+    variables: (names) => ({ env_vars: names }),
     lists: [
       { when: "gpt-5.5", shows: "search", loads: 4 },
       { when: "other models", ...WHOLE },
@@ -78,6 +116,8 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".gemini", "settings.json"), ["mcpServers"]),
     ],
     dialect: GEMINI,
+    rules: { ...GEMINI_RULES, files: (machine) => settingsAndPolicies(machine, ".gemini") },
+    variables: (names) => ({ env: Object.fromEntries(names.map((name) => [name, `$${name}`])) }),
     lists: [WHOLE],
     isOff: isExcluded,
     entry: plain,
@@ -90,6 +130,7 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".qwen", "settings.json"), ["mcpServers"]),
     ],
     dialect: GEMINI,
+    rules: { ...QWEN_RULES, files: (machine) => settingsAndPolicies(machine, ".qwen") },
     lists: [{ shows: "summaries", loads: 1 }],
     isOff: isExcluded,
     entry: (program) => ({ ...plain(program), alwaysLoadTools: true }),
@@ -97,16 +138,9 @@ export const CLIENTS: readonly Client[] = [
   {
     name: "opencode",
     title: "opencode",
-    places: ({ home, env, project }) => {
-      const own = join(folderOf(env.XDG_CONFIG_HOME, join(home, ".config")), "opencode");
-      return [
-        user(join(own, "opencode.json"), ["mcp"]),
-        user(join(own, "opencode.jsonc"), ["mcp"]),
-        inProject(join(project, "opencode.json"), ["mcp"]),
-        inProject(join(project, "opencode.jsonc"), ["mcp"]),
-      ];
-    },
+    places: opencodeFiles,
     dialect: OPENCODE,
+    rules: { ...OPENCODE_RULES, files: opencodeFiles },
     lists: [WHOLE],
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
   },
@@ -129,13 +163,9 @@ export const CLIENTS: readonly Client[] = [
   {
     name: "zed",
     title: "Zed",
-    places: (machine) => [
-      user(join(configFolder(machine), onWindows(machine, "Zed", "zed"), "settings.json"), [
-        "context_servers",
-      ]),
-      inProject(join(machine.project, ".zed", "settings.json"), ["context_servers"]),
-    ],
+    places: zedFiles,
     dialect: ZED,
+    rules: { ...ZED_RULES, files: zedFiles },
     entry: (program) => ({ ...plain(program), env: {} }),
   },
   {
@@ -151,6 +181,7 @@ export const CLIENTS: readonly Client[] = [
       ];
     },
     dialect: CLINE,
+    variables: (names) => ({ env: Object.fromEntries(names.map((name) => [name, `\${env:${name}}`])) }),
     lists: [WHOLE],
     // Without it Cline gives a server less than three seconds to start.
     entry: (program) => ({ ...plain(program), timeout: 300 }),
@@ -160,17 +191,23 @@ export const CLIENTS: readonly Client[] = [
     title: "Continue",
     places: ({ home }) => [user(join(home, ".continue", "config.yaml"), ["mcpServers"], "yaml")],
     dialect: CONTINUE,
+    rules: {
+      ...CONTINUE_RULES,
+      files: ({ home }) => [user(join(home, ".continue", "permissions.yaml"), [], "yaml")],
+    },
     lists: [WHOLE],
     entry: plain,
   },
   {
     name: "goose",
     title: "Goose",
-    places: (machine) => {
-      const own = onWindows(machine, join("Block", "goose", "config"), "goose");
-      return [user(join(configFolder(machine), own, "config.yaml"), ["extensions"], "yaml")];
-    },
+    places: (machine) => [user(join(gooseFolder(machine), "config.yaml"), ["extensions"], "yaml")],
     dialect: GOOSE,
+    rules: {
+      ...GOOSE_RULES,
+      files: (machine) => [user(join(gooseFolder(machine), "permission.yaml"), [], "yaml")],
+    },
+    variables: (names) => ({ env_keys: names }),
     entry: ({ command, args }) => ({
       type: "stdio",
       name: "keyhole",
@@ -181,6 +218,48 @@ export const CLIENTS: readonly Client[] = [
     }),
   },
 ];
+
+function opencodeFiles({ home, env, project }: ClientMachine): ConfigLocation[] {
+  const own = join(folderOf(env.XDG_CONFIG_HOME, join(home, ".config")), "opencode");
+  const names = ["opencode.json", "opencode.jsonc"];
+  return [
+    ...names.map((name) => user(join(own, name), ["mcp"])),
+    ...names.map((name) => inProject(join(project, name), ["mcp"])),
+  ];
+}
+
+function zedFiles(machine: ClientMachine): ConfigLocation[] {
+  const own = join(configFolder(machine), onWindows(machine, "Zed", "zed"));
+  return [
+    user(join(own, "settings.json"), ["context_servers"]),
+    inProject(join(machine.project, ".zed", "settings.json"), ["context_servers"]),
+  ];
+}
+
+function gooseFolder(machine: ClientMachine): string {
+  return join(configFolder(machine), onWindows(machine, join("Block", "goose", "config"), "goose"));
+}
+
+/** The folder of settings that an administrator gives to Claude Code. */
+function managedFolder(platform: NodeJS.Platform): string {
+  if (platform === "win32") return "C:\\Program Files\\ClaudeCode";
+  return platform === "darwin" ? "/Library/Application Support/ClaudeCode" : "/etc/claude-code";
+}
+
+/** The settings of Gemini CLI or Qwen Code, and the policies beside them. */
+function settingsAndPolicies({ home, project }: ClientMachine, folder: string): ClientRuleFile[] {
+  const within = (base: string, toFile: typeof user) => [
+    toFile(join(base, folder, "settings.json"), []),
+    ...policiesIn(join(base, folder, "policies")).map((path) => toFile(path, [], "toml")),
+  ];
+  return [...within(home, user), ...within(project, inProject)];
+}
+
+function policiesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.endsWith(".toml"));
+  return names.sort().map((name) => join(folder, name));
+}
 
 /** Gemini CLI and Qwen Code also have lists of allowed and excluded servers. */
 function isExcluded(config: unknown, name: string): boolean {
@@ -208,7 +287,7 @@ function appFolder(machine: ClientMachine): string {
 
 function configFolder(machine: ClientMachine): string {
   const { home, env } = machine;
-  const roaming = folderOf(env.APPDATA, join(home, "AppData", "Roaming"));
+  const roaming = env.APPDATA || join(home, "AppData", "Roaming");
   return onWindows(machine, roaming, folderOf(env.XDG_CONFIG_HOME, join(home, ".config")));
 }
 

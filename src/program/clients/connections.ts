@@ -7,7 +7,6 @@ import { readConfig, unusable } from "./edit-config.ts";
 import { readText } from "./find-configs.ts";
 import { refused } from "./formats/format.ts";
 import type { ConnectionPlan, FileChange } from "./plan-connection.ts";
-import type { EarlierConnections } from "./plan-profiles.ts";
 import {
   editSchema,
   profilesIn,
@@ -35,12 +34,10 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return records;
   }
 
-  /** Reads which part of Keyhole's config is the client's. */
-  async function earlier(client: string): Promise<EarlierConnections> {
+  /** The profiles in Keyhole's config that connections of the client have made. */
+  async function profilesOf(client: string): Promise<string[]> {
     const records = [...(await readAll()).values()].filter((record) => record.client === client);
-    const profiles = records.flatMap(({ own }) => (own ? profilesIn(own).map(([name]) => name) : []));
-    const servers = profiles.length > 0 ? [] : records.flatMap(({ uses }) => uses);
-    return { profiles: [...new Set(profiles)], servers };
+    return [...new Set(records.flatMap(({ own }) => (own ? profilesIn(own).map(([name]) => name) : [])))];
   }
 
   /**
@@ -48,7 +45,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
    *
    * @throws CLIENT_CONFIG_INVALID if a file changed since it was planned.
    */
-  async function make({ client, files, own, uses }: ConnectionPlan): Promise<string> {
+  async function make({ client, files, own, uses, rulesHash }: ConnectionPlan): Promise<string> {
     const all = [...files, ...(own ? [own] : [])];
     for (const { path, before } of all) {
       if ((await readText(path)) === before) continue;
@@ -62,6 +59,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
       files: await Promise.all(files.map((file, index) => keep(file, join(place, `${index + 1}-before`)))),
       ...(own && { own: await keep(own, join(place, "keyhole-before")) }),
       uses: [...uses],
+      rules: rulesHash,
       added: Object.keys(own?.edits[0]?.set ?? {}),
     };
     await save(place, record);
@@ -133,7 +131,13 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     return [...new Set([...(await readAll()).values()].map(({ client }) => client))];
   }
 
-  return { earlier, make, planUndo, undo, clients };
+  /** The hash of a client's rules about tools when it was connected last. Undefined if it is not, or was before rules were read. */
+  async function rulesOf(client: string): Promise<string | undefined> {
+    const records = [...(await readAll()).values()].filter((record) => record.client === client);
+    return records.at(-1)?.rules;
+  }
+
+  return { profilesOf, make, planUndo, undo, clients, rulesOf };
 }
 
 /** A file before and after connections are undone. Without a text, there is no file. */

@@ -41,13 +41,15 @@ export const STANDARD: Dialect = {
   },
 };
 
-/** Gemini CLI also writes `$NAME`. */
+/** Gemini CLI also writes `$NAME`, and asks nothing about servers that it trusts. */
 export const GEMINI: Dialect = {
-  ...STANDARD,
+  fields: { ...STANDARD.fields, trust: { to: (trust) => neverAsking(trust === true ? ["*"] : []) } },
   variables: (text) => text.replace(/\$([A-Za-z_]\w*)/g, (_, name: string) => `\${${name}}`),
 };
 
-export const CLINE: Dialect = { fields: { ...STANDARD.fields, timeout: seconds } };
+export const CLINE: Dialect = {
+  fields: { ...STANDARD.fields, timeout: seconds, autoApprove: { to: neverAsking } },
+};
 
 export const OPENCODE: Dialect = {
   fields: {
@@ -72,7 +74,9 @@ export const CODEX: Dialect = {
     tool_timeout_sec: seconds,
     ...ignored("startup_timeout_sec", "startup_timeout_ms", "omit_tools_from", "required"),
     ...ignored("supports_parallel_tool_calls"),
-    ...lost("default_tools_approval_mode", "tools", "scopes", "oauth_resource"),
+    default_tools_approval_mode: { to: (mode) => toAsks({ "*": { approval_mode: mode } }) },
+    tools: { to: toAsks },
+    ...lost("scopes", "oauth_resource"),
   },
 };
 
@@ -141,6 +145,21 @@ function toCommand(given: unknown): PlainObject {
 function toTimeout(count: unknown, unitMs: number): PlainObject {
   const timeoutMs = Math.round(Number(count) * unitMs);
   return timeoutMs > 0 && Number.isSafeInteger(timeoutMs) ? { timeoutMs } : {};
+}
+
+function neverAsking(tools: unknown): PlainObject {
+  const names = listOf(tools).map(String);
+  return names.length === 0 ? {} : { askTools: Object.fromEntries(names.map((name) => [name, "never"])) };
+}
+
+/** Codex's approvals by tool. With `auto`, Keyhole decides as for any tool. */
+function toAsks(tools: unknown): PlainObject {
+  const asks = Object.entries(fieldsOf(tools)).flatMap(([tool, part]) => {
+    const { approval_mode: mode = "auto" } = fieldsOf(part);
+    if (mode === "auto") return [];
+    return [[tool, mode === "approve" ? "never" : mode === "writes" ? mode : "always"]];
+  });
+  return asks.length === 0 ? {} : { askTools: Object.fromEntries(asks) };
 }
 
 /** Passes on the person's own variables of these names. */

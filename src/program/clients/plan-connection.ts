@@ -1,4 +1,7 @@
+import type { PlainObject } from "../../base/util/plain-object.ts";
+import { strictest, toolRules } from "../../sources/mcp/config/overrides.ts";
 import type { McpServerConfig } from "../../sources/mcp/config/server-config.ts";
+import { carryRules, findRules } from "./carry-rules.ts";
 import type { Client, ClientMachine, ConfigLocation, Program } from "./client.ts";
 import { editConfig, readConfig } from "./edit-config.ts";
 import { type FoundConfig, findConfigs, KEYHOLE, readText } from "./find-configs.ts";
@@ -9,6 +12,7 @@ import {
   type ProfileOptions,
   type ProfileServer,
   planProfiles,
+  withoutNever,
 } from "./plan-profiles.ts";
 import type { FoundServer } from "./read-server.ts";
 
@@ -37,6 +41,12 @@ export interface ConnectionPlan {
   readonly staying: readonly FoundServer[];
   /** Configs of projects that are left alone. */
   readonly projects: readonly FoundConfig[];
+  /** Sentences about the client's rules that Keyhole does not keep, or keeps in another way. */
+  readonly ruleNotes: readonly string[];
+  /** Changes with the client's rules about tools. */
+  readonly rulesHash: string;
+  /** Variables that the client's servers use and that may not reach them. */
+  readonly unset: readonly string[];
 }
 
 export interface PlanOptions extends Partial<Pick<ProfileOptions, "sharing" | "sharesAll" | "earlier">> {
@@ -56,7 +66,7 @@ export interface PlanOptions extends Partial<Pick<ProfileOptions, "sharing" | "s
  */
 export async function planConnection(client: Client, options: PlanOptions): Promise<ConnectionPlan> {
   const { machine, program, ownPath, withProjects = false } = options;
-  const { sharing = [], sharesAll = false, earlier = { profiles: [], servers: [] } } = options;
+  const { sharing = [], sharesAll = false, earlier = [] } = options;
   const found = await findConfigs([client], machine);
   const users = found.filter(({ place }) => place.scope === "user");
   const projects = found.filter(({ place }) => place.scope === "project");
@@ -67,10 +77,17 @@ export async function planConnection(client: Client, options: PlanOptions): Prom
 
   const ownText = await readText(ownPath);
   const wanted = new Map(written.map((place) => [profileOf(place, client), [] as MovableServer[]]));
+  const rules = await findRules(client, machine);
+  const ruleNotes = new Set(rules.unread);
   for (const { place, servers } of chosen)
-    for (const server of servers)
-      if (isMovable(server))
-        wanted.get(profileOf(place, client))!.push({ ...server, isOfProject: place.scope === "project" });
+    for (const server of servers.filter(isMovable)) {
+      const isOfProject = place.scope === "project";
+      const carried = carryRules(client, server.name, rules);
+      for (const note of carried.notes) ruleNotes.add(note);
+      const entry = toolRules(server.config);
+      const tools = strictest([isOfProject ? withoutNever(entry) : entry, carried.tools]);
+      wanted.get(profileOf(place, client))!.push({ ...server, isOfProject, tools });
+    }
   const profiles = planProfiles(await readConfig("json", ownText ?? ""), wanted, {
     client: client.name,
     home: machine.home,
@@ -86,10 +103,11 @@ export async function planConnection(client: Client, options: PlanOptions): Prom
       const { at, scope } = place;
       const servers = found.find((one) => one.place === place)?.servers ?? [];
       const args = [...program.args, "--profile", profiles.names.get(profileOf(place, client))!];
+      const names = profiles.variables.get(profileOf(place, client))!;
       return {
         at,
         remove: servers.filter(isMovable).map(({ name }) => name),
-        set: scope === "user" ? { [KEYHOLE]: client.entry({ ...program, args }) } : {},
+        set: scope === "user" ? { [KEYHOLE]: entryOf(client, { ...program, args }, names) } : {},
         ...(client.dialect.isList && { isList: true }),
       };
     });
@@ -109,7 +127,16 @@ export async function planConnection(client: Client, options: PlanOptions): Prom
     uses,
     staying: chosen.flatMap(({ servers }) => servers.filter((server) => !isMovable(server))),
     projects: withProjects ? [] : projects.filter(({ servers }) => servers.length > 0),
+    ruleNotes: [...ruleNotes],
+    rulesHash: rules.hash,
+    unset: profiles.needed.filter((name) => client.variables === "none" || machine.env[name] === undefined),
   };
+}
+
+/** Keyhole's entry, with the variables that the client passes on only if they are named. */
+function entryOf({ entry, variables }: Client, program: Program, names: readonly string[]): PlainObject {
+  const isNamed = typeof variables === "function" && names.length > 0;
+  return { ...entry(program), ...(isNamed && variables(names)) };
 }
 
 function isMovable(server: FoundServer): server is FoundServer & { readonly config: McpServerConfig } {

@@ -16,6 +16,7 @@ import {
   readServerConfig,
   withoutRules,
 } from "../../sources/mcp/config/server-config.ts";
+import { variableNamesIn } from "../../sources/mcp/config/to-launch.ts";
 import { toLabel } from "../../sources/mcp/mcp-source.ts";
 import { notFound } from "../terminal/define-command.ts";
 import type { ConfigEdit } from "./formats/format.ts";
@@ -40,13 +41,8 @@ export interface MovedServer extends ProfileServer {
 export interface MovableServer extends FoundServer {
   readonly config: McpServerConfig;
   readonly isOfProject: boolean;
-}
-
-/** The part of Keyhole's config that earlier connections of a client made. */
-export interface EarlierConnections {
-  readonly profiles: readonly string[];
-  /** The servers of a client that was connected before there were profiles. */
-  readonly servers: readonly string[];
+  /** The client's rules about its tools, those of its entry included. */
+  readonly tools: ToolRules;
 }
 
 export interface ProfileOptions {
@@ -56,7 +52,8 @@ export interface ProfileOptions {
   readonly sharing: readonly string[];
   /** Shares every server of Keyhole's config. */
   readonly sharesAll: boolean;
-  readonly earlier: EarlierConnections;
+  /** The profiles that earlier connections of the client made. */
+  readonly earlier: readonly string[];
 }
 
 type RulesByServer = Readonly<Record<string, ServerRules>>;
@@ -78,8 +75,8 @@ export function planProfiles(
   const servers = createServers(present, options);
   const shared = sharedRules(present, profiles, options);
   const plans = [...wanted].map(([base, found]) => {
-    const profile = profileName(base, profiles, options.earlier);
-    const before = rulesBefore(profile, profiles, servers.all, options.earlier);
+    const profile = profileName(base, profiles, options);
+    const before = rulesBefore(profile, profiles, servers.all);
     const moved = moveServers(found, before, servers);
     const known = { ...before, ...moved.rules };
     const added = Object.entries(shared).filter(([name]) => !Object.hasOwn(known, name));
@@ -88,6 +85,7 @@ export function planProfiles(
       base,
       profile,
       moved: moved.servers,
+      used: Object.keys(rules).map((name) => servers.all.get(name)),
       shared: added.map(([name, rule]) => ({ name, config: servers.with(name, rule), notes: [] })),
       uses: Object.keys(rules),
       edits: profileEdits(profiles, profile, before, rules),
@@ -97,6 +95,13 @@ export function planProfiles(
   return {
     /** The name of each wanted profile in Keyhole's config. It differs if the person has a profile of that name. */
     names: new Map(plans.map(({ base, profile }) => [base, profile])),
+    /** The person's variables that the servers of each wanted profile use. */
+    variables: new Map(plans.map(({ base, used }) => [base, variableNamesIn(used)])),
+    /** Those among them that have no default. */
+    needed: variableNamesIn(
+      plans.map(({ used }) => used),
+      true,
+    ),
     moved: plans.flatMap(({ moved }) => moved),
     shared: plans.flatMap(({ shared }): ProfileServer[] => shared),
     uses: [...new Set(plans.flatMap(({ uses }) => uses))],
@@ -125,7 +130,9 @@ function createServers(present: PlainObject, { client, home }: ProfileOptions) {
       if (same !== undefined) return same;
       let name = all.has(label) ? `${label}-${client}` : label;
       for (let count = 2; all.has(name); count += 1) name = `${label}-${client}-${count}`;
-      all.set(name, config);
+      // Rules about questions are for this client alone.
+      const { askTools: _, ...entry } = config;
+      all.set(name, entry);
       programs.set(name, program);
       return name;
     },
@@ -146,26 +153,17 @@ function programKey(config: unknown, home: string): string | undefined {
 }
 
 /** A name that is free or was made by an earlier connection: a profile of the person is left alone. */
-function profileName(base: string, profiles: PlainObject, earlier: EarlierConnections): string {
+function profileName(base: string, profiles: PlainObject, { earlier }: ProfileOptions): string {
   let name = base;
-  const isTaken = () => Object.hasOwn(profiles, name) && !earlier.profiles.includes(name);
+  const isTaken = () => Object.hasOwn(profiles, name) && !earlier.includes(name);
   for (let count = 2; isTaken(); count += 1) name = `${base}-${count}`;
   return name;
 }
 
-function rulesBefore(
-  profile: string,
-  profiles: PlainObject,
-  servers: Servers["all"],
-  earlier: EarlierConnections,
-): RulesByServer {
+function rulesBefore(profile: string, profiles: PlainObject, servers: Servers["all"]): RulesByServer {
+  if (!Object.hasOwn(profiles, profile)) return {};
   // The person may have made it a profile of all servers.
-  if (Object.hasOwn(profiles, profile))
-    return rulesOf(readProfile(profiles, profile)) ?? allAsTheyAre([...servers.keys()]);
-  const names = earlier.servers.filter((name) => servers.has(name));
-  return Object.fromEntries(
-    names.map((name) => [name, toRules(toolRules(servers.get(name)), servers.get(name))]),
-  );
+  return rulesOf(readProfile(profiles, profile)) ?? allAsTheyAre([...servers.keys()]);
 }
 
 /** Gives every server of the client its name in Keyhole's config, and its rules in the profile. */
@@ -187,7 +185,7 @@ function moveServers(found: readonly MovableServer[], before: RulesByServer, ser
     const label = labels.get(name)!;
     const isAlias = label !== name && !labels.has(label) && !Object.hasOwn(before, label);
     // Two files of the client may name it; what one of them forbids stays forbidden.
-    const tools = strictest(group.map(({ server }) => toolRules(server.config)));
+    const tools = strictest(group.map(({ server }) => server.tools));
     const { timeoutMs } = group[0]!.server.config;
     const rule = { ...toRules(tools, entry, timeoutMs), ...(isAlias && { aliases: [label] }) };
     const server: MovedServer = {
@@ -206,14 +204,21 @@ function moveServers(found: readonly MovableServer[], before: RulesByServer, ser
 
 /** The rules that allow exactly these tools, whatever the server's entry allows. */
 function toRules(tools: ToolRules, entry: unknown, timeoutMs?: number): ServerRules {
-  const { disabled = false, ...lists } = tools;
+  const { disabled = false, askTools, ...lists } = tools;
   const needsLists = Object.keys(lists).length === 0 && hasToolLists(entry);
   const isOtherTime = timeoutMs !== undefined && timeoutMs !== field(entry, "timeoutMs");
   return {
     ...((disabled || toolRules(entry).disabled) && { disabled }),
     ...(needsLists ? { excludeTools: [] } : lists),
+    ...(askTools && { askTools }),
     ...(isOtherTime && { timeoutMs }),
   };
+}
+
+/** Rules of a project's file, which others may have written, or of another client spare this client's person no question. */
+export function withoutNever({ askTools = {}, ...tools }: ToolRules): ToolRules {
+  const asked = Object.entries(askTools).filter(([, ask]) => ask !== "never");
+  return { ...tools, ...(asked.length > 0 && { askTools: Object.fromEntries(asked) }) };
 }
 
 /** The servers that are shared by name. If several profiles share one, its strictest rules hold. */
@@ -232,7 +237,7 @@ function sharedRules(
   const all = [...chosen, ...(sharesAll ? [whole] : [])].flatMap((rules) => Object.entries(rules));
   const shared = [...Map.groupBy(all, ([name]) => name)].flatMap(([name, group]) => {
     const entry = present[name];
-    const tools = strictest(group.map(([, rule]) => toolRules(withRules(entry, rule))));
+    const tools = withoutNever(strictest(group.map(([, rule]) => toolRules(withRules(entry, rule)))));
     return entry === undefined || tools.disabled ? [] : [[name, toRules(tools, entry)]];
   });
   return Object.fromEntries(shared);

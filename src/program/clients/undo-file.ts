@@ -139,6 +139,8 @@ export const recordSchema = z.object({
   own: fileSchema.optional(),
   /** The names of the servers in Keyhole's config that the client uses. */
   uses: z.array(z.string()),
+  /** The hash of the client's rules about tools. */
+  rules: z.string().optional(),
   /** Those among them that leave Keyhole's config with the client. */
   added: z.array(z.string()),
 });

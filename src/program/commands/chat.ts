@@ -77,10 +77,10 @@ export const chat = defineCommand({
 async function chatInTerminal(input: ChatCommandInput): Promise<void> {
   await provideCarriedPackages();
   await loadPackage("ai", "keyhole chat", () => import("ai"));
-  const [{ openChat }, { openChatHistory }, { createChat }] = await Promise.all([
+  const [{ openChat }, { openChatHistory }, { Chat }] = await Promise.all([
     import("../open/open-chat.ts"),
     import("../../agent/chat/chat-history.ts"),
-    import("../../agent/tui/create-chat.ts"),
+    import("../../agent/tui/chat.ts"),
   ]);
   const folder = process.cwd();
   const prompt = input.words.join(" ").trim();
@@ -92,7 +92,7 @@ async function chatInTerminal(input: ChatCommandInput): Promise<void> {
     input.continue ? "last" : input.resume,
   );
   const history = await openChatHistory(join(homedir(), ".keyhole", "history.jsonl"), folder);
-  const opened = createChat(agent, {
+  const opened = new Chat(agent, {
     history: history.lines,
     onSent: history.add,
     isFile: (path) =>

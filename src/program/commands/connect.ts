@@ -78,7 +78,7 @@ export async function connectClient(client: Client, options: ConnectOptions): Pr
     withProjects: options.projects ?? false,
     sharing: options.with ?? [],
     sharesAll: options.all ?? false,
-    earlier: await connections.earlier(client.name),
+    earlier: await connections.profilesOf(client.name),
   });
   if (!plan.own && plan.files.every(({ before, after }) => before === after))
     return console.log(`${client.title} is connected already.`);
@@ -196,16 +196,26 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
         `  ${place.path} has ${countOf(servers.length, "server")} of a project: --projects also moves what is there.`,
       ),
     ),
+    ...plan.ruleNotes.map((note) => toVisibleLine(`  ${note}`)),
+    ...plan.unset.map((name) => toVisibleLine(`  ${unsetNote(client, name)}`)),
     "",
     ...[...files, ...(own ? [own] : [])].flatMap((file) => hide(diffOf(file)).split("\n").map(toVisibleLine)),
   ];
+}
+
+const ASKING = { always: "asks    ", writes: "asks if it writes", never: "never asks" } as const;
+
+function unsetNote({ title, variables }: Client, name: string): string {
+  const keep = `keyhole secrets set ${name} keeps it, and \${secret:${name}} refers to it`;
+  if (variables === "none") return `${title} passes ${name} on to no server: ${keep}.`;
+  return `${name} is not set here. It has to be set where ${title} is started, or ${keep}.`;
 }
 
 /** Describes a server: what it runs or reaches, the tools that its config leaves out, and notes for the person. */
 function serverLines(
   title: string,
   {
-    config: { includeTools, excludeTools = [], aliases = [] },
+    config: { includeTools, excludeTools = [], aliases = [], askTools = {}, disabled },
     notes,
   }: Pick<ProfileServer, "config" | "notes">,
   program: ServerProgram,
@@ -215,6 +225,10 @@ function serverLines(
     ...showProgram(program).map((line) => `    ${line}`),
     ...(includeTools ? [`    only     ${includeTools.join(", ")}`] : []),
     ...(excludeTools.length > 0 ? [`    without  ${excludeTools.join(", ")}`] : []),
+    ...(disabled ? ["    off"] : []),
+    ...[...Map.groupBy(Object.keys(askTools), (tool) => askTools[tool]!)].map(
+      ([ask, tools]) => `    ${ASKING[ask]} ${tools.join(", ")}`,
+    ),
     ...(aliases.length > 0 ? [`    alias    ${aliases.join(", ")}`] : []),
     ...notes.map((note) => `    note     ${note}`),
   ].map(toVisibleLine);

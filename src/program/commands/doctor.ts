@@ -4,6 +4,7 @@ import { isProblem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
+import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { checkAnswers } from "../doctor/check-answers.ts";
 import { checkProgram } from "../doctor/check-programs.ts";
 import { checkClients, checkState, type Finding, problemWith, warningOf } from "../doctor/check-state.ts";
@@ -67,9 +68,17 @@ async function* checkServers(opened: OpenedConfig, mayStart: boolean): AsyncGene
     const fix = config === undefined ? `keyhole remove ${label}` : `Remove one of them from ${config}.`;
     yield warningOf(`server ${label}`, cause, fix);
   }
+  const isLimited = ({ runs }: (typeof programs)[number]) => "command" in runs && runs.sandbox !== false;
+  const fault = programs.some(isLimited) ? await isolationFault() : undefined;
+  // Nothing can be installed for it on other systems.
+  if (fault !== undefined && process.platform === "linux")
+    yield warningOf("sandbox", `servers see everything that you can: ${fault}`, INSTALL_SANDBOX);
   const startable = opened.servers.filter(({ label }) => !cannotStart.has(label));
   if (mayStart) yield* checkAnswers(startable, opened.config);
 }
+
+const INSTALL_SANDBOX =
+  "Install bubblewrap (apt-get, dnf, pacman: bubblewrap) and let it make user namespaces; docs/security.md says more.";
 
 function lines({ level, about, cause, fix }: Finding): string[] {
   const mark = level === "problem" ? "✗" : "!";

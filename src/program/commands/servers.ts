@@ -8,6 +8,7 @@ import { showProgram } from "../../core/access/consents.ts";
 import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
 import { DOES } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
+import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
@@ -180,7 +181,9 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
     };
     const state = server ? stateOf(server, cost, config) : "ready";
     const offers = [countOf(tools.length, "tool"), ...others(entries)].join(", ");
-    const runs = server ? showProgram(server.program()) : ["a part of your config"];
+    const runs = server
+      ? [...showProgram(server.program()), ...(await showLimits(server))]
+      : ["a part of your config"];
     return {
       data: { name, state, ...(server && programFacts(server)), tokens, tools, others: others(entries) },
       lines: [
@@ -195,6 +198,15 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
   } finally {
     await close();
   }
+}
+
+/** The sandbox of a server whose config says nothing of one. */
+async function showLimits(server: McpSource): Promise<string[]> {
+  const { runs } = server.program();
+  if ("url" in runs || runs.sandbox === false) return [];
+  const fault = await isolationFault();
+  if (fault !== undefined) return [`sandbox  none on this machine: ${fault}`];
+  return ["sandbox  no private files of yours; writes its folder, caches and the paths named above"];
 }
 
 type ToolRow = ReturnType<typeof toRow>;

@@ -40,158 +40,182 @@ const LONGEST_REASON = "stopped\n".length;
  * session again with the next one: calls that ran are answered with a problem, all other requests are sent again.
  * Rejects if no daemon can be reached.
  */
-export async function relay({ input, output, reach }: RelayOptions): Promise<void> {
-  const pending = new Map<RelayId, PendingRequest>();
+export function relay(options: RelayOptions): Promise<void> {
+  return new Relay(options).run();
+}
+
+class Relay {
+  private readonly input: Readable;
+  private readonly output: Writable;
+  private readonly reach: RelayOptions["reach"];
+  private readonly pending = new Map<RelayId, PendingRequest>();
   /** Questions of a daemon to the client. Each has a number of its own, so that no late answer fits another. */
-  const questions = new Map<RelayId, { readonly socket: Socket; readonly id: RelayId }>();
-  const replay = createHandshakeReplay();
-  const finished = Promise.withResolvers<void>();
-  let socket: Socket | undefined;
-  let connecting: Promise<void> | undefined;
-  let asked = 0;
-  let losses: number[] = [];
-  let isOver = false;
+  private readonly questions = new Map<RelayId, { readonly socket: Socket; readonly id: RelayId }>();
+  private readonly replay = createHandshakeReplay();
+  private readonly finished = Promise.withResolvers<void>();
+  private socket: Socket | undefined;
+  private connecting: Promise<void> | undefined;
+  private asked = 0;
+  private losses: number[] = [];
+  private isOver = false;
+  private readonly fromClient = createLineSplitter({
+    bytes: MAX_LINE_BYTES,
+    refuse: (outline) => this.refuse(outline),
+  });
 
-  const fromClient = createLineSplitter({ bytes: MAX_LINE_BYTES, refuse });
-  input.on("data", (chunk: Buffer) => fromClient(chunk).forEach(takeFromClient));
-  input.once("end", finish).once("close", finish);
-  output.on("error", finish);
+  constructor({ input, output, reach }: RelayOptions) {
+    this.input = input;
+    this.output = output;
+    this.reach = reach;
+  }
 
-  function finish(): void {
-    isOver = true;
-    if (!socket) return void finished.resolve();
-    socket.end();
-    const left = socket;
+  async run(): Promise<void> {
+    const finish = () => this.finish();
+    this.input.on("data", (chunk: Buffer) => {
+      for (const line of this.fromClient(chunk)) this.takeFromClient(line);
+    });
+    this.input.once("end", finish).once("close", finish);
+    this.output.on("error", finish);
+    await this.connectOnce();
+    return this.finished.promise;
+  }
+
+  private finish(): void {
+    this.isOver = true;
+    if (!this.socket) return void this.finished.resolve();
+    this.socket.end();
+    const left = this.socket;
     setTimeout(() => left.destroy(), LEAVE_MS).unref();
   }
 
-  function takeFromClient(line: Buffer): void {
+  private takeFromClient(line: Buffer): void {
     const message = parse(line);
     if (message?.method === undefined && message?.id !== undefined)
-      return void answerQuestion(message, message.id);
-    if (message?.method !== undefined) note(message, line);
+      return void this.answerQuestion(message, message.id);
+    if (message?.method !== undefined) this.note(message, line);
     // A request is among the pending ones, which are sent after the connection is made.
-    if (socket) send(socket, line);
-    else if (message?.id !== undefined) void connectOnce();
+    if (this.socket) this.send(this.socket, line);
+    else if (message?.id !== undefined) void this.connectOnce();
   }
 
-  function refuse(outline: Buffer): void {
+  private refuse(outline: Buffer): void {
     const message = parse(outline);
     // A notification gets no answer. A message that cannot be read may be a request.
     const id = message ? message.id : null;
     if (id === undefined) return;
     const error = { code: INVALID_REQUEST, message: `The message is larger than ${MAX_LINE_BYTES} bytes.` };
-    write(toLine({ jsonrpc: "2.0", id, error }));
+    this.write(toLine({ jsonrpc: "2.0", id, error }));
   }
 
-  function note({ id, method, params }: Message, line: Buffer): void {
-    replay.note(method!, id, line);
-    if (id !== undefined) pending.set(id, { line, isCall: method === "tools/call" });
+  private note({ id, method, params }: Message, line: Buffer): void {
+    this.replay.note(method!, id, line);
+    if (id !== undefined) this.pending.set(id, { line, isCall: method === "tools/call" });
     else if (method === "notifications/cancelled" && params?.requestId !== undefined)
-      pending.delete(params.requestId);
+      this.pending.delete(params.requestId);
   }
 
-  function answerQuestion(message: Message, id: RelayId): void {
-    const question = questions.get(id);
-    questions.delete(id);
-    if (socket && question?.socket === socket) send(socket, toLine({ ...message, id: question.id }));
+  private answerQuestion(message: Message, id: RelayId): void {
+    const question = this.questions.get(id);
+    this.questions.delete(id);
+    if (this.socket && question?.socket === this.socket)
+      this.send(this.socket, toLine({ ...message, id: question.id }));
   }
 
-  function takeFromDaemon(from: Socket, line: Buffer): void {
+  private takeFromDaemon(from: Socket, line: Buffer): void {
     // An answer, which may be large, is passed on before it is read.
-    const message = line.includes('"method"') || replay.mayBeReplayed(line) ? parse(line) : undefined;
-    if (message?.method !== undefined) return void write(renumbered(from, message) ?? line);
-    if (replay.isReplayed(message?.id)) return;
-    write(line);
+    const message = line.includes('"method"') || this.replay.mayBeReplayed(line) ? parse(line) : undefined;
+    if (message?.method !== undefined) return void this.write(this.renumbered(from, message) ?? line);
+    if (this.replay.isReplayed(message?.id)) return;
+    this.write(line);
     const { id } = message ?? parse(line) ?? {};
-    if (id !== undefined) pending.delete(id);
+    if (id !== undefined) this.pending.delete(id);
   }
 
   /** A question of the daemon, or its end, with the question's number. */
-  function renumbered(from: Socket, message: Message): Buffer | undefined {
+  private renumbered(from: Socket, message: Message): Buffer | undefined {
     const { id, method, params } = message;
     if (id !== undefined) {
-      asked += 1;
-      questions.set(asked, { socket: from, id });
-      return toLine({ ...message, id: asked });
+      this.asked += 1;
+      this.questions.set(this.asked, { socket: from, id });
+      return toLine({ ...message, id: this.asked });
     }
     if (method !== "notifications/cancelled") return undefined;
     const [requestId] =
-      [...questions].find(([, one]) => one.socket === from && one.id === params?.requestId) ?? [];
+      [...this.questions].find(([, one]) => one.socket === from && one.id === params?.requestId) ?? [];
     return requestId === undefined ? undefined : toLine({ ...message, params: { ...params, requestId } });
   }
 
-  function connectOnce(): Promise<void> {
-    connecting ??= connect()
+  private connectOnce(): Promise<void> {
+    this.connecting ??= this.connect()
       .catch((error: unknown) => {
-        isOver = true;
-        finished.reject(error);
+        this.isOver = true;
+        this.finished.reject(error);
       })
       .finally(() => {
-        connecting = undefined;
+        this.connecting = undefined;
       });
-    return connecting;
+    return this.connecting;
   }
 
-  async function connect(): Promise<void> {
-    const next = await reach();
-    if (isOver) return void next.destroy();
+  private async connect(): Promise<void> {
+    const next = await this.reach();
+    if (this.isOver) return void next.destroy();
     let reason: ClosingReason | undefined;
     const split = createLineSplitter();
     const take = (line: Buffer) => {
       const text = line.length <= LONGEST_REASON ? line.toString().trimEnd() : "";
       if (text === "moved" || text === "stopped") reason = text;
-      else takeFromDaemon(next, line);
+      else this.takeFromDaemon(next, line);
     };
     next.on("data", (chunk: Buffer) => split(chunk).forEach(take));
     next.on("error", () => {});
-    next.once("close", () => lost(reason));
-    next.on("drain", () => input.resume());
-    const waiting = [...pending].filter(([id]) => !replay.covers(id));
-    socket = next;
-    for (const line of [...replay.lines(pending), ...waiting.map(([, { line }]) => line)]) send(next, line);
+    next.once("close", () => this.lost(reason));
+    next.on("drain", () => this.input.resume());
+    const waiting = [...this.pending].filter(([id]) => !this.replay.covers(id));
+    this.socket = next;
+    for (const line of [...this.replay.lines(this.pending), ...waiting.map(([, { line }]) => line)])
+      this.send(next, line);
     next.resume();
   }
 
-  function lost(reason: ClosingReason | undefined): void {
-    socket = undefined;
-    input.resume();
-    if (isOver) return void finished.resolve();
-    if (reason === undefined) answerCalls();
+  private lost(reason: ClosingReason | undefined): void {
+    this.socket = undefined;
+    this.input.resume();
+    if (this.isOver) return void this.finished.resolve();
+    if (reason === undefined) this.answerCalls();
     // Nobody waits, so the next request starts a daemon that was stopped.
-    if (reason === "stopped" && pending.size === 0) return;
-    void connectOnce();
+    if (reason === "stopped" && this.pending.size === 0) return;
+    void this.connectOnce();
   }
 
-  function answerCalls(): void {
+  private answerCalls(): void {
     const now = performance.now();
-    losses = [...losses.filter((at) => now - at < LOSSES_MS), now];
+    this.losses = [...this.losses.filter((at) => now - at < LOSSES_MS), now];
     const { code, message, next } = problem("DAEMON_LOST");
-    for (const [id, { isCall }] of [...pending]) {
+    for (const [id, { isCall }] of [...this.pending]) {
       if (!isCall) continue;
-      pending.delete(id);
+      this.pending.delete(id);
       const content = [{ type: "text", text: `${code}: ${message}\n${next}` }];
-      write(toLine({ jsonrpc: "2.0", id, result: { content, isError: true } }));
+      this.write(toLine({ jsonrpc: "2.0", id, result: { content, isError: true } }));
     }
-    if (losses.length < MOST_LOSSES) return;
-    isOver = true;
-    finished.reject(problem("DAEMON_FAILED", { reason: `it ended ${losses.length} times within a minute` }));
+    if (this.losses.length < MOST_LOSSES) return;
+    this.isOver = true;
+    this.finished.reject(
+      problem("DAEMON_FAILED", { reason: `it ended ${this.losses.length} times within a minute` }),
+    );
   }
 
-  function send(to: Socket, line: Buffer): void {
-    if (!to.write(line)) input.pause();
+  private send(to: Socket, line: Buffer): void {
+    if (!to.write(line)) this.input.pause();
   }
 
-  function write(line: Buffer): void {
-    const isFull = !output.write(line);
-    const from = socket;
+  private write(line: Buffer): void {
+    const isFull = !this.output.write(line);
+    const from = this.socket;
     if (!isFull || !from) return;
     from.pause();
-    output.once("drain", () => from.resume());
+    this.output.once("drain", () => from.resume());
   }
-
-  await connectOnce();
-  return finished.promise;
 }
 
 function parse(line: Buffer): Message | undefined {

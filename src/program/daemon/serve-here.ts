@@ -10,7 +10,7 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import type { OpenedHttp } from "../open/open-http.ts";
-import { openLog, openTelemetry } from "../open/open-telemetry.ts";
+import { openLog, openTelemetry, tellIsolation } from "../open/open-telemetry.ts";
 import { tellDamage } from "../open/person-grants.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { defineCommand } from "../terminal/define-command.ts";
@@ -52,6 +52,7 @@ async function serveHere(input: ServeInput): Promise<void> {
   const opened = await openConfig({ ...input, ...(http && { servers: { inherits: "few" } }) });
   const { profile, settings, loaded } = opened;
   openLog(settings);
+  if (opened.servers.length > 0) void tellIsolation();
   // A client starts this before its person has added a server, and servers that come later are served too.
   if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
   for (const { message, next } of loaded.problems) console.error(`${message} ${next}`);

@@ -28,6 +28,10 @@ const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
     /Cannot find (?:module|package)|MODULE_NOT_FOUND|ModuleNotFoundError/,
     "Install what it needs, or correct args.",
   ],
+  [
+    /EROFS|read-only file system/i,
+    'Let it write there: "sandbox": { "folders": ["PATH"] } in its config; its last words name the path.',
+  ],
   [/EACCES|permission denied/i, "Give it the rights that it lacks: its last words name the file."],
   [
     /api[ _-]?key|token|credential|unauthori[sz]ed/i,

@@ -7,8 +7,10 @@ import { GRANT_KINDS, openGrantsNow } from "../../core/access/grants.ts";
 import { readAuditFolder } from "../../core/audit/audit-folder.ts";
 import { verifyChain } from "../../core/audit/verify-chain.ts";
 import { openRecordFile } from "../../core/storage/record-file.ts";
+import { findRules } from "../clients/carry-rules.ts";
 import type { ClientMachine } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
+import { createConnections } from "../clients/connections.ts";
 import { readConfig } from "../clients/edit-config.ts";
 import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
 import { APPROVALS_FILE } from "../open/person-grants.ts";
@@ -110,6 +112,7 @@ export function warningOf(about: string, cause: string, fix: string): Finding {
 
 /** Checks the configs of MCP clients: whether they can be read, and whether Keyhole's entry in them still works. */
 export async function* checkClients(machine: ClientMachine): AsyncGenerator<Finding> {
+  const connections = createConnections(join(setStateFolder(), "connections"));
   for (const config of await findConfigs(CLIENTS, machine)) {
     const { client, place, problem, isConnected, servers } = config;
     const { path } = place;
@@ -124,6 +127,9 @@ export async function* checkClients(machine: ClientMachine): AsyncGenerator<Find
         `${client.title} gets the servers of every client, without the restrictions of its own config`,
         `keyhole connect ${client.name} gives it a profile of its own.`,
       );
+    const before = place.scope === "user" ? await connections.rulesOf(client.name) : undefined;
+    if (before !== undefined && before !== (await findRules(client, machine)).hash)
+      yield warningOf(path, `${client.title} has other rules about tools than when it was connected`, again);
     for (const missing of missingPrograms(words)) {
       const cause = `${client.title} starts Keyhole from ${missing}, which does not exist`;
       yield problemWith(path, cause, again);

@@ -22,6 +22,7 @@ import { secretVariables } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { createDiskResultStore } from "../../core/storage/disk-result-store.ts";
 import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
+import { pathsIn } from "../../sources/isolation/isolation.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
 import { folderContents, isTrusted } from "./folder-trust.ts";
@@ -35,6 +36,7 @@ import { saveSetting } from "./save-setting.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
 import { openConsents } from "./stores.ts";
 import { giveTrust } from "./trust-folder.ts";
+import { ownFolders } from "./user-folders.ts";
 
 export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profile" | "trust" | "asksTrust"> {
   readonly folder: string;
@@ -98,13 +100,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       domains: [
         ...domains,
         ...openedSkills.domains,
-        workspaceDomain({ permissions, checkpoints }),
+        workspaceDomain({ permissions, checkpoints, ...isolationOf(settings, folder) }),
         desk.domain,
       ],
       sources: [...sources, ...openedSkills.sources],
     },
     settings,
     config: options.config ?? folder,
+    recipes: opened.recipes,
     profileName: options.profile,
     isAgent: true,
     // Every call that writes asks first.
@@ -206,6 +209,13 @@ async function* observed(
 }
 
 /** Flags of the command line count as variables, so they override the files. */
+/** The limits of the agent's commands, unless the settings switch them off. */
+function isolationOf({ agent: { sandbox = {} } }: Settings, folder: string) {
+  if (sandbox === false) return {};
+  const { folders = [], network = "all" } = sandbox;
+  return { isolation: { open: pathsIn(folders, folder, homedir()), hidden: ownFolders(), network } };
+}
+
 function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,

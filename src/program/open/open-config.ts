@@ -30,7 +30,7 @@ import { withSecrets } from "./secrets.ts";
 import type { Settings } from "./settings-schema.ts";
 import { openConsents, openPins } from "./stores.ts";
 import { quoteWord, suggestCommand } from "./suggest-command.ts";
-import { cacheFolder, setStateFolder } from "./user-folders.ts";
+import { cacheFolder, ownFolders, recipesFolder, setStateFolder } from "./user-folders.ts";
 
 export interface ConfigOptions {
   /** A JSON config or a module. Without it, the config of a trusted folder and the servers of the settings. */
@@ -100,6 +100,7 @@ export async function openConfig(given: ConfigOptions = {}) {
   };
   return {
     config,
+    recipes: recipesFolder(json ?? modulePath),
     profileName: given.profile,
     options,
     /** The servers that files name. They need a consent to start; a module could start its servers by itself. */
@@ -192,6 +193,7 @@ function serverReader({
     const options: McpSourceOptions = {
       inherits: "all",
       ...servers,
+      isolation: { hidden: ownFolders() },
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
       ...(loaded.settings.changes && { changes: loaded.settings.changes }),

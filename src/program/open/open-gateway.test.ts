@@ -4,6 +4,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { openGateway, principalOf } from "./open-gateway.ts";
 import { DEFAULT_SETTINGS } from "./settings-schema.ts";
+import { recipesFolder } from "./user-folders.ts";
 
 let home: string;
 beforeEach(() => {
@@ -27,16 +28,27 @@ test.each([
   expect(readdirSync(join(home, "cache/keyhole/indexes"))).toHaveLength(1);
 });
 
-test("a recipe that is kept in a chat is a tool of every gateway, also with a folder of data", async () => {
+test("a recipe that is kept in a chat is a tool of every gateway of its config, also with a folder of data", async () => {
   vi.stubEnv("KEYHOLE_DATA_DIR", join(home, "data"));
-  const request = { options: { domains }, settings: DEFAULT_SETTINGS, allowWrite: true };
+  const request = {
+    options: { domains },
+    settings: DEFAULT_SETTINGS,
+    allowWrite: true,
+    recipes: recipesFolder("a.json"),
+  };
   const chat = openGateway({ ...request, isAgent: true });
   const kept = { name: "count-notes", description: "Counts the notes." };
-  await chat.gateway.run({ code: "return (await tools.notes.note.list()).length;", keep: kept });
+  await chat.gateway.run(
+    { code: "return (await tools.notes.note.list()).length;", keep: kept },
+    { approve: () => true },
+  );
   await chat.close();
   const command = openGateway(request);
   expect((await command.gateway.ask({ query: "count-notes" })).text).toContain("count-notes");
   await command.close();
+  const other = openGateway({ ...request, recipes: recipesFolder("b.json") });
+  expect((await other.gateway.ask({ query: "count-notes" })).text).not.toContain("recipes.");
+  await other.close();
 });
 
 test.each([

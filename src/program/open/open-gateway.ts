@@ -12,7 +12,7 @@ import { withProgress } from "../terminal/with-progress.ts";
 import { openFilledConfig } from "./open-config.ts";
 import type { Settings } from "./settings-schema.ts";
 import { closeAudit, openAudit, openIndex, openLearning } from "./stores.ts";
-import { cacheFolder, recipesFolder } from "./user-folders.ts";
+import { cacheFolder } from "./user-folders.ts";
 
 interface GatewayRequest {
   /** The domains, sources and other options of the config. Its options win over those that the program sets. */
@@ -25,6 +25,8 @@ interface GatewayRequest {
   /** The config and profile, which the kept search index belongs to. */
   readonly config?: string | undefined;
   readonly profileName?: string | undefined;
+  /** The folder of the config's recipes. */
+  readonly recipes?: string;
   /** Keeps another index: an agent has more entries than the config. */
   readonly isAgent?: boolean;
   readonly profile?: Profile;
@@ -36,7 +38,7 @@ interface GatewayRequest {
 
 /** Makes a gateway: the one place that decides what a gateway of the program keeps and what its caller may do. */
 export function openGateway(request: GatewayRequest) {
-  const { options, settings, config, profileName, isAgent = false, isForMany = false } = request;
+  const { options, settings, config, profileName, recipes, isAgent = false, isForMany = false } = request;
   const audit = settings && openAudit(settings.audit);
   const gateway = createGateway({
     domains: [],
@@ -45,7 +47,7 @@ export function openGateway(request: GatewayRequest) {
           cacheDirectory: cacheFolder(),
           index: openIndex([resolve(config ?? ""), profileName ?? "", ...(isAgent ? ["agent"] : [])]),
           learning: openLearning(settings.learning),
-          ...(!isForMany && { recipes: recipesFolder() }),
+          ...(recipes !== undefined && !isForMany && { recipes }),
         }
       : { learning: false }),
     ...(audit && { audit }),

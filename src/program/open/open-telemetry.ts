@@ -3,6 +3,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { type KeyholeEvent, onEvent, onNotice } from "../../core/telemetry/events.ts";
 import { createLogLines } from "../../core/telemetry/log-line.ts";
 import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
+import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
 
 /** Starts telemetry if the settings enable it. Never throws; problems go to stderr. */
@@ -16,6 +17,12 @@ export async function openTelemetry(settings: Settings): Promise<Telemetry | und
     console.error(`Telemetry is off: ${reasonOf(error)}`);
     return undefined;
   }
+}
+
+/** Tells, once for a process that starts servers, that they have no sandbox on this machine. */
+export async function tellIsolation(): Promise<void> {
+  const fault = await isolationFault();
+  if (fault !== undefined) console.error(`Servers run without a sandbox: ${fault}.`);
 }
 
 /** Tells events on stderr. Events wait for the work at hand: a start with many servers has many. */

@@ -143,6 +143,8 @@ const PASTED: Dialect["fields"] = {
   ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, { as: name }])),
   ...STANDARD.fields,
   type: { as: "type" },
+  // VS Code has a field of this name with other parts.
+  sandbox: { to: (sandbox) => (isPlainObject(field(sandbox, "filesystem")) ? {} : { sandbox }) },
 };
 
 /** Separates usable servers from broken ones. Servers that are switched off are left out. */

@@ -10,7 +10,7 @@ import { secretsIn, secretsInArgs, secretsInFields } from "../../base/safety/sec
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { LOG_LEVELS } from "../../core/telemetry/log-line.ts";
 import { profileSchema, serverOverrideSchema } from "../../sources/mcp/config/overrides.ts";
-import { CHANGES, serverConfigSchema } from "../../sources/mcp/config/server-config.ts";
+import { CHANGES, sandboxSchema, serverConfigSchema } from "../../sources/mcp/config/server-config.ts";
 
 const text = z.string().max(4096);
 const count = z.int().min(0);
@@ -64,6 +64,9 @@ export const settingsFileSchema = z
         .enum(["none", "low", "medium", "high"])
         .describe("How much the model thinks before it answers"),
       dataDir: text.describe("Folder of sessions and large results"),
+      sandbox: sandboxSchema.describe(
+        "Limits of the agent's commands: folders beside the project, and the network; false: none",
+      ),
     }),
     retry: section({
       enabled: retry.enabled.unwrap(),

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, parse, resolve } from "node:path";
+import { contentHash } from "../../base/util/content-hash.ts";
 import type { ClientMachine, Program } from "../clients/client.ts";
 import { settingsPath } from "./config-files.ts";
 
@@ -11,13 +12,21 @@ export function setStateFolder(): string {
   return process.env.KEYHOLE_STATE;
 }
 
-/** The folder of recipes, which a person may edit. */
-export function recipesFolder(): string {
-  return join(homedir(), ".keyhole", "recipes");
+/** The folder of the recipes of a config, which a person may edit. Those of the settings have no folder of their own. */
+export function recipesFolder(config: string | undefined): string {
+  const folder = join(homedir(), ".keyhole", "recipes");
+  if (config === undefined) return folder;
+  const path = resolve(config);
+  return join(folder, `${parse(path).name}-${contentHash(path).slice(0, 8)}`);
 }
 
 export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole");
+}
+
+/** Keyhole's own folders, which no server and no command of the agent sees. */
+export function ownFolders(): string[] {
+  return [join(homedir(), ".keyhole"), setStateFolder(), cacheFolder()];
 }
 
 export function thisMachine(): ClientMachine {

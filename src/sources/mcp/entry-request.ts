@@ -2,7 +2,7 @@ import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { problem } from "../../base/problems/problem.ts";
 import type { CallContext, EntryStatus, Lane } from "../../core/nouns/entry.ts";
 import type { TracedRequest } from "../../core/nouns/span-context.ts";
-import type { ToolOverride } from "./config/overrides.ts";
+import type { ToolOverride, ToolRules } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { Listing } from "./listing.ts";
 import type { PackedTool } from "./packed-tools.ts";
@@ -33,6 +33,8 @@ export interface DraftOptions {
   readonly lanes: Readonly<Record<string, Lane>>;
   /** A person's words about tools, by the server's names for them. */
   readonly tools: Readonly<Record<string, ToolOverride>>;
+  /** The calls of single tools that a person has to approve, by name or pattern. */
+  readonly askTools: NonNullable<ToolRules["askTools"]>;
   readonly transport: TracedRequest["transport"];
   /** The address of a server over HTTP. */
   readonly url: string | undefined;

@@ -10,13 +10,13 @@ import { followSource, type Reading } from "../follow-source.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import type { ChangePolicy } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
-import type { LaunchVariables } from "./config/to-launch.ts";
+import type { LaunchOptions, LaunchVariables } from "./config/to-launch.ts";
 import type { DraftOptions } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
-import { createServerLogin, type ServerLogin } from "./login/server-login.ts";
+import { ServerLogin } from "./login/server-login.ts";
 import { offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
 import type { SharedServers } from "./shared-servers.ts";
 import { toDrafts } from "./to-drafts.ts";
@@ -67,6 +67,8 @@ export interface McpSourceOptions {
   readonly inherits?: "few" | "all";
   /** Servers that several gateways share. Default: each source has a process of its own. */
   readonly shared?: SharedServers;
+  /** Isolates servers unless their config says `sandbox: false`. Default: only those whose config has a `sandbox`. */
+  readonly isolation?: LaunchOptions["isolation"];
   /** The folder in which a server starts unless its config names one. Default: that of the process. */
   readonly cwd?: string;
   /**
@@ -141,7 +143,7 @@ export class FollowedUpstream {
     const { label, config, clock, mayStart } = options;
     this.login =
       config.transport === "http"
-        ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+        ? new ServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
         : undefined;
     this.upstream = new Upstream({
       ...options,
@@ -287,6 +289,7 @@ export class FollowedUpstream {
     const { identity } = toServerProgram(label, config, options);
     return {
       ...{ label, trusted, lanes, tools, upstream, status, timeoutMs: config.timeoutMs },
+      askTools: config.askTools ?? {},
       approvedBy: commandFor(["approve", label]),
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),

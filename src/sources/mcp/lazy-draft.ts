@@ -25,8 +25,11 @@ export function createLazyDrafts(
   options: DraftOptions,
   toDraft: LazyServer["toDraft"],
 ): (tool: PackedTool, route: string) => LazyDraft {
-  const { label, program, trusted, timeoutMs = null, lanes, tools, status = null } = options;
-  const digest = contentHash([label, program, trusted, timeoutMs, lanes, tools, status]).slice(0, 16);
+  const { label, program, trusted, timeoutMs = null, lanes, tools, askTools, status = null } = options;
+  const digest = contentHash([label, program, trusted, timeoutMs, lanes, tools, askTools, status]).slice(
+    0,
+    16,
+  );
   const server: LazyServer = { options, digest, toDraft };
   return (tool, route) => new LazyToolDraft(server, tool, route);
 }

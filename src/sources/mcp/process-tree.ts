@@ -4,8 +4,12 @@ import { isOrphan, MARKER } from "../../base/util/process-marker.ts";
 const CHECK_MS = 20;
 const KILL_ROUNDS = 10;
 
+/** Programs in a sandbox end with the process of this name outside of it, without time to end by themselves. */
+const WRAPPER = "bwrap";
+
 interface ProcessRow {
   readonly pid: number;
+  readonly name: string;
   readonly group: number;
   readonly marker: string | undefined;
 }
@@ -42,13 +46,14 @@ async function gone(group: number, marker: string, withinMs: number): Promise<bo
 }
 
 async function signalAll(group: number, marker: string, signal: NodeJS.Signals): Promise<void> {
-  for (const pid of await members(group, marker)) send(pid, signal);
+  const pids = await members(group, marker, signal === "SIGTERM" ? WRAPPER : undefined);
+  for (const pid of pids) send(pid, signal);
 }
 
 /** Without /proc the whole group stands for its members. */
-async function members(group: number, marker: string): Promise<number[]> {
+async function members(group: number, marker: string, except?: string): Promise<number[]> {
   if (process.platform !== "linux") return send(-group, 0) ? [-group] : [];
-  const rows = await living();
+  const rows = (await living()).filter(({ name }) => name !== except);
   return rows.filter((each) => each.group === group || each.marker === marker).map(({ pid }) => pid);
 }
 
@@ -65,7 +70,8 @@ async function inspect(pid: number): Promise<ProcessRow | undefined> {
     if (state === "Z" || state === "X") return undefined;
     const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
     const line = environment.split("\0").find((variable) => variable.startsWith(`${MARKER}=`));
-    return { pid, group: Number(group), marker: line?.slice(MARKER.length + 1) };
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    return { pid, name, group: Number(group), marker: line?.slice(MARKER.length + 1) };
   } catch {
     return undefined;
   }

@@ -10,6 +10,7 @@ import {
   type ReadBeforeWrite,
   stricterAsk,
 } from "../../core/nouns/entry.ts";
+import { listsTool } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import type { Listing } from "./listing.ts";
 import type { PackedTool } from "./packed-tools.ts";
@@ -31,7 +32,7 @@ export function offered(
   { includeTools, excludeTools = [] }: ServerConfig,
 ): readonly PackedTool[] {
   return tools.tools.filter(
-    ({ name }) => (includeTools?.includes(name) ?? true) && !excludeTools.includes(name),
+    ({ name }) => (!includeTools || listsTool(includeTools, name)) && !listsTool(excludeTools, name),
   );
 }
 

@@ -1,11 +1,14 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { fieldsOf } from "../../base/util/plain-object.ts";
 import { createMarker, MARKER } from "../../base/util/process-marker.ts";
-import { toWindowsCommand } from "./config/server-program.ts";
+import { isolate } from "../isolation/isolation.ts";
+import type { Isolation } from "../isolation/mounts.ts";
+import { findCommand, toWindowsCommand } from "./config/server-program.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { NoticeGate } from "./notice-gate.ts";
 import { endProcesses, killOnExit } from "./process-tree.ts";
@@ -16,6 +19,8 @@ const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
 /** How long lines are handled before others have their turn. */
 const TURN_MS = 5;
+/** The folders that the system searches without a PATH. */
+const DEFAULT_PATH = "/usr/bin:/bin";
 
 export interface StdioOptions {
   readonly label: string;
@@ -24,6 +29,8 @@ export interface StdioOptions {
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
+  /** Limits what the process sees and reaches, if this machine can. */
+  readonly isolation?: Isolation | undefined;
   readonly maxLineBytes: number;
   /** On close: how long to wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
@@ -72,7 +79,7 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { command, args, isVerbatim } = toCommandLine(this.options);
+    const { command, args, isVerbatim } = await toCommandLine(this.options);
     const started = spawn(command, [...args], {
       windowsVerbatimArguments: isVerbatim,
       env: { ...this.options.env, [MARKER]: this.marker },
@@ -98,10 +105,10 @@ export class StdioTransport implements Transport {
     started.on("close", () => void this.close());
     // Each waiting call adds a listener; the slots limit how many wait.
     started.stdin.setMaxListeners(0);
-    await new Promise<void>((resolve, reject) => {
+    await new Promise<void>((done, reject) => {
       started.once("spawn", () => {
         if (started.pid !== undefined) this.forget = killOnExit(started.pid);
-        resolve();
+        done();
       });
       started.once("error", (error: NodeJS.ErrnoException) => {
         this.ending = `it cannot be started (${error.code ?? "unknown"})${startFault(this.options, error)}`;
@@ -176,9 +183,9 @@ export class StdioTransport implements Transport {
     }
     const { stdin } = this.child;
     if (stdin.write(`${JSON.stringify(message)}\n`)) return;
-    await new Promise<void>((resolve) => {
-      stdin.once("drain", resolve);
-      stdin.once("close", resolve);
+    await new Promise<void>((done) => {
+      stdin.once("drain", done);
+      stdin.once("close", done);
     });
   }
 
@@ -207,7 +214,14 @@ function refusalOf(value: unknown): JSONRPCMessage | undefined {
   return { jsonrpc: "2.0", id, error: { code: INVALID_ANSWER, message: "its answer has a wrong form" } };
 }
 
-function toCommandLine({ label, command, args, env, cwd = process.cwd() }: StdioOptions) {
+async function toCommandLine({ label, command, args, env, cwd: folder = "", isolation }: StdioOptions) {
+  const cwd = resolve(folder);
+  // A program that is not there is started as it is, so that the error says so.
+  const isolated =
+    isolation && existsSync(cwd) && findCommand(command, env.PATH ?? DEFAULT_PATH, cwd) !== undefined
+      ? await isolate({ command, args, env, cwd }, isolation)
+      : undefined;
+  if (isolated) return { ...isolated, isVerbatim: false };
   if (process.platform !== "win32") return { command, args, isVerbatim: false };
   const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   return toWindowsCommand(label, command, args, { env, cwd, isFile });

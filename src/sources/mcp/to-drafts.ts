@@ -15,6 +15,7 @@ import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
 import { callTask, needsTask } from "./call-task.ts";
+import { askFor } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import {
   checkOffered,
@@ -88,7 +89,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     lane: laneOverride(tool.name, options) ?? laneOfTool(tool),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
-    requiresConfirmation: false,
+    requiresConfirmation: askFor(tool.name, options.askTools) === "always",
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
     call: (args, context) =>

@@ -27,12 +27,23 @@ export interface Minute {
   readonly at: number;
   readonly calls: number;
   readonly failed: number;
-  /** Tokens of answers. */
-  readonly answers: number;
-  /** Tokens of menus. */
+  /** Tokens of answers that find and describe tools. */
+  readonly discovery: number;
+  /** Tokens of results, which a client pays for in any case. */
+  readonly results: number;
+  /** How many menus were shown. Every request of a model carries the last one. */
+  readonly listings: number;
+  /** Tokens of these menus. */
   readonly menus: number;
-  /** Tokens that the same lists would have cost with every tool in them. */
+  /** Tokens that they would have with every tool in them. */
   readonly everything: number;
+}
+
+/** How much waits for a person: servers for a start or a login, definitions, calls. */
+export interface WaitingCounts {
+  readonly servers: number;
+  readonly definitions: number;
+  readonly calls: number;
 }
 
 export interface OverviewAnswer {
@@ -44,7 +55,7 @@ export interface OverviewAnswer {
   readonly entries: Readonly<Record<string, number>>;
   readonly search: SearchStatus;
   readonly sources: readonly Pick<SourceShown, "id" | "isFresh" | "lastError">[];
-  readonly waiting: { readonly definitions: number; readonly calls: number };
+  readonly waiting: WaitingCounts;
   readonly tokens: Readonly<Record<string, number>>;
   /** Tokens of a menu with every tool in it. */
   readonly everything: number;
@@ -93,19 +104,28 @@ export interface SessionsAnswer {
 export type SessionAnswer = Conversation & Pick<OverviewAnswer, "everything">;
 
 export interface ApprovalsAnswer {
-  /** Programs and definitions that wait, and definitions that a person rejected or that changed their wording. */
+  /** Programs, logins and definitions that wait, and definitions that were rejected or changed their wording. */
   readonly servers: readonly WaitingServer[];
-  /** Definitions that wait and are not listed. */
-  readonly more: number;
   readonly calls: readonly WaitingCall[];
 }
 
 export interface WaitingServer {
   readonly server: string;
-  /** Names the source, for its start. */
+  /** Names the source, for its start or login. */
   readonly id?: string;
-  /** Absent if a person has approved it. */
+  /** Why the server itself waits: for a yes to its program, or for a login. Absent if it does not. */
+  readonly reason?: string;
+  /** The program that waits for a yes. Absent if a person has approved it. */
   readonly program?: ShownProgram;
+  /** All definitions that wait, by lane, also those that are not listed. */
+  readonly waiting: {
+    readonly lanes: Readonly<Partial<Record<Lane, number>>>;
+    /** Of them, those that try to steer a model. A yes to all leaves them out. */
+    readonly flagged: number;
+    /** Names exactly these definitions, for a decision about all of them. */
+    readonly digest: string;
+  };
+  /** The first of them; a page of ten thousand would help nobody. */
   readonly definitions: readonly WaitingDefinition[];
 }
 
@@ -132,6 +152,12 @@ export interface WaitingDefinition {
   readonly milder?: Lane;
 }
 
+/** Everything that waits, for the parts of the console that stand on every page. */
+export interface WaitingAnswer {
+  readonly counts: WaitingCounts;
+  readonly calls: readonly WaitingCall[];
+}
+
 /** A call that waits for a person at the console. */
 export interface WaitingCall {
   readonly id: string;
@@ -140,8 +166,6 @@ export interface WaitingCall {
   readonly why: "confirmation" | "destroys" | "writes" | "permission";
   readonly principal: string;
   readonly askedAt: number;
-  /** Without an answer by this time, the call is refused. */
-  readonly until: number;
 }
 
 export interface UnmetAnswer {

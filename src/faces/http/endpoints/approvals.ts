@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
+import { contentHash } from "../../../base/util/content-hash.ts";
 import { type Pin, waits } from "../../../core/access/pins.ts";
 import { LANES } from "../../../core/nouns/entry.ts";
-import { type DefinitionApproval, listApprovals, toProgramApproval } from "../../../gateway/approvals.ts";
-import type { ApprovalsAnswer } from "./api-types.ts";
+import { listApprovals, type ProgramApproval, toProgramApproval } from "../../../gateway/approvals.ts";
+import type { ApprovalsAnswer, WaitingAnswer, WaitingCounts, WaitingServer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import { upstreamsOf } from "./sources.ts";
@@ -16,57 +17,68 @@ const shownPin = z.object({
   lane: z.enum(LANES).optional(),
 });
 const shownPins = z.array(shownPin).default([]);
+const allPins = z.object({ server: z.string(), digest: z.string(), approve: z.boolean() }).optional();
 
-/** Programs, definitions and calls that wait for a person. */
-export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts): Endpoint[] {
+/** Servers, definitions and calls that wait for a person. */
+export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
+  const { gateway, approvals } = parts;
   const { pins } = gateway;
 
-  /** Servers that no person has approved yet, with their sources. */
-  async function waitingPrograms() {
-    const held = upstreamsOf(gateway).filter((one) => one.diagnostics().status?.state === "quarantined");
-    const programs = held.map(async (source) => {
-      if (!consents) return [];
-      const program = await toProgramApproval(source.program(), consents);
-      return program.isApproved ? [] : [{ id: source.id, program }];
-    });
-    return (await Promise.all(programs)).flat();
-  }
-
   return [
+    defineAdminEndpoint("GET /api/waiting", {
+      title: "How much waits for a person, and the calls that wait.",
+      handle: async (): Promise<WaitingAnswer> => ({
+        counts: await countWaiting(parts),
+        calls: approvals.waiting(),
+      }),
+    }),
     defineAdminEndpoint("GET /api/approvals", {
-      title: "Programs, definitions and calls that wait for a person.",
+      title: "Servers, definitions and calls that wait for a person.",
       handle: async ({ principal }): Promise<ApprovalsAnswer> => {
-        const programs = await waitingPrograms();
+        const waitingOnes = await waitingServers(parts);
         const { entries } = await gateway.view({ principal });
-        const listed = await listApprovals(
-          pins,
-          entries,
-          programs.map(({ program }) => program),
-        );
-        let room = MOST_SHOWN;
-        const servers = listed.flatMap(({ server, program, definitions }) => {
-          const shown = definitions.filter(isShown).slice(0, room);
-          room -= shown.length;
-          const id = programs.find((one) => one.program.server === server)?.id;
-          return program || shown.length > 0
-            ? [{ server, ...(program && { program }), ...(id && { id }), definitions: shown }]
-            : [];
+        const lanes = new Map(entries.map(({ route, lane }) => [route, lane]));
+        const shown = pins.list().filter(isShown);
+        const first = shown.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, MOST_SHOWN);
+        const programs = waitingOnes.flatMap(({ program }) => program ?? []);
+        const listed = await listApprovals({ ...pins, list: () => first }, entries, programs);
+        const names = new Set([
+          ...waitingOnes.map(({ server }) => server),
+          ...shown.map(({ source }) => source),
+        ]);
+        const servers = [...names].map((server) => {
+          const waitingPins = shown.filter((pin) => pin.source === server && waits(pin));
+          const byLane = Map.groupBy(waitingPins, ({ route }) => lanes.get(route) ?? "write");
+          return {
+            server,
+            ...waitingOnes.find((one) => one.server === server),
+            waiting: {
+              lanes: Object.fromEntries([...byLane].map(([lane, some]) => [lane, some.length])),
+              flagged: waitingPins.filter(({ poison }) => poison.length > 0).length,
+              digest: digestOf(waitingPins),
+            },
+            definitions: listed.find((one) => one.server === server)?.definitions ?? [],
+          };
         });
-        const count = listed.flatMap(({ definitions }) => definitions).filter(isShown).length;
-        return { servers, more: Math.max(0, count - MOST_SHOWN), calls: approvals.waiting() };
+        return { servers, calls: approvals.waiting() };
       },
     }),
     defineAdminEndpoint("POST /api/approvals/definitions", {
-      title: "Approves and rejects definitions exactly as they were shown.",
-      input: z.object({ approve: shownPins, reject: shownPins }),
-      handle: async ({ input, principal }) => {
+      title:
+        "Approves and rejects definitions exactly as they were shown: some, or all of a server that wait.",
+      input: z.object({ approve: shownPins, reject: shownPins, all: allPins }),
+      handle: async ({ input: { all, ...input }, principal }) => {
         // A definition that has changed since it was shown keeps waiting.
         const chosen = (shown: z.infer<typeof shownPins>) => {
           const lanes = new Map(shown.map((pin) => [keyOf(pin), pin.lane]));
           const listed = pins.list().filter((pin) => lanes.has(keyOf(pin)));
           return listed.map((pin) => ({ ...pin, lane: lanes.get(keyOf(pin)) }));
         };
-        const [approve, reject] = [chosen(input.approve), chosen(input.reject)];
+        const every = pins.list().filter((pin) => pin.source === all?.server && waits(pin));
+        if (all && all.digest !== digestOf(every)) throw problem("NOT_FOUND", { name: "The shown list" });
+        const clean = every.filter(({ poison }) => poison.length === 0);
+        const approve = [...chosen(input.approve), ...(all?.approve ? clean : [])];
+        const reject = [...chosen(input.reject), ...(all && !all.approve ? every : [])];
         return {
           approved: approve.length === 0 ? 0 : await pins.approve({ pins: approve }, principal.id),
           rejected: reject.length === 0 ? 0 : await pins.reject({ pins: reject }, principal.id),
@@ -85,8 +97,43 @@ export function approvalEndpoints({ gateway, approvals, consents }: ConsoleParts
   ];
 }
 
-function isShown(definition: DefinitionApproval): boolean {
-  return waits(definition) || definition.state === "reworded" || definition.state === "rejected";
+export async function countWaiting(parts: ConsoleParts): Promise<WaitingCounts> {
+  return {
+    servers: (await waitingServers(parts)).length,
+    definitions: parts.gateway.pins.list().filter(waits).length,
+    calls: parts.approvals.waiting().length,
+  };
+}
+
+interface WaitingForPerson extends Pick<WaitingServer, "server" | "id" | "reason"> {
+  readonly program?: ProgramApproval;
+}
+
+/** Servers that wait for a yes to their program or for a login, with the reason. */
+async function waitingServers({ gateway, consents }: ConsoleParts) {
+  const rows = upstreamsOf(gateway).map(async (source) => {
+    const { status, label: server } = source.diagnostics();
+    const about: WaitingForPerson = { server, id: source.id, reason: status?.reason ?? "" };
+    if (status?.state === "needs_login") return [about];
+    if (status?.state !== "quarantined") return [];
+    const program = consents && (await toProgramApproval(source.program(), consents));
+    if (program?.isApproved) return [];
+    return [{ ...about, ...(program && { program }) }];
+  });
+  return (await Promise.all(rows)).flat();
+}
+
+function isShown(pin: Pin): boolean {
+  return waits(pin) || pin.state === "reworded" || pin.state === "rejected";
+}
+
+/** Definitions that try to steer a model come first, those that were decided about last. */
+function rankOf(pin: Pin): number {
+  return pin.poison.length > 0 ? 0 : waits(pin) ? 1 : 2;
+}
+
+function digestOf(pins: readonly Pin[]): string {
+  return contentHash(pins.map(keyOf));
 }
 
 function keyOf({ route, hash, program }: Pick<Pin, "route" | "hash" | "program">): string {

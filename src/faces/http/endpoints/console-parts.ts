@@ -24,6 +24,8 @@ export interface ConsoleParts {
   readonly consents?: StartConsents | undefined;
   readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;
   /** Whether a person at the console makes the request, and no program. */
+  /** Whether callers of the surface can run scripts. */
+  readonly runsScripts: boolean;
   isPerson(call: Pick<EndpointCall, "request">): boolean;
   /** A link that opens the console once. */
   createLink(): string;

@@ -3,7 +3,6 @@ import { problem } from "../../../base/problems/problem.ts";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
 import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { PROGRAM_VERSION } from "../../../base/util/program-version.ts";
-import { waits } from "../../../core/access/pins.ts";
 import type { View } from "../../../core/access/view.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
 import { OPERATIONS, type OperationName } from "../../../core/operations/operations.ts";
@@ -20,6 +19,7 @@ import type {
   SettingsAnswer,
   UnmetAnswer,
 } from "./api-types.ts";
+import { countWaiting } from "./approvals.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import {
   ADMIN_SCOPE,
@@ -37,9 +37,13 @@ export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
   );
 }
 
-/** One endpoint for each operation. Answers are those of the gateway, with the tokens of their text. */
+/**
+ * One endpoint for each operation; `run` only where the surface has it. Answers are those of the gateway, with the
+ * tokens of their text.
+ */
 function operationEndpoints(parts: ConsoleParts): Endpoint[] {
-  return Object.entries(OPERATIONS).map(([name, { title, input, output }]) =>
+  const shown = Object.entries(OPERATIONS).filter(([name]) => name !== "run" || parts.runsScripts);
+  return shown.map(([name, { title, input, output }]) =>
     defineEndpoint(`POST /api/${name}`, {
       title: `${title}. The query string may name a principal to look as: \`as\`. Then tools run dry.`,
       input: input as z.ZodType,
@@ -99,7 +103,8 @@ function addressesIn(view: View): (address: string) => boolean {
 }
 
 /** Health, and how well the gateway's answers serve. */
-function figureEndpoints({ gateway, recorder, approvals }: ConsoleParts): Endpoint[] {
+function figureEndpoints(parts: ConsoleParts): Endpoint[] {
+  const { gateway, recorder } = parts;
   return [
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
@@ -117,10 +122,7 @@ function figureEndpoints({ gateway, recorder, approvals }: ConsoleParts): Endpoi
           entries: countKinds(view.entries),
           search,
           sources: sources.map(({ id, isFresh, lastError }) => ({ id, isFresh, lastError })),
-          waiting: {
-            definitions: gateway.pins.list().filter(waits).length,
-            calls: approvals.waiting().length,
-          },
+          waiting: await countWaiting(parts),
           tokens: { ...ledger.tokens },
           everything: ledger.everything,
           totals: recorder.series.totals(),

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createApprovalQueue } from "./live-events.ts";
 
 test("T17: one principal's questions leave room for those of others", async () => {
@@ -25,4 +25,23 @@ test("T17: one principal's questions leave room for those of others", async () =
   expect(desk.answer(id, true, "ben")).toBe(true);
   expect(await other).toEqual({ by: "ben" });
   expect(desk.answer(id, true, "ben")).toBe(false);
+});
+
+test("a question lasts as long as its client waits, and goes with it", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const desk = createApprovalQueue(
+    () => true,
+    () => {},
+  );
+  const client = new AbortController();
+  const principal = { id: "ann", scopes: [], allowWrite: true };
+  const question = { op: "shop.pay", args: {}, hash: "h", why: "writes", principal } as const;
+  const answer = desk.approve(question, { signal: client.signal });
+  await vi.advanceTimersByTimeAsync(20 * 60_000);
+  expect(desk.waiting()).toHaveLength(1);
+  client.abort();
+  expect(await answer).toBe(false);
+  expect(desk.waiting()).toEqual([]);
+  expect(desk.approve(question, { signal: client.signal })).toBe(false);
 });

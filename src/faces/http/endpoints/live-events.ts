@@ -72,8 +72,8 @@ function mayKnow(principal: Principal, { topic, principal: about }: News): boole
   return topic === "catalog" || (topic === "calls" && about === principal.id);
 }
 
-/** Clients wait about a minute for an answer. */
-const ANSWER_MS = 50_000;
+/** A client that never leaves does not wait longer than this. */
+const ANSWER_MS = 3_600_000;
 const MOST_WAITING = 100;
 /** Questions of one principal: more of them would keep those of others out. */
 const MOST_OF_ONE = 10;
@@ -81,11 +81,13 @@ const MOST_OF_ONE = 10;
 const AWAY_MS = 5_000;
 const LOOK_MS = 1_000;
 
+const NEVER_LEAVES = { signal: new AbortController().signal };
+
 export type ApprovalQueue = ReturnType<typeof createApprovalQueue>;
 
 /**
  * Lets people at the console answer questions about calls that nobody else answers. While nobody looks (`isAttended`),
- * a question is answered at once, as without a console.
+ * a question is answered at once, as without a console. Otherwise it lasts as long as its client waits.
  */
 export function createApprovalQueue(isAttended: () => boolean, onChange: () => void) {
   const waiting = new Map<
@@ -93,9 +95,9 @@ export function createApprovalQueue(isAttended: () => boolean, onChange: () => v
     { readonly call: WaitingCall; readonly settle: (answer: Approval) => void }
   >();
 
-  const approve: Approve = ({ op, args, why, principal, inScript }) => {
+  const approve: Approve = ({ op, args, why, principal, inScript }, { signal } = NEVER_LEAVES) => {
     // A script asks about all its effects at once, by its plan.
-    if (inScript || !isAttended() || waiting.size >= MOST_WAITING) return false;
+    if (inScript || signal.aborted || !isAttended() || waiting.size >= MOST_WAITING) return false;
     const questions = waiting.values().filter(({ call }) => call.principal === principal.id);
     if ([...questions].length >= MOST_OF_ONE) return false;
     const id = randomUUID();
@@ -109,15 +111,18 @@ export function createApprovalQueue(isAttended: () => boolean, onChange: () => v
       else if (Date.now() - seenAt > AWAY_MS) settle(false);
     }, LOOK_MS);
     look.unref();
+    const leave = () => settle(false);
+    signal.addEventListener("abort", leave);
     const settle = (answer: Approval) => {
       clearTimeout(timer);
       clearInterval(look);
+      signal.removeEventListener("abort", leave);
       waiting.delete(id);
       resolve(answer);
       onChange();
     };
     waiting.set(id, {
-      call: { id, op, args, why, principal: principal.id, askedAt, until: askedAt + ANSWER_MS },
+      call: { id, op, args, why, principal: principal.id, askedAt },
       settle,
     });
     onChange();

@@ -24,6 +24,8 @@ interface CallCount {
   readonly seconds: number;
 }
 
+/** Operations whose answers a client with a list of everything would not need. */
+const DISCOVERY: readonly string[] = ["ask", "help"];
 const MOST_NOTICES = 50;
 /** More combinations than operations and problems make. */
 const MOST_COUNTS = 500;
@@ -53,7 +55,7 @@ export function createRecorder(gateway: Gateway) {
   async function noteMenu(tools: readonly object[], principal: Principal): Promise<void> {
     const at = core.clock.now();
     const { everything } = (await gateway.report({ principal })).ledger;
-    series.add(at, { menus: await countMenu(tools), everything });
+    series.add(at, { listings: 1, menus: await countMenu(tools), everything });
     tell({ topic: "calls", principal: principal.id });
   }
 
@@ -72,7 +74,8 @@ export function createRecorder(gateway: Gateway) {
     core.observe({
       called: (call) => {
         const failed = call.outcome === "ok" ? 0 : 1;
-        series.add(call.startedAt, { calls: 1, failed, answers: call.tokens });
+        const part = DISCOVERY.includes(call.operation) ? "discovery" : "results";
+        series.add(call.startedAt, { calls: 1, failed, [part]: call.tokens });
         conversations.note(call);
         count(call);
         tell({ topic: "calls", principal: call.principal.id });
@@ -105,7 +108,7 @@ export function createRecorder(gateway: Gateway) {
 
 const MINUTE_MS = 60_000;
 const MOST_MINUTES = 120;
-const NOTHING = { calls: 0, failed: 0, answers: 0, menus: 0, everything: 0 };
+const NOTHING = { calls: 0, failed: 0, discovery: 0, results: 0, listings: 0, menus: 0, everything: 0 };
 type Counts = typeof NOTHING;
 
 /** Counts by minute, for the last two hours. */

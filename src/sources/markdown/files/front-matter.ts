@@ -2,6 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument 
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
+import { isPlainObject } from "../../../base/util/plain-object.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 
 const MAX_TEXT_CHARS = 4 * 2 ** 20;
@@ -223,7 +224,7 @@ const MAX_CHARS = 1_024;
 
 const scalar = z.union([z.string(), z.number()]).transform((value) => toVisibleText(String(value)).trim());
 const line = scalar.pipe(z.string().min(1).max(MAX_CHARS));
-const list = z.array(line).max(MAX_WORDS);
+const list = z.array(z.preprocess(joinColon, line)).max(MAX_WORDS);
 
 /** A field without a value counts as absent. */
 export const text = orAbsent(line.optional());
@@ -259,6 +260,13 @@ export function readFields<S extends z.ZodType>(
 
 function orAbsent<S extends z.ZodType>(schema: S) {
   return z.preprocess((value) => value ?? undefined, schema);
+}
+
+/** YAML reads the list item `REST APIs: with Node` as a field with a value. Its author meant the text. */
+function joinColon(item: unknown): unknown {
+  const [field, ...others] = isPlainObject(item) ? Object.entries(item) : [];
+  if (field === undefined || others.length > 0 || !scalar.safeParse(field[1]).success) return item;
+  return field.join(": ");
 }
 
 function splitCommas(value: unknown): unknown {

@@ -41,6 +41,21 @@ How to design types. Then more.
     });
   });
 
+  test("may have a colon in an item of a list", () => {
+    const { useWhen, capabilities } = fragment(`---
+capabilities: [plain]
+useWhen:
+  - Building REST APIs: with Node
+  - Moving data
+---
+# Types
+
+Text.
+`);
+    expect(useWhen).toEqual(["Building REST APIs: with Node", "Moving data"]);
+    expect(capabilities).toEqual(["plain"]);
+  });
+
   test("that is only a list is described by its capabilities", () => {
     const facts = fragment(
       "# Steps\n\n1. First this,\n   then that.\n2. Last.\n\n## Capabilities\n\n- Take steps\n",

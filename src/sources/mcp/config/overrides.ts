@@ -2,7 +2,7 @@ import { z } from "zod";
 import { readPart } from "../../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../../base/problems/problem.ts";
 import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
-import { FIELD_ALIASES, invalid, isSwitchedOff, nameList } from "./server-config.ts";
+import { FIELD_ALIASES, invalid, isSwitchedOff, nameList, toolAsks } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
 
@@ -64,6 +64,9 @@ const serverRulesSchema = z.strictObject({
   excludeTools: nameList
     .optional()
     .describe("Not these tools. Both lists of the server's entry count no more"),
+  askTools: toolAsks
+    .optional()
+    .describe("Whether you are asked before a call of these tools, in place of the server's entry"),
   timeoutMs: z.int().positive().optional().describe("Time limit for one call, in milliseconds"),
   aliases: nameList.optional().describe("Further names of the server, in addresses and searches"),
 });
@@ -90,7 +93,7 @@ export const profileSchema = z.union([ruled, listed]);
 export type Profile = z.infer<typeof profileSchema>;
 export type ServerRules = z.infer<typeof serverRulesSchema>;
 /** The tools of a server that somebody has. */
-export type ToolRules = Pick<ServerRules, "disabled" | "includeTools" | "excludeTools">;
+export type ToolRules = Pick<ServerRules, "disabled" | "includeTools" | "excludeTools" | "askTools">;
 
 /**
  * Reads a profile by its name.
@@ -165,13 +168,14 @@ export function withRules(config: unknown, rules: ServerRules): unknown {
 
 /** The tools that a server's entry allows. */
 export function toolRules(config: unknown): ToolRules {
-  const { includeTools, enabledTools, tools, excludeTools, disabledTools } = fieldsOf(config);
+  const { includeTools, enabledTools, tools, excludeTools, disabledTools, askTools } = fieldsOf(config);
   const chosen = listOf(tools).includes("*") ? undefined : tools;
   const included = [includeTools, enabledTools, chosen].filter(Array.isArray);
   return strictest([
     {
       disabled: isSwitchedOff(config),
       excludeTools: [excludeTools, disabledTools].flatMap(listOf).map(String),
+      ...(isPlainObject(askTools) && { askTools: askTools as ToolAsks }),
     },
     ...included.map((list) => ({ includeTools: list.map(String) })),
   ]);
@@ -190,14 +194,61 @@ function widest(rules: readonly ToolRules[]): ToolRules {
   return { disabled: false, excludeTools: (open.excludeTools ?? []).filter(isExcluded) };
 }
 
-/** Allows what all of the rules allow. */
+type ToolAsks = NonNullable<ToolRules["askTools"]>;
+
+/** Allows what all of the rules allow, and asks where one of them asks. */
 export function strictest(rules: readonly ToolRules[]): ToolRules {
   const included = rules.flatMap(({ includeTools }) => (includeTools ? [includeTools] : []));
   const excluded = rules.flatMap(({ excludeTools }) => excludeTools ?? []);
   const [first, ...others] = included;
+  const asked = rules.map(({ askTools = {} }) => askTools);
+  const names = new Set(asked.flatMap(Object.keys));
+  const asks = [...names].map((name) => [
+    name,
+    strictestAsk(asked.map((askTools) => askFor(name, askTools))),
+  ]);
   return {
     disabled: rules.some(({ disabled }) => disabled),
-    ...(first && { includeTools: first.filter((tool) => others.every((list) => list.includes(tool))) }),
+    ...(first && { includeTools: first.filter((tool) => others.every((list) => listsTool(list, tool))) }),
     ...(excluded.length > 0 && { excludeTools: [...new Set(excluded)] }),
+    ...(asks.length > 0 && { askTools: Object.fromEntries(asks) }),
   };
+}
+
+/** Which calls of a tool ask: by its name, otherwise by the strictest pattern. Undefined if nothing is said about it. */
+export function askFor(tool: string, askTools: ToolAsks = {}): ToolAsks[string] | undefined {
+  if (Object.hasOwn(askTools, tool)) return askTools[tool];
+  return strictestAsk(
+    Object.keys(askTools).map((name) => (listsTool([name], tool) ? askTools[name] : undefined)),
+  );
+}
+
+function strictestAsk(asks: readonly (ToolAsks[string] | undefined)[]): ToolAsks[string] | undefined {
+  return (["always", "writes", "never"] as const).find((ask) => asks.includes(ask));
+}
+
+/** Whether a list has a tool, by its name or by a pattern. */
+export function listsTool(list: readonly string[], tool: string): boolean {
+  return list.some((name) => name === tool || (/[*?]/.test(name) && tailsAfter(name, tool).includes("")));
+}
+
+/**
+ * The patterns that the rest of a name has to match after `text`, if the whole has to match `pattern`. `*` stands for
+ * any characters and `?` for one. An empty pattern among them means that `text` itself matches.
+ */
+export function tailsAfter(pattern: string, text: string): string[] {
+  let tails = withoutStars(pattern);
+  for (const character of text.split("")) {
+    const next = tails.flatMap((tail) => {
+      if (tail.startsWith("*")) return [tail];
+      return tail.startsWith("?") || tail[0] === character ? [tail.slice(1)] : [];
+    });
+    tails = [...new Set(next.flatMap(withoutStars))];
+  }
+  return tails;
+}
+
+/** The pattern, and what is left of it if its first stars stand for nothing. */
+function withoutStars(pattern: string): string[] {
+  return pattern.startsWith("*") ? [pattern, ...withoutStars(pattern.slice(1))] : [pattern];
 }

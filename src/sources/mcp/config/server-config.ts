@@ -7,6 +7,7 @@ import { ASKS } from "../../../core/nouns/entry.ts";
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
 export const nameList = z.array(z.string().min(1)).max(10_000);
+export const toolAsks = z.record(z.string().min(1), z.enum(["never", "writes", "always"]));
 
 /** How changes of approved definitions are treated: all wait, or those of descriptions alone stay in use. */
 export const CHANGES = ["ask", "wording-ok"] as const;
@@ -18,7 +19,7 @@ const common = {
   enabled: z.boolean().optional(),
   /** Further names of the server, in addresses and searches. */
   aliases: nameList.optional(),
-  /** Only these tools exist, by the server's names for them. */
+  /** Only these tools exist, by the server's names for them or patterns of names with `*` and `?`. */
   includeTools: nameList.optional(),
   /** These tools do not exist. */
   excludeTools: nameList.optional(),
@@ -26,11 +27,26 @@ const common = {
   stateful: z.boolean().optional(),
   /** The tools whose calls need a person's approval. */
   ask: z.enum(ASKS).optional(),
+  /** The calls of single tools that need a person's approval, by name or pattern. */
+  askTools: toolAsks.optional(),
   /** Whether a change of descriptions alone waits for a person's approval. */
   changes: z.enum(CHANGES).optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };
+
+/** The limits of a server's process, or false for none. */
+export const sandboxSchema = z.union([
+  z.literal(false),
+  z.strictObject({
+    /** Folders and files that the server may use beside its project. */
+    folders: z.array(z.string().min(1)).max(1_000).optional(),
+    network: z.enum(["all", "none"]).optional(),
+  }),
+]);
+
+/** The `sandbox` of a server or of the agent's commands. */
+export type SandboxConfig = z.infer<typeof sandboxSchema>;
 
 const stdioSchema = z.object({
   type: z.enum(["stdio", "local"]).optional(),
@@ -40,6 +56,8 @@ const stdioSchema = z.object({
   /** A file with more variables, as `NAME=value` lines. Those of `env` win. */
   envFile: z.string().min(1).optional(),
   cwd: z.string().min(1).optional(),
+  /** What the process sees and reaches. */
+  sandbox: sandboxSchema.optional(),
   ...common,
 });
 
@@ -120,9 +138,10 @@ export function isSwitchedOff(config: unknown): boolean {
 
 /** The part of a config that says what runs or is reached, without the rules for those who use it. */
 export function withoutRules(config: ServerConfig) {
-  const { aliases, disabled, enabled, includeTools, excludeTools, stateful, ask, timeoutMs, ...program } =
+  const { aliases, disabled, enabled, includeTools, excludeTools, stateful, ask, askTools, ...program } =
     config;
-  return program;
+  const { timeoutMs, ...started } = program;
+  return started;
 }
 
 function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -8,7 +8,8 @@ import { expandVariables, type LaunchOptions, tellingVariables, toLaunch } from 
 
 type ProgramOptions = Omit<LaunchOptions, "label">;
 
-const NO_SECRETS = { env: {}, envFile: "", headers: {}, oauth: {} };
+/** The parts that decide nothing about the definitions of a server. */
+const APART = { env: {}, envFile: "", headers: {}, oauth: {}, sandbox: {} };
 
 /** Describes what a server runs, with two hashes of it. Looks the command up, starts nothing. */
 export function toServerProgram(label: string, config: ServerConfig, options: ProgramOptions): ServerProgram {
@@ -24,7 +25,17 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
       return hashOf(runs);
     },
     get identity() {
-      const { env: _, envFile: __, headers: ___, oauth: ____, ...program } = { ...NO_SECRETS, ...runs };
+      const {
+        env: _,
+        envFile: __,
+        headers: ___,
+        oauth: ____,
+        sandbox: _____,
+        ...program
+      } = {
+        ...APART,
+        ...runs,
+      };
       return hashOf(program);
     },
   };
@@ -55,7 +66,7 @@ function toProcess(
       return text;
     }
   };
-  const { command, args, env, envFile } = config;
+  const { command, args, env, envFile, sandbox } = config;
   const folder = realFolder(resolve(expand(config.cwd ?? cwd)));
   const searched = expand(env.PATH ?? environment.PATH ?? "");
   const path = findCommand(expand(command), searched, folder);
@@ -66,6 +77,7 @@ function toProcess(
     cwd: folder,
     env,
     ...(envFile !== undefined && { envFile: resolve(folder, expand(envFile)) }),
+    ...(sandbox !== undefined && { sandbox }),
   };
 }
 

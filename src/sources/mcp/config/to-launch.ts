@@ -1,8 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { namesSecret } from "../../../base/safety/secret-patterns.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
+import { pathsIn } from "../../isolation/isolation.ts";
+import type { Isolation } from "../../isolation/mounts.ts";
 import { invalid, type StdioConfig } from "./server-config.ts";
 
 /** Variables that every program needs: the person's folders, Windows' own, proxies and certificates. */
@@ -31,6 +34,11 @@ export interface LaunchOptions {
   readonly inherits?: "few" | "all";
   /** The folder in which a process starts unless its config names one. */
   readonly cwd: string | undefined;
+  /**
+   * Isolates servers unless their config says `sandbox: false`. `hidden` are the paths that none of them sees. Without
+   * it, only those servers are isolated whose config has a `sandbox`.
+   */
+  readonly isolation?: Pick<Isolation, "hidden"> | undefined;
 }
 
 /**
@@ -39,21 +47,28 @@ export interface LaunchOptions {
  * @throws SERVER_CONFIG_INVALID if a variable or the `envFile` is missing.
  */
 export function toLaunch(config: StdioConfig, options: LaunchOptions) {
-  const { label, variables, environment, inherits, cwd: folder } = options;
+  const { label, variables, environment, inherits, cwd: folder, isolation } = options;
   const expand = (text: string) => expandVariables(label, text, variables);
-  const { envFile } = config;
+  const { envFile, sandbox = isolation && {} } = config;
   const place = config.cwd ?? folder;
   const cwd = place === undefined ? undefined : expand(place);
-  return {
-    command: expand(config.command),
-    args: config.args.map(expand),
-    env: {
-      ...inherited(environment, inherits),
-      ...(envFile !== undefined && readVariables(label, resolve(cwd ?? process.cwd(), expand(envFile)))),
-      ...expandAll(label, config.env, variables),
-    },
-    cwd,
+  const args = config.args.map(expand);
+  const declared = expandAll(label, config.env, variables);
+  const env = {
+    ...inherited(environment, inherits),
+    ...(envFile !== undefined && readVariables(label, resolve(cwd ?? process.cwd(), expand(envFile)))),
+    ...declared,
   };
+  const isolated = sandbox && {
+    open: pathsIn(
+      [...args, ...Object.values(declared), ...(sandbox.folders ?? []).map(expand)],
+      resolve(cwd ?? ""),
+      env.HOME ?? homedir(),
+    ),
+    hidden: isolation?.hidden ?? [],
+    network: sandbox.network ?? "all",
+  };
+  return { command: expand(config.command), args, env, cwd, isolation: isolated || undefined };
 }
 
 /** Keyhole's own variables, and the shell's notes on where and how it started the client. */
@@ -141,6 +156,16 @@ export function secretNamesIn(value: unknown): string[] {
   const texts = JSON.stringify(value) ?? "";
   const names = [...texts.matchAll(VARIABLE)].flatMap(([, inner = ""]) => SECRET.exec(inner)?.[1] ?? []);
   return [...new Set(names)];
+}
+
+/** The names of the variables of the environment that texts within a value refer to, or of those without a default. */
+export function variableNamesIn(value: unknown, isNeeded = false): string[] {
+  const texts = JSON.stringify(value) ?? "";
+  const names = [...texts.matchAll(VARIABLE)].flatMap(([, inner = ""]) => {
+    const [, name, fallback] = NAME.exec(inner) ?? [];
+    return name === undefined || (isNeeded && fallback !== undefined) ? [] : [name];
+  });
+  return [...new Set(names)].sort();
 }
 
 const MAX_BYTES = 1024 * 1024;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { readServerConfig } from "../config/server-config.ts";
 import { createLogins } from "./logins.ts";
-import { createServerLogin } from "./server-login.ts";
+import { ServerLogin } from "./server-login.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -22,7 +22,7 @@ test("a request to a silent authorization server times out", async () => {
     oauth: { grant: "client_credentials", clientId: "id", clientSecret: "secret" },
   });
   if (config.transport !== "http") expect.unreachable();
-  const login = createServerLogin({ label: "mail", config, variables: {}, logins, maxBytes: 1_000 });
+  const login = new ServerLogin({ label: "mail", config, variables: {}, logins, maxBytes: 1_000 });
 
   const { timeout } = AbortSignal;
   vi.spyOn(AbortSignal, "timeout").mockImplementation(() => timeout.call(AbortSignal, 20));

@@ -21,8 +21,6 @@ interface ServerLoginOptions {
   readonly maxBytes: number;
 }
 
-export type ServerLogin = ReturnType<typeof createServerLogin>;
-
 const METADATA_BYTES = 1024 * 1024;
 /** Time limit for one request to an authorization server; calls wait for it. */
 const OAUTH_MS = 30_000;
@@ -32,59 +30,123 @@ const LOOK_MS = 1_000;
 const BARE: OAuthConfig = { grant: "authorization_code", algorithm: "ES256", allowPrivateHosts: [] };
 
 /** Access to one HTTP server with its own login. Tokens of Keyhole's callers are never used. */
-export function createServerLogin(options: ServerLoginOptions) {
-  const { label, logins, maxBytes } = options;
-  let opened: OpenedLogin | undefined;
-  let renewing: Promise<boolean> | undefined;
-  let challenge: Challenge | undefined;
-  let complaint: string | undefined;
-  let secret: string | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+export class ServerLogin {
+  private readonly options: ServerLoginOptions;
+  private opened: OpenedLogin | undefined;
+  private renewing: Promise<boolean> | undefined;
+  private challenge: Challenge | undefined;
+  /** Why the last renewal failed. */
+  complaint: string | undefined;
+  private secret: string | undefined;
+  private lookedAt = Number.NEGATIVE_INFINITY;
 
-  function open(): OpenedLogin {
-    opened ??= read(options);
-    return opened;
+  constructor(options: ServerLoginOptions) {
+    this.options = options;
   }
 
-  async function currentToken(): Promise<string | undefined> {
-    if (performance.now() - lookedAt < LOOK_MS) return secret;
-    const { server } = open();
-    const login = await logins.read(server);
+  /** Returns the address and headers of the config. Throws if a variable is missing. */
+  address(): Pick<OpenedLogin, "url" | "headers"> {
+    return this.open();
+  }
+
+  /** Returns a way to send with the token, which is renewed when it has expired or is refused. */
+  sender(onTooLarge: (reason: string) => void): Send {
+    const { oauth, headers, guardedFetch } = this.open();
+    const send = boundAnswers(guardedFetch, this.options.maxBytes, onTooLarge);
+    if (hasOwnCredentials(headers)) return send;
+    return async (url, request) => {
+      const token = await this.currentToken();
+      const answer = await send(url, withToken(request, token));
+      const asked = await this.challengeOf(answer);
+      if (!asked) return answer;
+      this.lookAgain();
+      const wanted = await this.noteChallenge(asked, answer.status);
+      // A renewed token has the same scopes; only the person can grant more.
+      if (answer.status === 403 && oauth.grant !== "client_credentials") return answer;
+      if (!(await this.renew(token, wanted))) return answer;
+      await answer.body?.cancel();
+      return send(url, withToken(request, await this.currentToken()));
+    };
+  }
+
+  /** The issuer of the login in use; undefined without one. */
+  async issuer(): Promise<string | undefined> {
+    return (await this.options.logins.read(this.open().server))?.issuer;
+  }
+
+  /** Whether a call was refused because the login lacks scopes. */
+  async missing(): Promise<boolean> {
+    return (await this.options.logins.challenge(this.open().server)) !== undefined;
+  }
+
+  async logIn(how: LogInOptions): Promise<void> {
+    const { server, oauth } = this.open();
+    if (oauth.grant === "client_credentials") {
+      const reason = "its config has credentials of its own; nobody has to log in";
+      throw problem("LOGIN_FAILED", { server: this.options.label, reason }, { reason });
+    }
+    const { logIn } = await import("./log-in.ts");
+    await logIn(this.open(), (await this.options.logins.challenge(server)) ?? this.challenge ?? {}, how);
+    this.lookAgain();
+    await this.options.logins.saveChallenge(server, undefined);
+    this.challenge = undefined;
+    this.complaint = undefined;
+  }
+
+  async logOut(): Promise<boolean> {
+    this.lookAgain();
+    return this.options.logins.forget(this.open().server);
+  }
+
+  async close(): Promise<void> {
+    await this.opened?.guardedFetch.close();
+    this.opened = undefined;
+  }
+
+  private open(): OpenedLogin {
+    this.opened ??= read(this.options);
+    return this.opened;
+  }
+
+  private async currentToken(): Promise<string | undefined> {
+    if (performance.now() - this.lookedAt < LOOK_MS) return this.secret;
+    const { server } = this.open();
+    const login = await this.options.logins.read(server);
     const token = login?.tokens?.access_token;
     const expired = login?.expiresAt !== undefined && login.expiresAt - EARLY_MS < Date.now();
-    const renewed = expired && (await renew(token, {}));
-    secret = renewed ? (await logins.read(server))?.tokens?.access_token : token;
-    knowSecrets(secret === undefined ? [] : [secret]);
-    lookedAt = performance.now();
-    return secret;
+    const renewed = expired && (await this.renew(token, {}));
+    this.secret = renewed ? (await this.options.logins.read(server))?.tokens?.access_token : token;
+    knowSecrets(this.secret === undefined ? [] : [this.secret]);
+    this.lookedAt = performance.now();
+    return this.secret;
   }
 
-  function lookAgain(): void {
-    lookedAt = Number.NEGATIVE_INFINITY;
+  private lookAgain(): void {
+    this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Returns true if there is a new token. Runs once at a time, across processes. */
-  function renew(stale: string | undefined, asked: Challenge): Promise<boolean> {
-    renewing ??= renewNow(stale, asked).finally(() => {
-      renewing = undefined;
+  private renew(stale: string | undefined, asked: Challenge): Promise<boolean> {
+    this.renewing ??= this.renewNow(stale, asked).finally(() => {
+      this.renewing = undefined;
     });
-    return renewing;
+    return this.renewing;
   }
 
-  async function renewNow(stale: string | undefined, asked: Challenge): Promise<boolean> {
+  private async renewNow(stale: string | undefined, asked: Challenge): Promise<boolean> {
     try {
       const { renewLogin } = await import("./log-in.ts");
-      const renewed = await renewLogin(open(), stale, asked);
-      complaint = undefined;
+      const renewed = await renewLogin(this.open(), stale, asked);
+      this.complaint = undefined;
       return renewed;
     } catch (error) {
-      complaint = toVisibleText(reasonOf(error), 300);
+      this.complaint = toVisibleText(reasonOf(error), 300);
       return false;
     }
   }
 
   /** Reads the demands of a server that refused a token. */
-  async function challengeOf(answer: Response): Promise<Challenge | undefined> {
+  private async challengeOf(answer: Response): Promise<Challenge | undefined> {
     if (answer.status !== 401 && answer.status !== 403) return undefined;
     const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
     const { error, scope, resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
@@ -92,68 +154,15 @@ export function createServerLogin(options: ServerLoginOptions) {
     return { scope, resourceMetadataUrl: resourceMetadataUrl?.href };
   }
 
-  async function noteChallenge(asked: Challenge, status: number): Promise<Challenge> {
+  private async noteChallenge(asked: Challenge, status: number): Promise<Challenge> {
     const { computeScopeUnion } = await import("@modelcontextprotocol/client");
-    const { server } = open();
-    const held = status === 403 ? (await logins.read(server))?.tokens?.scope : undefined;
-    challenge = { ...asked, scope: computeScopeUnion(held, asked.scope) };
+    const { server } = this.open();
+    const held = status === 403 ? (await this.options.logins.read(server))?.tokens?.scope : undefined;
+    this.challenge = { ...asked, scope: computeScopeUnion(held, asked.scope) };
     // Stored, because another process may perform the login.
-    if (status === 403) await logins.saveChallenge(server, challenge);
-    return challenge;
+    if (status === 403) await this.options.logins.saveChallenge(server, this.challenge);
+    return this.challenge;
   }
-
-  return {
-    /** Returns the address and headers of the config. Throws if a variable is missing. */
-    address: (): Pick<OpenedLogin, "url" | "headers"> => open(),
-    /** Returns a way to send with the token, which is renewed when it has expired or is refused. */
-    sender: (onTooLarge: (reason: string) => void): Send => {
-      const { oauth, headers, guardedFetch } = open();
-      const send = boundAnswers(guardedFetch, maxBytes, onTooLarge);
-      if (hasOwnCredentials(headers)) return send;
-      return async (url, request) => {
-        const token = await currentToken();
-        const answer = await send(url, withToken(request, token));
-        const asked = await challengeOf(answer);
-        if (!asked) return answer;
-        lookAgain();
-        const wanted = await noteChallenge(asked, answer.status);
-        // A renewed token has the same scopes; only the person can grant more.
-        if (answer.status === 403 && oauth.grant !== "client_credentials") return answer;
-        if (!(await renew(token, wanted))) return answer;
-        await answer.body?.cancel();
-        return send(url, withToken(request, await currentToken()));
-      };
-    },
-    /** Why the last renewal failed. */
-    get complaint() {
-      return complaint;
-    },
-    /** The issuer of the login in use; undefined without one. */
-    issuer: async () => (await logins.read(open().server))?.issuer,
-    /** Whether a call was refused because the login lacks scopes. */
-    missing: async () => (await logins.challenge(open().server)) !== undefined,
-    logIn: async (how: LogInOptions): Promise<void> => {
-      const { server, oauth } = open();
-      if (oauth.grant === "client_credentials") {
-        const reason = "its config has credentials of its own; nobody has to log in";
-        throw problem("LOGIN_FAILED", { server: label, reason }, { reason });
-      }
-      const { logIn } = await import("./log-in.ts");
-      await logIn(open(), (await logins.challenge(server)) ?? challenge ?? {}, how);
-      lookAgain();
-      await logins.saveChallenge(server, undefined);
-      challenge = undefined;
-      complaint = undefined;
-    },
-    logOut: () => {
-      lookAgain();
-      return logins.forget(open().server);
-    },
-    close: async () => {
-      await opened?.guardedFetch.close();
-      opened = undefined;
-    },
-  };
 }
 
 type OpenedLogin = ReturnType<typeof read>;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { answer, createScriptedAgent } from "../../../test/scripted-agent.ts";
-import { createChat } from "./create-chat.ts";
+import { Chat } from "./chat.ts";
 import { blockText } from "./plain-chat.ts";
 
 function open(more: Parameters<typeof createScriptedAgent>[1] = {}) {
   const agent = createScriptedAgent([() => answer("Done.")], more);
-  const chat = createChat(agent, { isFile: async (path) => path.endsWith(".png") });
+  const chat = new Chat(agent, { isFile: async (path) => path.endsWith(".png") });
   const shown = () => chat.state().done.map(blockText);
   return { agent, chat, shown };
 }
