@@ -80,8 +80,10 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
     choices[`${route} ${hash}`] ?? warnings.length === 0;
   const chosen = waiting.filter(isChosen);
   const total = Object.values(all.lanes).reduce((sum, count) => sum + count, 0);
-  /** Whether the person left every tick as it was: then a yes speaks for all, also those that are not listed. */
-  const isAll = waiting.every((one) => isChosen(one) === (one.warnings.length === 0));
+  /** Whether the person left every tick and every effect as it was: then a yes speaks for all, also those that are not listed. */
+  const isAll = waiting.every(
+    (one) => isChosen(one) === (one.warnings.length === 0) && laneOf(one) === one.ownLane,
+  );
   const decideAll = async (approve: boolean) => {
     await post("/api/approvals/definitions", { all: { server: server.server, digest: all.digest, approve } });
     reload();
