@@ -7,6 +7,7 @@ import type { Benchmark, Row } from "./benchmark.ts";
 import { toTable } from "./table.ts";
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }>>> = {
+  lanes: () => import("./lanes.ts"),
   names: () => import("./names.ts"),
   "first-token": () => import("./first-token.ts"),
   learning: () => import("./learning.ts"),

@@ -121,27 +121,22 @@ verifies("pins:command", "names an unreachable server and shows the others", asy
   });
 });
 
-verifies(
-  "pins:command",
-  "says which override lets a search run that its server calls destructive",
-  async () => {
-    const { config, keyhole, agree } = setUp({
-      tracker: { command: process.execPath, args: [resolve("test/tracker-upstream.ts")] },
-    });
-    await agree("tracker");
-    const { out } = await keyhole("approve", "tracker://tools/search_issues", "--config", config);
-    const shown = out.replace(/\s+/g, " ");
-    expect(shown).toContain(
-      "The server says that it destroys, though its name reads, so each call asks you.",
-    );
-    expect(shown).toContain('{"overrides":{"tracker":{"tools":{"search_issues":{"lane":"read"}}}}}');
-    // Line breaks of a description stay, and lines are broken between words.
-    expect(out).toContain(
-      "│ Searches issues.\n      │\n      │ Filters:\n      │   - state: open or closed\n",
-    );
-    expect(out).not.toContain("\\u000a");
-  },
-);
+verifies("pins:command", "counts a tool as reading that its server calls destructive", async () => {
+  const { config, keyhole, agree } = setUp({
+    tracker: { command: process.execPath, args: [resolve("test/tracker-upstream.ts")] },
+  });
+  await agree("tracker");
+  const { out } = await keyhole("approve", "tracker://tools/search_issues", "--config", config);
+  expect(out).toContain("+ search_issues                destroys ");
+  // Line breaks of a description stay, and lines are broken between words.
+  expect(out).toContain("│ Searches issues.\n      │\n      │ Filters:\n      │   - state: open or closed\n");
+  expect(out).not.toContain("\\u000a");
+  const marked = await agree("tracker://tools/search_issues", "--reads");
+  expect(marked.out).toContain("+ search_issues                reads, by you");
+  expect(marked.out).toContain("Approved: 1.");
+  const { out: shown } = await keyhole("servers", "tracker", "--config", config);
+  expect(shown).toMatch(/search_issues\s+reads/);
+});
 
 verifies("pins:command", "the log says once what waits and what to type", async () => {
   const { config, env, folder } = setUp({ bad: chaos() });

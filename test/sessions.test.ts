@@ -231,7 +231,12 @@ describe("extraction", () => {
     const { gateway, session } = await openPages();
     const heard: string[] = [];
     onTestFinished(
-      onEvent((event) => event.type === "notice" && heard.push(`${event.notice} ${event.detail}`)),
+      onEvent(
+        (event) =>
+          event.type === "notice" &&
+          event.notice.startsWith("extraction") &&
+          heard.push(`${event.notice} ${event.detail}`),
+      ),
     );
     const matches = [{ type: "Image", id: "i1", name: "Hero" }];
     await gateway.exec({ op: "cms.resource.find", args: { matches }, session });

@@ -78,14 +78,17 @@ function tool(name: string, annotations?: Tool["annotations"]): Tool {
 
 verifies(
   "upstream:lanes",
-  "annotations make the lane stricter than the name; if the name implies nothing they decide, or it is write",
+  "a tool reads if it says so and no word of it writes; the strictest of hints and words wins, and no hint is write",
   () => {
     const lanes: [Tool, string][] = [
       [tool("alpha", { readOnlyHint: true }), "read"],
       [tool("beta", { destructiveHint: true }), "destructive"],
       [tool("gamma", { readOnlyHint: true, destructiveHint: true }), "destructive"],
       [tool("delta"), "write"],
-      [tool("get_epsilon"), "read"],
+      [tool("get_epsilon"), "write"],
+      [tool("get_mu", { readOnlyHint: true }), "read"],
+      [tool("update_nu", { readOnlyHint: true }), "write"],
+      [tool("get_and_delete_xi", { readOnlyHint: true }), "destructive"],
       [tool("delete_zeta"), "destructive"],
       [tool("get_eta", { readOnlyHint: false }), "write"],
       [tool("delete_theta", { readOnlyHint: false }), "destructive"],

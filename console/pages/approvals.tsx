@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Lane } from "../../src/core/nouns/entry.ts";
 import type {
   ApprovalsAnswer,
   ShownProgram,
@@ -65,20 +66,35 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
   const { program, definitions, id, reason, waiting: all } = server;
   /** Choices of the person; a definition without one is chosen unless it tries to steer a model. */
   const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({});
+  /** The person's words for effects. */
+  const [lanes, setLanes] = useState<Readonly<Record<string, Lane | undefined>>>({});
+  const laneOf = (one: WaitingDefinition) => lanes[`${one.route} ${one.hash}`] ?? one.lane ?? one.ownLane;
+  const milder = definitions.filter((one) => one.milder && laneOf(one) !== one.milder);
+  const countMilder = async () =>
+    setLanes({
+      ...lanes,
+      ...Object.fromEntries(milder.map((one) => [`${one.route} ${one.hash}`, one.milder])),
+    });
   const waiting = definitions.filter(({ state }) => state !== "rejected" && state !== "reworded");
   const isChosen = ({ route, hash, warnings }: WaitingDefinition) =>
     choices[`${route} ${hash}`] ?? warnings.length === 0;
   const chosen = waiting.filter(isChosen);
   const total = Object.values(all.lanes).reduce((sum, count) => sum + count, 0);
-  /** Whether the person left every tick as it was: then a yes speaks for all, also those that are not listed. */
-  const isAll = waiting.every((one) => isChosen(one) === (one.warnings.length === 0));
+  /** Whether the person left every tick and every effect as it was: then a yes speaks for all, also those that are not listed. */
+  const isAll = waiting.every(
+    (one) => isChosen(one) === (one.warnings.length === 0) && laneOf(one) === one.ownLane,
+  );
   const decideAll = async (approve: boolean) => {
     await post("/api/approvals/definitions", { all: { server: server.server, digest: all.digest, approve } });
     reload();
   };
   const decide = async (approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]) => {
     const keys = (some: readonly WaitingDefinition[]) =>
-      some.map(({ route, hash, program }) => ({ route, hash, program }));
+      some.map((one) => {
+        const { route, hash, program, ownLane } = one;
+        const lane = laneOf(one);
+        return { route, hash, program, ...(lane !== ownLane && { lane }) };
+      });
     await post("/api/approvals/definitions", { approve: keys(approve), reject: keys(reject) });
     reload();
   };
@@ -121,12 +137,21 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
         </p>
       )}
       {program && id && <Program key={program.hash} {...{ server: server.server, id, program, reload }} />}
+      {milder.length > 0 && (
+        <p>
+          {times(milder.length, "tool")} may do less than shown: the name only reads and the server does not
+          say so, or only a hint destroys that the server gives to everything.{" "}
+          <Action run={countMilder}>Count {milder.length} by their looks</Action>
+        </p>
+      )}
       <ul class="definitions">
         {definitions.map((definition) => (
           <Definition
             key={definition.route}
             definition={definition}
             isChosen={isChosen(definition)}
+            lane={laneOf(definition)}
+            onLane={(lane) => setLanes({ ...lanes, [`${definition.route} ${definition.hash}`]: lane })}
             onChoose={(is) => setChoices({ ...choices, [`${definition.route} ${definition.hash}`]: is })}
             decide={decide}
           />
@@ -176,12 +201,20 @@ function Program({ server, id, program: { hash, lines }, reload }: ProgramProps)
 interface DefinitionProps {
   readonly definition: WaitingDefinition;
   readonly isChosen: boolean;
+  readonly lane: Lane | undefined;
   onChoose(isChosen: boolean): void;
+  onLane(lane: Lane): void;
   decide(approve: readonly WaitingDefinition[], reject: readonly WaitingDefinition[]): Promise<void>;
 }
 
-function Definition({ definition, isChosen, onChoose, decide }: DefinitionProps) {
-  const { route, state, effect, tokens, warnings, advice, changes } = definition;
+const CHOICES: readonly (readonly [Lane, string])[] = [
+  ["read", "reads"],
+  ["write", "writes"],
+  ["destructive", "destroys"],
+];
+
+function Definition({ definition, isChosen, lane, onChoose, onLane, decide }: DefinitionProps) {
+  const { route, state, effect, tokens, warnings, changes } = definition;
   const { name: _, description: __, ...details } = definition.definition;
   const mayChoose = state !== "rejected" && state !== "reworded";
   return (
@@ -197,9 +230,22 @@ function Definition({ definition, isChosen, onChoose, decide }: DefinitionProps)
         )}
         <Badge tone={TONES[state] ?? "plain"}>{state}</Badge>
         <Code>{exact(route)}</Code>
-        <span class="quiet small">
-          {effect}, {number(tokens)} tokens
-        </span>
+        {lane === undefined ? (
+          <span class="quiet small">{effect}</span>
+        ) : (
+          <select
+            aria-label={`Effect of ${route}`}
+            value={lane}
+            onChange={(event) => onLane(event.currentTarget.value as Lane)}
+          >
+            {CHOICES.map(([one, does]) => (
+              <option key={one} value={one}>
+                {does}
+              </option>
+            ))}
+          </select>
+        )}
+        <span class="quiet small">{number(tokens)} tokens</span>
         <Action run={() => decide([definition], [])} label={`Approve ${route}`}>
           Approve
         </Action>
@@ -214,7 +260,6 @@ function Definition({ definition, isChosen, onChoose, decide }: DefinitionProps)
           {warning}
         </p>
       ))}
-      {advice && <p class="small outside">{exact(advice)}</p>}
       <Changes changes={changes} isNew={false} />
       {changes.length === 0 && (
         <Description text={definition.definition.description} isOpen={warnings.length > 0} />

@@ -2,12 +2,13 @@ import { INJECTION_KINDS } from "../base/safety/detect-injection.ts";
 import { toVisibleLine } from "../base/safety/visible-text.ts";
 import { loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
 import { countOf } from "../base/util/count-of.ts";
+import { lazy } from "../base/util/lazy.ts";
 import { fieldsOf } from "../base/util/plain-object.ts";
 import { type Consents, showProgram } from "../core/access/consents.ts";
 import type { DefinitionChange } from "../core/access/diff-definitions.ts";
 import { type Pin, type Pins, waits } from "../core/access/pins.ts";
-import { deriveLane } from "../core/catalog/op-name.ts";
-import type { Entry } from "../core/nouns/entry.ts";
+import { type DeclaredTool, impliedLane, laneOfTool, strongest } from "../core/catalog/tool-lane.ts";
+import { DOES, type Entry, type Lane } from "../core/nouns/entry.ts";
 import type { ServerProgram } from "../core/nouns/server-program.ts";
 
 /** A definition as a person judges it. Its texts come from outside. */
@@ -24,8 +25,10 @@ export interface DefinitionApproval extends Pin {
   readonly changes: readonly DefinitionChange[];
   /** Sentences that a person reads first: how it tries to steer a model. */
   readonly warnings: readonly string[];
-  /** A word of the owner that would make calls ask less often, and why. */
-  readonly advice?: string;
+  /** The lane of a tool without a mark. Absent if no mark can change it: the config decides, or it is no tool. */
+  readonly ownLane?: Lane;
+  /** A milder lane that the tool looks as if it had. */
+  readonly milder?: Lane;
 }
 
 /** The program of a server, in whole lines. */
@@ -80,8 +83,18 @@ export async function listApprovals(
 ): Promise<ServerApprovals[]> {
   const countTokens = await loadTokenCounter();
   const byRoute = new Map(entries.map((entry) => [entry.route, entry]));
-  const listed = pins.list().map((pin) => toApproval(pins, pin, byRoute.get(pin.route), countTokens));
-  const bySource = Map.groupBy(listed, ({ source }) => source);
+  const bySource = new Map(
+    [...Map.groupBy(pins.list(), ({ source }) => source)].map(([source, some]) => {
+      // All tools of the server tell, also if some of them alone are listed.
+      const isHintEmpty = lazy(() =>
+        hintsAlike(
+          entries.flatMap((entry) => (entry.origin?.source === source ? (declaredTool(entry) ?? []) : [])),
+        ),
+      );
+      const toListed = (pin: Pin) => toApproval(pins, pin, byRoute.get(pin.route), countTokens, isHintEmpty);
+      return [source, some.map(toListed)];
+    }),
+  );
   const servers = new Set([...programs.map(({ server }) => server), ...bySource.keys()]);
   return [...servers].map((server) => {
     const program = programs.find((one) => one.server === server);
@@ -97,23 +110,24 @@ function toApproval(
   pin: Pin,
   entry: Entry | undefined,
   countTokens: TokenCounter,
+  isHintEmpty: () => boolean,
 ): DefinitionApproval {
   const definition = entry?.origin?.definition ?? {};
-  const advice = adviceOf(pin, entry);
+  const tool = entry?.origin?.lane === undefined ? declaredTool(entry) : undefined;
+  const milder = tool && milderLane(tool, isHintEmpty);
   return {
     ...pin,
     name: typeof definition.name === "string" ? definition.name : (entry?.name ?? pin.route),
     op: entry?.op ?? pin.route,
-    effect: entry?.kind === "tool" ? EFFECTS[entry.lane] : (entry?.kind ?? ""),
+    effect: entry?.kind === "tool" ? DOES[entry.lane] : (entry?.kind ?? ""),
     tokens: definitionTokens(entry, countTokens),
     definition,
     changes: changesOf(pins, pin),
     warnings: pin.poison.map((kind) => `It ${INJECTION_KINDS[kind]}.`),
-    ...(advice !== undefined && { advice }),
+    ...(tool && { ownLane: laneOfTool(tool) }),
+    ...(milder && { milder }),
   };
 }
-
-const EFFECTS = { read: "reads", write: "writes", destructive: "destroys" } as const;
 
 /** The tokens of a definition in the list of a client. */
 export function definitionTokens(entry: Entry | undefined, countTokens: TokenCounter): number {
@@ -129,14 +143,39 @@ function changesOf(pins: Pins, { route, state }: Pin): readonly DefinitionChange
   return isFirst && changes.some(({ path }) => path === "/name") ? [] : changes;
 }
 
-/** A hint of the server that makes a call ask, though the tool's name says that it reads. */
-function adviceOf({ source }: Pin, entry: Entry | undefined): string | undefined {
-  if (entry?.kind !== "tool" || entry.lane !== "destructive") return undefined;
-  const { name, annotations } = entry.origin?.definition ?? {};
-  const isHinted = fieldsOf(annotations).destructiveHint === true;
-  if (typeof name !== "string" || !isHinted || deriveLane({ name }, "write") !== "read") return undefined;
-  const override = { overrides: { [source]: { tools: { [name]: { lane: "read" } } } } };
-  return `The server says that it destroys, though its name reads, so each call asks you. If it only reads, write into the config: ${JSON.stringify(override)}`;
+/**
+ * The lane that a tool looks as if it had, if that is milder than its own: it says nothing and its first verb reads, or
+ * it destroys only by a hint that its server gives to everything. Never milder than what it says of itself alone.
+ */
+function milderLane(tool: DeclaredTool, isHintEmpty: () => boolean): Lane | undefined {
+  const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
+  if (destructiveHint === true && !isHintEmpty()) return undefined;
+  const milder = strongest(readOnlyHint === false ? "write" : "read", impliedLane(tool));
+  return strongest(milder, laneOfTool(tool)) === milder ? undefined : milder;
+}
+
+/** Tools whose hint that they destroy tells nothing: a server has this many, and says the same of all that do not read. */
+const MANY_ALIKE = 3;
+
+/** Whether a server calls everything destructive that does not read. */
+function hintsAlike(tools: readonly DeclaredTool[]): boolean {
+  const others = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
+  return (
+    others.length >= MANY_ALIKE && others.every(({ annotations }) => annotations?.destructiveHint === true)
+  );
+}
+
+function declaredTool(entry: Entry | undefined): DeclaredTool | undefined {
+  if (entry?.kind !== "tool" || !entry.origin) return undefined;
+  const { name, annotations, inputSchema } = entry.origin.definition;
+  return { name: String(name), annotations: fieldsOf(annotations), inputSchema };
+}
+
+/** The definition with another mark, or without one. */
+export function markLane(definition: DefinitionApproval, lane: Lane | undefined): DefinitionApproval {
+  const { ownLane } = definition;
+  if (ownLane === undefined) return definition;
+  return { ...definition, effect: DOES[lane ?? ownLane], lane: lane === ownLane ? undefined : lane };
 }
 
 /** Asks whether a server may start. */
@@ -167,10 +206,24 @@ export function definitionsCard(
   );
   return {
     title: `${toVisibleLine(server)}: ${size}. Which may models see and call?`,
-    facts: [],
+    facts: milderFacts(definitions),
     definitions,
     ...(offersWording && isReworded && { rewords: "servers" }),
   };
+}
+
+/** Says which tools one key marks. */
+function milderFacts(definitions: readonly DefinitionApproval[]): string[] {
+  const count = (lane: Lane) => definitions.filter(({ milder }) => milder === lane).length;
+  const [reading, writing] = [count("read"), count("write")];
+  const look = countOf(reading, "tool looks as if it only reads", "tools look as if they only read");
+  const destroy = countOf(writing, "tool destroys", "tools destroy");
+  return [
+    ...(reading > 0 ? [`${look}, and the server does not say so. R: count as reading.`] : []),
+    ...(writing > 0
+      ? [`${destroy} only by a hint that the server gives to everything. R: count as writing.`]
+      : []),
+  ];
 }
 
 /** Records a decision about exactly the definitions that were shown. */

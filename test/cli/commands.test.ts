@@ -203,6 +203,7 @@ test("lint names missing, vague and colliding descriptions with a better wording
   const tool = (name: string, description: string, properties: object = {}) => ({
     op: `desk.${name}`,
     domain: "desk",
+    lane: "write" as const,
     name,
     description,
     inputSchema: { type: "object", properties, required: Object.keys(properties) },

@@ -129,3 +129,46 @@ test("a call that waits is in the title of the tab and announced, on every page,
   await eventually(async () => expect(await page.title()).toBe("Approvals · Keyhole"));
   expect(await announced.textContent()).toBe("");
 });
+
+test("T22: the page of approvals counts tools by their looks only if a person presses it, and sends each mark", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  await buildConsole({ ifChanged: true });
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const browser = await openBrowser(chromium);
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const definition = (name: string, more: object) => ({
+    ...{ route: `x://tools/${name}`, state: "pending", hash: "h", program: "p", effect: "writes", tokens: 5 },
+    ...{ definition: { description: "Works." }, warnings: [], changes: [], ownLane: "write", ...more },
+  });
+  const definitions = [definition("get_page", { milder: "read" }), definition("query", {})];
+  const waiting = { lanes: { write: 2 }, flagged: 0, digest: "d" };
+  const json = { servers: [{ server: "x", definitions, waiting }], calls: [] };
+  const sent: unknown[] = [];
+  await page.route("**/api/approvals", (route) => route.fulfill({ json }));
+  await page.route("**/api/approvals/definitions", async (route) => {
+    sent.push(JSON.parse(route.request().postData() ?? ""));
+    await route.fulfill({ json: { approved: 2, rejected: 0 } });
+  });
+  await page.goto(shop.http.consoleLink);
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  await page.goto(`${shop.origin}/console/#/approvals`);
+  await page.getByRole("button", { name: "Approve all 2" }).click();
+  const approve = page.getByRole("button", { name: "Approve 2 chosen" });
+  await page.getByRole("button", { name: "Count 1 by their looks" }).click();
+  await approve.click();
+  await page.getByLabel("Effect of x://tools/query").selectOption("destructive");
+  await approve.click();
+  const pin = (name: string) => ({ route: `x://tools/${name}`, hash: "h", program: "p" });
+  const reading = { ...pin("get_page"), lane: "read" };
+  await expect
+    .poll(() => sent)
+    .toEqual([
+      { all: { server: "x", digest: "d", approve: true } },
+      { approve: [reading, pin("query")], reject: [] },
+      { approve: [reading, { ...pin("query"), lane: "destructive" }], reject: [] },
+    ]);
+});

@@ -195,7 +195,11 @@ describe("approvals", () => {
     const { route = "", hash = "", program = "" } = shown ?? {};
     const approve = (pin: object) => person.json("/api/approvals/definitions", { approve: [pin] });
     expect(await approve({ route, program, hash: "0".repeat(64) })).toEqual({ approved: 0, rejected: 0 });
+    const marked = { route, program, hash, lane: "read" };
+    expect(await approve(marked)).toEqual({ approved: 1, rejected: 0 });
+    expect((await shop.gateway.view()).find("chaos.add")?.lane).toBe("read");
     expect(await approve({ route, program, hash })).toEqual({ approved: 1, rejected: 0 });
+    expect((await shop.gateway.view()).find("chaos.add")?.lane).toBe("write");
     expect(await find(route)).toBeUndefined();
     const { ok } = await shop.gateway.exec({ op: "chaos.add", args: {} });
     expect(ok).toBe(true);

@@ -33,10 +33,9 @@ function slowSource() {
     ...draft,
     kind: "tool",
     name: "read_file",
-    riskLevel: "safe",
     requiresConfirmation: false,
     extraction: null,
-    defaultLane: "read",
+    lane: "read",
     call: load,
   };
   return {

@@ -32,14 +32,13 @@ export function definitionLines(
   definition: DefinitionApproval,
   { mark, columns, isOpen }: { readonly mark: string; readonly columns: number; readonly isOpen: boolean },
 ): ApprovalLine[] {
-  const { name, effect, tokens, state, warnings, advice, changes } = definition;
-  const size = `${effect.padEnd(9)} ${String(tokens).padStart(6)} tokens`;
+  const { name, effect, tokens, state, warnings, lane, changes } = definition;
+  const size = `${(lane === undefined ? effect : `${effect}, by you`).padEnd(9)} ${String(tokens).padStart(6)} tokens`;
   const head = `${mark} ${toVisibleLine(name).padEnd(NAME_WIDTH)} ${size}`;
   return [
     ...wrapHard(head, columns).map((text) => ({ text, tone: "title" as const })),
     ...(STATES[state] === "" ? [] : [{ text: `${INDENT}${STATES[state]}`, tone: "quiet" as const }]),
     ...warnings.flatMap((warning) => ownLines(`! ${warning}`, columns, "warning")),
-    ...(advice === undefined ? [] : ownLines(toVisibleLine(advice), columns, "warning")),
     ...changes.flatMap((change) => changeLines(change, columns)),
     ...(changes.length > 0 && !isOpen ? [] : descriptionLines(definition, columns, isOpen)),
     ...(isOpen ? detailLines(definition, columns) : []),

@@ -1,4 +1,10 @@
-import type { ApprovalCard, ApprovalDecision, DefinitionApproval } from "../../gateway/approvals.ts";
+import { LANES, type Lane } from "../../core/nouns/entry.ts";
+import {
+  type ApprovalCard,
+  type ApprovalDecision,
+  type DefinitionApproval,
+  markLane,
+} from "../../gateway/approvals.ts";
 import { type ApprovalLine, definitionLines, exactLines } from "./approval-lines.ts";
 
 type Mark = "approve" | "reject" | "wait";
@@ -10,12 +16,17 @@ export interface ApprovalState {
   /** The first line on the screen. */
   readonly top: number;
   readonly marks: readonly Mark[];
+  /** The lane that the person gives each tool. */
+  readonly lanes: readonly (Lane | undefined)[];
   readonly open: ReadonlySet<number>;
   /** How many lines of each block have been on the screen; the first block is that of the facts. */
   readonly seen: readonly number[];
 }
 
-export type ApprovalKey = "up" | "down" | "page-up" | "page-down" | "answers" | "open" | "choose" | "reject";
+export type ApprovalKey =
+  | ("up" | "down" | "page-up" | "page-down" | "answers" | "open" | "choose" | "reject")
+  /** The next effect of the tool, or the milder effect of every tool that looks as if it had one. */
+  | ("effect" | "milder-effects");
 
 export interface ApprovalChoice {
   readonly label: string;
@@ -40,6 +51,7 @@ export function startState({ definitions }: ApprovalCard): ApprovalState {
     cursor: definitions.length === 0 ? -1 : 0,
     top: 0,
     marks: definitions.map((one) => (isSafe(one) ? "approve" : "wait")),
+    lanes: definitions.map(({ lane }) => lane),
     open: new Set(definitions.flatMap((one, index) => (isSafe(one) && !isAlone(one) ? [] : [index]))),
     seen: [],
   };
@@ -48,18 +60,26 @@ export function startState({ definitions }: ApprovalCard): ApprovalState {
 /** Lays a card out. The lines of a definition are made once for each width. */
 export function createLayout({ title, facts, definitions }: ApprovalCard) {
   const cache = new Map<string, ApprovalLine[]>();
-  const linesOf = (index: number, columns: number, isOpen: boolean, mark: string): ApprovalLine[] => {
-    const key = `${index} ${columns} ${isOpen} ${mark}`;
-    const lines = cache.get(key) ?? definitionLines(definitions[index]!, { mark, columns, isOpen });
+  const linesOf = (
+    index: number,
+    columns: number,
+    isOpen: boolean,
+    mark: string,
+    lane: Lane | undefined,
+  ): ApprovalLine[] => {
+    const key = `${index} ${columns} ${isOpen} ${mark} ${lane}`;
+    const definition = markLane(definitions[index]!, lane);
+    const lines = cache.get(key) ?? definitionLines(definition, { mark, columns, isOpen });
     cache.set(key, lines);
     return lines;
   };
-  return ({ cursor, marks, open }: ApprovalState, columns: number): ApprovalLayout => {
+  return ({ cursor, marks, open, lanes }: ApprovalState, columns: number): ApprovalLayout => {
     const head: ApprovalLine[] = [{ text: title, tone: "title" }, ...exactLines(facts, columns)];
     const lines = [...head];
     const blocks = [{ from: 0, to: head.length }];
     for (const index of definitions.keys()) {
-      const [first, ...others] = linesOf(index, columns - 2, open.has(index), MARKS[marks[index]!]);
+      const mark = MARKS[marks[index]!];
+      const [first, ...others] = linesOf(index, columns - 2, open.has(index), mark, lanes[index]);
       const from = lines.length;
       lines.push({ ...first!, text: `${index === cursor ? "›" : " "} ${first!.text}` });
       for (const line of others) lines.push({ ...line, text: `  ${line.text}` });
@@ -72,16 +92,17 @@ export function createLayout({ title, facts, definitions }: ApprovalCard) {
 /** The answers to a card, by the marks of its definitions. */
 export function choicesOf(
   { definitions, yes = "Yes", rewords }: ApprovalCard,
-  { marks }: ApprovalState,
+  { marks, lanes }: ApprovalState,
 ): ApprovalChoice[] {
   const later = { label: "Later", answer: "later", isYes: false } as const;
-  const marked = (mark: Mark) => definitions.filter((_, index) => marks[index] === mark);
+  const judged = definitions.map((one, index) => markLane(one, lanes[index]));
+  const marked = (mark: Mark) => judged.filter((_, index) => marks[index] === mark);
   const [approve, reject, wait] = [marked("approve"), marked("reject"), marked("wait")];
   if (definitions.length === 0) return [{ label: yes, answer: { approve, reject }, isYes: true }, later];
   const all = definitions.length === 1 ? "it" : `all ${definitions.length}`;
   const count = (some: readonly unknown[]) => (some.length === definitions.length ? all : some.length);
   const parts = [
-    ...(approve.length > 0 ? [`approve ${count(approve)}`] : []),
+    ...(approve.length > 0 ? [`approve ${count(approve)}${asMarked(approve)}`] : []),
     ...(reject.length > 0 ? [`reject ${count(reject)}`] : []),
     ...(wait.length > 0 ? [`${wait.length} later`] : []),
   ].join(", ");
@@ -104,6 +125,11 @@ export function choicesOf(
       : [{ label: `Reject ${all}`, answer: { approve: [], reject: definitions }, isYes: false }]),
     later,
   ];
+}
+
+function asMarked(approve: readonly DefinitionApproval[]): string {
+  const count = approve.filter(({ lane }) => lane !== undefined).length;
+  return count === 0 ? "" : ` (${count} with your word for the effect)`;
 }
 
 /** Whether everything that a person has to see has been on the screen, as it was folded at first. */
@@ -180,6 +206,15 @@ export function pressKey(
       const marks = state.marks.with(cursor, state.marks[cursor] === wanted ? "wait" : wanted);
       return { ...state, marks };
     }
+    case "effect": {
+      const definition = card.definitions[cursor];
+      if (definition?.ownLane === undefined) return state;
+      const now = LANES.indexOf(state.lanes[cursor] ?? definition.ownLane);
+      const next = LANES[(now + 1) % LANES.length]!;
+      return { ...state, lanes: state.lanes.with(cursor, markLane(definition, next).lane) };
+    }
+    case "milder-effects":
+      return { ...state, lanes: state.lanes.map((lane, index) => card.definitions[index]!.milder ?? lane) };
   }
 }
 

@@ -107,8 +107,10 @@ function positionOf(top: number, bottom: number, all: number, isSeen: boolean): 
 
 function hintOf({ definitions }: ApprovalCard): string {
   const answer = "Tab, ↑↓ and Enter answer · Esc later";
-  return definitions.length === 0 ? answer : `Space choose · x reject · → open · ${answer}`;
+  return definitions.length === 0 ? answer : `Space choose · x reject · r effect · → open · ${answer}`;
 }
+
+const LETTERS: Readonly<Record<string, ApprovalKey>> = { x: "reject", r: "effect", R: "milder-effects" };
 
 function keyOf(input: string, key: Key): ApprovalKey | undefined {
   if (key.ctrl || key.meta) return undefined;
@@ -119,5 +121,5 @@ function keyOf(input: string, key: Key): ApprovalKey | undefined {
   if (key.tab) return "answers";
   if (key.rightArrow || key.return) return "open";
   if (input === " ") return "choose";
-  return input === "x" ? "reject" : undefined;
+  return LETTERS[input];
 }

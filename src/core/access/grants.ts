@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LANES } from "../nouns/entry.ts";
 import { openRecords, type RecordStorage, type Records } from "../storage/records.ts";
 
 const hash = z.string();
@@ -10,7 +11,13 @@ const GRANTS = {
   /** A server may run a program, by the hash of everything that it runs. */
   program: z.object({ givenAt, label: z.string() }),
   /** A definition of a server may be shown and called, by source, route and program. */
-  definition: z.object({ givenAt, hash, definition: z.record(z.string(), z.unknown()) }),
+  definition: z.object({
+    givenAt,
+    hash,
+    definition: z.record(z.string(), z.unknown()),
+    /** The lane that the person marked exactly this definition with. */
+    lane: z.enum(LANES).optional(),
+  }),
   /** Everything in a folder that can run may run, by the folder's real path. */
   folder: z.object({ givenAt, hash }),
   /** An agent may call over HTTP, by the agent's name. */

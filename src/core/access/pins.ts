@@ -2,7 +2,14 @@ import { findPoisonIn, type InjectionKind } from "../../base/safety/detect-injec
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
-import { type Draft, domainOf, type EntryDraft, type EntryStatus, type Origin } from "../nouns/entry.ts";
+import {
+  type Draft,
+  domainOf,
+  type EntryDraft,
+  type EntryStatus,
+  type Lane,
+  type Origin,
+} from "../nouns/entry.ts";
 import { openRecordFile } from "../storage/record-file.ts";
 import { createMemoryRecords } from "../storage/records.ts";
 import { type Publish, publish } from "../telemetry/events.ts";
@@ -36,6 +43,8 @@ export interface Pin {
   readonly program: string;
   /** The ways in which the definition tries to steer a model, as {@link findPoisonIn} finds them. */
   readonly poison: readonly InjectionKind[];
+  /** The lane that a person marked exactly this definition with. Without a mark, the definition decides. */
+  readonly lane?: Lane | undefined;
 }
 
 /** Selects all pins, those of a source, one, or those of a list exactly as they were listed. */
@@ -52,8 +61,9 @@ export interface Pins {
   /** Compares the definition with the approved one, or with an empty one where none was approved. */
   diff(route: string): readonly DefinitionChange[];
   /**
-   * Approves definitions exactly as they are now: those that wait, and rejected ones that the selection names. Resolves
-   * to their number. `by` names who decides in the audit log of a gateway, by default its owner.
+   * Approves definitions exactly as they are now: those that wait, and rejected ones that the selection names. Listed
+   * pins are marked with their `lane`, also if they are in use already. Resolves to the number of changed approvals.
+   * `by` names who decides in the audit log of a gateway, by default its owner.
    */
   approve(which: PinSelection, by?: string): Promise<number>;
   /**
@@ -112,6 +122,7 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
   let waitsForOthers = false;
   const masked = new WeakMap<Draft, EntryDraft>();
+  const marked = new WeakMap<Draft, { readonly lane: Lane; readonly draft: Draft }>();
   /** The last rewording of each route that was published. */
   const announced = new Map<string, string>();
 
@@ -127,6 +138,12 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
 
   function approvalOf({ route, origin }: Judged) {
     return grants.get(keyOf(route, origin));
+  }
+
+  /** The mark of exactly this definition. A changed one has lost it. */
+  function markOf({ route, origin }: Judged): Lane | undefined {
+    const approval = approvalOf({ route, origin });
+    return approval?.hash === origin.hash ? approval.lane : undefined;
   }
 
   function isRejected({ route, origin }: Judged): boolean {
@@ -149,7 +166,8 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
     const selected = select(which).filter(counts);
     const givenAt = Date.now();
     const changes = selected.flatMap(({ route, origin }) => {
-      const grant = { givenAt, hash: origin.hash, definition: origin.definition };
+      const lane = laneIn(which, route);
+      const grant = { givenAt, hash: origin.hash, definition: origin.definition, ...(lane && { lane }) };
       // A rejected change leaves the approval of what was there before.
       if (decision === "reject") return [[rejectionKey(route, origin), grant] as const];
       return [[keyOf(route, origin), grant] as const, [rejectionKey(route, origin), undefined] as const];
@@ -172,7 +190,7 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
     waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
     const state = stateOf({ route, origin }, isAnyApproved);
     if (state === "reworded") announce(route, origin, tell);
-    if (USABLE.has(state)) return draft;
+    if (USABLE.has(state)) return isAnyApproved ? withMark(draft, markOf({ route, origin })) : draft;
     const known = masked.get(draft);
     const typed = state === "rejected" ? "" : `; the user has to type: ${commandOf(route, origin)}`;
     const reason = `${REASONS[state as keyof typeof REASONS]}${typed}`;
@@ -182,6 +200,16 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
     const made = mask(visible, route, { state: "quarantined", reason });
     masked.set(draft, made);
     return made;
+  }
+
+  /** The same draft for the same mark each time, so that nothing is rebuilt. */
+  function withMark(draft: Draft, lane: Lane | undefined): Draft {
+    if (lane === undefined || draft.origin?.lane !== undefined) return draft;
+    const before = marked.get(draft);
+    if (before?.lane === lane) return before.draft;
+    const after = { lane, draft: withLane(draft, lane) };
+    marked.set(draft, after);
+    return after.draft;
   }
 
   return {
@@ -203,6 +231,7 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
           hash: pin.origin.hash,
           program: pin.origin.program,
           poison: poisonOf(pin.origin),
+          lane: markOf(pin),
         }))
         .sort((left, right) => (left.route < right.route ? -1 : 1)),
     diff: (route) => {
@@ -212,7 +241,9 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
     approve: (which) =>
       change("approve", which, (pin) => {
         const state = stateOf(pin);
-        return waits({ state }) || state === "reworded" || (state === "rejected" && namesDefinitions(which));
+        if (waits({ state }) || state === "reworded") return true;
+        if (!namesDefinitions(which)) return false;
+        return state === "rejected" || ("pins" in which && laneIn(which, pin.route) !== markOf(pin));
       }),
     reject: (which) =>
       change("reject", which, (pin) => {
@@ -280,8 +311,20 @@ function rejectionKey(route: string, origin: Origin): string {
 }
 
 /** Whether a selection names single definitions. One of a whole server does not bring rejected ones back. */
-function namesDefinitions(which: PinSelection): boolean {
+function namesDefinitions(which: PinSelection): which is Exclude<PinSelection, "all"> {
   return which !== "all" && ("pins" in which || "route" in which);
+}
+
+function laneIn(which: PinSelection, route: string): Lane | undefined {
+  return which !== "all" && "pins" in which ? which.pins.find((pin) => pin.route === route)?.lane : undefined;
+}
+
+function withLane(draft: Draft, lane: Lane): Draft {
+  if (!("read" in draft)) return draft.kind === "tool" ? { ...draft, lane } : draft;
+  const { kind, route, domain, name, phrases, visibility, status, origin } = draft;
+  const digest = `${draft.digest} ${lane}`;
+  const read = () => withLane(draft.read(), lane) as EntryDraft;
+  return { kind, route, domain, name, phrases, visibility, status, origin, digest, read };
 }
 
 function isSamePin(pin: Pin, route: string, { hash, program }: Origin): boolean {

@@ -13,7 +13,6 @@ const entryOf = (name: string, more: Partial<ToolEntry> = {}): Entry => ({
   name,
   description: name,
   lane: "read",
-  riskLevel: "safe",
   requiresConfirmation: false,
   extraction: null,
   call: async () => null,

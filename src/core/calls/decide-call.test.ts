@@ -16,7 +16,6 @@ const toolOf = (lane: ToolEntry["lane"], more: Partial<ToolEntry> = {}): ToolEnt
   name: "place",
   description: "Places an order.",
   lane,
-  riskLevel: "safe",
   requiresConfirmation: false,
   extraction: null,
   call: async () => null,

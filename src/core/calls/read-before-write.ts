@@ -73,7 +73,7 @@ export function missingRead(
 function onlyReads(entry: Entry): boolean {
   const words = splitWords(pathOf(entry).split(".").at(-1) ?? "");
   const isReading = [...SEARCHING_VERBS, ...SHOWING_VERBS].includes(words[0] ?? "");
-  return isReading && words.every((word) => (effectOfVerb(word) ?? "read") === "read");
+  return isReading && words.every((word) => ["read", "unclear", undefined].includes(effectOfVerb(word)));
 }
 
 function wasRead(subject: Subject | undefined, reads: readonly Entry[], memory: WorkingMemory): boolean {

@@ -20,7 +20,6 @@ function createTools(count: number): ToolEntry[] {
     name: `get_${number}`,
     description: "Get a page.",
     lane: "read",
-    riskLevel: "safe",
     requiresConfirmation: false,
     extraction: { path: "pages", type: "page", nameField: "name", isArray: true },
     call: async () => null,

@@ -15,8 +15,9 @@ import type { SourceContent } from "../nouns/source.ts";
 import { catalogErrors, catalogInvalid, routeOfName } from "./catalog-errors.ts";
 import { ingestEntry } from "./ingest-entry.ts";
 import { createLazyEntry } from "./lazy-entry.ts";
-import { type DerivedOp, deriveLane, opsFromNames, tableVerb } from "./op-name.ts";
+import { type DerivedOp, opsFromNames } from "./op-name.ts";
 import { opToRoute, parseRoute, plainToolOp, routeToOp } from "./route.ts";
+import { guessLane, strongest } from "./tool-lane.ts";
 
 /** An immutable snapshot of all entries. A change builds the next one. */
 export interface Catalog {
@@ -212,9 +213,23 @@ function completeEntry(
   if (typeof address === "string") return address;
   const scopes = [...new Set([...(domain?.scopes ?? []), ...draft.scopes])].sort();
   if (draft.kind !== "tool") return { ...draft, ...address, scopes, lane: "read" };
-  const { defaultLane, ask = domain?.ask, ...tool } = draft;
-  const lane = deriveLane({ ...tool, name: tellingName(draft, address.op) }, defaultLane);
-  return { ...tool, ...address, scopes, lane, ...(ask && { ask }) };
+  const { leastLane, ask = domain?.ask, ...tool } = draft;
+  return {
+    ...tool,
+    ...address,
+    scopes,
+    ...laneOf(draft, address.op),
+    ...(ask && { ask }),
+  };
+}
+
+/** The declared lane, or else a guess by the name. */
+function laneOf(tool: ToolDraft, op: string): Pick<ToolEntry, "lane" | "isLaneGuessed"> {
+  const { lane, leastLane = "read" } = tool;
+  if (lane) return { lane: strongest(lane, leastLane) };
+  const guess = guessLane(tellingName(tool, op), tool.description);
+  const isLaneGuessed = !guess.isSure && tool.leastLane === undefined;
+  return { lane: strongest(guess.lane, leastLane), ...(isLaneGuessed && { isLaneGuessed }) };
 }
 
 type EntryAddress = Pick<Entry, "route" | "op" | "addresses">;
@@ -244,6 +259,6 @@ function toAddress(draft: EntryDraft, derived?: DerivedOp): EntryAddress | strin
 
 /** The last part of an author's address says more about the lane than a title such as "SQL Query". */
 function tellingName(tool: ToolDraft, op: string): string {
-  if (!/\s/.test(tool.name)) return tool.name;
-  return isUnaddressed(tool) ? tableVerb(tool.name, tool.domain) : (op.split(".").at(-1) ?? tool.name);
+  if (!/\s/.test(tool.name) || isUnaddressed(tool)) return tool.name;
+  return op.split(".").at(-1) ?? tool.name;
 }

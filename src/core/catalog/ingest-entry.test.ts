@@ -19,7 +19,6 @@ function entryOf(inputSchema: JsonSchema, more: Partial<Entry> = {}): Entry {
     name: "b",
     description: "Does it.",
     lane: "read",
-    riskLevel: "safe",
     requiresConfirmation: false,
     extraction: null,
     inputSchema,

@@ -24,7 +24,7 @@ export function createLazyEntry(options: LazyEntryOptions): ToolEntry {
 const BARE = ["tags", "aliases", "related", "guidance", "examples", "notes", "metadata"] as const;
 /** Fields that are read with the whole entry. */
 const WHOLE = [
-  ...(["description", "lane", "inputSchema", "outside", "presentation", "riskLevel"] as const),
+  ...(["description", "lane", "inputSchema", "outside", "presentation"] as const),
   ...(["requiresConfirmation", "ask", "extraction", "policy", "timeoutMs", "call"] as const),
 ];
 

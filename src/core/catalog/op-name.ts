@@ -1,6 +1,5 @@
 import { splitWords } from "../../base/util/split-words.ts";
 import { effectOfVerb, THINGS } from "../../search/analysis/tool-verbs.ts";
-import { LANES, type Lane, type RiskLevel } from "../nouns/entry.ts";
 import { opToRoute } from "./route.ts";
 
 /** An op that was made from a name, and the further addresses of its tool. */
@@ -259,41 +258,4 @@ export function singular(word: string): string {
   if (/(ss|tus|x|z|ch|sh)es$/.test(word)) return word.slice(0, -2);
   if (/[^sui]s$/.test(word)) return word.slice(0, -1);
   return word;
-}
-
-const LANE_OF_RISK: Readonly<Record<RiskLevel, Lane>> = {
-  safe: "read",
-  moderate: "write",
-  destructive: "destructive",
-};
-
-/**
- * Derives a tool's lane: the declared one, never weaker than its risk level, or else the one that its name
- * implies, or else `unknown`.
- */
-export function deriveLane(
-  tool: { readonly name: string; readonly lane?: Lane; readonly riskLevel?: RiskLevel },
-  unknown: Lane,
-): Lane {
-  const byRisk = tool.riskLevel ? LANE_OF_RISK[tool.riskLevel] : undefined;
-  if (tool.lane) return strongest(tool.lane, byRisk ?? "read");
-  const byName = laneOfName(tool.name);
-  return strongest(byRisk ?? "read", byName ?? unknown);
-}
-
-/** The word of a title that tells its lane: the verb of the table, so that no other word of the domain loosens a lane. */
-export function tableVerb(title: string, domain: string): string {
-  const words = tellingWords(splitWords(title), new Set(splitWords(domain)));
-  return [words[0] ?? "", words.at(-1) ?? ""].find((word) => effectOfVerb(word)) ?? words.join(" ");
-}
-
-/** A verb may lead (`delete_page`), follow a prefix (`cms_deletePage`) or close the name (`page.delete`). */
-function laneOfName(name: string): Lane | undefined {
-  const words = splitWords(name);
-  const candidates = [words[0], words[1], words.at(-1)].map((word) => word && effectOfVerb(word));
-  return candidates.find((lane) => lane !== undefined) || undefined;
-}
-
-function strongest(left: Lane, right: Lane): Lane {
-  return LANES.indexOf(left) >= LANES.indexOf(right) ? left : right;
 }

@@ -12,7 +12,6 @@ import {
   type Lane,
   type Policy,
   type ReadBeforeWrite,
-  type RiskLevel,
   type UndoStep,
 } from "./entry.ts";
 import type { ContentPipeline } from "./pipeline.ts";
@@ -48,7 +47,8 @@ interface ToolFields extends EntryDefinition {
   /** Dotted op, such as `onto.task.list`. Replaces the op that is derived from the name. */
   readonly op?: string;
   readonly lane?: Lane;
-  readonly riskLevel?: RiskLevel;
+  /** How risky the tool is. Its lane is never weaker. */
+  readonly riskLevel?: "safe" | "moderate" | "destructive";
   readonly requiresConfirmation?: boolean;
   /** The tool asks a person by the `ask` of its call, so nobody is asked before it runs. */
   readonly asksItself?: boolean;

@@ -10,6 +10,8 @@ import type { CallTrace } from "./span-context.ts";
 export const LANES = ["read", "write", "destructive"] as const;
 /** The strongest thing that a tool may do: read, write or destroy. */
 export type Lane = (typeof LANES)[number];
+/** The effect of a tool, in words for people. */
+export const DOES = { read: "reads", write: "writes", destructive: "destroys" } as const;
 
 /** Which calls need a person's approval, the fewest first. */
 export const ASKS = ["confirmed", "destructive", "writes"] as const;
@@ -42,9 +44,6 @@ export function stricterAsk(one: AskBefore = "confirmed", other: AskBefore = "co
   return both.every((ask) => ask === "confirmed" || ask === "destructive") ? "destructive" : "writes";
 }
 
-/** How risky an author says that a tool is. A {@link Lane} is never weaker. */
-export type RiskLevel = "safe" | "moderate" | "destructive";
-
 /** Why an entry that exists cannot be used now. */
 export interface EntryStatus {
   readonly state: "starting" | "needs_login" | "server_down" | "quarantined" | "invalid";
@@ -68,6 +67,8 @@ export interface Origin {
   readonly wordingOk?: boolean;
   /** The command that a person types to approve it. Default: `keyhole approve` with the domain. */
   readonly approvedBy?: string;
+  /** The lane that the config gives the tool, which no mark changes. */
+  readonly lane?: Lane | undefined;
   /** The route of the entry that this one is part of. Approving that entry approves this one too. */
   readonly partOf?: string;
 }
@@ -258,7 +259,8 @@ interface EntryBase {
 /** An entry that runs. */
 export interface ToolEntry extends EntryBase {
   readonly kind: "tool";
-  readonly riskLevel: RiskLevel;
+  /** Its author declares no lane, and its name does not tell one. */
+  readonly isLaneGuessed?: boolean;
   readonly requiresConfirmation: boolean;
   /** It asks a person by the `ask` of its call, so nobody is asked before it runs. */
   readonly asksItself?: boolean;
@@ -296,12 +298,12 @@ export type Entry = ToolEntry | ReadableEntry;
  * they are not declared.
  */
 export type EntryDraft =
-  | (Omit<ToolEntry, "route" | "op" | "lane"> & {
+  | (Omit<ToolEntry, "route" | "op" | "lane" | "isLaneGuessed"> & {
       readonly route?: string;
       readonly op?: string;
       readonly lane?: Lane;
-      /** The lane of last resort: `read` for tools written for Keyhole, `write` for imported ones. */
-      readonly defaultLane: Lane;
+      /** The lane of the risk that its author declares. The tool's own is never weaker. */
+      readonly leastLane?: Lane;
     })
   | Omit<ReadableEntry, "op" | "lane">;
 

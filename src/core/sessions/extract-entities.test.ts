@@ -125,7 +125,6 @@ describe("the counts", () => {
     name: "a",
     description: "a",
     lane: "read",
-    riskLevel: "safe",
     requiresConfirmation: false,
     extraction: own ? null : { path: "$root", type: "page", nameField: "name" },
     ...(own && { extractEntities: own }),

@@ -83,6 +83,7 @@ export interface NoticeEvent extends GatewayEvent {
     | "entry-invalid"
     | "definition-reworded"
     | "approval-needed"
+    | "lane-guessed"
     | "content-failed"
     | "source-refused"
     | "snapshot-rebuilt"

@@ -38,7 +38,8 @@ export function createLogLines(level: LogLineLevel, now: () => Date = () => new 
 }
 
 function levelOf(event: KeyholeEvent): LogLineLevel {
-  if (event.type === "notice") return event.notice === "guidance-dropped" ? "info" : "warn";
+  if (event.type === "notice")
+    return event.notice === "guidance-dropped" || event.notice === "lane-guessed" ? "info" : "warn";
   if (event.type !== "source") return "debug";
   if (event.state === "failed") return "error";
   // A folder that is still empty is no news at every start.

@@ -2,7 +2,7 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { blocksOf } from "../../core/answers/blocks.ts";
-import { deriveLane } from "../../core/catalog/op-name.ts";
+import { impliedLane } from "../../core/catalog/tool-lane.ts";
 import type { DomainDefinition } from "../../core/nouns/definition.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -119,7 +119,7 @@ export function fromOpenAITools(
       description,
       ...(parameters && { inputSchema: parameters }),
       ...(Object.hasOwn(ops, name) && { op: ops[name]! }),
-      lane: deriveLane({ name }, "write"),
+      lane: impliedLane({ name, inputSchema: parameters }, { isOwn: true }),
       execute: (args: Record<string, unknown>, context: CallContext) => execute(name, args, context),
     })),
   };

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { Pins } from "../../core/access/pins.ts";
 import { createViews } from "../../core/access/view.ts";
 import { buildCatalog, type Catalog } from "../../core/catalog/catalog.ts";
-import { type Draft, knownStatus } from "../../core/nouns/entry.ts";
+import { DOES, type Draft, knownStatus } from "../../core/nouns/entry.ts";
 import type { SourceContent } from "../../core/nouns/source.ts";
 import type { Publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
@@ -99,6 +99,7 @@ export class CatalogStore {
     await gathered;
     await this.#turn;
     this.#reach("usable");
+    tellGuessed(this.#current.catalog, this.#publish);
     await delivered;
     this.#reach("complete");
     void this.#filling.catch(() => {}).then(() => this.#followIndex());
@@ -221,6 +222,18 @@ function toGeneration(
     publish({ type: "notice", notice: "entry-invalid", detail: `${entry.route}: ${entry.status.reason}` });
   }
   return { catalog, viewFor: createViews(catalog) };
+}
+
+const MOST_NAMED = 10;
+
+/** Tells the log which tools in code have a lane that nobody declared. */
+function tellGuessed({ entries }: Catalog, publish: Publish): void {
+  const guessed = entries.filter((entry) => !entry.kept && entry.kind === "tool" && entry.isLaneGuessed);
+  if (guessed.length === 0) return;
+  const shown = guessed.slice(0, MOST_NAMED).map(({ op, lane }) => `${op} ${DOES[lane]}`);
+  const more = guessed.length > MOST_NAMED ? ` and ${guessed.length - MOST_NAMED} more` : "";
+  const detail = `${shown.join(", ")}${more}, as far as their names tell; declare lane: "read", "write" or "destructive" (keyhole catalog lint lists them)`;
+  publish({ type: "notice", notice: "lane-guessed", detail });
 }
 
 /** Tells the log which domains wait for a person and what to type, each once. */

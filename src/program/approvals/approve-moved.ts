@@ -1,7 +1,7 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { waits } from "../../core/access/pins.ts";
-import type { DefinitionApproval, ServerApprovals } from "../../gateway/approvals.ts";
+import { type DefinitionApproval, markLane, type ServerApprovals } from "../../gateway/approvals.ts";
 import { askLine, isYes } from "../terminal/confirm.ts";
 import { wrapText } from "../terminal/define-command.ts";
 import { approveServers } from "./approve.ts";
@@ -25,12 +25,21 @@ export async function approveMoved(servers: readonly string[]): Promise<void> {
     if (news.length > 1) {
       const { columns, rows } = process.stdout;
       console.log(overviewLines(news, Math.min(columns || 80, 100), (rows || 24) - OTHER_LINES).join("\n"));
-      const answer = await askLine("Approve all of it? [y/N, or l to look at each one first] ");
-      if (isYes(answer)) {
-        const pins = news.flatMap(({ definitions }) => definitions);
+      const offered = news.flatMap(({ definitions }) => definitions);
+      const reading = offered.filter(({ milder }) => milder === "read").length;
+      const more =
+        reading > 0 ? `r to also count the ${reading} as reading that look as if they only read, ` : "";
+      const answer = (
+        await askLine(`Approve all of it? [y/N, ${more}or l to look at each one first] `)
+      ).toLowerCase();
+      if (isYes(answer) || (reading > 0 && answer === "r")) {
+        const pins =
+          answer === "r"
+            ? offered.map((one) => (one.milder === "read" ? markLane(one, "read") : one))
+            : offered;
         console.log(`Approved: ${await survey.pins.approve({ pins })}.`);
         unseen = waiting.filter((pin) => !isNew(pin)).map(({ source }) => source);
-      } else if (answer.toLowerCase() !== "l") {
+      } else if (answer !== "l") {
         return console.log("Nothing is approved. keyhole approve shows it again.");
       }
     }

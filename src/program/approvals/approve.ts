@@ -7,6 +7,7 @@ import { waits } from "../../core/access/pins.ts";
 import {
   type DefinitionApproval,
   definitionsCard,
+  markLane,
   programCard,
   recordDecision,
   type ServerApprovals,
@@ -27,23 +28,32 @@ export const approve = defineCommand({
   words: "[SERVER|TOOL|./FOLDER]...",
   about: `Shows what waits for your yes, one screen for each server: what it runs, then its tools, with what each may do,
     its tokens, its description and what changed. You choose for each tool. A rejected tool is not asked about again until
-    it changes. TOOL shows one definition whole, also one that you have decided about. ./FOLDER shows what Keyhole would
+    it changes. A tool of a server reads only if it says so and no word of it writes; your word counts for exactly the
+    definition that you see (--reads, --writes, or r and R on the screen). TOOL shows one definition whole, also one that you have decided about. ./FOLDER shows what Keyhole would
     use in a folder. Without a terminal everything is printed with a hash, and --hash repeats it.`,
   options: {
     config: CONFIG,
     refresh: REFRESH,
     hash: { takes: "HASH", help: "approve without a terminal exactly what was shown under this hash" },
     revoke: { help: "take back what you decided about a server, a tool or a folder" },
+    reads: {
+      help: "count TOOL as reading; with SERVER, its tools that look as if they only read",
+    },
+    writes: {
+      help: "count TOOL as writing; with SERVER, its tools that destroy only by a hint that it gives to everything",
+    },
     all: { ...ALL, help: "with --revoke: every server" },
     json: JSON_OUTPUT,
   },
   notes: "Exits with 1 if something still waits or a server could not be listed.",
-  run: async ({ words, config, refresh, hash, revoke, all, json }) => {
+  run: async ({ words, config, refresh, hash, revoke, reads, writes, all, json }) => {
     const folders = words.filter(isFolder);
     const names = words.filter((word) => !isFolder(word));
     for (const folder of folders) await approveFolder(resolve(folder), { hash, revoke });
     if (folders.length > 0 && names.length === 0) return;
     if (revoke && all === names.length > 0) throw invalid("approve", "--revoke needs SERVER, TOOL or --all");
+    if (reads && writes) throw invalid("approve", "--reads and --writes exclude each other");
+    const lane = reads ? "read" : writes ? "write" : undefined;
     const servers = [...new Set(names.map(serverOf))];
     const survey = await surveyServers({ config, servers, refresh });
     try {
@@ -56,10 +66,13 @@ export const approve = defineCommand({
           choose(survey, listed, names, () => true),
           names,
         );
-      const chosen = choose(survey, listed, names, isOpen);
+      const looksSo = (one: DefinitionApproval) => lane !== undefined && one.milder === lane;
+      const mark: MarkEffect = (one) =>
+        isNamed(one, names) || looksSo(one) ? markLane(one, lane ?? one.lane) : one;
+      const chosen = choose(survey, listed, names, (one) => isOpen(one) || looksSo(one));
       tellUnreached(survey, listed);
-      if (hasTerminal() && hash === undefined) await askEach(survey, chosen, names);
-      else await approveShown(survey, chosen, hash);
+      if (hasTerminal() && hash === undefined) await askEach(survey, chosen, names, mark);
+      else await approveShown(survey, chosen, mark, hash);
       tellReworded(survey, listed, names);
     } finally {
       await survey.close();
@@ -80,6 +93,9 @@ function isFolder(word: string): boolean {
 function serverOf(word: string): string {
   return word.split("://")[0]!.split(".")[0]!;
 }
+
+/** Gives a definition the effect that the options say. */
+type MarkEffect = (definition: DefinitionApproval) => DefinitionApproval;
 
 /** Definitions about which a person may say something now. */
 function isOpen(definition: DefinitionApproval): boolean {
@@ -148,6 +164,7 @@ async function askEach(
   survey: Survey,
   chosen: readonly ServerApprovals[],
   names: readonly string[],
+  mark: MarkEffect,
 ): Promise<void> {
   const { showApproval } = await import("../../agent/tui/show-approval.ts");
   let isAnyAsked = false;
@@ -170,7 +187,7 @@ async function askEach(
       waiting = choose(survey, listed, [], isOpen)[0]?.definitions ?? [];
     }
     // With no word, definitions that are in use are told and not asked about.
-    const asked = names.length === 0 && !waiting.some(waits) ? [] : waiting;
+    const asked = names.length === 0 && !waiting.some(waits) ? [] : waiting.map(mark);
     if (asked.length === 0) continue;
     isAnyAsked = true;
     const card = definitionsCard(server, asked, survey.offersWording);
@@ -208,19 +225,26 @@ const COLUMNS = 100;
 async function approveShown(
   survey: Survey,
   chosen: readonly ServerApprovals[],
+  mark: MarkEffect,
   given: string | undefined,
 ): Promise<void> {
-  for (const one of chosen) for (const line of plainLines(one)) console.log(line);
+  const isMarked = (one: DefinitionApproval) => mark(one).lane !== one.lane;
+  for (const one of chosen)
+    for (const line of plainLines({ ...one, definitions: one.definitions.map(mark) })) console.log(line);
   const programs = chosen.flatMap(({ program }) => (program && !program.isApproved ? [program] : []));
-  const definitions = chosen.flatMap((one) => one.definitions).filter(({ state }) => state !== "approved");
-  const open = definitions.filter((one) => waits(one) || one.state === "rejected" || given !== undefined);
+  const shown = chosen.flatMap((one) => one.definitions);
+  const changing = shown.filter((one) => one.state !== "approved" || isMarked(one));
+  const open = changing.filter(
+    (one) => waits(one) || one.state === "rejected" || isMarked(one) || given !== undefined,
+  );
+  const definitions = changing.map(mark);
   if (programs.length + open.length === 0) {
     if (chosen.every((one) => one.definitions.length === 0)) console.log("Nothing waits for approval.");
     return;
   }
   const hash = contentHash([
     ...programs.map(({ server, hash }) => [server, hash]),
-    ...definitions.map(({ route, hash, program }) => [route, hash, program]),
+    ...definitions.map(({ route, hash, program, lane = null }) => [route, hash, program, lane]),
   ]);
   console.log(`Hash: ${shortHash(hash)}`);
   checkHash({ operation: "approve", action: "Approving", hash, given });
@@ -277,7 +301,9 @@ async function takeBack(
     const isWhole = names.length === 0 || names.includes(server);
     const wasAllowed = isWhole && (await survey.revokeProgram(server)) > 0;
     if (wasAllowed) console.log(toVisibleLine(`${server} may no longer start.`));
-    const decided = definitions.filter(({ state }) => !["pending", "trusted", "flagged"].includes(state));
+    const decided = definitions.filter(
+      ({ state, lane }) => lane !== undefined || !["pending", "trusted", "flagged"].includes(state),
+    );
     if ((wasAllowed && names.length > 0) || (!isWhole && decided.length === 0)) continue;
     const count = decided.length === 0 ? 0 : await survey.pins.revoke({ pins: decided });
     for (const { route } of decided) console.log(toVisibleLine(route));

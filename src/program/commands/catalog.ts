@@ -34,7 +34,8 @@ export const catalog = defineCommand({
     without what looks like a secret; learning.enabled of the config switches that off.
 
     lint finds definitions that a model will have trouble with: missing and vague descriptions, two tools that say the
-    same, arguments without a description, definitions that cost many tokens. It proposes a better wording, which you
+    same, arguments without a description, definitions that cost many tokens, tools in code whose effect nobody
+    declares. It proposes a better wording, which you
     can set without the server, as an override in the config.
 
     bench measures how well your own tools are found. It asks for every tool by its name and by its description,

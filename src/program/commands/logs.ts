@@ -5,11 +5,11 @@ import { countOf } from "../../base/util/count-of.ts";
 import { readAuditFolder } from "../../core/audit/audit-folder.ts";
 import type { AuditRecord } from "../../core/audit/audit-store.ts";
 import { mergeChains, type ReadLine, verifyChain } from "../../core/audit/verify-chain.ts";
+import { DOES } from "../../core/nouns/entry.ts";
 import { daemonPaths } from "../daemon/daemon-paths.ts";
 import { auditFolder } from "../open/stores.ts";
 import { type CommandInput, defineCommand, invalid } from "../terminal/define-command.ts";
 import { COUNT_MOST } from "../terminal/shared-options.ts";
-import { DOES } from "../terminal/tool-words.ts";
 
 /** The most of the daemon's log that is read at once. */
 const MAX_BYTES = 4 * 1024 * 1024;

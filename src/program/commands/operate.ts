@@ -4,6 +4,7 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
 import type { EntryStatus, Lane } from "../../core/nouns/entry.ts";
+import { DOES } from "../../core/nouns/entry.ts";
 import type { Directory } from "../../core/operations/describe-directory.ts";
 import type { AskOutput } from "../../core/operations/fit-ask.ts";
 import type { Operation } from "../../core/operations/operation.ts";
@@ -23,7 +24,6 @@ import {
   wrapText,
 } from "../terminal/define-command.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
-import { DOES } from "../terminal/tool-words.ts";
 
 /** The options that every operation takes on the command line. */
 const SHARED = {

@@ -6,6 +6,7 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
+import { DOES } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
@@ -22,7 +23,6 @@ import { suggestCommand } from "../open/suggest-command.ts";
 import { thisMachine } from "../open/user-folders.ts";
 import { checkNames, defineCommand, wrapText } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
-import { DOES } from "../terminal/tool-words.ts";
 
 export const servers = defineCommand({
   name: "servers",

@@ -1,18 +1,21 @@
 import { loadTokenCounter } from "../../base/tokens/tokens.ts";
 import { fieldsOf, isPlainObject, listOf } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
-import type { ToolEntry } from "../../core/nouns/entry.ts";
+import { DOES, LANES, type ToolEntry } from "../../core/nouns/entry.ts";
 
 /** A definition that a model will have trouble with. */
 export interface LintFinding {
   readonly op: string;
-  readonly rule: "missing" | "vague" | "collides" | "arguments" | "long";
+  readonly rule: "missing" | "vague" | "collides" | "arguments" | "long" | "lane";
   readonly finding: string;
-  /** A description to use instead. */
+  /** A description to use instead, or what to declare. */
   readonly better?: string;
 }
 
-type Tool = Pick<ToolEntry, "op" | "domain" | "name" | "description" | "inputSchema">;
+type Tool = Pick<
+  ToolEntry,
+  "op" | "domain" | "name" | "description" | "inputSchema" | "lane" | "isLaneGuessed"
+>;
 
 const FEW_WORDS = 4;
 const MANY_TOKENS = 400;
@@ -64,6 +67,11 @@ function* lintTool(
   if (silent.length >= 2 && silent.length >= properties.length / 2) {
     const names = silent.map(([argument]) => argument).join(", ");
     yield { op, rule: "arguments", finding: `arguments without a description: ${names}` };
+  }
+  if (tool.isLaneGuessed) {
+    const finding = `it declares no lane, and its name does not tell one, so Keyhole guesses that it ${DOES[tool.lane]}`;
+    const declared = `lane: ${JSON.stringify(tool.lane)}`;
+    yield { op, rule: "lane", finding, better: `${declared}, or whichever of ${LANES.join(", ")} is true` };
   }
   if (tokens > MANY_TOKENS) {
     const finding = `its definition takes ${tokens} tokens in every request of a client that lists it`;

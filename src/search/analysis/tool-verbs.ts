@@ -1,42 +1,60 @@
-/** The strongest thing that a tool with such a verb in its name does. */
-type VerbEffect = "read" | "write" | "destructive";
+/** The strongest thing that a tool with such a verb in its name does. `unclear`: some of them read, others write. */
+type VerbEffect = "read" | "unclear" | "write" | "destructive";
 
 /**
  * Every verb that Keyhole knows, by effect. `common` ones begin the names of tools and stand for words of other
- * languages, `asked` ones also start a request of a person, `named` ones only occur in names of tools.
+ * languages, `asked` ones also start a request of a person, `named` ones only occur in names of tools. `acting` ones
+ * tell the effect of a tool and are often other words than its verb.
  */
-const VERBS: Readonly<Record<VerbEffect, { common: string; asked: string; named: string }>> = {
-  read: {
-    common: "get read list show search find download",
-    asked: "fetch query view count check look compare analyze summarize export calculate compute",
-    named: `describe lookup browse explore inspect visit preview analyse explain validate verify trace resolve
-      estimate detect identify recommend suggest retrieve scan monitor track diff`,
-  },
-  write: {
-    common: "create add update edit send write move rename copy open close merge run upload",
-    asked: `make set post change assign reply publish save store start stop execute import subscribe invite share
+const VERBS: Readonly<Record<VerbEffect, { common: string; asked: string; named: string; acting?: string }>> =
+  {
+    read: {
+      common: "get read list show search find",
+      asked: "fetch view count look compare analyze summarize calculate compute",
+      named: `describe lookup explore inspect preview analyse explain validate trace estimate detect identify recommend
+      suggest retrieve monitor diff`,
+    },
+    unclear: {
+      common: "download",
+      asked: "query check export",
+      named: "browse visit verify resolve scan track",
+    },
+    write: {
+      common: "create add update edit send write move rename copy open close run upload",
+      asked: `make set post change assign reply publish save store start stop execute import subscribe invite share
       schedule submit approve book pay order buy install deploy comment archive cancel convert generate`,
-    named: `new insert put patch modify link attach enable disable toggle apply register upsert append replace reset
+      named: `new insert put patch modify link attach enable disable toggle apply register upsert append replace
       restore reject reopen commit push tag unlink detach unassign unsubscribe invoke trigger sync transfer sign
       grant`,
-  },
-  destructive: {
-    common: "delete remove",
-    asked: "format",
-    named: `drop destroy purge erase wipe truncate kill terminate revoke uninstall clear overwrite prune reorganize
-      reorganise`,
-  },
-};
+      acting: `forward email notify restart reboot build clone mark click press fill drag eval evaluate launch shutdown
+      refund charge withdraw deposit trade vote follow unfollow block unblock ban mute pin unpin star unstar fork rebase
+      checkout checkin revert rollback undo migrate provision rotate swap mint stake claim redeem dispatch emit
+      broadcast enqueue acknowledge snooze complete flag dismiss confirm accept decline pause resume mount unmount lock
+      unlock suspend activate deactivate impersonate join leave exec rewrite configure authorize purchase sell escalate
+      mutate ingest connect disconnect set_up log_in log_out sign_in sign_out sign_up check_in check_out turn_on
+      turn_off roll_back`,
+    },
+    destructive: {
+      common: "delete remove merge",
+      asked: "format",
+      named: `drop destroy purge erase wipe truncate kill terminate revoke uninstall clear overwrite prune reset
+      reorganize reorganise`,
+      acting:
+        "force unsafe forget discard flush nuke shred evict expunge void rm rmdir del shut_down tear_down",
+    },
+  };
 /** Verbs that start a request and say nothing about the effect of a tool. */
 const ONLY_ASKED =
   "build clone draw email extract fill filter give mark notify play plot print record remind report reserve restart tell translate";
 
 const rows = Object.values(VERBS);
-const effects = new Map(
-  (Object.keys(VERBS) as VerbEffect[]).flatMap((effect) =>
-    Object.values(VERBS[effect]).flatMap((list) => split(list).map((verb) => [verb, effect] as const)),
-  ),
-);
+const effects = effectsOf(({ common, asked, named }) => `${common} ${asked} ${named}`);
+const actingEffects = effectsOf(({ acting = "" }) => acting);
+
+function effectsOf(wordsOf: (row: (typeof VERBS)[VerbEffect]) => string): ReadonlyMap<string, VerbEffect> {
+  const all = Object.entries(VERBS) as [VerbEffect, (typeof VERBS)[VerbEffect]][];
+  return new Map(all.flatMap(([effect, row]) => split(wordsOf(row)).map((verb) => [verb, effect] as const)));
+}
 
 /** Verbs that names of tools begin with. */
 export const COMMON_VERBS: readonly string[] = rows.flatMap(({ common }) => split(common));
@@ -48,6 +66,16 @@ export const REQUEST_VERBS: readonly string[] = [
 ];
 /** Verbs that name a thing wherever another word can be the verb: `ship_order`, `comment_delete`. */
 export const THINGS: ReadonlySet<string> = new Set(split("order book post comment tag link track"));
+/** Verbs that name a thing, or a state, behind another verb: `list_merge_requests`, `get_run`, `search_open_issues`. */
+export const NOUNS_TOO: ReadonlySet<string> = new Set(
+  split(`order book post comment tag link track open close merge run copy move set change update edit reply start stop
+    import share schedule submit archive patch toggle reset restore commit push sync transfer sign grant trigger store
+    save register install deploy invite make new upload format clear force email build clone mark click press charge
+    deposit refund trade vote follow block ban mute pin star fork stake claim flag pause lock purchase forward complete
+    swap mint mount join leave void cancel`),
+);
+/** Writing verbs of tools that may only read: if a server says that such a tool reads, it is believed. */
+export const BELIEVED: ReadonlySet<string> = new Set(split("open generate convert"));
 /** Verbs of tools that make a thing, and of tools that change one. */
 export const CREATING_VERBS: readonly string[] = split("create add new insert register");
 export const CHANGING_VERBS: readonly string[] = split(
@@ -74,6 +102,18 @@ const UNDO_PAIRS: readonly (readonly [makes: string, undoes: string])[] = [
 /** The effect that a verb in a tool's name implies. Undefined for any other word. */
 export function effectOfVerb(word: string): VerbEffect | undefined {
   return effects.get(word);
+}
+
+/** Verbs that mean nothing else, also inside a word: `deletes`, `getanddelete`, but not `deleted`. */
+const PLAIN_DESTRUCTION = /^\p{L}*(?:delete|destroy|truncate|overwrite|purge|revoke|uninstall|erase)\p{L}*$/u;
+
+/**
+ * The effect of a word anywhere in a definition, more words than {@link effectOfVerb} has: `forward`, `force`, and verbs
+ * of two words (`check_out`).
+ */
+export function effectOfWord(word: string): VerbEffect | undefined {
+  const effect = effects.get(word) ?? actingEffects.get(word);
+  return effect ?? (PLAIN_DESTRUCTION.test(word) && !word.endsWith("d") ? "destructive" : undefined);
 }
 
 /** The verbs of tools that may undo what a tool with this verb did. */

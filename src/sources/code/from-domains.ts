@@ -143,6 +143,8 @@ function unknown(name: string, known: Iterable<string>): string {
   return `${name || "nothing"}, which is not known; ${hint}`;
 }
 
+const LANE_OF_RISK = { safe: "read", moderate: "write", destructive: "destructive" } as const;
+
 /** Makes a tool's draft of its definition, which must have passed `definitionSchemas().tool`. */
 function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
   const extractors = new Map(Object.entries(domain.entityExtractors ?? {}));
@@ -155,8 +157,7 @@ function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
     ...(tool.route !== undefined && { route: tool.route }),
     ...(tool.op !== undefined && { op: tool.op }),
     ...(tool.lane && { lane: tool.lane }),
-    defaultLane: "read",
-    riskLevel: tool.riskLevel ?? "safe",
+    ...(tool.riskLevel && { leastLane: LANE_OF_RISK[tool.riskLevel] }),
     requiresConfirmation: tool.requiresConfirmation ?? false,
     ...(tool.asksItself && { asksItself: true }),
     related: tool.relatedTools ?? [],

@@ -111,6 +111,14 @@ function hashOf(listed: Listed | PackedTool): string {
   return "shortHash" in listed ? (listed as PackedTool).hash : toDefinition(listed as Listed).hash;
 }
 
+/** The lane that the config gives a tool. */
+export function laneOverride(
+  tool: string,
+  { lanes, tools }: Pick<DraftOptions, "lanes" | "tools">,
+): Lane | undefined {
+  return overrideOf(tool, { tools }).lane ?? (Object.hasOwn(lanes, tool) ? lanes[tool] : undefined);
+}
+
 export function overrideOf(tool: string, { tools }: Pick<DraftOptions, "tools">): ToolOverride {
   return Object.hasOwn(tools, tool) ? tools[tool]! : {};
 }

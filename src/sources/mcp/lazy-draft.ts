@@ -3,7 +3,7 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import type { EntryDraft, EntryStatus, LazyDraft, Origin } from "../../core/nouns/entry.ts";
 import type { Visibility } from "../../search/port/search-index.ts";
 import { toDefinition } from "./definition.ts";
-import { type DraftOptions, overrideOf } from "./entry-request.ts";
+import { type DraftOptions, laneOverride, overrideOf } from "./entry-request.ts";
 import type { PackedTool } from "./packed-tools.ts";
 
 const NONE: readonly string[] = [];
@@ -81,6 +81,7 @@ class LazyToolDraft implements LazyDraft {
       trusted,
       wordingOk,
       approvedBy,
+      lane: laneOverride(tool.name, this.#server.options),
       get hash() {
         return tool.hash;
       },

@@ -11,6 +11,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
+import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import {
   ASKS,
@@ -22,7 +23,13 @@ import {
 import { callTask, needsTask } from "./call-task.ts";
 import { askFor } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
-import { checkOffered, type DraftOptions, overrideOf, requestForEntry } from "./entry-request.ts";
+import {
+  checkOffered,
+  type DraftOptions,
+  laneOverride,
+  overrideOf,
+  requestForEntry,
+} from "./entry-request.ts";
 import { createLazyDrafts } from "./lazy-draft.ts";
 import type { Listing } from "./listing.ts";
 import type { PackedTool } from "./packed-tools.ts";
@@ -74,8 +81,8 @@ export function toDrafts(
 }
 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
-  const { label, timeoutMs, lanes } = options;
-  const { name, description, hidden, lane } = overrideOf(tool.name, options);
+  const { label, timeoutMs } = options;
+  const { name, description, hidden } = overrideOf(tool.name, options);
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
   const asks = askFor(tool.name, options.askTools);
   // Drops the output schema, which the SDK would compile.
@@ -88,7 +95,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(hidden && { visibility: "hidden" }),
-    ...laneOf(tool, lane === undefined ? lanes : { [tool.name]: lane }),
+    lane: laneOverride(tool.name, options) ?? laneOfTool(tool),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
     requiresConfirmation: asks === "always",
@@ -204,11 +211,8 @@ function templateVariables(template: string): string[] {
   return [...new Set(plain.filter((name) => name !== ""))];
 }
 
-function common(
-  listed: Listed,
-  route: string,
-  { label, program, trusted, wordingOk, approvedBy, status }: DraftOptions,
-) {
+function common(listed: Listed, route: string, options: DraftOptions) {
+  const { label, program, trusted, wordingOk, approvedBy, status } = options;
   const { content, hash } = toDefinition(listed);
   const { name, title, description } = listed;
   // The server's own address of a document; its results refer to it.
@@ -226,7 +230,10 @@ function common(
       ...(mimeType !== undefined && { mimeType }),
     },
     presentation: presentationOf(listed),
-    origin: { source: label, program, definition: content, hash, trusted, wordingOk, approvedBy },
+    origin: {
+      ...{ source: label, program, definition: content, hash, trusted, wordingOk, approvedBy },
+      ...("inputSchema" in listed && { lane: laneOverride(name, options) }),
+    },
     ...(status && { status }),
   };
 }
@@ -237,21 +244,6 @@ function presentationOf(listed: Listed): Presentation {
   >;
   const runsAsTask = (execution?.taskSupport ?? "forbidden") !== "forbidden";
   return { title, annotations, icons, size, _meta, runsAsTask, outputSchema: outputSchema as JsonSchema };
-}
-
-/**
- * A person's word for the tool decides. A server's hints can only make the lane stricter than the tool's name
- * implies, except that a hint to read counts if the name implies nothing.
- */
-function laneOf(
-  { name, annotations: { readOnlyHint, destructiveHint } = {} }: Tool,
-  lanes: DraftOptions["lanes"],
-): Pick<Extract<EntryDraft, { kind: "tool" }>, "lane" | "riskLevel" | "defaultLane"> {
-  const lane = Object.hasOwn(lanes, name) ? lanes[name] : destructiveHint ? "destructive" : undefined;
-  if (lane !== undefined) return { lane, riskLevel: "safe", defaultLane: "write" };
-  if (readOnlyHint === true) return { riskLevel: "safe", defaultLane: "read" };
-  const isWrite = destructiveHint === false || readOnlyHint === false;
-  return { riskLevel: isWrite ? "moderate" : "safe", defaultLane: "write" };
 }
 
 const MAX_CHARS = 128;

@@ -11,8 +11,9 @@ import {
   tellingWords,
   uniqueOps,
 } from "../../core/catalog/op-name.ts";
+import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import type { EntryDraft, Lane, RiskLevel } from "../../core/nouns/entry.ts";
+import type { EntryDraft, Lane } from "../../core/nouns/entry.ts";
 import type { ApiClient } from "./api-client.ts";
 import { templateRefusal } from "./build-request.ts";
 import type { DeclaredParameter } from "./declared-input.ts";
@@ -34,11 +35,6 @@ export interface DraftContext {
 const DESCRIPTION_CHARS = 2_048;
 const PHRASE_CHARS = 200;
 const TITLE_CHARS = 80;
-const RISK_OF_LANE: Readonly<Record<Lane, RiskLevel>> = {
-  read: "safe",
-  write: "moderate",
-  destructive: "destructive",
-};
 
 /** Makes a tool of an operation. An unusable operation is listed with the reason. */
 export function toDraft(
@@ -48,7 +44,6 @@ export function toDraft(
 ): EntryDraft {
   const { method, path, operation, tags } = found;
   const name = found.operationId ?? `${method} ${path}`;
-  const lane = laneOf(method);
   const summary = textOf(field(operation, "summary"));
   const title = summary && isTitle(summary) ? summary : undefined;
   const isDeprecated = field(operation, "deprecated") === true;
@@ -63,9 +58,7 @@ export function toDraft(
     domain: context.label,
     name,
     description: describe(found, summary, isDeprecated),
-    lane,
-    defaultLane: lane,
-    riskLevel: RISK_OF_LANE[lane],
+    lane: laneOf(found, input),
     requiresConfirmation: false,
     ...(tags[0] !== undefined && { category: tags[0] }),
     tags,
@@ -122,9 +115,14 @@ function isTitle(summary: string): boolean {
   return summary.length <= TITLE_CHARS && words >= 2 && words <= 8;
 }
 
-function laneOf(method: string): Lane {
-  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return "read";
-  return method === "DELETE" ? "destructive" : "write";
+/** The lane of the method, or a stricter one that a word of the operation implies: `GET /delete-user`. */
+function laneOf({ method, path, operationId = "" }: FoundOperation, { inputSchema }: ApiInput): Lane {
+  const isReading = method === "GET" || method === "HEAD" || method === "OPTIONS";
+  const annotations = { readOnlyHint: isReading, destructiveHint: method === "DELETE" };
+  const parts = path.split("/").filter((part) => !part.includes("{"));
+  // Behind the method's own verb, a word that may be a noun is one: GET /merge_requests.
+  const name = [isReading ? "get" : "", operationId, ...parts].join(" ");
+  return laneOfTool({ name, annotations, inputSchema });
 }
 
 function describe(

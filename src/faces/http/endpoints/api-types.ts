@@ -146,7 +146,10 @@ export interface WaitingDefinition {
   readonly definition: Readonly<Record<string, unknown>>;
   readonly changes: readonly DefinitionChange[];
   readonly warnings: readonly string[];
-  readonly advice?: string;
+  /** The lane that a person marked it with, its own, and a milder one that it looks as if it had. */
+  readonly lane?: Lane | undefined;
+  readonly ownLane?: Lane;
+  readonly milder?: Lane;
 }
 
 /** Everything that waits, for the parts of the console that stand on every page. */

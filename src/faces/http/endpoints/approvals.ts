@@ -2,6 +2,7 @@ import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { type Pin, waits } from "../../../core/access/pins.ts";
+import { LANES } from "../../../core/nouns/entry.ts";
 import { listApprovals, type ProgramApproval, toProgramApproval } from "../../../gateway/approvals.ts";
 import type { ApprovalsAnswer, WaitingAnswer, WaitingCounts, WaitingServer } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
@@ -9,7 +10,13 @@ import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import { upstreamsOf } from "./sources.ts";
 
 const MOST_SHOWN = 200;
-const shownPins = z.array(z.object({ route: z.string(), hash: z.string(), program: z.string() })).default([]);
+const shownPin = z.object({
+  route: z.string(),
+  hash: z.string(),
+  program: z.string(),
+  lane: z.enum(LANES).optional(),
+});
+const shownPins = z.array(shownPin).default([]);
 const allPins = z.object({ server: z.string(), digest: z.string(), approve: z.boolean() }).optional();
 
 /** Servers, definitions and calls that wait for a person. */
@@ -63,8 +70,9 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
       handle: async ({ input: { all, ...input }, principal }) => {
         // A definition that has changed since it was shown keeps waiting.
         const chosen = (shown: z.infer<typeof shownPins>) => {
-          const keys = new Set(shown.map(keyOf));
-          return pins.list().filter((pin) => keys.has(keyOf(pin)));
+          const lanes = new Map(shown.map((pin) => [keyOf(pin), pin.lane]));
+          const listed = pins.list().filter((pin) => lanes.has(keyOf(pin)));
+          return listed.map((pin) => ({ ...pin, lane: lanes.get(keyOf(pin)) }));
         };
         const every = pins.list().filter((pin) => pin.source === all?.server && waits(pin));
         if (all && all.digest !== digestOf(every)) throw problem("NOT_FOUND", { name: "The shown list" });
