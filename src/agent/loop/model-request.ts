@@ -162,7 +162,7 @@ export async function disclose(
     approvals: context
       ? { approveFor: ({ toolCallId }) => createApprove(context, toolCallId, session, permissionMode) }
       : "gateway",
-    policy: { asks: asksWrites ? "writes" : "destructive" },
+    policy: { asks: asksWrites ? "writes" : "never" },
     ownTools,
     hands,
     kept: session.tools,

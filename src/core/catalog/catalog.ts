@@ -202,7 +202,7 @@ function toHashed(entry: Entry): object {
   return { ...rest, origin: origin.hash };
 }
 
-/** Gives a draft its address, its lane, merged scopes and the domain's `ask`. Returns a sentence if it cannot have an address. */
+/** Gives a draft its address, its lane, merged scopes and the domain's `ask` if it has none. Returns a sentence if it cannot have an address. */
 function completeEntry(
   draft: EntryDraft,
   domain: Domain | undefined,
@@ -212,9 +212,9 @@ function completeEntry(
   if (typeof address === "string") return address;
   const scopes = [...new Set([...(domain?.scopes ?? []), ...draft.scopes])].sort();
   if (draft.kind !== "tool") return { ...draft, ...address, scopes, lane: "read" };
-  const { defaultLane, ...tool } = draft;
+  const { defaultLane, ask = domain?.ask, ...tool } = draft;
   const lane = deriveLane({ ...tool, name: tellingName(draft, address.op) }, defaultLane);
-  return { ...tool, ...address, scopes, lane, ...(domain?.ask && { ask: domain.ask }) };
+  return { ...tool, ...address, scopes, lane, ...(ask && { ask }) };
 }
 
 type EntryAddress = Pick<Entry, "route" | "op" | "addresses">;

@@ -12,10 +12,11 @@ export const LANES = ["read", "write", "destructive"] as const;
 export type Lane = (typeof LANES)[number];
 
 /** Which calls need a person's approval, the fewest first. */
-export const ASKS = ["confirmed", "destructive", "writes"] as const;
+export const ASKS = ["never", "destructive", "writes", "always"] as const;
 /**
- * Which calls need a person's approval of exactly that call. `confirmed`: those of tools with `requiresConfirmation`.
- * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. Dry runs need none.
+ * Which calls need a person's approval of exactly that call. `never`: only those of tools with `requiresConfirmation`.
+ * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. `always`: every
+ * call of a tool. Dry runs need none.
  *
  * @example
  * ```ts
@@ -36,10 +37,10 @@ export const ASKS = ["confirmed", "destructive", "writes"] as const;
 export type AskBefore = (typeof ASKS)[number];
 
 /** The stricter of two. A misspelt word, which plain JavaScript may pass, counts as the strictest. */
-export function stricterAsk(one: AskBefore = "confirmed", other: AskBefore = "confirmed"): AskBefore {
-  const both = [one, other];
-  if (both.every((ask) => ask === "confirmed")) return "confirmed";
-  return both.every((ask) => ask === "confirmed" || ask === "destructive") ? "destructive" : "writes";
+export function stricterAsk(one: AskBefore = "never", other: AskBefore = "never"): AskBefore {
+  const [first, second] = [one, other].map((ask) => ASKS.indexOf(ask));
+  if (first === -1 || second === -1) return "always";
+  return ASKS[Math.max(first!, second!)]!;
 }
 
 /** How risky an author says that a tool is. A {@link Lane} is never weaker. */
@@ -262,7 +263,7 @@ export interface ToolEntry extends EntryBase {
   readonly requiresConfirmation: boolean;
   /** It asks a person by the `ask` of its call, so nobody is asked before it runs. */
   readonly asksItself?: boolean;
-  /** The calls that need approval by the word of its domain. */
+  /** The calls that need approval by the word of its author, its server's config or its domain. */
   readonly ask?: AskBefore;
   readonly extraction: ExtractionSchema | null;
   readonly extractEntities?: (result: unknown) => Entity[];
@@ -292,11 +293,11 @@ export interface ReadableEntry extends EntryBase {
 export type Entry = ToolEntry | ReadableEntry;
 
 /**
- * An entry as its source yields it. The catalog adds the domain's scopes and `ask`, and address and lane where they
- * are not declared.
+ * An entry as its source yields it. The catalog adds the domain's scopes, and address, lane and the domain's `ask` where
+ * they are not declared.
  */
 export type EntryDraft =
-  | (Omit<ToolEntry, "route" | "op" | "lane" | "ask"> & {
+  | (Omit<ToolEntry, "route" | "op" | "lane"> & {
       readonly route?: string;
       readonly op?: string;
       readonly lane?: Lane;

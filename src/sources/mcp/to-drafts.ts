@@ -70,6 +70,7 @@ export function toDrafts(
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
   const { label, timeoutMs, lanes } = options;
   const { name, description, hidden, lane } = overrideOf(tool.name, options);
+  const ask = askFor(tool.name, options.askTools);
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
   // Drops the output schema, which the SDK would compile.
   const { outputSchema: _, ...toolDefinition } = tool;
@@ -79,10 +80,11 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(hidden && { visibility: "hidden" }),
+    ...(ask && { ask }),
     ...laneOf(tool, lane === undefined ? lanes : { [tool.name]: lane }),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
-    requiresConfirmation: askFor(tool.name, options.askTools) === "always",
+    requiresConfirmation: false,
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
     call: (args, context) =>

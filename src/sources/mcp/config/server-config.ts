@@ -25,7 +25,7 @@ const common = {
   excludeTools: nameList.optional(),
   /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
   stateful: z.boolean().optional(),
-  /** The tools whose calls need a person's approval. */
+  /** The calls of its tools that need a person's approval: `never`, `destructive` (default), `writes` or `always`. */
   ask: z.enum(ASKS).optional(),
   /** The calls of single tools that need a person's approval, by name or pattern. */
   askTools: toolAsks.optional(),
