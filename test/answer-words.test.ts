@@ -146,6 +146,13 @@ test("a write without a read before it is told what to read, and after it what t
   expect(done.text).toContain(`${unread} Check what it changed: shop.order.get {"id":"a"}.]`);
 });
 
+test("after a delete nothing says to read what is gone", async () => {
+  const session = await gateway.openSession();
+  const done = await gateway.exec({ op: "shop.order.delete", args: { id: "a" }, session, dryRun: false });
+  expect(done.text).toContain("was not preceded by a read of the same thing");
+  expect(done.text).not.toContain("shop.order.get");
+});
+
 test("a field that a client adds by itself is not told to the model", async () => {
   const { text } = await gateway.get({
     routes: ["lamps.list"],

@@ -22,6 +22,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
   Checkpoints: "made by the terminal agent",
   HttpEmbedderKind: "a choice of two texts",
   IdempotencyOptions: "two of its fields are picked",
+  LaunchOptions: "one of its fields is picked",
   LaunchVariables: "a record of texts",
   ProviderHost: "for Keyhole's own tests",
   SharedServers: "made by the daemon",

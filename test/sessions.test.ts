@@ -192,7 +192,7 @@ describe("a session", () => {
     ]);
     const read = await next.get({ routes: [{ route: handle, params: { path: "/2999" } }], session });
     expect(read.results[0]).toMatchObject({
-      success: true,
+      ok: true,
       data: { content: { id: 2_999, token: "[secret]" } },
     });
     expect([...kinds].toSorted()).toEqual(["approval", "key", "plan", "result", "session"]);

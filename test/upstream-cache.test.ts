@@ -145,3 +145,28 @@ verifies(
     expect(source.diagnostics().starts).toBe(0);
   },
 );
+
+verifies(
+  "upstream:lazy",
+  "a cached listing counts for the same values, folder and program alone",
+  async () => {
+    const cacheDirectory = temporaryFolder();
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is a variable of a config.
+    const env = { ACCOUNT: "${ACCOUNT}" };
+    const [folder, other] = [temporaryFolder(), temporaryFolder()];
+    const options = { cacheDirectory, env, cwd: folder, variables: { ACCOUNT: "mine" } };
+    await list(options);
+    const isCached = async (changed: ChaosOptions) => {
+      let fromCache: boolean | undefined;
+      await using({ ...options, ...changed }, (_, source) => {
+        ({ fromCache } = source.diagnostics());
+      });
+      return fromCache;
+    };
+    expect(await isCached({ limits: { totalMs: 1_000 } })).toBe(true);
+    expect(await isCached({ environment: { PATH: process.env.PATH, MORE: "1" } })).toBe(true);
+    expect(await isCached({ variables: { ACCOUNT: "of somebody else" } })).toBe(false);
+    expect(await isCached({ cwd: other })).toBe(false);
+    expect(await isCached({ wrapped: true, environment: { PATH: process.env.PATH } })).toBe(false);
+  },
+);

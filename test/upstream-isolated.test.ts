@@ -41,18 +41,18 @@ verifies("upstream:isolated", "filesystem, memory and everything work in the san
     memory: { ...official("server-memory"), env: { MEMORY_FILE_PATH: join(data, "memory.jsonl") } },
   });
   try {
-    const run = (op: string, args: object) => gateway.exec({ op, args: { ...args } });
+    const run = (op: string, args: object) => gateway.exec({ op, args: { ...args }, dryRun: false });
     const content = "Ship on Friday.";
     await eventually(async () => {
       const written = await run("files.write_file", { path: join(data, "note.txt"), content });
-      expect(written).toMatchObject({ success: true });
+      expect(written).toMatchObject({ ok: true });
     }, 60_000);
     expect((await run("files.read_text_file", { path: join(data, "note.txt") })).text).toContain("Friday");
     expect(readFileSync(join(data, "note.txt"), "utf8")).toBe(content);
     const inProject = { path: join(folder, "new.txt"), content };
-    expect(await run("project.write_file", inProject)).toMatchObject({ success: true });
+    expect(await run("project.write_file", inProject)).toMatchObject({ ok: true });
     const entities = [{ name: "Ada", entityType: "person", observations: ["writes programs"] }];
-    expect(await run("memory.create_entities", { entities })).toMatchObject({ success: true });
+    expect(await run("memory.create_entities", { entities })).toMatchObject({ ok: true });
     expect((await run("memory.search_nodes", { query: "Ada" })).text).toContain("programs");
     expect((await run("everything.get-sum", { a: 2, b: 3 })).text).toContain("5");
   } finally {
@@ -118,7 +118,7 @@ verifies(
       await eventually(async () => {
         expect((await run("devtools.new_page", { url })).text).toMatch(/Keyhole|data:text/);
       }, 120_000);
-      expect((await run("devtools.take_snapshot", {})).text).toContain("In the sandbox");
+      expect((await run("devtools.list_pages", {})).text).toContain("data:text");
       const { hits } = await gateway.ask({ query: "notion: search pages" });
       expect(hits[0]?.op).toMatch(/^notion\./);
     } finally {

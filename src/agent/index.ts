@@ -12,7 +12,7 @@ export type { AgentEvent, PromptFile } from "./loop/agent-event.ts";
 export type { StoredSession } from "./loop/read-session.ts";
 export type { RunOptions } from "./loop/run.ts";
 export { run } from "./loop/run.ts";
-export type { Ask, AskRequest } from "./loop/run-context.ts";
+export type { Ask, AskRequest, HookedCall } from "./loop/run-context.ts";
 export { tellRetry } from "./loop/run-context.ts";
 export type { SessionLog, SessionLogs, SessionLogsOptions, SessionSummary } from "./loop/session-log.ts";
 export { createSessionLogs } from "./loop/session-log.ts";

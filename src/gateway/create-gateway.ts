@@ -84,6 +84,7 @@ function assemble(options: GatewayOptions) {
     missingScope: options.missingScope,
     observers,
     catalog,
+    failedSources: (principal) => sources.failed(principal),
   });
   return { options, parts, domains, live, sources, catalog, runner, observers, questions };
 }

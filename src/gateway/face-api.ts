@@ -4,7 +4,7 @@ import type { Clock } from "../base/util/clock.ts";
 import type { View } from "../core/access/view.ts";
 import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
-import type { Approve } from "../core/calls/call-environment.ts";
+import type { Approve, BeforeCall } from "../core/calls/call-environment.ts";
 import type { ApprovalRequest, AskingCall, CallDecision, CallPolicy } from "../core/calls/decide-call.ts";
 import type { CallingClient } from "../core/nouns/entry.ts";
 import type { Principal } from "../core/nouns/principal.ts";
@@ -31,6 +31,7 @@ export interface FaceOptions extends CallOptions {
   /** Writes the answer for the model in a face's own form; the ledger counts that text. */
   readonly toText?: (answer: object) => string;
   readonly client?: CallingClient;
+  readonly beforeCall?: BeforeCall;
   /** Runs the script in place of the gateway's own sandbox. */
   readonly sandbox?: Sandbox;
   /** The plan and the session of the question that was answered, to go on from there. */

@@ -20,9 +20,15 @@ import {
   toErrorAnswer,
   toOperationProblem,
 } from "../core/operations/error-answer.ts";
-import type { Limits, OperationContext, RecipeKeeper, Scripts } from "../core/operations/operation.ts";
+import { readInput } from "../core/operations/json-form.ts";
+import type {
+  FailedRead,
+  Limits,
+  OperationContext,
+  RecipeKeeper,
+  Scripts,
+} from "../core/operations/operation.ts";
 import { type AnyOperation, type OperationName, operationOf } from "../core/operations/operations.ts";
-import { readInput } from "../core/operations/read-input.ts";
 import { runRecipe } from "../core/operations/recipes.ts";
 import { keepResult, noteSteering } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
@@ -49,6 +55,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
   waiting(): WaitingCalls | undefined;
   readonly missingScope: GatewayOptions["missingScope"];
   readonly observers: ReadonlySet<Observer>;
+  failedSources(principal: Principal): readonly FailedRead[];
   readonly catalog: Pick<Availability, "available" | "refuseEnded">;
 }
 
@@ -203,6 +210,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       },
       approve: (question) => (asksLater ? answers : approve)(question, { signal }),
       waiting: parts.waiting(),
+      beforeCall: options.beforeCall,
       asksLater,
       callMs: limits.callMs,
       notice,
@@ -224,6 +232,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
         runRecipe(script, ended, { ...context, scripts: { ...scripts, sandbox: parts.recipeSandbox } }),
       session,
       discovers,
+      failedSources: () => parts.failedSources(principal),
     };
     return context;
   }

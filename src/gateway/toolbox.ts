@@ -6,7 +6,7 @@ import { fieldsOf, type PlainObject } from "../base/util/plain-object.ts";
 import type { View } from "../core/access/view.ts";
 import type { Entry } from "../core/nouns/entry.ts";
 import { errorSchema, errorText, ROOT } from "../core/operations/error-answer.ts";
-import { toJsonNames } from "../core/operations/json-names.ts";
+import { toJsonNames } from "../core/operations/json-form.ts";
 import { type OperationName, operationByAlias, operationOf } from "../core/operations/operations.ts";
 import { type MenuOptions, shortcutsOf } from "../core/surfaces/menu.ts";
 import { type MenuTool, nativeTools, toNativeTool, vendorsRefuse } from "../core/surfaces/native-tools.ts";

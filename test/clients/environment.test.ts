@@ -53,9 +53,9 @@ verifies(
   "a server gets the variables that its client gives its servers, and none of Keyhole's",
   async () => {
     const open = await setUp(`ENVIRONMENT_${process.pid}`);
-    const seen = await open({ ...DESKTOP, KEYHOLE_TOKEN: "never-passed", KEYHOLE_MODEL: "x", PWD: "/tmp" });
+    const seen = await open({ ...DESKTOP, KEYHOLE_TOKEN: "never-passed", KEYHOLE_MODEL: "x", SHLVL: "7" });
     for (const name of Object.keys(DESKTOP)) expect(seen).toContain(`"${name}"`);
-    expect(seen).not.toMatch(/KEYHOLE_TOKEN|KEYHOLE_MODEL|"PWD"/);
+    expect(seen).not.toMatch(/KEYHOLE_TOKEN|KEYHOLE_MODEL|SHLVL/);
   },
 );
 

@@ -62,9 +62,9 @@ const STORES: Readonly<Record<string, Store>> = {
         leftOut: [],
       };
       const listing = { ...nothing, warnings: [value] };
-      return createListingCache(folder, "up", {}).write({ savedAt: 1, listing });
+      return createListingCache(folder, "up", []).write({ savedAt: 1, listing });
     },
-    read: async (folder) => (await createListingCache(folder, "up", {}).read())?.listing.warnings[0],
+    read: async (folder) => (await createListingCache(folder, "up", []).read())?.listing.warnings[0],
   },
   documents: {
     write: (folder, content) => {

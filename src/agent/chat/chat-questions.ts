@@ -93,7 +93,7 @@ export async function* runPersonCall(
   const span = newSpan();
   const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
   const call = { callId, span };
-  const context = { emit, ask, signal, calls: new Map([[callId, span]]), call };
+  const context = { emit, ask, signal, calls: new Map([[callId, span]]), hooked: new Map(), call };
   async function play(): Promise<void> {
     const started = performance.now();
     emit({ type: "tool-start", callId, tool, args });

@@ -26,17 +26,23 @@ test("a hook before a call gets the call as JSON, and refuses by exit code 2 wit
   expect(await hooks.beforeTool?.({ ...CALL, tool: "read" })).toBeUndefined();
 });
 
-test("a hook that fails in another way, or takes too long, refuses nothing", async () => {
+test.each([
+  ["exits with another code", { command: "echo broken >&2; exit 1" }, "exit code 1"],
+  ["takes too long", { command: "exec sleep 30", timeoutMs: 50 }, "after 50 ms"],
+  ["does not exist", { command: "/nowhere/program" }, "exit code 127"],
+  ["is killed", { command: "kill -9 $$" }, "ended"],
+])("T22: a hook that %s refuses the call, unless it may fail", async (_, hook, reason) => {
   const folder = temporaryFolder();
-  const hooks = createHooks(
-    [
-      { on: "before-tool", command: "echo broken >&2; exit 1" },
-      { on: "before-tool", command: "exec sleep 30", timeoutMs: 50 },
-      { on: "before-tool", command: "/nowhere/program" },
-    ],
-    folder,
-  );
-  expect(await hooks.beforeTool?.(CALL)).toBeUndefined();
+  const refusal = await createHooks([{ on: "before-tool", ...hook }], folder).beforeTool?.(CALL);
+  expect(refusal).toContain(reason);
+  const lenient = createHooks([{ on: "before-tool", mayFail: true, ...hook }], folder);
+  expect(await lenient.beforeTool?.(CALL)).toBeUndefined();
+});
+
+test("T22: a hook that cannot start refuses the call", async () => {
+  const gone = join(temporaryFolder(), "gone");
+  const refusal = await createHooks([{ on: "before-tool", command: "true" }], gone).beforeTool?.(CALL);
+  expect(refusal).toContain("failed");
 });
 
 test("hooks add to the prompt and to a result, and hear how a run ended", async () => {

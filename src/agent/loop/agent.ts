@@ -7,7 +7,7 @@ import type { PermissionMode } from "../permissions/permission.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { closeHistory } from "./history.ts";
 import { createSessionId } from "./read-session.ts";
-import type { Ask } from "./run-context.ts";
+import type { Ask, HookedCall } from "./run-context.ts";
 import type { SessionLog, SessionLogs } from "./session-log.ts";
 
 /** A model of the AI SDK, or a function that returns one for each run. */
@@ -32,15 +32,10 @@ export interface AgentLimits {
 export interface AgentHooks {
   /** Returns text that the model reads after the prompt. */
   prompt?(prompt: string): Promise<string | undefined>;
-  /** Returns a reason to refuse the call. */
-  beforeTool?(call: { readonly tool: string; readonly args: unknown }): Promise<string | undefined>;
+  /** Asked about every call of the model, and about every tool that runs in it. Returns a reason to refuse. */
+  beforeTool?(call: HookedCall): Promise<string | undefined>;
   /** Returns text that the model reads after the result. */
-  afterTool?(call: {
-    readonly tool: string;
-    readonly args: unknown;
-    readonly ok: boolean;
-    readonly text: string;
-  }): Promise<string | undefined>;
+  afterTool?(call: HookedCall & { readonly ok: boolean; readonly text: string }): Promise<string | undefined>;
   /** Runs when a run has ended. */
   end?(run: { readonly outcome: string; readonly text: string }): Promise<void>;
 }

@@ -69,6 +69,8 @@ async function callTool(
   const span = newSpan(root);
   const running = { callId, span };
   context.calls.set(callId, span);
+  const hooked = { tool, args, aliases: [] };
+  context.hooked.set(callId, hooked);
   const started = performance.now();
   emit({ type: "tool-start", callId, tool, args }, span);
 
@@ -107,7 +109,7 @@ async function callTool(
     return refuse(isProblem(thrown) ? thrown.code : "INTERNAL", `The call failed: ${reasonOf(thrown)}`);
   });
   const ok = !made.output.type.startsWith("error");
-  const said = await hooks?.afterTool?.({ tool, args, ok, text: outputText(made.output) });
+  const said = await hooks?.afterTool?.({ ...hooked, ok, text: outputText(made.output) });
   const part = said === undefined ? made : withNote(made, said);
   const diff = diffOf(output);
   const files = outputFiles(part.output);

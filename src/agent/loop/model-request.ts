@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { type LanguageModel, NoSuchToolError, type StepResult, type TextStreamPart, type ToolSet } from "ai";
-import type { Approve } from "../../core/calls/call-environment.ts";
+import type { Approve, BeforeCall } from "../../core/calls/call-environment.ts";
 import { traceBelow } from "../../core/telemetry/trace-context.ts";
 import { createLoopTools, type LoopTools } from "../../faces/ai-sdk/ai-sdk-tools.ts";
 import { type ContextRequest, type InstructionParts, joinTexts } from "../context/count-context.ts";
 import { type FinishReason, toFinishReason } from "../models/model-answer.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
-import type { Agent, ModelGiven, SessionState } from "./agent.ts";
+import type { Agent, AgentHooks, ModelGiven, SessionState } from "./agent.ts";
 import { NO_TOKENS, type TokenUse, toTokenUse } from "./agent-event.ts";
 import type { ModelToolCall } from "./call-tools.ts";
 import { approveIn, type RunContext, runContext, type Untraced } from "./run-context.ts";
@@ -143,6 +144,9 @@ function toWantedCall(
 }
 
 const WORKSPACE = ["workspace"];
+/** A command beside the conversation is a command of the shell. */
+const BACKGROUND = "desk.background";
+const SHELL = ["workspace.shell", "shell"];
 
 /** The tools of a conversation's next turn. Questions about their calls go to the person of the run. */
 export async function disclose(
@@ -151,7 +155,7 @@ export async function disclose(
   context?: RunContext,
 ): Promise<LoopTools> {
   const { gateway, mode, principal, ownTools = {}, writes } = agent.options;
-  const { hands = WORKSPACE, permissionMode } = agent.options;
+  const { hands = WORKSPACE, permissionMode, hooks } = agent.options;
   // A conversation may outlive its gateway session.
   session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const asksWrites = writes === "ask" || permissionMode?.() === "plan";
@@ -160,7 +164,12 @@ export async function disclose(
     ...(mode && { mode }),
     ...(principal && { principal }),
     approvals: context
-      ? { approveFor: ({ toolCallId }) => createApprove(context, toolCallId, session, permissionMode) }
+      ? {
+          answersFor: ({ toolCallId }) => ({
+            approve: createApprove(context, toolCallId, session, permissionMode),
+            ...(hooks?.beforeTool && { beforeCall: hookCalls(hooks.beforeTool, toolCallId, context) }),
+          }),
+        }
       : "gateway",
     policy: { asks: asksWrites ? "writes" : "never" },
     ownTools,
@@ -173,6 +182,25 @@ export async function disclose(
     // The agent counts tokens and summarizes; it never cuts by the number of messages.
     trim: false,
   });
+}
+
+/** Lets the person's hooks judge every call that a call of the model makes, by the names of the tool that runs. */
+function hookCalls(
+  beforeTool: NonNullable<AgentHooks["beforeTool"]>,
+  callId: string,
+  { hooked }: RunContext,
+): BeforeCall {
+  return ({ op, name }, args) => {
+    const isCommand = op === BACKGROUND && args.command !== undefined;
+    const aliases = [name, ...(isCommand ? SHELL : [])];
+    const outer = hooked.get(callId);
+    outer?.aliases.push(op, ...aliases);
+    // The args of the call that runs have the defaults of the tool besides.
+    const isSame = Object.entries(outer?.args ?? {}).every(([key, value]) =>
+      isDeepStrictEqual(args[key], value),
+    );
+    return beforeTool({ tool: op, args, aliases, within: isSame ? outer?.tool : undefined });
+  };
 }
 
 const PLANNING = "They are in plan mode: nothing may be changed. Read what you need, and answer with a plan.";

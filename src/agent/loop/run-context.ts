@@ -10,6 +10,17 @@ import type { AgentEvent, SpanContext } from "./agent-event.ts";
 
 export type Untraced = AgentEvent extends infer E ? (E extends AgentEvent ? Omit<E, "span"> : never) : never;
 
+/** A call as hooks see it. */
+export interface HookedCall {
+  /** The tool that the model called, or the op of a tool that ran in that call. */
+  readonly tool: string;
+  readonly args: unknown;
+  /** Other names of the tool, or of the tools that ran. */
+  readonly aliases?: readonly string[];
+  /** The tool that the model called with the same args, if this one ran in it. */
+  readonly within?: string | undefined;
+}
+
 /** The current run, and its current tool call if there is one. */
 export interface RunContext {
   emit(event: Untraced, span?: SpanContext): void;
@@ -17,6 +28,8 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** The spans of the calls that run, by id. */
   readonly calls: Map<string, SpanContext>;
+  /** The calls of the model that run, by id, with the names of everything that ran in them. */
+  readonly hooked: Map<string, HookedCall & { readonly aliases: string[] }>;
   readonly call?: RunningCall;
 }
 
@@ -101,6 +114,8 @@ export function approveIn(context: RunContext, call: RunningCall): Approve {
     const action = showExactly(`${op} ${JSON.stringify(args)}`);
     const question = asks ?? { scope: "tool", action, reason: REASONS[why], always: [] };
     const answer = await askIn(context, call, question);
+    // Without a person nobody refuses.
+    if (!context.ask) return false;
     if (typeof answer === "object") return { declined: answer.deny };
     if (answer === "deny") return "declined";
     return { by: "person", ...(answer !== "once" && { lasts: answer }) };

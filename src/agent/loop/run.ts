@@ -85,7 +85,13 @@ async function drive(
     if (!PASSING.has(event.type)) session?.log?.event(toLogged(traced));
   };
   const ask = options.ask ?? agent.options.ask;
-  const context: RunContext = { emit, signal: options.signal, calls: new Map(), ...(ask && { ask }) };
+  const context: RunContext = {
+    emit,
+    signal: options.signal,
+    calls: new Map(),
+    hooked: new Map(),
+    ...(ask && { ask }),
+  };
   let turn: Turn | undefined;
   let isOurs = false;
   const end = (outcome: AgentOutcome, more: Partial<RunEnd> = {}): RunEnd => ({

@@ -14,8 +14,10 @@ import { createGateway } from "keyhole";
 import { createScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "../../../test/claims.ts";
+import { openWorkspace } from "../../../test/open-workspace.ts";
 import { PLANTED } from "../../../test/planted-secrets.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
+import { createPermissions } from "../permissions/permissions.ts";
 import { createAgent } from "./agent.ts";
 import { createSessionLogs } from "./session-log.ts";
 
@@ -169,4 +171,25 @@ test("a conversation that another process has open is not resumed, and the last 
   const resumed = await sessions.resume(log.id);
   expect(resumed.messages).toHaveLength(1);
   await resumed.log.close();
+});
+
+test("T14: a log keeps nothing of a file that was read as sensitive, neither its lines nor quotes of them", async () => {
+  const [root, path] = [temporaryFolder(), temporaryFolder()];
+  writeFileSync(join(root, ".env"), 'MOTTO="seven quiet herons"\nMODE=dawn chorus\n');
+  writeFileSync(join(root, ".npmrc"), "registry=plain words of a login\n");
+  const permissions = createPermissions({ root, home: root, ask: async () => "once" });
+  const workspace = openWorkspace({ permissions });
+  const log = createSessionLogs({ path }).create();
+  const read = await workspace.read({ path: ".env" });
+  const shell = await workspace.shell({ command: "cat .npmrc" });
+  expect(JSON.stringify([read, shell])).toMatch(/seven quiet herons.*plain words of a login/);
+  const output = { type: "text", value: JSON.stringify([read, shell]) } as const;
+  const result = { type: "tool-result", toolCallId: "1", toolName: "read", output } as const;
+  log.message({ role: "tool", content: [result] });
+  log.message({ role: "assistant", content: "The motto is seven quiet herons, in the dawn chorus mode." });
+  await log.settle();
+  await log.close();
+  const text = readFileSync(join(path, `${log.id}.jsonl`), "utf8");
+  expect(text).not.toMatch(/herons|chorus|plain words/);
+  expect(text).toContain("The motto is [secret]");
 });

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:
 import { basename, dirname, join } from "node:path";
 import type { ModelMessage } from "ai";
 import { problem } from "../../base/problems/problem.ts";
-import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { hideFromRecords } from "../../base/safety/known-secrets.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
@@ -151,7 +151,7 @@ export function createSessionLogs({
     rename: async (id, title) => {
       checkId(id);
       await mkdir(path, { recursive: true, mode: 0o700 });
-      const kept = redact(hideSecrets(title.slice(0, MAX_TITLE_CHARS)));
+      const kept = redact(hideFromRecords(title.slice(0, MAX_TITLE_CHARS)));
       await writeFileAtomic(titleFile(id), kept, 0o600);
     },
     latest: async () => (await list()).find((one) => one.folder === folder)?.id,
@@ -216,7 +216,7 @@ function openSessionLog(
   }
 
   const toLine = (record: object) =>
-    `${JSON.stringify(redact(hideSecrets({ ...record, at: new Date().toISOString() })))}\n`;
+    `${JSON.stringify(redact(hideFromRecords({ ...record, at: new Date().toISOString() })))}\n`;
 
   async function settle(): Promise<void> {
     await writing;

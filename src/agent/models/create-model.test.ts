@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { serveModelLists } from "../../../test/model-list-server.ts";
 import { systemClock } from "../../base/util/clock.ts";
-import { listModels } from "./create-model.ts";
+import { createModel, listModels } from "./create-model.ts";
+import { createHost } from "./providers/define-provider.ts";
 
 const HOST = { env: {}, clock: systemClock };
 const NAMES = ["alpha-1", "alpha-2", "text-embedding-3"];
@@ -35,4 +36,9 @@ test("a refused key, a list that is none and a provider without a list are failu
 test("an address of the network is reached only if the owner configured it", async () => {
   const listed = await listModels("openai", { apiKey: "good", baseUrl: "http://169.254.169.254/v1" }, HOST);
   expect(listed.success).toBe(false);
+});
+
+test("a wrong key of a config is told in a whole sentence", async () => {
+  const wrong = createModel("openai", { apiKey: "good", aipKey: "x" }, createHost());
+  await expect(wrong).rejects.toThrow(/is not configured: Unrecognized key/);
 });

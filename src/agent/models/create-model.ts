@@ -22,7 +22,9 @@ export async function createModel(name: string, part: unknown, host: ProviderHos
   const provider: Provider = PROVIDERS[name];
   const parsed = readProviderConfig(provider, part, host.env);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    const faults = parsed.error.issues.map(({ path, message }) =>
+      [path.join("."), message].filter(Boolean).join(": "),
+    );
     throw notConfigured(name, `${faults.join("; ")}.`);
   }
   const config = parsed.data;

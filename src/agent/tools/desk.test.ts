@@ -97,6 +97,21 @@ test("a declined page says what was declined", async () => {
   );
 });
 
+test("where nobody can be asked, nobody is said to have refused", async () => {
+  const { ask } = await setUp(
+    [
+      { calls: [{ name: "fetch", args: { url: "https://example.com/" } }] },
+      { calls: [{ name: "write", args: { path: "b.md", text: "text" } }] },
+      { text: "No." },
+    ],
+    { ask: undefined },
+  );
+  const events = await ask("Read and write it");
+  expect(textOf(events, "fetch")).toContain("nobody could be asked");
+  expect(textOf(events, "write")).toContain("Nobody is there to ask.");
+  expect(JSON.stringify(events)).not.toMatch(/person (?:refused|declined)/i);
+});
+
 test("hooks refuse calls, add to results and prompts, and see the end", async () => {
   const ended: unknown[] = [];
   const { ask, model } = await setUp(

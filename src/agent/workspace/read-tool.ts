@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { knowSensitiveText } from "../../base/safety/known-secrets.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import { holdsSecrets } from "../permissions/sensitive-path.ts";
 import { imageTypeOf, isBinary, loadFile } from "./file-content.ts";
 import { toolProblem } from "./tool-problem.ts";
 import { defineWorkspaceTool, pathSchema, permitted, type WorkspaceContext } from "./workspace-tool.ts";
@@ -69,6 +71,7 @@ async function read(
   const content = await loadFile(path);
   if (content === undefined) throw toolProblem("NOT_FOUND", `File not found: ${given}.`);
   const { bytes, hash } = content;
+  if (holdsSecrets(path, context.permissions.root)) knowSensitiveText(bytes.toString("utf8"));
   if (isBinary(bytes)) return { path: given, ...NO_LINES, image: toImage(given, bytes) };
   context.seen.set(path, hash);
   const lines = toLines(bytes.toString("utf8"));

@@ -1,14 +1,17 @@
 import { spawn } from "node:child_process";
+import { resolve } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as startTimer, clearTimeout as stopTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
+import { knowSensitiveText } from "../../base/safety/known-secrets.ts";
 import { createMarker, MARKER } from "../../base/util/process-marker.ts";
 import { isolate } from "../../sources/isolation/isolation.ts";
 import type { Isolation } from "../../sources/isolation/mounts.ts";
 import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
 import { runContext, tellOutput } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
+import { holdsSecrets } from "../permissions/sensitive-path.ts";
 import { toShellRequest } from "../permissions/to-request.ts";
 import { toolProblem } from "./tool-problem.ts";
 import { defineWorkspaceTool, type WorkspaceContext } from "./workspace-tool.ts";
@@ -61,17 +64,28 @@ async function shell(
   const { allowed, reason } = await permissions.command(command, signal, ask);
   if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
-  const onOutput = (text: string) => tellOutput(text, running);
+  const isSensitive = namesSecrets(command, root);
+  const onOutput = (text: string) => {
+    if (isSensitive) knowSensitiveText(text);
+    tellOutput(text, running);
+  };
   const limits = { timeoutMs, maxBytes: MAX_OUTPUT_BYTES, signal, isolation };
   const start = () => runCommand(command, { shell: program, folder: root, environment, ...limits, onOutput });
   const { stopped, ...end } = await (checkpoints && (await mayWrite(command, root))
     ? checkpoints.during(start)
     : start());
+  if (isSensitive) knowSensitiveText(end.output);
   const last = `Its output:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
   if (stopped === "timeout")
     throw toolProblem("TIMEOUT", `The command was stopped after ${timeoutMs} ms. ${last}`);
   if (stopped === "cancelled") throw toolProblem("UNKNOWN", `The command was cancelled. ${last}`);
   return end;
+}
+
+/** Whether a word of the command is a path that may hold keys or logins. */
+function namesSecrets(command: string, root: string): boolean {
+  const words = command.split(/[\s"'`;|&<>()=]+/).filter((word) => word !== "");
+  return words.some((word) => holdsSecrets(resolve(root, word), root));
 }
 
 /** Whether the command may change files; one that is not understood may. */

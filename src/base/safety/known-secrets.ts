@@ -2,31 +2,55 @@ import { problem } from "../problems/problem.ts";
 import { createRedact } from "./redact.ts";
 import { isTelling } from "./secret-values.ts";
 
-/** Tokens are renewed for as long as the process runs; the oldest are forgotten. */
+/** Tokens are renewed for as long as the process runs; the oldest texts are forgotten. */
 const MOST = 1_000;
 
-const known = new Set<string>();
-let redact: (<T>(value: T) => T) | undefined;
+/** Texts that are replaced wherever they appear. */
+class KnownTexts {
+  readonly #texts = new Set<string>();
+  #redact: (<T>(value: T) => T) | undefined;
+
+  know(text: string): void {
+    if (!this.#texts.has(text)) this.#redact = undefined;
+    this.#texts.delete(text);
+    this.#texts.add(text);
+    if (this.#texts.size > MOST) this.#texts.delete(this.#texts.values().next().value!);
+  }
+
+  hide<T>(value: T): T {
+    if (this.#texts.size === 0) return value;
+    this.#redact ??= createRedact([...this.#texts]);
+    return this.#redact(value);
+  }
+}
+
+const secretsOfConfig = new KnownTexts();
+const linesOfFiles = new KnownTexts();
 
 /**
  * Makes secrets of the configuration known to this process, so that {@link hideSecrets} replaces them. Short and
  * common values are ignored: replacing them would garble ordinary text.
  */
 export function knowSecrets(secrets: readonly string[]): void {
-  for (const secret of secrets) {
-    if (!isTelling(secret, true)) continue;
-    if (!known.has(secret)) redact = undefined;
-    known.delete(secret);
-    known.add(secret);
-    if (known.size > MOST) known.delete(known.values().next().value!);
-  }
+  for (const secret of secrets) if (isTelling(secret, true)) secretsOfConfig.know(secret);
 }
 
 /** Replaces every known secret in a text or throughout a JSON value. Returns the same value if none is known. */
 export function hideSecrets<T>(value: T): T {
-  if (known.size === 0) return value;
-  redact ??= createRedact([...known]);
-  return redact(value);
+  return secretsOfConfig.hide(value);
+}
+
+/** Makes the text of a sensitive file known, line by line and by the values in its lines. A model may read it. */
+export function knowSensitiveText(text: string): void {
+  for (const line of text.split("\n").map((one) => one.trim())) {
+    const value = /^[^=:]*[=:]\s*["']?(.*?)["']?$/.exec(line)?.[1] ?? "";
+    for (const part of [line, value]) if (isTelling(part, true)) linesOfFiles.know(part);
+  }
+}
+
+/** Replaces known secrets and the text of sensitive files, for records that stay on the disk. */
+export function hideFromRecords<T>(value: T): T {
+  return linesOfFiles.hide(hideSecrets(value));
 }
 
 /** A secret value, or a function that fetches it when it is needed. */

@@ -10,6 +10,16 @@ export function createMarker(): string {
   return `${ownerKey(process.pid)}/${randomUUID()}`;
 }
 
+/** Whether a process of this number runs, also one of another user. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
 /** Whether the process that created this marker has ended. Unknown counts as alive. */
 export function isOrphan(marker: string): boolean {
   const [owner = ""] = marker.split("/");

@@ -2,7 +2,7 @@ import type { Learning } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
 import type { WaitingCalls } from "../access/waiting-calls.ts";
-import type { BoundScript, CallingClient } from "../nouns/entry.ts";
+import type { BoundScript, CallingClient, Entry } from "../nouns/entry.ts";
 import type { Approval } from "../nouns/question.ts";
 import type { CallTrace } from "../nouns/span-context.ts";
 import type { Extractor } from "../sessions/extractor.ts";
@@ -51,6 +51,8 @@ export interface CallScope {
   readonly approve: Approve;
   /** Questions that a person answers in another process. Absent if nobody does. */
   readonly waiting?: WaitingCalls | undefined;
+  /** Asked before every call, also those of scripts and recipes. Returns a reason to refuse it. */
+  readonly beforeCall?: BeforeCall | undefined;
   /** The face puts a question that `approve` leaves open to a person, and calls again with the answer. */
   readonly asksLater: boolean;
   /** Runs the script of a recipe. Absent inside such a script: recipes do not run in recipes. */
@@ -59,6 +61,11 @@ export interface CallScope {
   readonly callMs: number;
   notice(notice: NoticeEvent["notice"], detail: string): void;
 }
+
+export type BeforeCall = (
+  entry: Entry,
+  args: Readonly<Record<string, unknown>>,
+) => Promise<string | undefined>;
 
 /** The value of a script, and the servers that produced results which it read (untrusted text). */
 export interface ScriptValue {

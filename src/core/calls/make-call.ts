@@ -2,7 +2,7 @@ import { toExampleArgs } from "../../base/json-schema/example-args.ts";
 import type { FieldError } from "../../base/json-schema/field-error.ts";
 import { validateParams } from "../../base/json-schema/validate-params.ts";
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
-import { Problem, problem } from "../../base/problems/problem.ts";
+import { customProblem, Problem, problem } from "../../base/problems/problem.ts";
 import { PROBLEMS, WAITING_CALL } from "../../base/problems/problems.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
@@ -61,6 +61,9 @@ async function make(
   const parsed = await validateParams(entry, wanted.args);
   if (!parsed.ok) throw invalidParams(entry, parsed.errors);
   const { value: args, warnings: ignored = [] } = parsed;
+  const refusal = await environment.beforeCall?.(entry, args);
+  if (refusal !== undefined)
+    throw customProblem("PERMISSION_DENIED", `A hook of the person refuses this call: ${refusal}`, GO_ON);
   const isDry = decision.do === "dry-run";
   const mayWrite = principal.allowWrite || entry.lane === "read";
   const unread = missingRead(entry, args, environment);
@@ -116,6 +119,8 @@ function invalidParams(entry: Entry, errors: readonly FieldError[]): Problem {
   const details = { fieldErrors: errors, schema: entry.inputSchema, example };
   return problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
 }
+
+const GO_ON = "Do not try to get round it: ask the person, or go on without it.";
 
 const RUN: Decided = { decided: "run" };
 const DRY_RUN: Decided = { decided: "dry-run" };

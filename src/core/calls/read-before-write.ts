@@ -98,10 +98,12 @@ function toMark(id: string): string {
 /** Warns about a call without the read: before it runs, or after. */
 export function readWarning(entry: Entry, { read }: MissingRead, hasRun: boolean): MessageTemplate {
   const [dont] = (entry.kind === "tool" && entry.policy?.dont) || [];
+  // What was destroyed cannot be read any more.
+  const check = entry.lane === "destructive" ? [] : ["Check what it changed: {op} {args}."];
   return {
     sentences: [
       "{name} was not preceded by a read of the same thing in this session.",
-      hasRun ? "Check what it changed: {op} {args}." : "Read first: {op} {args}.",
+      ...(hasRun ? check : ["Read first: {op} {args}."]),
       ...(dont ? ["Its policy says do not: {dont}."] : []),
     ],
     fills: { name: entry.op, op: read.op, args: JSON.stringify(read.args), dont: dont ?? "" },

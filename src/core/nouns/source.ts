@@ -21,6 +21,8 @@ export function countDrafts({ drafts, kept = [] }: SourceContent): number {
 /** An origin of entries. It yields its content and never touches the catalog. */
 export interface Source {
   readonly id: string;
+  /** Scopes that all its entries need: callers without them are not told of it. */
+  readonly scopes?: readonly string[];
   /** Hash of its options. A source with the same id and digest does not replace the running one. */
   readonly digest?: string;
   /**

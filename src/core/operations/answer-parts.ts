@@ -9,7 +9,7 @@ import type { GuidanceStep } from "../calls/guidance-steps.ts";
 import { LANES } from "../nouns/entry.ts";
 import { parseJsonText } from "../nouns/input-fields.ts";
 import type { ResultOrigin } from "../storage/result-keeper.ts";
-import { inJson } from "./json-names.ts";
+import { inJson } from "./json-form.ts";
 
 /** No tokenizer packs more characters into a token of ordinary text: longer text need not be counted. */
 export const MOST_CHARS_PER_TOKEN = 12;

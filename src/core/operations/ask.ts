@@ -123,9 +123,9 @@ async function findAll(asked: AskInput, context: OperationContext): Promise<Foun
     notes: [
       ...stillStarting(input, view),
       ...stillEmbedding(rankings),
-      ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
+      ...(hits.length === 0 ? nothingFound(queries, rankings, context) : []),
     ],
-    missing: missingLines(view, input.domain),
+    missing: missingLines(view, context.failedSources(), input.domain),
     alike: alikeHits(relevant),
     asides: [...keptListings(hits, view), ...leftOut(input, view)],
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
@@ -262,13 +262,14 @@ function stillEmbedding(rankings: readonly RankedEntries[]): MessageTemplate[] {
 function nothingFound(
   queries: readonly string[],
   rankings: readonly RankedEntries[],
-  view: View,
+  { view, failedSources }: OperationContext,
 ): MessageTemplate[] {
-  if (view.entries.length === 0 && view.starting.size === 0) return [{ sentences: EMPTY_CATALOG }];
+  const failed = failedSources();
+  if (view.entries.length + view.starting.size + failed.length === 0) return [{ sentences: EMPTY_CATALOG }];
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
   const other = rankings.find((ranking) => ranking.other)?.other;
   const example = exampleNeed(view);
-  const isWhole = view.starting.size === 0 && missingLines(view).length === 0;
+  const isWhole = view.starting.size === 0 && missingLines(view, failed).length === 0;
   const sentences = [
     isWhole ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
     ...(other ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."] : []),

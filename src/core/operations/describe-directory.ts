@@ -8,6 +8,7 @@ import type { View } from "../access/view.ts";
 import type { Entry } from "../nouns/entry.ts";
 import type { AnswerLimits } from "./answer-parts.ts";
 import { missingLines } from "./missing-servers.ts";
+import type { FailedRead } from "./operation.ts";
 
 const SUMMARY_CHARS = 100;
 const CLOSING_TOKENS = 120;
@@ -50,14 +51,18 @@ const USAGE = {
 };
 
 /** Lists everything below a path of the op taxonomy. `read` or `write` as the last segment filters by lane. */
-export function describeDirectory(segments: readonly string[], view: View): Directory | undefined {
+export function describeDirectory(
+  segments: readonly string[],
+  view: View,
+  failed: readonly FailedRead[],
+): Directory | undefined {
   const last = segments.at(-1);
   const below = under(segments, view.shown);
-  if (below.length > 0 || segments.length === 0) return toDirectory(segments, segments, below, view);
+  if (below.length > 0 || segments.length === 0) return toDirectory(segments, segments, below, view, failed);
   if (segments.length < 2 || (last !== "read" && last !== "write")) return undefined;
   const base = segments.slice(0, -1);
   const inLane = under(base, view.shown).filter((entry) => (entry.lane === "read") === (last === "read"));
-  return inLane.length > 0 ? toDirectory(segments, base, inLane, view) : undefined;
+  return inLane.length > 0 ? toDirectory(segments, base, inLane, view, failed) : undefined;
 }
 
 function toDirectory(
@@ -65,6 +70,7 @@ function toDirectory(
   base: readonly string[],
   entries: readonly Entry[],
   view: View,
+  failed: readonly FailedRead[],
 ): Directory {
   const groupOf = (op: string) => op.split(".").slice(0, base.length + 1);
   const byGroup = Map.groupBy(entries, ({ op }) => groupOf(op).join("."));
@@ -84,7 +90,7 @@ function toDirectory(
   }
   const about =
     base.length === 0 ? countOf(view.domains.size, "domain") : view.domains.get(path[0]!)?.description;
-  const [missing] = missingLines(view, base[0]);
+  const [missing] = missingLines(view, failed, base[0]);
   const summary = [about, missing].filter(Boolean).join(". ");
   return { ...EMPTY_DIRECTORY, path: path.join("."), summary, version: view.version, groups, ops };
 }

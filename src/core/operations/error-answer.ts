@@ -22,7 +22,7 @@ import {
   markOutside,
   outsideSchema,
 } from "./answer-parts.ts";
-import { inJson, toJsonNames } from "./json-names.ts";
+import { inJson, toJsonNames } from "./json-form.ts";
 
 /** Details that sentences speak of; a problem may have others. */
 const detailsSchema = z.looseObject({

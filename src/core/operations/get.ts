@@ -21,7 +21,7 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { inJson } from "./json-names.ts";
+import { inJson } from "./json-form.ts";
 import { defineOperation } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 

@@ -21,7 +21,7 @@ import {
   showDirectory,
 } from "./describe-directory.ts";
 import { notFound, ROOT } from "./error-answer.ts";
-import { inJson } from "./json-names.ts";
+import { inJson } from "./json-form.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 
 /** Longer descriptions are cut before they reach a model. */
@@ -259,7 +259,9 @@ function describePath(input: HelpInput, entry: Entry | undefined, context: Opera
   const { path } = input;
   const isAddress = entry && (entry.op === path || entry.route === path);
   // A domain or group wins over an entry that only shares its plain name.
-  const directory = isAddress ? undefined : describeDirectory(toSegments(path), context.view);
+  const directory = isAddress
+    ? undefined
+    : describeDirectory(toSegments(path), context.view, context.failedSources());
   if (directory) return directory;
   if (!entry) throw notFound(path, context);
   return describeEntry(entry, input, context);

@@ -2,11 +2,14 @@ import { cutText } from "../../base/util/cut-text.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import type { View } from "../access/view.ts";
 import { type Entry, type EntryStatus, knownStatus } from "../nouns/entry.ts";
+import type { FailedRead } from "./operation.ts";
 
 /** A server of which a caller cannot use everything, and why. */
 interface MissingServer {
   readonly domain: string;
-  readonly status: EntryStatus;
+  /** Absent for a source that could not be read and has no entries. */
+  readonly status?: EntryStatus;
+  readonly reason: string;
   /** How many of its entries wait, if others can be used. */
   readonly part?: string;
 }
@@ -18,9 +21,12 @@ const COMMAND_CHARS = 240;
 /** People can act on these states, so they are named first. */
 const WAITS_FOR_PERSON: readonly EntryStatus["state"][] = ["quarantined", "needs_login"];
 
-/** Names the servers whose tools cannot be found, in one line: with the reasons, then by name only. */
-export function missingLines(view: View, domain?: string): readonly string[] {
-  const servers = missingFrom(view.shown).filter(
+/** Names the servers whose entries cannot be found, in one line: with the reasons, then by name only. */
+export function missingLines(view: View, failed: readonly FailedRead[], domain?: string): readonly string[] {
+  const unread = failed
+    .filter(({ name }) => !view.domains.has(name))
+    .map(({ name, reason }): MissingServer => ({ domain: name, reason }));
+  const servers = [...missingFrom(view.shown), ...unread].filter(
     (server) => domain === undefined || server.domain === domain,
   );
   return servers.length === 0 ? [] : [toLine(servers, withReason), toLine(servers, ({ domain }) => domain)];
@@ -28,7 +34,7 @@ export function missingLines(view: View, domain?: string): readonly string[] {
 
 /** Names the servers that wait for a person, and what the person has to type. */
 export function waitingLine(view: View): string | undefined {
-  const servers = missingFrom(view.shown).filter(({ status }) => WAITS_FOR_PERSON.includes(status.state));
+  const servers = missingFrom(view.shown).filter(waitsForPerson);
   return servers.length === 0 ? undefined : toLine(servers, withReason);
 }
 
@@ -38,16 +44,20 @@ function toLine(servers: readonly MissingServer[], toText: (server: MissingServe
   return `Not available: ${names}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
-function withReason({ domain, status: { state, reason }, part = "" }: MissingServer): string {
-  const most = WAITS_FOR_PERSON.includes(state) ? COMMAND_CHARS : REASON_CHARS;
-  return `${domain} [${part}${state}: ${cutText(reason, most)}]`;
+function withReason(server: MissingServer): string {
+  const { domain, status, reason, part = "" } = server;
+  const cut = cutText(reason, waitsForPerson(server) ? COMMAND_CHARS : REASON_CHARS).replace(/\.$/, "");
+  return status ? `${domain} [${part}${status.state}: ${cut}]` : `${domain} could not be read: ${cut}`;
+}
+
+function waitsForPerson({ status }: MissingServer): boolean {
+  return status !== undefined && WAITS_FOR_PERSON.includes(status.state);
 }
 
 const missingFrom = memoizeByObject((shown: readonly Entry[]): readonly MissingServer[] => {
   const domains = Map.groupBy(shown, ({ domain }) => domain);
   const servers = [...domains].flatMap(([domain, entries]) => toMissing(domain, entries));
-  const rank = ({ status }: MissingServer) => Number(!WAITS_FOR_PERSON.includes(status.state));
-  return servers.sort((one, other) => rank(one) - rank(other));
+  return servers.sort((one, other) => Number(waitsForPerson(other)) - Number(waitsForPerson(one)));
 });
 
 /** A server is missing if none of its entries can be used, or if some wait for approval. */
@@ -58,5 +68,8 @@ function toMissing(domain: string, entries: readonly Entry[]): MissingServer[] {
   const status = waiting[0] ?? (isWhole ? unusable[0] : undefined);
   // Servers that are starting have a sentence of their own.
   if (status === undefined || status.state === "starting") return [];
-  return [{ domain, status, ...(!isWhole && { part: `${waiting.length} of ${entries.length} entries ` }) }];
+  const { reason } = status;
+  return [
+    { domain, status, reason, ...(!isWhole && { part: `${waiting.length} of ${entries.length} entries ` }) },
+  ];
 }

@@ -49,6 +49,8 @@ export interface OperationContext extends CallScope {
   readonly results: ResultStore;
   /** For `run` alone. */
   readonly scripts: Scripts;
+  /** Sources that could not be read and have no entries, as far as the caller may know of them. */
+  failedSources(): readonly FailedRead[];
   /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
   readonly discovers?: number;
   /**
@@ -56,6 +58,12 @@ export interface OperationContext extends CallScope {
    * lets callers know.
    */
   refusal(address: string): Problem | undefined;
+}
+
+/** A source that could not be read. */
+export interface FailedRead {
+  readonly name: string;
+  readonly reason: string;
 }
 
 /** A part of an answer's text that the ledger counts under another cause. */

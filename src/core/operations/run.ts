@@ -16,7 +16,7 @@ import {
   warningsText,
 } from "./answer-parts.ts";
 import { errorSchema, errorText, type FailedOperation, ROOT, toErrorAnswer } from "./error-answer.ts";
-import { inJson } from "./json-names.ts";
+import { inJson } from "./json-form.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import type { Plan } from "./plan.ts";
 import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";

@@ -19,9 +19,9 @@ import { ask } from "./ask.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { detailsJson, type FailedOperation, ROOT, toOperationProblem } from "./error-answer.ts";
 import { help } from "./help.ts";
+import { readInput } from "./json-form.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 import { type Effect, type Ended, type Plan, Recording } from "./plan.ts";
-import { readInput } from "./read-input.ts";
 
 /** Why effects run dry from some point of a script on. */
 export type DryReason = "requested" | "approval" | "differs";

@@ -5,6 +5,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import type { Json } from "../../base/util/json.ts";
 import { makeFolder } from "../../base/util/make-folder.ts";
+import { isRunning } from "../../base/util/process-marker.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { createFairCache } from "./fair-cache.ts";
 import { RESULT_SCHEME, type ResultStore } from "./result-store.ts";
@@ -87,14 +88,5 @@ function removeOrphans(path: string): void {
     const pid = /^(\d{1,10})-/.exec(name)?.[1];
     if (pid !== undefined && !isRunning(Number(pid)))
       rmSync(join(path, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -8,7 +8,7 @@ import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { listNames } from "../operations/describe-directory.ts";
-import { toJsonPath, toJsonSchema } from "../operations/json-names.ts";
+import { toJsonPath, toJsonSchema } from "../operations/json-form.ts";
 import { operationOf } from "../operations/operations.ts";
 import { domainRows, writeMap } from "./catalog-map.ts";
 import { type MenuTool, type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "./native-tools.ts";

@@ -44,117 +44,115 @@ const CLOSE_MS = 3_000;
 const AGAIN = new Set([429, 502, 503, 504]);
 
 /** Sends spans and metrics to a collector by OTLP over HTTP, in JSON. */
-export function createOtlpExporter({ resource, version, post, redact }: ExporterOptions) {
-  const about = { attributes: toOtlpAttributes(resource) };
-  const scope = { name: "keyhole", version };
-  const histograms = createHistograms(Date.now());
-  let waiting: FinishedSpan[] = [];
-  let sent = 0;
-  let dropped = 0;
-  let failures = 0;
-  let failure: string | undefined;
-  let isClosed = false;
-  let callOff: (() => void) | undefined;
-  let flushing: Promise<void> | undefined;
-  const stopping = new AbortController();
+export class OtlpExporter implements Recorder {
+  private readonly options: ExporterOptions;
+  private readonly histograms = createHistograms(Date.now());
+  private readonly stopping = new AbortController();
+  private waiting: FinishedSpan[] = [];
+  private sent = 0;
+  private dropped = 0;
+  private failures = 0;
+  private failure: string | undefined;
+  private isClosed = false;
+  private callOff: (() => void) | undefined;
+  private flushing: Promise<void> | undefined;
 
-  function schedule(): void {
-    if (isClosed || callOff) return;
-    callOff = systemClock.after(Math.min(INTERVAL_MS * 2 ** failures, MAX_PAUSE_MS), () => {
-      callOff = undefined;
-      void flush();
+  constructor(options: ExporterOptions) {
+    this.options = options;
+  }
+
+  span(span: FinishedSpan): void {
+    if (this.isClosed || this.waiting.length >= MAX_WAITING) {
+      this.dropped += 1;
+      return;
+    }
+    this.waiting.push(span);
+    if (this.waiting.length === BATCH && this.failures === 0) void this.flush();
+    else this.schedule();
+  }
+
+  metric(name: MetricName, value: number, attributes: Attributes): void {
+    this.histograms.note(name, value, attributes);
+    this.schedule();
+  }
+
+  status(): ExporterStatus {
+    const { sent, waiting, dropped, failure } = this;
+    return { sent, waiting: waiting.length, dropped, ...(failure !== undefined && { failure }) };
+  }
+
+  /** Sends everything that waits. Never fails. */
+  flush(): Promise<void> {
+    this.flushing ??= this.sendAll().finally(() => {
+      this.flushing = undefined;
+    });
+    return this.flushing;
+  }
+
+  /** Sends everything that waits, within CLOSE_MS. Later records are dropped. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.callOff?.();
+    const stop = systemClock.after(CLOSE_MS, () => this.stopping.abort(), true);
+    await this.flushing;
+    await this.flush();
+    stop();
+    this.stopping.abort();
+    this.dropped += this.waiting.length;
+    this.waiting = [];
+  }
+
+  private schedule(): void {
+    if (this.isClosed || this.callOff) return;
+    this.callOff = systemClock.after(Math.min(INTERVAL_MS * 2 ** this.failures, MAX_PAUSE_MS), () => {
+      this.callOff = undefined;
+      void this.flush();
     });
   }
 
-  function flush(): Promise<void> {
-    flushing ??= sendAll().finally(() => {
-      flushing = undefined;
-    });
-    return flushing;
-  }
-
-  async function sendAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH);
-      waiting = waiting.slice(BATCH);
-      const resourceSpans = [{ resource: about, scopeSpans: [{ scope, spans: batch.map(toOtlpSpan) }] }];
-      const outcome = await send("/v1/traces", { resourceSpans });
-      if (outcome === "sent") sent += batch.length;
-      if (outcome === "refused") dropped += batch.length;
+  private async sendAll(): Promise<void> {
+    const resource = { attributes: toOtlpAttributes(this.options.resource) };
+    const scope = { name: "keyhole", version: this.options.version };
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.slice(0, BATCH);
+      this.waiting = this.waiting.slice(BATCH);
+      const resourceSpans = [{ resource, scopeSpans: [{ scope, spans: batch.map(toOtlpSpan) }] }];
+      const outcome = await this.send("/v1/traces", { resourceSpans });
+      if (outcome === "sent") this.sent += batch.length;
+      if (outcome === "refused") this.dropped += batch.length;
       if (outcome === "later") {
-        putBack(batch);
-        return schedule();
+        this.putBack(batch);
+        return this.schedule();
       }
     }
-    const metrics = histograms.take(Date.now());
+    const metrics = this.histograms.take(Date.now());
     // Metrics are cumulative: values that do not arrive now are part of the next report.
     if (metrics)
-      await send("/v1/metrics", {
-        resourceMetrics: [{ resource: about, scopeMetrics: [{ scope, metrics }] }],
-      });
+      await this.send("/v1/metrics", { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] });
   }
 
-  async function send(path: string, content: object): Promise<"sent" | "refused" | "later"> {
+  private async send(path: string, content: object): Promise<"sent" | "refused" | "later"> {
+    const { post, redact } = this.options;
     try {
-      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const status = await post(path, JSON.stringify(hideSecrets(redact(content))), signal);
       if (status >= 200 && status < 300) {
-        failures = 0;
-        failure = undefined;
+        this.failures = 0;
+        this.failure = undefined;
         return "sent";
       }
-      failure = `the collector answered ${status}`;
+      this.failure = `the collector answered ${status}`;
       if (!AGAIN.has(status)) return "refused";
     } catch (error) {
-      failure = reasonOf(error);
+      this.failure = reasonOf(error);
     }
-    failures = Math.min(failures + 1, 8);
+    this.failures = Math.min(this.failures + 1, 8);
     return "later";
   }
 
-  function putBack(batch: readonly FinishedSpan[]): void {
-    const all = [...batch, ...waiting];
-    waiting = all.slice(0, MAX_WAITING);
-    dropped += all.length - waiting.length;
+  private putBack(batch: readonly FinishedSpan[]): void {
+    const all = [...batch, ...this.waiting];
+    this.waiting = all.slice(0, MAX_WAITING);
+    this.dropped += all.length - this.waiting.length;
   }
-
-  const recorder: Recorder = {
-    span: (span) => {
-      if (isClosed || waiting.length >= MAX_WAITING) {
-        dropped += 1;
-        return;
-      }
-      waiting.push(span);
-      if (waiting.length === BATCH && failures === 0) void flush();
-      else schedule();
-    },
-    metric: (name, value, attributes) => {
-      histograms.note(name, value, attributes);
-      schedule();
-    },
-  };
-
-  return {
-    recorder,
-    status: (): ExporterStatus => ({
-      sent,
-      waiting: waiting.length,
-      dropped,
-      ...(failure !== undefined && { failure }),
-    }),
-    /** Sends everything that waits. Never fails. */
-    flush,
-    /** Sends everything that waits, within CLOSE_MS. Later records are dropped. */
-    close: async (): Promise<void> => {
-      isClosed = true;
-      callOff?.();
-      const stop = systemClock.after(CLOSE_MS, () => stopping.abort(), true);
-      await flushing;
-      await flush();
-      stop();
-      stopping.abort();
-      dropped += waiting.length;
-      waiting = [];
-    },
-  };
 }

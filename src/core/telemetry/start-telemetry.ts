@@ -41,17 +41,16 @@ const ENDPOINT = "http://localhost:4318";
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry | undefined> {
   if (options.enabled !== true) return undefined;
   const { endpoint = ENDPOINT, headers = {}, service = "keyhole", version = "0", secrets = [] } = options;
-  const [{ createOtlpExporter }, { recordEvents }, { createGuardedFetch }, { createRedact }] =
-    await Promise.all([
-      import("./otlp-exporter.ts"),
-      import("./record-events.ts"),
-      import("../../base/net/guarded-fetch.ts"),
-      import("../../base/safety/redact.ts"),
-    ]);
+  const [{ OtlpExporter }, { recordEvents }, { createGuardedFetch }, { createRedact }] = await Promise.all([
+    import("./otlp-exporter.ts"),
+    import("./record-events.ts"),
+    import("../../base/net/guarded-fetch.ts"),
+    import("../../base/safety/redact.ts"),
+  ]);
   // The collector is mostly on the same machine. An unreadable endpoint fails when it is used.
   const guarded = createGuardedFetch(URL.canParse(endpoint) ? { ownUrl: endpoint } : {});
   const collector = endpoint.replace(/\/$/, "");
-  const exporter = createOtlpExporter({
+  const recorder = new OtlpExporter({
     resource: {
       "service.name": service,
       "service.version": version,
@@ -67,12 +66,14 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
       return response.status;
     },
   });
-  const stop = recordEvents(exporter.recorder);
+  const stop = recordEvents(recorder);
   return {
-    ...exporter,
+    recorder,
+    status: () => recorder.status(),
+    flush: () => recorder.flush(),
     close: async () => {
       stop();
-      await exporter.close();
+      await recorder.close();
       await guarded.close();
     },
   };

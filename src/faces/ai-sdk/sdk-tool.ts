@@ -1,7 +1,6 @@
 import type { ModelMessage, Schema, StepResult, Tool, ToolSet } from "ai";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
-import type { Approve } from "../../core/calls/call-environment.ts";
 import type { CallTrace } from "../../core/nouns/span-context.ts";
 import { noteAsked, type WorkingMemory } from "../../core/sessions/working-memory.ts";
 import type { Session } from "../../core/storage/session-store.ts";
@@ -42,7 +41,7 @@ export function toSdkTool(
       return call(toCall(input), {
         ...(abortSignal && { signal: abortSignal }),
         ...traced(trace),
-        ...(approvals && { approve: approvals.approveFor(options) }),
+        ...approvals?.answersFor(options),
       });
     },
     toModelOutput: ({ output }) => toToolOutput(output as ToolAnswer, isNewer),
@@ -124,7 +123,7 @@ export interface SdkApprovals {
   /** Whether the application has to approve a call before it runs. Absent: a person answers while the call runs. */
   needsApproval?(call: ToolCall, sdkCall: SdkCall): Promise<boolean>;
   /** Answers the gateway's questions about a call that runs. */
-  approveFor(sdkCall: SdkCall): Approve;
+  answersFor(sdkCall: SdkCall): Pick<FaceOptions, "approve" | "beforeCall">;
 }
 
 /**
@@ -157,9 +156,8 @@ export function createSdkApprovals(
       }
       return questions.length > 0;
     },
-    approveFor:
-      ({ toolCallId, messages }) =>
-      async ({ hash, asks }) => {
+    answersFor: ({ toolCallId, messages }) => ({
+      approve: async ({ hash, asks }) => {
         // The application was not asked about what a running tool asks.
         if (asks) return false;
         if (wasAsked(toolCallId, messages)) {
@@ -169,6 +167,7 @@ export function createSdkApprovals(
         // A call that was never judged here runs by a rule of the application.
         return judged.get(toolCallId)?.includes(hash) ?? true;
       },
+    }),
   };
 }
 

@@ -166,12 +166,11 @@ function createFoundSearch(
     const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const limit = entry ? discovers : discovers + MOST_NAMED;
     const { abortSignal: signal } = sdkCall;
-    const approve = approvals?.approveFor(sdkCall);
     const options = {
       ...call,
       ...(signal && { signal }),
       ...traced(trace),
-      ...(approve && { approve }),
+      ...approvals?.answersFor(sdkCall),
     };
     const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
     const toOutput = (answer: AskOutput) => {

@@ -6,7 +6,9 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import { catalogInvalid } from "../../core/catalog/catalog-errors.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
 import type { Source } from "../../core/nouns/source.ts";
+import type { FailedRead } from "../../core/operations/operation.ts";
 import type { Publish } from "../../core/telemetry/events.ts";
 import { WAITS } from "./availability.ts";
 import type { CatalogStore, Changes } from "./catalog-store.ts";
@@ -179,6 +181,15 @@ export class SourceManager {
     );
     signal.throwIfAborted();
     return { wasFresh, failed };
+  }
+
+  /** Sources that could not be read and have nothing, as far as the principal may know of them. */
+  failed({ scopes: held }: Principal): FailedRead[] {
+    return [...this.#followed.values()].flatMap(({ source: { id, scopes = [] }, status }) => {
+      const { state, count, lastError = "" } = status;
+      const isTold = state === "failed" && count === 0 && scopes.every((scope) => held.includes(scope));
+      return isTold ? [{ name: id.slice(id.indexOf(":") + 1), reason: lastError }] : [];
+    });
   }
 
   status(id: string): SourceStatus {

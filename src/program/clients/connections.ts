@@ -5,7 +5,7 @@ import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { readConfig, unusable } from "./edit-config.ts";
 import { readText } from "./find-configs.ts";
-import { refused } from "./formats/format.ts";
+import { type FormatName, refused } from "./formats/format.ts";
 import type { ConnectionPlan, FileChange } from "./plan-connection.ts";
 import {
   editSchema,
@@ -82,12 +82,12 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     /** The texts of the files without the connections that are undone so far. */
     const texts = new Map<string, string | undefined>();
     const textOf = async (path: string) => (texts.has(path) ? texts.get(path) : readText(path));
-    const originals = new Map<string, string | undefined>();
+    const originals = new Map<string, RecordedFile>();
     let ownPath: string | undefined;
     for (const [, record] of undone) {
       for (const file of record.files) {
         texts.set(file.path, await undoFile(file, await textOf(file.path)));
-        originals.set(file.path, file.before);
+        originals.set(file.path, file);
       }
       const leaving = handOver(record.added, records);
       if (!record.own) continue;
@@ -97,15 +97,17 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     const own = ownPath === undefined ? undefined : texts.get(ownPath);
     const profiles = fieldsOf(field(await readConfig("json", own ?? ""), "profiles"));
     const filled = undone.flatMap(([, record]) => (record.own ? profilesIn(record.own) : []));
-    const changeOf = async (path: string) => ({ path, before: await readText(path), after: texts.get(path) });
+    const changeOf = async (path: string, format: FormatName) => {
+      return { path, format, before: await readText(path), after: texts.get(path) };
+    };
     return {
       files: await Promise.all(
-        [...originals].map(async ([path, original]) => ({
-          ...(await changeOf(path)),
-          isExact: texts.get(path) === original,
+        [...originals].map(async ([path, { format, before }]) => ({
+          ...(await changeOf(path, format)),
+          isExact: texts.get(path) === before,
         })),
       ),
-      own: ownPath === undefined ? undefined : await changeOf(ownPath),
+      own: ownPath === undefined ? undefined : await changeOf(ownPath, "json"),
       keptProfiles: [...new Set(filled.map(([name]) => name))].filter((name) =>
         Object.hasOwn(profiles, name),
       ),
@@ -141,9 +143,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
 }
 
 /** A file before and after connections are undone. Without a text, there is no file. */
-interface UndoneFile {
-  readonly path: string;
-  readonly before: string | undefined;
+export interface UndoneFile extends Pick<FileChange, "path" | "format" | "before"> {
   readonly after: string | undefined;
 }
 

@@ -5,15 +5,17 @@ import { createTwoFilesPatch } from "diff";
 import { projectFolders } from "../../agent/loop/project-files.ts";
 import { customProblem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
-import { secretsInArgs, secretsInFields } from "../../base/safety/secret-values.ts";
+import { secretsIn, secretsInArgs } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
+import { fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Client } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
-import { createConnections } from "../clients/connections.ts";
-import { type ConnectionPlan, type FileChange, planConnection } from "../clients/plan-connection.ts";
+import { createConnections, type UndoneFile } from "../clients/connections.ts";
+import { readConfig } from "../clients/edit-config.ts";
+import { type ConnectionPlan, planConnection } from "../clients/plan-connection.ts";
 import type { ProfileServer } from "../clients/plan-profiles.ts";
 import { programOf } from "../clients/shared-servers.ts";
 import { openConsents } from "../open/stores.ts";
@@ -82,7 +84,7 @@ export async function connectClient(client: Client, options: ConnectOptions): Pr
   });
   if (!plan.own && plan.files.every(({ before, after }) => before === after))
     return console.log(`${client.title} is connected already.`);
-  if (!options.onConnected) console.log(connectionLines(plan, machine.home).join("\n"));
+  if (!options.onConnected) console.log((await connectionLines(plan, machine.home)).join("\n"));
   if (isTemporary(program))
     console.log(
       "\nThis program lies in the cache of npx. Install it first, so that it stays: npm install -g keyhole",
@@ -154,10 +156,8 @@ async function undo({ name, title }: Client, isDry: boolean): Promise<void> {
     return console.log(`${title} is not connected.`);
   }
   if (isDry) {
-    const hide = createRedact([], { kinds: true });
-    const changes = [...plan.files, ...(plan.own ? [plan.own] : [])];
-    for (const file of changes) console.log(hide(diffOf(file)).split("\n").map(toVisibleLine).join("\n"));
-    return console.log("\nNothing was written.");
+    const lines = await diffLines([...plan.files, ...(plan.own ? [plan.own] : [])]);
+    return console.log([...lines, "", "Nothing was written."].join("\n"));
   }
   for (const profile of plan.keptProfiles)
     console.log(`The profile ${profile} in ${plan.own?.path} has changed since: your part of it stays.`);
@@ -177,11 +177,9 @@ const NOTHING_SHOWN =
   "  None. --with NAME gives it servers of another client, --all every server of Keyhole.";
 
 /** The whole plan for a person who decides: the servers, those that stay, and every changed line. */
-function connectionLines(plan: ConnectionPlan, home: string): string[] {
+async function connectionLines(plan: ConnectionPlan, home: string): Promise<string[]> {
   const { client, moved, shared, staying, projects, files, own } = plan;
   const linesOf = (server: ProfileServer) => serverLines(server.name, server, programOf(server, home));
-  const programs = [...moved, ...shared].map((server) => programOf(server, home));
-  const hide = createRedact(programs.flatMap(secretsOf), { kinds: true });
   return [
     `These servers of ${client.title} will run behind Keyhole (${moved.length}):`,
     ...moved.flatMap(linesOf),
@@ -199,7 +197,7 @@ function connectionLines(plan: ConnectionPlan, home: string): string[] {
     ...plan.ruleNotes.map((note) => toVisibleLine(`  ${note}`)),
     ...plan.unset.map((name) => toVisibleLine(`  ${unsetNote(client, name)}`)),
     "",
-    ...[...files, ...(own ? [own] : [])].flatMap((file) => hide(diffOf(file)).split("\n").map(toVisibleLine)),
+    ...(await diffLines([...files, ...(own ? [own] : [])])),
   ];
 }
 
@@ -234,11 +232,16 @@ function serverLines(
   ].map(toVisibleLine);
 }
 
-function diffOf({
-  path,
-  before,
-  after,
-}: Pick<FileChange, "path" | "before"> & { after: string | undefined }): string {
+/** Every changed line of files, without the secrets in them. */
+async function diffLines(files: readonly UndoneFile[]): Promise<string[]> {
+  const texts = files.flatMap(({ format, before, after }) =>
+    [before, after].map((text) => readConfig(format, text ?? "").catch(() => undefined)),
+  );
+  const hide = createRedact((await Promise.all(texts)).flatMap(secretsWithin), { kinds: true });
+  return files.flatMap((file) => hide(diffOf(file)).split("\n").map(toVisibleLine));
+}
+
+function diffOf({ path, before, after }: UndoneFile): string {
   const [from, to] = [before, after].map((text) => (text === undefined ? "/dev/null" : path));
   return createTwoFilesPatch(from!, to!, before ?? "", after ?? "", undefined, undefined, {
     context: 2,
@@ -246,7 +249,14 @@ function diffOf({
   }).trimEnd();
 }
 
-function secretsOf({ runs }: ServerProgram): string[] {
-  if ("url" in runs) return secretsInFields(runs.headers);
-  return [...secretsInFields(runs.env), ...secretsInArgs(runs.args)];
+/** The secrets in a config: fields by their names, and lists as the arguments of a command. */
+function secretsWithin(value: unknown): string[] {
+  const texts = listOf(value).filter((part) => typeof part === "string");
+  return [
+    ...secretsInArgs(texts),
+    ...listOf(value).flatMap(secretsWithin),
+    ...Object.entries(fieldsOf(value)).flatMap(([name, part]) =>
+      typeof part === "string" ? secretsIn(name, part) : secretsWithin(part),
+    ),
+  ];
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isRunning } from "../../base/util/process-marker.ts";
 import { isOwnFolder } from "../../sources/mcp/own-folder.ts";
 import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
 
@@ -54,15 +55,6 @@ export function writeAddress(paths: DaemonPaths, address: DaemonAddress): void {
   const draft = `${paths.address}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(address), { mode: 0o600 });
   renameSync(draft, paths.address);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 /** Whether the daemon in use is still this one. */

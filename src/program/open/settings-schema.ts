@@ -123,6 +123,7 @@ export const settingsFileSchema = z
           tool: text.optional().describe("Only tools of this name; * stands for any text"),
           command: z.string().min(1).max(10_000),
           timeoutMs: z.int().min(1).max(600_000).optional(),
+          mayFail: z.boolean().optional().describe("Lets calls go on although the hook before them failed"),
         }),
       )
       .max(100)

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { lazy } from "../../base/util/lazy.ts";
-import { type IsolatedProgram, type Isolation, type Mount, planMounts } from "./mounts.ts";
+import { type IsolatedProgram, type Isolation, type MountedPath, planMounts } from "./mounts.ts";
 
 /** Only the system's own folders count: a program of that name on somebody's PATH could be anything. */
 const FOLDERS = ["/usr/bin", "/usr/local/bin", "/bin", "/run/current-system/sw/bin"];
@@ -38,7 +38,7 @@ function findBubblewrap(): string | undefined {
  * The arguments of bubblewrap. The process is alone among processes, because it could read the memory, the variables
  * and through `/proc` all files of others. It ends with its parent.
  */
-export function toArguments(mounts: readonly Mount[], network: Isolation["network"]): string[] {
+export function toArguments(mounts: readonly MountedPath[], network: Isolation["network"]): string[] {
   const [root, ...others] = mounts;
   return [
     ...mountArguments(root!),
@@ -51,7 +51,7 @@ export function toArguments(mounts: readonly Mount[], network: Isolation["networ
   ];
 }
 
-function mountArguments({ path, access }: Mount): string[] {
+function mountArguments({ path, access }: MountedPath): string[] {
   if (access === "empty") return ["--perms", "0700", "--tmpfs", path];
   if (access === "nothing") return ["--ro-bind", "/dev/null", path];
   return [access === "write" ? "--bind" : "--ro-bind", path, path];

@@ -22,7 +22,7 @@ export interface IsolatedProgram {
 }
 
 /** A path as an isolated process has it: `empty` is an empty folder, `nothing` an empty file. */
-export interface Mount {
+export interface MountedPath {
   readonly path: string;
   readonly access: "read" | "write" | "empty" | "nothing";
 }
@@ -35,7 +35,7 @@ type Access = "hide" | "see" | "read" | "write";
  * private places of people and programs; its own folder, the opened paths and caches can be written. The deeper path
  * wins, so an opened folder within a private place is open, and a private place within an opened folder is private.
  */
-export function planMounts(program: IsolatedProgram, { open, hidden }: Isolation): Mount[] {
+export function planMounts(program: IsolatedProgram, { open, hidden }: Isolation): MountedPath[] {
   const { env, cwd } = program;
   const main = realPath(process.argv[1] ?? process.execPath);
   const homes = realPaths([env.HOME ?? homedir(), attempt(() => userInfo().homedir) ?? homedir()]);
@@ -76,7 +76,7 @@ export function planMounts(program: IsolatedProgram, { open, hidden }: Isolation
   return [...wanted]
     .sort(([left], [right]) => left.length - right.length)
     .filter(([path, access]) => changes(path, access, wanted))
-    .map(([path, access]): Mount => {
+    .map(([path, access]): MountedPath => {
       if (access !== "hide") return { path, access: access === "write" ? "write" : "read" };
       return { path, access: statSync(path).isDirectory() ? "empty" : "nothing" };
     });

@@ -144,6 +144,7 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
 
   return {
     id,
+    scopes,
     digest: contentHash({ ...options, name, directory, indexFolder }),
     ...followed,
     diagnostics: () => ({ files: library?.files.size ?? 0, problems, index, lookups: { ...lookups } }),

@@ -25,12 +25,12 @@ const FORMAT = 2;
 const AT_ONCE_BYTES = 64 * 1024;
 
 /**
- * Stores listings in a folder, by label and hash of the config: another config is another server. A file has a line
+ * Stores listings in a folder, by label and hash of what starts: another program is another server. A file has a line
  * with the checksum of the rest, a line of JSON, and the definitions of the tools as they are packed. It also says which
  * of them read like instructions to a model, so a file that somebody else may have written counts for nothing.
  */
-export function createListingCache(folder: string, label: string, config: unknown) {
-  const digest = contentHash(JSON.parse(JSON.stringify(config))).slice(0, 32);
+export function createListingCache(folder: string, label: string, starts: readonly string[]) {
+  const digest = contentHash(starts).slice(0, 32);
   const path = join(folder, `${label}-${digest}.listing`);
   return {
     /** Returns undefined if nothing is stored or the file is damaged. */

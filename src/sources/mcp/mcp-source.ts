@@ -15,6 +15,7 @@ import {
   withoutRules,
 } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
+import { expandVariables } from "./config/to-launch.ts";
 import {
   FollowedUpstream,
   type FollowUpstreamOptions,
@@ -72,14 +73,19 @@ export function createMcpSource(
     throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
   const server = readServerConfig(label, config);
   const environment = options.environment ?? process.env;
+  const variables = options.variables ?? environment;
   const settings: FollowUpstreamOptions = {
     ...options,
     label,
     config: server,
     cache: options.cacheDirectory
-      ? createListingCache(options.cacheDirectory, label, withoutRules(server))
+      ? createListingCache(
+          options.cacheDirectory,
+          label,
+          whatStarts(label, server, { variables, environment, cwd: options.cwd }),
+        )
       : undefined,
-    variables: options.variables ?? environment,
+    variables,
     environment,
     shared: server.stateful ? undefined : options.shared,
     cwd: options.cwd,
@@ -92,6 +98,7 @@ export function createMcpSource(
   return {
     id: `mcp:${label}`,
     label,
+    ...(options.scopes && { scopes: options.scopes }),
     isStateful: server.stateful ?? false,
     program: () => toServerProgram(label, server, settings),
     // Only a change of the config compares sources.
@@ -112,6 +119,23 @@ export function createMcpSource(
     restart: () => followed.restart(),
     diagnostics: () => followed.diagnostics(),
   };
+}
+
+/** What really starts or is reached: the config with the values of its variables, the folder, and the program's file. */
+function whatStarts(
+  label: string,
+  server: ServerConfig,
+  options: Pick<FollowUpstreamOptions, "variables" | "environment" | "cwd">,
+) {
+  const { runs } = toServerProgram(label, server, options);
+  const text = JSON.stringify(withoutRules(server));
+  const place = "url" in runs ? [] : [runs.path ?? "", runs.cwd];
+  try {
+    return [expandVariables(label, text, options.variables), ...place];
+  } catch {
+    // The start will report the missing variable.
+    return [text, ...place];
+  }
 }
 
 function digestOf(

@@ -1,17 +1,19 @@
 import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { problem } from "../../base/problems/problem.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
+import { readFields, reasonsOf } from "../nouns/input-fields.ts";
 
 /**
- * A field has one spelling in TypeScript. Some have another one in JSON, which models and other programs know: `dryRun`
+ * A field has one fields in TypeScript. Some have another one in JSON, which models and other programs know: `dryRun`
  * is `dry_run` there. The schema of such a field has its name in JSON, and faces read and write JSON by the schema.
  */
-const names = z.registry<{ readonly name: string }>();
+const jsonNames = z.registry<{ readonly name: string }>();
 
 /** Gives a field its name in JSON. */
 export function inJson<S extends z.ZodType>(name: string, field: S): S {
-  names.add(field, { name });
+  jsonNames.add(field, { name });
   return field;
 }
 
@@ -29,7 +31,7 @@ const fieldNamesOf = memoizeByObject((schema: z.ZodType): FieldNames | undefined
   const inside = new Map<string, FieldNames>();
   for (const { shape } of objectsIn(schema)) {
     for (const [field, inner] of Object.entries(shape as Record<string, z.ZodType>)) {
-      const name = names.get(inner)?.name;
+      const name = jsonNames.get(inner)?.name;
       if (name !== undefined) toJson.set(field, name);
       const within = fieldNamesOf(inner);
       if (within) inside.set(field, within);
@@ -59,25 +61,25 @@ export function fromJsonNames(schema: z.ZodType, value: unknown): unknown {
   return respell(fieldNamesOf(schema), value, "fromJson");
 }
 
-function respell(spelling: FieldNames | undefined, value: unknown, way: "toJson" | "fromJson"): unknown {
-  if (!spelling) return value;
-  if (Array.isArray(value)) return value.map((item) => respell(spelling, item, way));
+function respell(names: FieldNames | undefined, value: unknown, way: "toJson" | "fromJson"): unknown {
+  if (!names) return value;
+  if (Array.isArray(value)) return value.map((item) => respell(names, item, way));
   if (!isPlainObject(value)) return value;
   const fields = Object.entries(value).flatMap(([name, inner]) => {
-    const spelt = spelling[way].get(name) ?? name;
+    const spelt = names[way].get(name) ?? name;
     if (spelt !== name && (value[spelt] ?? null) !== null) return [];
-    return [[spelt, respell(spelling.inside.get(way === "toJson" ? name : spelt), inner, way)]];
+    return [[spelt, respell(names.inside.get(way === "toJson" ? name : spelt), inner, way)]];
   });
   return Object.fromEntries(fields);
 }
 
 /** The path to a field, in the names of JSON. */
 export function toJsonPath(schema: z.ZodType, path: readonly PropertyKey[]): PropertyKey[] {
-  let spelling = fieldNamesOf(schema);
+  let fields = fieldNamesOf(schema);
   return path.map((part) => {
     if (typeof part !== "string") return part;
-    const name = spelling?.toJson.get(part) ?? part;
-    spelling = spelling?.inside.get(part);
+    const name = fields?.toJson.get(part) ?? part;
+    fields = fields?.inside.get(part);
     return name;
   });
 }
@@ -97,4 +99,43 @@ export function toJsonSchema(schema: z.ZodType): JsonSchema {
       if (required) jsonSchema.required = required.map(nameOf);
     },
   }) as JsonSchema;
+}
+
+export interface ReadInput<T> {
+  readonly input: T;
+  /** Fields that were sent and are unknown. */
+  readonly ignored: readonly string[];
+}
+
+/** Gemini CLI offers this field beside those of every tool and forwards it. */
+const ADDED_BY_CLIENTS = "wait_for_previous";
+
+/**
+ * Reads an input as clients and models send it. Unknown fields are ignored and reported, unless a client added them
+ * by itself.
+ *
+ * @throws INVALID_INPUT if the rest does not fit the operation's schema.
+ */
+export function readInput<I extends z.ZodType>(
+  operation: {
+    readonly name: string;
+    readonly input: I;
+    /** Other spellings of fields that models send. */
+    readonly aliases?: Readonly<Record<string, string>>;
+  },
+  given: unknown,
+): ReadInput<z.output<I>> {
+  const named = fromJsonNames(operation.input, given);
+  const shape = operation.input instanceof z.ZodObject ? operation.input.shape : {};
+  const { fields, unknown } = isPlainObject(named)
+    ? readFields(named, shape, operation.aliases)
+    : { fields: named ?? {}, unknown: [] };
+  const parsed = operation.input.safeParse(fields);
+  if (parsed.success)
+    return { input: parsed.data, ignored: unknown.filter((name) => name !== ADDED_BY_CLIENTS) };
+  const issues = parsed.error.issues.map((issue) => ({
+    ...issue,
+    path: toJsonPath(operation.input, issue.path),
+  }));
+  throw problem("INVALID_INPUT", { operation: operation.name, reason: reasonsOf({ issues }) });
 }
