@@ -15,7 +15,7 @@ const PROGRAM = [
   "test/mcp/{cli,inspector,run-program}.test.ts",
   "test/origins/{agent-framework-run,orchestr8-server}.test.ts",
   "test/state/killing.test.ts",
-  "test/threats/{t09-pins,t14-secrets,t20-*,t21-*}.test.ts",
+  "test/threats/{t09-pins,t14-secrets,t20-*,t21-*,t22-asks}.test.ts",
   "src/agent/chat/{chat-servers,clipboard,custom-commands,hooks}.test.ts",
   "src/agent/loop/session-log.test.ts",
   "src/agent/models/providers/load-package.test.ts",

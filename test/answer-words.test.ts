@@ -132,7 +132,7 @@ test("a dry run does not repeat the args", async () => {
   const dry = await gateway.exec({ op: "shop.order.delete", args: { id: "a", note } });
   expect(dry).toMatchObject({ ok: true, meta: { dryRun: true } });
   expect(dry.text).toBe(
-    "shop.order.delete: Would run with these args.\n[shop.order.delete is destructive, so it ran dry. Nothing was changed. To apply it, call exec again with dry_run: false.]",
+    "shop.order.delete: Would run with these args.\n[It is destructive, so it ran dry: nothing was changed. shop.order.delete runs only after a person has approved this exact call, and nobody could be asked. Tell the person that this call needs a client that can ask them, or an approver at the gateway.]",
   );
 });
 

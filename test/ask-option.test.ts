@@ -158,7 +158,7 @@ describe("an MCP server", () => {
   });
 
   test("is refused with a choice that does not exist", () => {
-    const config = { mcpServers: { bad: { command, ask: "always" } } };
+    const config = { mcpServers: { bad: { command, ask: "sometimes" } } };
     expect(() => fromMcpConfig(config)).toThrow(expect.objectContaining({ code: "SERVER_CONFIG_INVALID" }));
   });
 });

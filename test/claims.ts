@@ -23,7 +23,7 @@ export const CLAIMS = {
     "get:reads-only": "get never runs a tool that writes",
     "exec:envelope": "success and failure have the same envelope; failures carry help_path",
     "exec:allow-write": "without allowWrite nothing is written",
-    "exec:dry-run": "destructive tools run dry until told otherwise",
+    "exec:dry-run": "destructive calls run dry where nobody can be asked",
     "exec:idempotency": "an idempotency key runs a call once; reuse with other args is a conflict",
     "exec:approval": "a tool that requires confirmation waits for the approver",
     "exec:deadline": "a hanging call ends at its limit, and the tool's signal is aborted",

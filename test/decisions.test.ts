@@ -97,8 +97,8 @@ interface Case {
 
 type Face = (given: Case, ask: Approve) => Promise<{ code?: string }>;
 
-const anyCall: CallPolicy = { reach: "any", asks: "confirmed" };
-const onlyReads: CallPolicy = { reach: "read", asks: "confirmed" };
+const anyCall: CallPolicy = { reach: "any", asks: "never" };
+const onlyReads: CallPolicy = { reach: "read", asks: "never" };
 
 const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; call: Face }>> = {
   exec: {
@@ -177,17 +177,17 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
     },
   },
   "ai-sdk fixed": {
-    policy: { reach: "any", asks: "destructive" },
+    policy: anyCall,
     dryRuns: true,
     call: (given, ask) => callSdk("fixed", "exec", { op: given.entry.op, ...dry(given.dryRun) }, given, ask),
   },
   "ai-sdk discover": {
-    policy: { reach: "any", asks: "destructive" },
+    policy: anyCall,
     dryRuns: false,
     call: (given, ask) => callSdk("discover", given.entry.name, {}, given, ask),
   },
   "the agent": {
-    policy: { reach: "any", asks: "destructive" },
+    policy: anyCall,
     dryRuns: true,
     call: (given, ask) => callAgent("allow", given, ask),
   },
@@ -236,11 +236,18 @@ test.each(Object.keys(FACES))(
       const declared = domains.find((domain) => domain.name === entry.domain)!.ask;
       const asks = ASKS.findLast((each) => [policy.asks, ask, declared].includes(each))!;
       const { ask: _, ...plain } = entry as ToolEntry;
-      const expected = decideCall(plain, given.principal, { args: {}, dryRun }, { ...policy, asks });
+      // Where nobody says anything, destructive calls ask.
+      const byDefault = ask ?? declared ?? "destructive";
+      const expected = decideCall(
+        plain,
+        given.principal,
+        { args: {}, dryRun },
+        { ...policy, asks, byDefault },
+      );
       expect(await effectOf(call, { ...given, dryRun })).toEqual(
         (entry as ToolEntry).asksItself && expected.do === "run"
           ? askedInside(name, given.says)
-          : effectFrom(expected, given.says),
+          : effectFrom(expected, answered(name, given.says)),
       );
     });
     const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 1.1));
@@ -263,7 +270,14 @@ async function effectOf(call: Face, given: Case): Promise<Effect> {
 function effectFrom(decision: CallDecision, says: Says): Effect {
   if (decision.do === "refuse") return { asked: false, did: decision.problem.code, times: 0 };
   if (decision.do !== "ask") return { asked: false, did: decision.do, times: 1 };
-  return says === "yes" ? { asked: true, did: "run", times: 1 } : { asked: true, did: "APPROVAL", times: 0 };
+  if (says === "yes") return { asked: true, did: "run", times: 1 };
+  if (says === "nobody" && decision.unasked === "dry-run") return { asked: true, did: "dry-run", times: 1 };
+  return { asked: true, did: "APPROVAL", times: 0 };
+}
+
+/** An application of the AI SDK and the person of an agent always answer. */
+function answered(face: string, says: Says): Says {
+  return says === "nobody" && /^(?:ai-sdk|the agent)/.test(face) ? "no" : says;
 }
 
 /** A tool that asks while it runs reaches the same person. An application of the AI SDK cannot be asked by then. */

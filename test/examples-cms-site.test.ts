@@ -29,7 +29,7 @@ verifies("cms:site", "a dry run changes nothing and predicts the real run", asyn
     cms.reset();
     const args = { ...examples[0]!.args };
     const before = await everything();
-    const dry = await gateway.exec({ op, args });
+    const dry = await gateway.exec({ op, args, dryRun: true });
     expect(dry, op).toMatchObject({ ok: true, meta: { dryRun: true } });
     expect(await everything(), op).toEqual(before);
     const done = await run(op, args);

@@ -17,13 +17,13 @@ afterAll(async () => {
 });
 
 async function run(op: string, args: Record<string, unknown> = {}, dryRun = false) {
-  const answer = await gateway.exec({ op, args, dryRun });
+  const answer = await gateway.exec({ op, args, dryRun }, { approve: () => true });
   if (!answer.ok) expect.fail(answer.text);
   return answer.result as Record<string, unknown>;
 }
 
 async function refusal(op: string, args: Record<string, unknown>) {
-  const answer = await gateway.exec({ op, args, dryRun: false });
+  const answer = await gateway.exec({ op, args }, { approve: () => true });
   if (answer.ok) expect.fail(`${op} ran`);
   expect(answer.error.helpPath).toBe(op);
   return answer.error;

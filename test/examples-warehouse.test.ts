@@ -54,7 +54,7 @@ async function read(route: string, params: Record<string, unknown>, caller = all
 }
 
 async function refusal(route: string, params: Record<string, unknown>, caller = all): Promise<string> {
-  const answer = await gateway.exec({ route, args: params, dryRun: false }, { principal: caller });
+  const answer = await gateway.exec({ route, args: params }, { principal: caller, approve: () => true });
   if (answer.ok) expect.fail(answer.text);
   return `${answer.error.code} ${JSON.stringify(answer.error.details.fieldErrors ?? "")}`;
 }
@@ -72,7 +72,7 @@ describe.each(TOOLS)("%s", (route, _lane, ...said) => {
     const written = (help.examples ?? []).filter(({ note }) => note !== "made from the schema");
     expect(written.length).toBeGreaterThan(0);
     for (const { args } of written) {
-      const answer = await gateway.exec({ route, args, dryRun: false });
+      const answer = await gateway.exec({ route, args }, { approve: () => true });
       expect(answer.ok, answer.text).toBe(true);
     }
   });
@@ -235,7 +235,7 @@ verifies(
     const dry = await gateway.exec({ route: WRITE, args }, { principal: writer });
     expect(dry).toMatchObject({ ok: true, result: { changed_rows: 4 }, meta: { dryRun: true } });
     expect(await sum()).toMatchObject({ rows: [{ n: 32_820 }] });
-    const done = await gateway.exec({ route: WRITE, args, dryRun: false }, { principal: writer });
+    const done = await gateway.exec({ route: WRITE, args }, { principal: writer, approve: () => true });
     expect(done).toMatchObject({ ok: true, result: { changed_rows: 4 } });
     expect(await sum()).toMatchObject({ rows: [{ n: 32_824 }] });
     const { results } = await gateway.get({ routes: [{ route: WRITE, params: args }] });

@@ -58,17 +58,26 @@ verifies("exec:allow-write", "a read-only caller cannot write but may run dry", 
   expect(calls.made).toEqual([]);
 });
 
-verifies("exec:dry-run", "a destructive tool runs dry until told otherwise", async () => {
-  const { domains, calls } = createShop();
-  const gateway = createGateway({ domains, principal: clerk });
-  const dry = await gateway.exec({ op: "shop.order.delete", args: { id: 7 } });
-  expect(dry).toMatchObject({ ok: true, result: { would_delete: 7 }, meta: { dryRun: true } });
-  expect(dry.meta.warnings[0]).toContain("Nothing was changed");
-  expect(calls.made).toEqual([]);
-  const real = await gateway.exec({ op: "shop.order.delete", args: { id: 7 }, dryRun: false });
-  expect(real).toMatchObject({ ok: true, result: { deleted: 7 } });
-  expect(calls.made).toEqual([{ tool: "delete_order", params: { id: 7 } }]);
-});
+verifies(
+  "exec:dry-run",
+  "a destructive tool runs dry where nobody can be asked, whatever the call says",
+  async () => {
+    const { domains, calls } = createShop();
+    const gateway = createGateway({ domains, principal: clerk });
+    const dry = await gateway.exec({ op: "shop.order.delete", args: { id: 7 } });
+    expect(dry).toMatchObject({ ok: true, result: { would_delete: 7 }, meta: { dryRun: true } });
+    expect(dry.meta.warnings[0]).toContain("nothing was changed");
+    expect(dry.text).not.toContain("dry_run");
+    expect(calls.made).toEqual([]);
+    const call = { op: "shop.order.delete", args: { id: 7 } };
+    const refused = await gateway.exec({ ...call, dryRun: false });
+    expect(refused).toMatchObject({ error: { code: "APPROVAL_REQUIRED" } });
+    expect(calls.made).toEqual([]);
+    const real = await gateway.exec(call, { approve: () => true });
+    expect(real).toMatchObject({ ok: true, result: { deleted: 7 } });
+    expect(calls.made).toEqual([{ tool: "delete_order", params: { id: 7 } }]);
+  },
+);
 
 verifies("exec:idempotency", "a key runs a call once, even while the first run is in progress", async () => {
   const { domains, calls } = createShop();

@@ -22,7 +22,7 @@ export const ROOMS: readonly Room[] = [
     lines: 8000,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 15794, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 15835, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
     lines: 13721,
@@ -30,7 +30,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "gateway",
-    lines: 2837,
+    lines: 2876,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 11758,
+    lines: 11825,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 620;
+export const MOST_FILES = 622;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

@@ -86,7 +86,7 @@ describe("requests", () => {
       "pets.pets.create": "write",
       "pets.pets.delete": "destructive",
     });
-    const dry = await gateway.exec({ op: "pets.pets.delete", args: { id: "7" } });
+    const dry = await gateway.exec({ op: "pets.pets.delete", args: { id: "7" }, dryRun: true });
     expect(dry).toMatchObject({
       ok: true,
       result: { would_send: { method: "DELETE", url: `${api.url}/v2/pets/7` } },

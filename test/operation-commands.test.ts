@@ -71,31 +71,31 @@ test("without a person to ask, writing needs --allow-write", async () => {
   expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, result: { text: "milk" } });
 });
 
-test("a destructive tool runs dry until told otherwise", async () => {
+test("a destructive tool runs dry without a person to ask, and says how they allow it", async () => {
   const dry = await local("call", "notes.note.delete", "--allow-write");
-  expect(dry.stdout).toContain("Nothing was changed. To apply it, call keyhole call again with --apply.");
+  expect(dry.stdout).toContain("nothing was changed");
+  expect(dry.stdout).toMatch(/Type keyhole approve call:\w{6} in a terminal/);
   expect(dry.code).toBe(3);
   expect((await local("call", "notes.note.delete", "--allow-write", "--dry-run")).code).toBe(0);
-  for (const option of ["--apply", "--no-dry-run", "--dry-run=false"]) {
-    const gone = await local("call", "notes.note.delete", "--allow-write", option);
-    expect(gone.stdout).toBe("notes.note.delete: gone\n");
+  for (const option of ["--no-dry-run", "--dry-run=false"]) {
+    const refused = await local("call", "notes.note.delete", "--allow-write", option);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("APPROVAL_REQUIRED")]);
   }
 });
 
-test("a script and a batch say --apply too, and take it", async () => {
+test("a script and a batch do the same, and ask under one name however often they run", async () => {
   const requests = JSON.stringify([{ exec: { op: "notes.note.delete" } }]);
   for (const command of [
     ["script", "return tools.notes.note.delete({})"],
     ["batch", "--requests", requests],
   ]) {
     const dry = await local(...command, "--allow-write");
-    expect([dry.code, dry.stdout]).toEqual([3, expect.stringContaining("again with --apply.")]);
+    const named = /Type keyhole approve call:\w{6} in a terminal/;
+    expect([dry.code, dry.stdout]).toEqual([3, expect.stringMatching(named)]);
     expect(dry.stdout).not.toMatch(/dry_run|plan:/);
-    const gone = await local(...command, "--allow-write", "--apply");
-    expect([gone.code, gone.stdout]).toEqual([0, expect.stringContaining("gone")]);
+    const again = await local(...command, "--allow-write");
+    expect(named.exec(again.stdout)?.[0]).toBe(named.exec(dry.stdout)?.[0]);
   }
-  const both = await local("call", "notes.note.delete", "--apply", "--dry-run");
-  expect([both.code, both.stderr]).toEqual([1, expect.stringContaining("give either --dry-run or --apply")]);
 });
 
 test("batch reads its requests as JSON", async () => {

@@ -122,7 +122,7 @@ export function openPets(api: LoopbackApi, options: Partial<OpenApiOptions> = {}
     ...options,
   });
   const principal = { id: "me", scopes: [], allowWrite: true };
-  return createGateway({ domains: [], sources: [source], principal });
+  return createGateway({ domains: [], sources: [source], principal, ask: "never" });
 }
 
 /** Runs a tool without a dry run. Returns its result or its error. */

@@ -93,7 +93,7 @@ describe("keeping", () => {
     const dry = await gateway.run({ code: TIDY, params: { below: 15 }, dryRun: true, keep: TIDY_UP });
     expect(dry.text).toContain("Not kept");
     expect(existsSync(join(recipes, "tidy_orders.md"))).toBe(false);
-    const real = await gateway.run({ plan: dry.plan!.handle, keep: TIDY_UP });
+    const real = await gateway.run({ plan: dry.plan!.handle, keep: TIDY_UP }, { approve: () => true });
     expect(real).toMatchObject({ ok: true, result: 1, kept: { lane: "destructive" } });
     expect(log).toEqual(["delete 1"]);
     const failed = await gateway.run({ code: "await call('shop.order.break')", keep: COUNT });
@@ -171,7 +171,6 @@ describe("a recipe as a tool", () => {
     const ran = await opened.gateway.run({
       code: TIDY,
       params: { below: 5 },
-      dryRun: false,
       keep: TIDY_UP,
     });
     expect(ran.ok, ran.text).toBe(true);
@@ -187,31 +186,36 @@ describe("a recipe as a tool", () => {
     expect(log).toEqual([]);
   });
 
-  verifies("run:recipes", "a destructive recipe runs dry first, and tells its effects", async () => {
-    const { gateway, log, orders } = open();
-    orders.set(9, { id: 9, customer: "c9", total: 1 });
-    await gateway.run({ code: TIDY, params: { below: 5 }, dryRun: false, keep: TIDY_UP });
-    expect(log).toEqual(["delete 9"]);
-    const dry = await gateway.exec({ op: "recipes.tidy_orders", args: { below: 25 } });
-    expect(dry).toMatchObject({
-      ok: true,
-      result: {
-        effects: [
-          { op: "shop.order.delete", args: { id: 1 }, state: "planned", says: { would_delete: 1 } },
-          { op: "shop.order.delete", args: { id: 2 }, state: "planned" },
-        ],
-      },
-    });
-    expect(log).toHaveLength(1);
-    const real = await gateway.exec({ op: "recipes.tidy_orders", args: { below: 25 }, dryRun: false });
-    expect(real).toMatchObject({ ok: true, result: 2 });
-    expect(log).toEqual(["delete 9", "delete 1", "delete 2"]);
-    const denied = await gateway.exec(
-      { op: "recipes.tidy_orders", args: { below: 99 }, dryRun: false },
-      { principal: reader },
-    );
-    expect(denied).toMatchObject({ error: { code: "PERMISSION_DENIED" } });
-  });
+  verifies(
+    "run:recipes",
+    "a destructive recipe runs dry where nobody can be asked, and tells its effects",
+    async () => {
+      const { gateway, log, orders } = open();
+      orders.set(9, { id: 9, customer: "c9", total: 1 });
+      const approve = () => true;
+      await gateway.run({ code: TIDY, params: { below: 5 }, keep: TIDY_UP }, { approve });
+      expect(log).toEqual(["delete 9"]);
+      const dry = await gateway.exec({ op: "recipes.tidy_orders", args: { below: 25 } });
+      expect(dry).toMatchObject({
+        ok: true,
+        result: {
+          effects: [
+            { op: "shop.order.delete", args: { id: 1 }, state: "planned", says: { would_delete: 1 } },
+            { op: "shop.order.delete", args: { id: 2 }, state: "planned" },
+          ],
+        },
+      });
+      expect(log).toHaveLength(1);
+      const real = await gateway.exec({ op: "recipes.tidy_orders", args: { below: 25 } }, { approve });
+      expect(real).toMatchObject({ ok: true, result: 2 });
+      expect(log).toEqual(["delete 9", "delete 1", "delete 2"]);
+      const denied = await gateway.exec(
+        { op: "recipes.tidy_orders", args: { below: 99 }, dryRun: false },
+        { principal: reader },
+      );
+      expect(denied).toMatchObject({ error: { code: "PERMISSION_DENIED" } });
+    },
+  );
 
   test("asks a person once if one of its calls needs one, before anything runs", async () => {
     const asked: ApprovalRequest[] = [];

@@ -64,9 +64,9 @@ async function allowed(
     const { ask: domainAsk, ...entry } = view.find(`shop_${all[2]}.${tool}`) as ToolEntry;
     expect(domainAsk).toBe(all[2]);
     if (way === "get" && entry.lane !== "read") return [];
-    const isEffect = entry.lane !== "read" || tool.endsWith("confirmed");
-    if (isEffect && entry.lane === "destructive" && dryRun !== false) dry = true;
-    const decision = decideCall(entry, principal, { dryRun: isEffect && dry }, { reach: "any", asks });
+    const isEffect = entry.lane !== "read" || tool.endsWith("confirmed") || asks === "always";
+    const policy = { reach: "any", asks, byDefault: "never" } as const;
+    const decision = decideCall(entry, principal, { dryRun: isEffect && dry }, policy);
     if (decision.do === "ask" && answer === false) dry = true;
     const runs = decision.do === "run" || (decision.do === "ask" && answer === true);
     return runs ? [`${tool} ${step}`] : [];

@@ -8,6 +8,7 @@ import { createShopGateway, reader } from "./run-kit.ts";
 const asked: ApprovalRequest[] = [];
 let answer: boolean | "declined" = false;
 const { gateway, orders, log } = createShopGateway({
+  ask: "never",
   approve: (request) => {
     asked.push(request);
     return answer;
@@ -158,12 +159,18 @@ describe("a plan", () => {
     expect(log).toHaveLength(2);
   });
 
-  test("comes first for destructive calls, after the calls before them have run", async () => {
-    reset();
+  test("comes first for destructive calls if nobody can be asked, after the calls before them have run", async () => {
+    let says = false;
+    const shop = createShopGateway({ approve: () => says });
+    onTestFinished(() => shop.gateway.close());
     const code =
       "await tools.shop.order.create({ customer: 'new' }); await tools.shop.order.delete({ id: 1 }); return 1";
-    const first = await gateway.run({ code });
-    expect(log).toEqual(["create new"]);
+    const first = await shop.gateway.run({ code });
+    expect(shop.log).toEqual(["create new"]);
+    expect(first.text).toContain(
+      "runs only after a person has approved its effects, and nobody could be asked.",
+    );
+    expect(first.text).not.toContain("dry_run: false");
     expect(first).toMatchObject({
       ok: true,
       dryRun: true,
@@ -172,14 +179,16 @@ describe("a plan", () => {
         { op: "shop.order.delete", state: "planned" },
       ],
     });
-    const rest = await gateway.run({ plan: first.plan!.handle });
-    expect(rest).toMatchObject({ ok: true, result: 1 });
-    expect(log).toEqual(["create new", "delete 1"]);
+    const plan = { plan: first.plan!.handle };
+    expect(await shop.gateway.run(plan)).toMatchObject({ ok: false, error: { code: "APPROVAL_REQUIRED" } });
+    says = true;
+    expect(await shop.gateway.run(plan)).toMatchObject({ ok: true, result: 1 });
+    expect(shop.log).toEqual(["create new", "delete 1"]);
   });
 
-  test("is not needed where the caller says so", async () => {
+  test("is not needed where nobody is to be asked", async () => {
     reset();
-    await gateway.run({ code: TIDY, params: { below: 15 }, dryRun: false });
+    await gateway.run({ code: TIDY, params: { below: 15 } });
     expect(log).toEqual(["delete 1"]);
   });
 
@@ -239,13 +248,16 @@ verifies("run:resume", "a plan whose script makes other calls than before is ref
       return JSON.parse(tampered ? events.replace("customer: 'ann'", "customer: 'bob'") : events);
     },
   };
-  const shop = createShopGateway({ sessions: { ...createSessionStore(), plans } });
+  let says = false;
+  const sessions = { ...createSessionStore(), plans };
+  const shop = createShopGateway({ sessions, approve: () => says });
   onTestFinished(() => shop.gateway.close());
   const code =
     "await tools.shop.order.create({ customer: 'ann' }); await tools.shop.order.delete({ id: 1 }); return 1";
   const first = await shop.gateway.run({ code });
   expect(shop.log).toEqual(["create ann"]);
   tampered = true;
+  says = true;
   expect(await shop.gateway.run({ plan: first.plan!.handle })).toMatchObject({
     ok: false,
     error: { code: "PLAN_CHANGED" },

@@ -81,7 +81,7 @@ test.each(SURFACES)("on %s every problem names only tools of that surface", (sur
   const own = new Set(surfaceTools({ surface }).map(({ name }) => name));
   for (const role of ROLES) {
     const word = words[role];
-    if (word !== undefined && !["params", "dry_run", "apply"].includes(role)) expect(own).toContain(word);
+    if (word !== undefined && !["params", "dry_run"].includes(role)) expect(own).toContain(word);
   }
   for (const code of Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]) {
     const { message, next } = new Problem(code, {}, {}).inWords(words);
@@ -115,7 +115,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
   const open = (principal: Principal) => createToolbox(gateway, { surface: surface as Surface, principal });
 
   test.each([
-    ["a writer's destructive call", writer, "shop.order.delete", {}],
+    ["a reader's destructive call", reader, "shop.order.delete", {}],
     ["a reader's write", reader, "shop.order.create", { customer: "c" }],
     ["a call that wants approval", writer, "shop.order.pay", {}],
   ] as const)("%s tells a step that is accepted", async (_name, principal, op, args) => {
@@ -134,10 +134,19 @@ describe.each(SPOKEN)("on %s", (surface) => {
   test("the dry run of a read-only caller proposes no step that would be refused", async () => {
     const toolbox = await open(reader);
     const [tool, input] = STEPS[surface]!("shop.order.delete");
-    const { ok, text } = await toolbox.call(tool, input);
+    const { ok, text } = await toolbox.call(tool, { ...input, dry_run: true });
     expect(ok).toBe(true);
     expect(text).toContain("This caller may not write");
     expect(text).not.toMatch(/dry_run: false/);
+  });
+
+  test("a destructive call that nobody can be asked about names the person, and no way past them", async () => {
+    const toolbox = await open(writer);
+    const [tool, input] = STEPS[surface]!("shop.order.delete");
+    const { ok, text } = await toolbox.call(tool, input);
+    expect(ok, text).toBe(true);
+    expect(text).toContain("Tell the person");
+    expect(text).not.toContain("dry_run");
   });
 
   test("the tool that an answer names reads a stored result and a document", async () => {

@@ -17,6 +17,7 @@ const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
   destroys: "it destroys something",
   writes: "it writes",
+  steered: "it writes, after text of another server tried to steer the model",
   permission: "it asks before it goes on",
 };
 const EFFECTS = { read: "read", write: "write", destructive: "destroy" } as const;

@@ -112,7 +112,7 @@ await refused("INVALID_PARAMS", "cms.section.content.update", {
 await refused("REQUEST_REFUSED", "cms.http.get", { url: "https://169.254.169.254/latest" });
 
 heading("A deletion runs dry, waits for a person, then does what the dry run said");
-const dry = await run<{ would_delete: unknown }>("cms.page.delete", { page: "press" });
+const dry = await run<{ would_delete: unknown }>("cms.page.delete", { page: "press" }, true);
 await run("cms.page.get", { page: "press" });
 await refused("APPROVAL_REQUIRED", "cms.page.delete", { page: "home" }, false);
 const gone = await run<{ deleted: unknown }>("cms.page.delete", { page: "press" }, false);

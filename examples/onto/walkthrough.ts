@@ -1,6 +1,6 @@
 // An agent works on projects: it explores, moves a document, and recovers from every kind of error.
 import assert from "node:assert/strict";
-import { createGateway, type Principal } from "keyhole";
+import { type ApprovalRequest, createGateway, type Principal } from "keyhole";
 import { heading, quote } from "../print.ts";
 import type { TreeNode } from "./document-tree.ts";
 import type { Line } from "./entities.ts";
@@ -70,7 +70,7 @@ await run("onto.task.update", { ...update, state_key: "in_progress" });
 const stale = await refused("CONFLICT", "onto.task.update", { ...update, priority: 1 });
 assert.partialDeepStrictEqual(stale.details, { current: { version: 2, state_key: "in_progress" } });
 
-heading("10. A destructive call runs dry first, and the dry run predicts the real one");
+heading("10. A destructive call runs dry until a person approves it, and the dry run predicts the real one");
 const deletion = { op: "onto.document.delete", args: { document_id: "doc_adr" } };
 const dry = await gateway.exec(deletion);
 quote(dry.text);
@@ -83,7 +83,8 @@ const graph = {
 const plan = await gateway.exec({ op: "onto.project.graph.reorganize", args: graph });
 quote(plan.text);
 assert.ok(plan.ok && plan.meta.dryRun);
-const applied = await gateway.exec({ op: "onto.project.graph.reorganize", args: graph, dryRun: false });
+const approve = ({ op }: ApprovalRequest) => op === "onto.project.graph.reorganize";
+const applied = await gateway.exec({ op: "onto.project.graph.reorganize", args: graph }, { approve });
 assert.ok(applied.ok);
 assert.deepEqual(applied.result, plan.result);
 

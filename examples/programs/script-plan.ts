@@ -18,7 +18,7 @@ const remove = defineTool({
 });
 const shop = defineDomain({ name: "shop", description: "Orders of a shop.", tools: [list, remove] });
 const principal = { id: "ann", scopes: [], allowWrite: true };
-const gateway = createGateway({ domains: [shop], principal, ask: "destructive" });
+const gateway = createGateway({ domains: [shop], principal });
 
 const code = `
   const { orders } = await tools.shop.order.list();

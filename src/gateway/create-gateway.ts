@@ -1,6 +1,7 @@
 import { lazy } from "../base/util/lazy.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
 import type { Pins } from "../core/access/pins.ts";
+import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import { auditPins } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
 import { toRegistry } from "../core/catalog/registry.ts";
@@ -68,7 +69,7 @@ function assemble(options: GatewayOptions) {
   const catalog = createAvailability(live, sources.begin, pins);
   const observers = new Set<Observer>();
   /** Answers questions if the options do not. */
-  const questions = { answer: nobodyAnswers };
+  const questions: Questions = { answer: nobodyAnswers };
   const runner = createRunner({
     ...parts,
     recipes: recipes && recipeKeeper(recipes, pins),
@@ -79,6 +80,7 @@ function assemble(options: GatewayOptions) {
       },
     },
     approve: options.approve ?? ((request, call) => questions.answer(request, call)),
+    waiting: () => questions.waiting,
     missingScope: options.missingScope,
     observers,
     catalog,
@@ -196,6 +198,9 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
       observers.add(observer);
       return () => void observers.delete(observer);
     },
+    keepQuestions: (waiting) => {
+      questions.waiting = waiting;
+    },
     answerQuestions: (approve) => {
       questions.answer = approve;
       return () => {
@@ -203,6 +208,11 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
       };
     },
   };
+}
+
+interface Questions {
+  answer: Approve;
+  waiting?: WaitingCalls;
 }
 
 const nobodyAnswers: Approve = () => false;

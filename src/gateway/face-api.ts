@@ -2,6 +2,7 @@ import type { ToolNames } from "../base/problems/format-message.ts";
 import { problem } from "../base/problems/problem.ts";
 import type { Clock } from "../base/util/clock.ts";
 import type { View } from "../core/access/view.ts";
+import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
 import type { Approve, BeforeCall } from "../core/calls/call-environment.ts";
 import type { ApprovalRequest, AskingCall, CallDecision, CallPolicy } from "../core/calls/decide-call.ts";
@@ -99,6 +100,8 @@ export interface FaceApi {
   sources(): readonly Source[];
   /** Returns a function that stops it. */
   observe(observer: Observer): () => void;
+  /** Keeps questions that nobody answers now, so that a person answers them in another process. */
+  keepQuestions(waiting: WaitingCalls): void;
   /** Answers the questions of a gateway without `approve`. Returns a function that stops it. */
   answerQuestions(approve: Approve): () => void;
   /** Stores a text of a face and returns the handle that reads it. */

@@ -47,14 +47,20 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
    * exists. An event names the missing scope in either case. Default: `NOT_FOUND`.
    */
   readonly missingScope?: "NOT_FOUND" | "ACCESS_DENIED";
-  /** Called before a call that needs approval runs. Without it, such calls are refused unless they run dry. */
+  /** Called before a call that needs approval runs. Without it, such calls run dry or are refused. */
   readonly approve?: Approve;
   /**
-   * Which calls need a person's approval of exactly that call: `confirmed` (those of tools with `requiresConfirmation`),
-   * `destructive` (also those of every destructive tool) or `writes` (also those of every tool that writes). The `ask` of
-   * a domain or source counts if it is stricter. Dry runs need no approval. Default: `confirmed`.
+   * Which calls need a person's approval of exactly that call: `never` (only those of tools with
+   * `requiresConfirmation`), `destructive` (also those of every destructive tool), `writes` (also those of every tool
+   * that writes) or `always`. The `ask` of a domain or source counts if it is stricter. Dry runs need no approval.
+   * Default: `destructive`, and the `ask` of a domain or source counts also if it is less strict.
    */
   readonly ask?: AskBefore;
+  /**
+   * Whether a call that writes asks a person if text of another server, earlier in its session, reads like instructions
+   * to a model. Default: true.
+   */
+  readonly askAfterInjection?: boolean;
   readonly limits?: Partial<Limits>;
   /** Learning from use. Default: on, in memory. Options keep it in a log; `false` switches it off. */
   readonly learning?: LearningOptions | false;

@@ -6,16 +6,16 @@ import { countLongText, loadTokenCounter, type TokenCounter } from "../base/toke
 import { addressOf } from "../base/util/address-of.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
 import { missingScopes } from "../core/access/view.ts";
+import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import type { Approve, CallServices } from "../core/calls/call-environment.ts";
 import { type CallPolicy, decideCall } from "../core/calls/decide-call.ts";
 import { resolveAddress } from "../core/calls/resolve-address.ts";
-import { type AskBefore, type Entry, stricterAsk } from "../core/nouns/entry.ts";
+import { type AskBefore, domainOf, type Entry, stricterAsk } from "../core/nouns/entry.ts";
 import type { Principal } from "../core/nouns/principal.ts";
-import type { AnswerLimits } from "../core/operations/answer-parts.ts";
+import type { AnswerLimits, Outside } from "../core/operations/answer-parts.ts";
 import {
   type ErrorAnswer,
   errorText,
-  injectionOf,
   ROOT,
   toErrorAnswer,
   toOperationProblem,
@@ -30,7 +30,7 @@ import type {
 } from "../core/operations/operation.ts";
 import { type AnyOperation, type OperationName, operationOf } from "../core/operations/operations.ts";
 import { runRecipe } from "../core/operations/recipes.ts";
-import { keepResult } from "../core/sessions/working-memory.ts";
+import { keepResult, noteSteering } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
 import { type CallSession, toCallSession } from "../core/storage/session-store.ts";
 import { type SurfaceOptions, surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
@@ -52,6 +52,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
   readonly recipes: RecipeKeeper | undefined;
   readonly search: OperationContext["search"];
   readonly approve: Approve;
+  waiting(): WaitingCalls | undefined;
   readonly missingScope: GatewayOptions["missingScope"];
   readonly observers: ReadonlySet<Observer>;
   failedSources(principal: Principal): readonly FailedRead[];
@@ -69,7 +70,11 @@ interface OperationCall {
   readonly countTokens: TokenCounter;
   /** Large values that are being stored. */
   readonly storing: Promise<void>[];
+  /** Untrusted text that the answer shows. */
+  readonly outside: Outside[];
   session: CallSession | undefined;
+  /** The session that the face chose, whichever one the input names. */
+  conversation: CallSession | undefined;
 }
 
 /** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records it. */
@@ -77,6 +82,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
   const keeper = keeperOf(parts.results);
   const quiet = quietly(parts.services);
   const { publish, ledger, catalog, services, search, sessions, results, plans, sandbox, recipes } = parts;
+  const steering = createSteering(parts);
 
   async function run(
     name: OperationName,
@@ -91,7 +97,13 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       catalog.refuseEnded();
       const countTokens = await loadTokenCounter();
       const asked = { operation, input, options, principal, words, record, countTokens };
-      const call: OperationCall = { ...asked, storing: [], session: undefined };
+      const call: OperationCall = {
+        ...asked,
+        storing: [],
+        outside: [],
+        session: undefined,
+        conversation: undefined,
+      };
       return await answer(call).catch((error: unknown) => refuse(call, error));
     } catch (error) {
       record.end(isProblem(error) ? error.code : "INTERNAL", 0);
@@ -112,6 +124,9 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     const handle = resume?.session ?? named ?? options.session;
     if (handle !== undefined) call.session = await openSession(handle, principal);
     const { session } = call;
+    if (options.session !== undefined)
+      call.conversation =
+        options.session === handle ? session : await openSession(options.session, principal);
     const targets = operation.targets(input);
     const generation = await catalog.available(targets, principal, options.startingMs);
     const budget = callBudget(session, limits, targets);
@@ -131,12 +146,12 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       (shown) => toText(shown) + ignoredText(ignored),
     );
     operation.noteShown?.(output, context);
+    const poison = steering.note(call, targets);
     // The next call may go to another gateway, so everything is in the stores before this one is answered.
-    await Promise.all([...call.storing, session?.save()]);
+    await Promise.all([...call.storing, session?.save(), call.conversation?.save()]);
     const errors = operation.errors(output);
     const { error, code } = judge(errors);
     const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
-    const poison = injectionOf(output, errors);
     if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
     if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
     const asides = operation.asides?.(output, context, words) ?? [];
@@ -174,7 +189,7 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
   }
 
   function contextOf(
-    { options, principal, record, operation, session, countTokens }: OperationCall,
+    { options, principal, record, operation, session, conversation, countTokens }: OperationCall,
     { catalog: whole, viewFor }: Generation,
     limits: Limits,
     asksLater: boolean,
@@ -189,8 +204,12 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       view: viewFor(principal),
       services: options.forPerson ? quiet : services,
       request: { signal, traceId, client, trace: record.traceIn(session) },
-      policy: policyOf(operation.name as OperationName, options, parts.ask),
+      policy: {
+        ...policyOf(operation.name as OperationName, options, parts.ask),
+        steeredBy: steering.of(principal, conversation),
+      },
       approve: (question) => (asksLater ? answers : approve)(question, { signal }),
+      waiting: parts.waiting(),
       beforeCall: options.beforeCall,
       asksLater,
       callMs: limits.callMs,
@@ -228,7 +247,8 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       call.session?.update((memory) => keepResult(memory, { handle, name, needs }));
       return handle;
     };
-    return { ...limits, words, countTokens, tokensLeft, keep, session };
+    const noteOutside = (text: Outside) => void call.outside.push(text);
+    return { ...limits, words, countTokens, tokensLeft, keep, noteOutside, session };
   }
 
   return {
@@ -239,7 +259,12 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
       const planned = operation.calls(readInput(operation, given).input);
       const addresses = planned.map(({ address }) => address);
       const view = (await catalog.available(addresses, principal)).viewFor(principal);
-      const policy = policyOf(name, options, parts.ask);
+      const { session } = options;
+      const conversation = session === undefined ? undefined : await openSession(session, principal);
+      const policy = {
+        ...policyOf(name, options, parts.ask),
+        steeredBy: steering.of(principal, conversation),
+      };
       return planned.flatMap(({ address, args, dryRun }) => {
         const addressed = resolveAddress(address, view.find);
         if (!addressed) return [];
@@ -262,11 +287,49 @@ function scopeDenied(entry: Entry): Problem {
 function policyOf(
   name: OperationName,
   { surface = LANES_SURFACE, policy }: FaceOptions,
-  ask: AskBefore,
+  ask: AskBefore | undefined,
 ): CallPolicy {
   const tool = surfaceTools(surface).find(({ operation }) => operation === name);
   const onlyReads = operationOf(name).readOnly && !tool?.mayWrite;
-  return { reach: onlyReads ? "read" : "any", ...policy, asks: stricterAsk(ask, policy?.asks) };
+  const asks = stricterAsk(ask, policy?.asks);
+  return { reach: onlyReads ? "read" : "any", ...policy, asks, ...(ask && { byDefault: ask }) };
+}
+
+/** How long the text of a server counts for the calls of a principal without a session. */
+const STEERED_MS = 30 * 60_000;
+const MOST_STEERED = 10_000;
+
+/** Remembers the servers whose text tried to steer the model, by the session that the face chose, or by principal. */
+function createSteering({ asksAfterInjection, clock }: Pick<GatewayParts, "asksAfterInjection" | "clock">) {
+  const byPrincipal = new Map<string, { readonly servers: readonly string[]; readonly until: number }>();
+
+  function of({ id }: Principal, conversation: CallSession | undefined): readonly string[] {
+    if (!asksAfterInjection) return [];
+    if (conversation) return conversation.memory.steeredBy;
+    const { servers = [], until = 0 } = byPrincipal.get(id) ?? {};
+    return clock.monotonic() < until ? servers : [];
+  }
+
+  return {
+    of,
+    /** Notes what a model was shown. Returns the ways in which it was to be steered. */
+    note: ({ outside, principal, conversation, session }: OperationCall, targets: readonly string[]) => {
+      const steers = outside.filter(({ poison }) => poison.length > 0);
+      if (steers.length === 0) return [];
+      const read = session?.memory.results.filter(({ handle }) => targets.includes(handle)) ?? [];
+      const servers = steers.flatMap(({ source }) =>
+        source === "result" && read.length > 0 ? read.map(({ name }) => domainOf(name)) : source.split(", "),
+      );
+      if (conversation) conversation.update((memory) => noteSteering(memory, servers));
+      else {
+        const all = [...new Set([...of(principal, undefined), ...servers])];
+        byPrincipal.delete(principal.id);
+        byPrincipal.set(principal.id, { servers: all, until: clock.monotonic() + STEERED_MS });
+        if (byPrincipal.size > MOST_STEERED) byPrincipal.delete(byPrincipal.keys().next().value!);
+      }
+      return [...new Set(steers.flatMap(({ poison }) => poison))];
+    },
+  };
 }
 
 /** The way out of every answer: without secrets, as data and as text; hidden characters of the text are spelt out. */

@@ -30,7 +30,7 @@ verifies(
     // One file, as a person would write it.
     "$schema": "./settings.schema.json",
     "servers": {
-      "tasks": ${JSON.stringify(chaos())},
+      "tasks": ${JSON.stringify({ ...chaos(), ask: "never" })},
       "other": ${JSON.stringify(chaos())},
       "off": { "command": "no-such-program", "disabled": true },
       "broken": { "command": 7 },

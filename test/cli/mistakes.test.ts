@@ -110,8 +110,8 @@ call notes.note.create --allow-write --config notes.mjs | text is required | key
 call notes.note.create txt=a --allow-write --config notes.mjs | rename "txt" to "text" | keyhole show notes.note.create --config notes.mjs | show notes.note.create --config notes.mjs
 call notes.note.create text=a stars=many --allow-write --config notes.mjs | stars must be an integer | Such as: keyhole call | call notes.note.create text=a stars=2 --allow-write --config notes.mjs
 call notes.note.create text=a --config notes.mjs | this caller may not write | Add --allow-write | call notes.note.create text=a --allow-write --config notes.mjs
-call notes.note.delete --allow-write --config notes.mjs | it ran dry | --apply | call notes.note.delete --allow-write --apply --config notes.mjs | 3
-call notes.note.delete --dry-run --apply --allow-write --config notes.mjs | give either --dry-run or --apply | keyhole call --help | call notes.note.delete --apply --allow-write --config notes.mjs
+call notes.note.delete --allow-write --config notes.mjs | it ran dry | keyhole approve call: | call notes.note.delete --allow-write --dry-run --config notes.mjs | 3
+call notes.note.delete --apply --allow-write --config notes.mjs | --apply | keyhole call --help | call notes.note.delete --dry-run --allow-write --config notes.mjs
 call notes.note.create --args {text --config notes.mjs | --args | must be an object | call notes.note.create --args {"text":"a"} --allow-write --config notes.mjs
 ask x --limit many --config notes.mjs | The input of ask is invalid: --limit must be a number | keyhole ask --help | ask x --limit 2 --config notes.mjs
 ask x --max-tokens -5 --config notes.mjs | --max-tokens needs a value | keyhole ask --help | ask x --max-tokens 500 --config notes.mjs

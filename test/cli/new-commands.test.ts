@@ -50,8 +50,8 @@ test("servers NAME shows what a server runs, and each tool by both names with wh
   const home = setUp();
   const own = await keyhole(home, ["servers", "notes", ...NOTES]);
   expect(own.out).toMatch(/^notes {2}ready\n/);
-  expect(own.out).toMatch(/ {2}delete_note {2}→ notes\.note\.delete {2}destroys {2}\d+ tokens\n/);
-  expect(own.out).toMatch(/ {2}list_notes {3}→ notes\.note\.list {4}reads {5}\d+ tokens\n/);
+  expect(own.out).toMatch(/ {2}delete_note {2}→ notes\.note\.delete {2}destroys, asks {2}\d+ tokens\n/);
+  expect(own.out).toMatch(/ {2}list_notes {3}→ notes\.note\.list {4}reads {11}\d+ tokens\n/);
   expect(own.out).toContain("2 tools, 1 document;");
   const mcp = resolve(home, "mcp.json");
   const server = { command: process.execPath, args: [resolve("src/testing/chaos-upstream.ts")] };

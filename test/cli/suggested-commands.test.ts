@@ -45,9 +45,8 @@ function commandsIn(text: string, typed: readonly string[]): string[][] {
 
 /** The command with each flag that the text proposes. */
 function withFlags(text: string, typed: readonly string[]): string[][] {
-  const flags = new Set(text.match(/--(?:apply|allow-write|dry-run)\b/g) ?? []);
-  const contrary: Readonly<Record<string, string>> = { "--apply": "--dry-run", "--dry-run": "--apply" };
-  return [...flags].map((flag) => [...typed.filter((word) => word !== contrary[flag]), flag]);
+  const flags = new Set(text.match(/--(?:allow-write|dry-run)\b/g) ?? []);
+  return [...flags].map((flag) => [...typed, flag]);
 }
 
 const CONFIG = ["--config", "my mcp.json"];
@@ -63,11 +62,10 @@ test.each<{ typed: string[]; says: string }>([
   { typed: ["call", "notes.note.delete", ...NOTES], says: "Add --allow-write" },
   {
     typed: ["call", "notes.note.delete", "--allow-write", ...NOTES],
-    says: "keyhole call again with --apply",
+    says: "keyhole approve call:",
   },
-  { typed: ["call", "notes.note.delete", "--dry-run", ...NOTES], says: "--apply" },
-  { typed: ["call", "notes.note.pay", "--allow-write", ...NOTES], says: "keyhole call with --dry-run" },
-  { typed: ["show", "notes.note.delete", ...NOTES], says: "Runs dry without --apply." },
+  { typed: ["call", "notes.note.delete", "--dry-run", ...NOTES], says: "--allow-write" },
+  { typed: ["call", "notes.note.pay", "--allow-write", ...NOTES], says: "keyhole approve call:" },
 ])("keyhole $typed suggests commands that work", async ({ typed, says }) => {
   const home = setUp();
   const text = said(await keyhole(home, typed));

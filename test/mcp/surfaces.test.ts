@@ -207,7 +207,7 @@ describe("surfaces", () => {
       name: "get",
       arguments: { routes: [{ route: "shop.order.delete", params: { id: 1 } }] },
     });
-    expect(textOf(destroy)).toContain("To apply it, call get again with dry_run: false.");
+    expect(textOf(destroy)).toContain("Tell the person");
     expect(calls.made).toEqual([]);
     await server.close();
   });

@@ -11,7 +11,7 @@ describe("read before write", () => {
     op: string,
     args: Record<string, unknown>,
   ) {
-    const answer = await gateway.exec({ op, args, session, dryRun: false });
+    const answer = await gateway.exec({ op, args, session }, { approve: () => true });
     expect(answer.ok, answer.text).toBe(true);
     return answer.meta.warnings;
   }

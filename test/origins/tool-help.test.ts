@@ -298,12 +298,12 @@ describe("tool.exec", () => {
   test.each([
     ["onto.project.graph.reorganize", { project_id: "p" }],
     ["onto.task.delete", { task_id: "task_1" }],
-  ])("%s runs dry unless told to apply", async (op, args) => {
+  ])("%s runs dry until a person has approved it", async (op, args) => {
     const gateway = open();
     const dry = await gateway.exec({ op, args });
     expect(dry).toMatchObject({ ok: true, result: { simulated: true, would_call: op, args } });
-    expect(dry.text).toContain("dry_run: false");
-    const applied = await gateway.exec({ op, args, dryRun: false });
+    expect(dry.text).toContain("runs only after a person has approved this exact call");
+    const applied = await gateway.exec({ op, args }, { approve: () => true });
     expect(applied.ok && applied.result).not.toHaveProperty("simulated");
   });
 

@@ -77,7 +77,7 @@ export function describeIdempotency({ create }: StateKind): void {
     const { idempotency } = await (await create()).open();
     const { charges, charge } = createTill();
     const refuse = async () => {
-      throw problem("APPROVAL_REQUIRED", { name: "till.charge" });
+      throw problem("APPROVAL_REQUIRED", { name: "till.charge", because: "" });
     };
     await expect(idempotency.once(call("k"), refuse, () => true)).rejects.toMatchObject({
       code: "APPROVAL_REQUIRED",

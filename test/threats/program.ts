@@ -35,6 +35,8 @@ export interface Program {
   terminal(...args: string[]): ReturnType<typeof openTerminal>;
   /** Serves over stdio. Returns a way to call tools. */
   serve(...args: string[]): Promise<(name: string, args: Record<string, unknown>) => Promise<string>>;
+  /** Serves over stdio. Returns the client, whose person answers forms if it can show them. */
+  client(person: ((question: string) => boolean) | undefined, ...args: string[]): Promise<Client>;
 }
 
 export interface ProgramOptions {
@@ -46,6 +48,18 @@ export interface ProgramOptions {
 export function openProgram(options: ProgramOptions = {}): Program {
   const { home = temporaryFolder(), folder = temporaryFolder() } = options;
   const env = { ...programEnv(home), ...options.env };
+  const client: Program["client"] = async (person, ...args) => {
+    const capabilities = person ? { elicitation: { form: {} } } : {};
+    const connected = new Client({ name: "test", version: "1" }, { capabilities });
+    if (person)
+      connected.setRequestHandler("elicitation/create", async ({ params }) =>
+        person(params.message) ? { action: "accept", content: { approve: true } } : { action: "decline" },
+      );
+    const command = { command: process.execPath, args: [MAIN, "serve", ...args] };
+    await connected.connect(new StdioClientTransport({ ...command, cwd: folder, env, stderr: "ignore" }));
+    onTestFinished(() => connected.close());
+    return connected;
+  };
   return {
     home,
     folder,
@@ -72,17 +86,18 @@ export function openProgram(options: ProgramOptions = {}): Program {
       return { code: Number(code), out, errors };
     },
     terminal: (...args) => openTerminal([process.execPath, MAIN, ...args], { folder, env, lingers: true }),
+    client,
     serve: async (...args) => {
-      const client = new Client({ name: "test", version: "1" });
-      const command = { command: process.execPath, args: [MAIN, "serve", ...args] };
-      await client.connect(new StdioClientTransport({ ...command, cwd: folder, env, stderr: "ignore" }));
-      onTestFinished(() => client.close());
-      return async (name, given) => {
-        const { content } = await client.callTool({ name, arguments: given });
-        return (content as { text: string }[])[0]?.text ?? "";
-      };
+      const connected = await client(undefined, ...args);
+      return (name, given) => callText(connected, name, given);
     },
   };
+}
+
+/** The text of a tool's answer. */
+export async function callText(client: Client, name: string, args: Record<string, unknown>): Promise<string> {
+  const { content } = await client.callTool({ name, arguments: args });
+  return (content as { text: string }[])[0]?.text ?? "";
 }
 
 /** Agrees without a terminal to exactly what `keyhole approve` shows. */

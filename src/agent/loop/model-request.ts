@@ -171,7 +171,7 @@ export async function disclose(
           }),
         }
       : "gateway",
-    policy: { asks: asksWrites ? "writes" : "destructive" },
+    policy: { asks: asksWrites ? "writes" : "never" },
     ownTools,
     hands,
     kept: session.tools,

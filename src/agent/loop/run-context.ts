@@ -104,6 +104,7 @@ const REASONS: Readonly<Record<ApprovalRequest["why"], string>> = {
   confirmation: "The tool's author wants every call of it confirmed.",
   destroys: "The call destroys something.",
   writes: "The call changes something.",
+  steered: "The call changes something, after text of another server tried to steer the model.",
   permission: "The tool asks for permission.",
 };
 

@@ -49,7 +49,7 @@ async function permit(
   });
   if (typeof answer === "object" && "by" in answer && answer.lasts) allowed.add(host);
   if (answer === true || (typeof answer === "object" && "by" in answer)) return;
-  if (!answer) throw problem("APPROVAL_REQUIRED", { name: `Reading from ${host}` });
+  if (!answer) throw problem("APPROVAL_REQUIRED", { name: `Reading from ${host}`, because: "" });
   const said = typeof answer === "object" ? `, and says: ${answer.declined}` : "";
   throw problem("APPROVAL_DECLINED", { name: `reading from ${host}`, said });
 }

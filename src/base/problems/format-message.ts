@@ -1,14 +1,16 @@
 /**
  * The tools of a surface by the role they play in a sentence. `params` is the field that carries arguments; `dry_run`
- * and `apply` ask for a dry run and for a call that takes effect. A surface leaves out the roles it has nothing for.
+ * asks for a dry run. A surface leaves out the roles it has nothing for.
  */
-export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run", "apply"] as const;
+export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run"] as const;
 
 /** Sentences that a terminal replaces by words of its own: its reader is the owner, and types flags. */
 export const STEPS = {
   allow_write: "Only the owner of the gateway can allow writing.",
   find_approver:
     "Tell the person that this call needs a client that can ask them, or an approver at the gateway.",
+  approve_call:
+    "Tell the person to type keyhole approve {call} in a terminal: it shows exactly this and lets it run once.",
   perform_plan: 'To perform exactly these effects, call {run} with plan: "{handle}".',
   perform_approved: 'If a person approves these effects, {run} performs them with plan: "{handle}".',
 } as const;

@@ -42,7 +42,8 @@ export const PROBLEMS = {
     when: "A write or destructive tool was called by a principal without allowWrite.",
   },
   APPROVAL_REQUIRED: {
-    sentence: "{name} runs only after a person has approved this exact call, and nobody could be asked.",
+    sentence:
+      "{name} runs only after a person has approved this exact call{because}, and nobody could be asked.",
     next: ["See what it would do: call {exec} with {dry_run}.", "{find_approver}"],
     when: "A call needs approval, and there is nobody to give it.",
   },
@@ -174,6 +175,11 @@ export const PROBLEMS = {
     sentence: "{action} needs a person, and there is no terminal to ask in.",
     next: "A person has to run the command in a terminal, or repeat it with --hash and the hash of what was shown.",
     when: "A command would trust, allow or approve something, and stdin or stdout is not a terminal.",
+  },
+  CALL_NEEDS_PERSON: {
+    sentence: "{name} needs a person, and there is no terminal to ask in.",
+    next: "A person has to type keyhole approve {name} in a terminal. No hash stands for them.",
+    when: "keyhole approve names a call that waits, and stdin or stdout is not a terminal.",
   },
   NOT_FOR_SERVERS: {
     sentence: "{command} was started by a server or by a command of the agent, and acts for a person alone.",
@@ -373,6 +379,12 @@ export const PROBLEMS = {
     when: "An operation was called after close().",
   },
 } as const satisfies Record<string, ProblemRow>;
+
+/** The sentences of APPROVAL_REQUIRED for a call that a person can answer in another process. */
+export const WAITING_CALL = {
+  sentence: PROBLEMS.APPROVAL_REQUIRED.sentence,
+  next: ["{approve_call}", "Then make exactly the same call again."],
+} as const;
 
 /** The code of a problem, by which it is matched. */
 export type ProblemCode = keyof typeof PROBLEMS;

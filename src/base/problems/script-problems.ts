@@ -36,6 +36,10 @@ export const SCRIPT_PROBLEMS = {
 
 /** The sentences of APPROVAL_REQUIRED for a plan: the dry run of a plan is one of {run}. */
 export const UNAPPROVED_PLAN = {
-  sentence: "The {name} runs only after a person has approved its effects, and nobody could be asked.",
+  sentence:
+    "The {name} runs only after a person has approved its effects{because}, and nobody could be asked.",
   next: ["See what it would do: call {run} with {dry_run}.", "{find_approver}"],
 } as const;
+
+/** The same for a plan that a person can approve in another process. */
+export const WAITING_PLAN = { sentence: UNAPPROVED_PLAN.sentence, next: "{approve_call}" } as const;

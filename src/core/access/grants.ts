@@ -6,7 +6,7 @@ const hash = z.string();
 /** Milliseconds since 1970. */
 const givenAt = z.number();
 
-/** A person's yes, by kind. Each counts for exactly what the person was shown. */
+/** A person's yes, by kind. Each counts for exactly what the person was shown. Calls wait here for their answer. */
 const GRANTS = {
   /** A server may run a program, by the hash of everything that it runs. */
   program: z.object({ givenAt, label: z.string() }),
@@ -29,6 +29,19 @@ const GRANTS = {
     allowWrite: z.boolean(),
     /** Milliseconds since 1970. Without it, the token is valid until it is revoked. */
     expiresAt: z.number().optional(),
+  }),
+  /** A call may run once, by the name under which it waits. Without `approvedBy`, it waits for a person. */
+  call: z.object({
+    op: z.string(),
+    args: z.record(z.string(), z.unknown()),
+    hash,
+    why: z.string(),
+    steeredBy: z.string().exactOptional(),
+    principal: z.string(),
+    /** Milliseconds since 1970. */
+    askedAt: z.number(),
+    expiresAt: z.number(),
+    approvedBy: z.string().exactOptional(),
   }),
 };
 

@@ -1,6 +1,7 @@
 import type { Learning } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import type { View } from "../access/view.ts";
+import type { WaitingCalls } from "../access/waiting-calls.ts";
 import type { BoundScript, CallingClient, Entry } from "../nouns/entry.ts";
 import type { Approval } from "../nouns/question.ts";
 import type { CallTrace } from "../nouns/span-context.ts";
@@ -48,6 +49,8 @@ export interface CallScope {
   readonly request: RequestInfo;
   readonly policy: CallPolicy;
   readonly approve: Approve;
+  /** Questions that a person answers in another process. Absent if nobody does. */
+  readonly waiting?: WaitingCalls | undefined;
   /** Asked before every call, also those of scripts and recipes. Returns a reason to refuse it. */
   readonly beforeCall?: BeforeCall | undefined;
   /** The face puts a question that `approve` leaves open to a person, and calls again with the answer. */

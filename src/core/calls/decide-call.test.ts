@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
-import { type AskBefore, LANES, type ReadableEntry, stricterAsk, type ToolEntry } from "../nouns/entry.ts";
+import {
+  ASKS,
+  type AskBefore,
+  LANES,
+  type ReadableEntry,
+  stricterAsk,
+  type ToolEntry,
+} from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 import { type CallPolicy, callHash, decideCall } from "./decide-call.ts";
 
@@ -36,6 +43,8 @@ const page: ReadableEntry = {
 
 const policyOf = (asks: CallPolicy["asks"], reach: CallPolicy["reach"] = "any"): CallPolicy => ({
   asks,
+  // Only the policy and the tool decide here.
+  byDefault: "never",
   reach,
 });
 
@@ -43,19 +52,18 @@ const policyOf = (asks: CallPolicy["asks"], reach: CallPolicy["reach"] = "any"):
 function decided(...call: Parameters<typeof decideCall>): string {
   const decision = decideCall(...call);
   if (decision.do === "ask") return `ask: ${decision.question.why}`;
-  if (decision.do === "refuse") return decision.problem.code;
-  return decision.do === "dry-run" ? `dry-run: ${decision.why}` : decision.do;
+  return decision.do === "refuse" ? decision.problem.code : decision.do;
 }
 
 describe("a call that asks for no dry run", () => {
   test.each([
-    ["read", "confirmed", "run"],
+    ["read", "never", "run"],
     ["read", "destructive", "run"],
     ["read", "writes", "run"],
-    ["write", "confirmed", "run"],
+    ["write", "never", "run"],
     ["write", "destructive", "run"],
     ["write", "writes", "ask: writes"],
-    ["destructive", "confirmed", "run"],
+    ["destructive", "never", "run"],
     ["destructive", "destructive", "ask: destroys"],
     ["destructive", "writes", "ask: destroys"],
   ] as const)("of a tool that may %s, where a person approves %s: %s", (lane, asks, outcome) => {
@@ -68,13 +76,13 @@ describe("a call that asks for no dry run", () => {
 
 test("the domain of a tool may ask about more calls than the policy, and never about fewer", () => {
   const table = [
-    ["read", "writes", "confirmed", "run"],
-    ["write", "confirmed", "writes", "ask: writes"],
-    ["write", "destructive", "confirmed", "run"],
-    ["write", "writes", "confirmed", "ask: writes"],
-    ["destructive", "confirmed", "destructive", "ask: destroys"],
-    ["destructive", "destructive", "confirmed", "ask: destroys"],
-    ["destructive", "writes", "confirmed", "ask: destroys"],
+    ["read", "writes", "never", "run"],
+    ["write", "never", "writes", "ask: writes"],
+    ["write", "destructive", "never", "run"],
+    ["write", "writes", "never", "ask: writes"],
+    ["destructive", "never", "destructive", "ask: destroys"],
+    ["destructive", "destructive", "never", "ask: destroys"],
+    ["destructive", "writes", "never", "ask: destroys"],
   ] as const;
   for (const [lane, ask, asks, outcome] of table) {
     const tool = toolOf(lane, { ask });
@@ -84,35 +92,75 @@ test("the domain of a tool may ask about more calls than the policy, and never a
       asks,
       outcome,
     ]);
-    expect(decided(tool, writer, { dryRun: true }, policyOf(asks))).toBe("dry-run: requested");
+    expect(decided(tool, writer, { dryRun: true }, policyOf(asks))).toBe("dry-run");
   }
 });
 
 test("the stricter of two counts, and a misspelt word as the strictest", () => {
-  expect(stricterAsk()).toBe("confirmed");
-  expect(stricterAsk("destructive", "confirmed")).toBe("destructive");
+  expect(stricterAsk()).toBe("never");
+  expect(stricterAsk("destructive", "never")).toBe("destructive");
   expect(stricterAsk("destructive", "writes")).toBe("writes");
-  expect(stricterAsk("write" as AskBefore)).toBe("writes");
+  expect(stricterAsk("always", "writes")).toBe("always");
+  expect(stricterAsk("write" as AskBefore)).toBe("always");
   const tool = toolOf("write", { ask: "write" as AskBefore });
-  expect(decided(tool, writer, {}, policyOf("confirmed"))).toBe("ask: writes");
+  expect(decided(tool, writer, {}, policyOf("never"))).toBe("ask: writes");
 });
 
 describe("a call that says nothing of a dry run", () => {
   test.each([
     ["read", "run"],
     ["write", "run"],
-    ["destructive", "dry-run: destructive"],
+    ["destructive", "run"],
   ] as const)("of a tool that may %s: %s", (lane, outcome) => {
-    expect(decided(toolOf(lane), writer, {}, policyOf("confirmed"))).toBe(outcome);
+    expect(decided(toolOf(lane), writer, {}, policyOf("never"))).toBe(outcome);
   });
+});
+
+test("destructive calls ask unless the tool, its domain or the gateway says otherwise", () => {
+  const policy = { reach: "any", asks: "never" } as const;
+  const by = (ask?: AskBefore, byDefault?: AskBefore) =>
+    LANES.map((lane) =>
+      decided(
+        toolOf(lane, { ...(ask && { ask }) }),
+        writer,
+        {},
+        { ...policy, ...(byDefault && { byDefault }) },
+      ),
+    );
+  expect(by()).toEqual(["run", "run", "ask: destroys"]);
+  expect(by("never")).toEqual(["run", "run", "run"]);
+  expect(by(undefined, "never")).toEqual(["run", "run", "run"]);
+  expect(by("destructive", "never")).toEqual(["run", "run", "ask: destroys"]);
+  expect(by("always")).toEqual(["ask: confirmation", "ask: confirmation", "ask: confirmation"]);
+});
+
+test("a destructive call that nobody can be asked about runs dry, unless it says that it shall not", () => {
+  const unasked = (lane: ToolEntry["lane"], dryRun?: boolean) => {
+    const decision = decideCall(toolOf(lane), writer, { dryRun }, policyOf("writes"));
+    return decision.do === "ask" ? decision.unasked : decision.do;
+  };
+  expect([unasked("destructive"), unasked("destructive", false)]).toEqual(["dry-run", "refuse"]);
+  expect([unasked("write"), unasked("write", true)]).toEqual(["refuse", "dry-run"]);
+});
+
+test("a write asks after text of another server tried to steer the model, and a read does not", () => {
+  const by = (lane: ToolEntry["lane"], steeredBy: readonly string[], more: Partial<ToolEntry> = {}) =>
+    decided(toolOf(lane, more), writer, {}, { ...policyOf("never"), steeredBy });
+  expect(by("write", [])).toBe("run");
+  expect(by("write", ["shop"])).toBe("run");
+  expect(by("write", ["shop", "mail"])).toBe("ask: steered");
+  expect(by("read", ["mail"])).toBe("run");
+  expect(by("write", ["mail"], { ask: "never" })).toBe("ask: steered");
+  const decision = decideCall(toolOf("write"), writer, {}, { ...policyOf("never"), steeredBy: ["mail"] });
+  expect(decision).toMatchObject({ question: { why: "steered", steeredBy: "mail" }, unasked: "refuse" });
 });
 
 describe("a dry run on request", () => {
   test.each(["read", "write", "destructive"] as const)("is for everybody, in the %s lane", (lane) => {
     for (const principal of [writer, reader]) {
-      for (const asks of ["confirmed", "destructive", "writes"] as const) {
+      for (const asks of ASKS) {
         const tool = toolOf(lane, { requiresConfirmation: true });
-        expect(decided(tool, principal, { dryRun: true }, policyOf(asks))).toBe("dry-run: requested");
+        expect(decided(tool, principal, { dryRun: true }, policyOf(asks))).toBe("dry-run");
       }
     }
   });
@@ -134,16 +182,16 @@ describe("a face that only reads", () => {
     ["destructive", "ACCESS_DENIED"],
   ] as const)("in the %s lane: %s, dry or not", (lane, outcome) => {
     for (const request of [{}, { dryRun: false }]) {
-      expect(decided(toolOf(lane), writer, request, policyOf("confirmed", "read"))).toBe(outcome);
+      expect(decided(toolOf(lane), writer, request, policyOf("never", "read"))).toBe(outcome);
     }
-    const dry = lane === "read" ? "dry-run: requested" : outcome;
-    expect(decided(toolOf(lane), writer, { dryRun: true }, policyOf("confirmed", "read"))).toBe(dry);
+    const dry = lane === "read" ? "dry-run" : outcome;
+    expect(decided(toolOf(lane), writer, { dryRun: true }, policyOf("never", "read"))).toBe(dry);
   });
 });
 
 test("a tool that requires confirmation asks in every lane and under every policy", () => {
   for (const lane of ["read", "write", "destructive"] as const) {
-    for (const asks of ["confirmed", "destructive", "writes"] as const) {
+    for (const asks of ASKS) {
       const tool = toolOf(lane, { requiresConfirmation: true });
       expect(decided(tool, writer, { dryRun: false }, policyOf(asks))).toBe("ask: confirmation");
     }
@@ -165,7 +213,7 @@ test("an entry that cannot be used is refused before anything else, with the rea
     const tool = toolOf("destructive", { status });
     expect(decided(tool, writer, { dryRun }, policyOf("writes", "read"))).toBe("UNAVAILABLE");
   }
-  expect(decideCall({ ...page, status }, writer, {}, policyOf("confirmed"))).toMatchObject({
+  expect(decideCall({ ...page, status }, writer, {}, policyOf("never"))).toMatchObject({
     problem: {
       message: "shop://resources/page exists but cannot be used now (quarantined): it waits",
     },
@@ -173,11 +221,11 @@ test("an entry that cannot be used is refused before anything else, with the rea
 });
 
 test("refusals name the tool and its lane", () => {
-  const denied = decideCall(toolOf("write"), reader, {}, policyOf("confirmed"));
+  const denied = decideCall(toolOf("write"), reader, {}, policyOf("never"));
   expect(denied).toMatchObject({
     problem: { message: "shop.order.place is in the write lane, and this caller may not write." },
   });
-  const unreachable = decideCall(toolOf("destructive"), writer, {}, policyOf("confirmed", "read"));
+  const unreachable = decideCall(toolOf("destructive"), writer, {}, policyOf("never", "read"));
   expect(unreachable).toMatchObject({
     problem: { message: "shop.order.place is in the destructive lane, and this tool only reads." },
   });
@@ -195,6 +243,7 @@ test("a question carries exactly the call that would run", () => {
       principal: writer,
       why: "writes",
     },
+    unasked: "refuse",
   });
   const bare = decideCall(toolOf("write"), writer, {}, policyOf("writes"));
   expect(bare).toMatchObject({ question: { args: {}, hash: callHash(toolOf("write"), {}) } });
@@ -243,7 +292,7 @@ describe("a call of a recipe", () => {
   test("runs without a further question wherever the recipe itself ran", () => {
     for (const recipe of cases)
       for (const call of cases)
-        for (const asks of ["confirmed", "destructive", "writes"] as const) {
+        for (const asks of ASKS) {
           const bounds = { lane: recipe.lane, confirmation: recipe.requiresConfirmation };
           const isKept =
             LANES.indexOf(call.lane) <= LANES.indexOf(recipe.lane) &&
@@ -258,14 +307,14 @@ describe("a call of a recipe", () => {
   test("asks if the domain of its tool does and nobody has approved the recipe", () => {
     const tool = toolOf("write", { ask: "writes" });
     for (const confirmation of [false, true]) {
-      const within = { ...policyOf("confirmed"), within: { lane: "write", confirmation } as const };
+      const within = { ...policyOf("never"), within: { lane: "write", confirmation } as const };
       expect(decided(tool, writer, {}, within)).toBe(confirmation ? "run" : "ask: writes");
     }
   });
 
   test("is refused beyond the calls that it was kept with, and writes only for whoever may write", () => {
     const bounds = { lane: "write", confirmation: true, calls: ["shop.order.get"] } as const;
-    const within = { ...policyOf("confirmed"), within: bounds };
+    const within = { ...policyOf("never"), within: bounds };
     expect(decided(toolOf("write"), writer, { dryRun: true }, within)).toBe("BEYOND_RECIPE");
     expect(decided(toolOf("read"), writer, {}, within)).toBe("run");
     expect(decided(toolOf("read", { requiresConfirmation: true }), writer, {}, within)).toBe("BEYOND_RECIPE");

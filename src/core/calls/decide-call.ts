@@ -2,14 +2,21 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
-import { type AskBefore, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
+import {
+  type AskBefore,
+  type Entry,
+  LANES,
+  type Lane,
+  type ScriptBounds,
+  stricterAsk,
+} from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 import type { ToolQuestion } from "../nouns/question.ts";
 
 /** A requested call, with its arguments before they are checked. */
 export interface CallRequest {
   readonly args?: unknown;
-  /** Absent: destructive tools run dry, all other tools run. */
+  /** Absent: a destructive call runs dry if it needs a person and nobody can be asked. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -17,8 +24,12 @@ export interface CallRequest {
 export interface CallPolicy {
   /** `read`: this tool of the surface runs nothing that writes. */
   readonly reach: "read" | "any";
-  /** The calls that a person must approve. The domain of a tool may add calls. */
+  /** The calls that a person must approve at least. The tool and its domain may add calls. */
   readonly asks: AskBefore;
+  /** The calls that a person must approve if neither the tool nor its domain says. Default: `destructive`. */
+  readonly byDefault?: AskBefore;
+  /** Servers whose text in this session tried to steer the model: a write to any other server asks. */
+  readonly steeredBy?: readonly string[];
   /** The bounds of the recipe that makes the call. The call of the recipe itself was decided by this policy. */
   readonly within?: ScriptBounds;
 }
@@ -32,8 +43,13 @@ export interface ApprovalRequest {
   readonly principal: Principal;
   /** The handle of the session that the call belongs to. */
   readonly session?: string;
-  /** Why a person is asked: the tool's author requires it, it is destructive, it writes, or it asks while it runs. */
-  readonly why: "confirmation" | "destroys" | "writes" | "permission";
+  /**
+   * Why a person is asked: its author or the config requires it, it is destructive, it writes, it writes after text of
+   * another server tried to steer the model, or it asks while it runs.
+   */
+  readonly why: "confirmation" | "destroys" | "writes" | "steered" | "permission";
+  /** The server whose text tried to steer the model. */
+  readonly steeredBy?: string;
   /** The question of a running tool; `args` has its parts then. */
   readonly asks?: ToolQuestion;
   /** The handle of the plan by which the same request goes on after the answer, if it has done a part already. */
@@ -45,12 +61,15 @@ export interface ApprovalRequest {
 /** The end of a call that waits for a person: nothing is done, and the same call goes on once the question is answered. */
 export interface AskingCall {
   readonly asks: ApprovalRequest;
+  /** The name under which the person answers in another process, if nobody could be asked here. */
+  readonly waitsAs?: string | undefined;
 }
 
 export type CallDecision =
   | { readonly do: "run" }
-  | { readonly do: "dry-run"; readonly why: "requested" | "destructive" }
-  | { readonly do: "ask"; readonly question: ApprovalRequest }
+  | { readonly do: "dry-run" }
+  /** `unasked` is what happens if nobody can be asked. */
+  | { readonly do: "ask"; readonly question: ApprovalRequest; readonly unasked: "dry-run" | "refuse" }
   | { readonly do: "refuse"; readonly problem: Problem };
 
 /**
@@ -70,16 +89,18 @@ export function decideCall(
     return refuse(problem("BEYOND_RECIPE", { name, lane }));
   if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, lane }));
   if (principal.seesAs !== undefined)
-    return entry.kind === "tool"
-      ? { do: "dry-run", why: "requested" }
-      : refuse(problem("SEES_ONLY", { name }));
-  if (entry.kind === "tool" && (request.dryRun ?? lane === "destructive"))
-    return { do: "dry-run", why: request.dryRun ? "requested" : "destructive" };
+    return entry.kind === "tool" ? { do: "dry-run" } : refuse(problem("SEES_ONLY", { name }));
+  if (entry.kind === "tool" && request.dryRun) return { do: "dry-run" };
   if (lane !== "read" && !principal.allowWrite) return refuse(problem("PERMISSION_DENIED", { name, lane }));
   const why = whyAsk(entry, policy);
   if (!why) return { do: "run" };
   const args = (request.args ?? {}) as ApprovalRequest["args"];
-  return { do: "ask", question: { op: entry.op, args, hash: callHash(entry, args), principal, why } };
+  const steeredBy = why === "steered" ? { steeredBy: otherServer(entry, policy)! } : {};
+  return {
+    do: "ask",
+    question: { op: entry.op, args, hash: callHash(entry, args), principal, why, ...steeredBy },
+    unasked: lane === "destructive" && request.dryRun === undefined ? "dry-run" : "refuse",
+  };
 }
 
 /** Binds approvals to the tool as it is defined now, to the program behind it, and to the exact arguments. */
@@ -104,29 +125,40 @@ export function questionOf(
 /** Whether a call is outside the bounds that its recipe was saved with. */
 function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
-  const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
+  const changes = entry.lane !== "read" || needsConfirmation(entry);
   // A recipe keeps the op that its tool had when the recipe was saved.
   const names = [entry.op, ...(entry.addresses ?? [])];
   return changes && calls !== undefined && !names.some((name) => calls.includes(name));
 }
 
-/** Why a person must approve calls that do not run dry; undefined if nobody must. */
-export function whyAsk(
-  entry: Entry,
-  { asks, within }: Pick<CallPolicy, "asks" | "within">,
-): ApprovalRequest["why"] | undefined {
-  if (entry.kind !== "tool" || entry.asksItself) return undefined;
-  // The person to ask has approved the recipe.
-  if (within?.confirmation) return undefined;
-  if (entry.requiresConfirmation) return "confirmation";
-  // The call of the recipe itself was decided by the policy, but not by the domains of its calls.
-  return whyByLane(entry.lane, entry.ask) ?? (within ? undefined : whyByLane(entry.lane, asks));
+/** Whether every call of a tool needs a person, also one that reads. */
+function needsConfirmation(entry: Entry): boolean {
+  return entry.kind === "tool" && (entry.requiresConfirmation || entry.ask === "always");
 }
 
-function whyByLane(lane: Lane, asks: AskBefore = "confirmed"): ApprovalRequest["why"] | undefined {
-  if (lane === "read" || asks === "confirmed") return undefined;
+/** Why a person must approve calls that do not run dry; undefined if nobody must. */
+export function whyAsk(entry: Entry, policy: Omit<CallPolicy, "reach">): ApprovalRequest["why"] | undefined {
+  if (entry.kind !== "tool" || entry.asksItself) return undefined;
+  const { asks, byDefault = "destructive", within } = policy;
+  // The person to ask has approved the recipe.
+  if (within?.confirmation) return undefined;
+  if (needsConfirmation(entry)) return "confirmation";
+  // The call of the recipe itself was decided by the policy, but not by the word about each tool in it.
+  if (within) return whyByLane(entry.lane, stricterAsk(entry.ask));
+  const why = whyByLane(entry.lane, stricterAsk(asks, entry.ask ?? byDefault));
+  return why ?? (entry.lane !== "read" && otherServer(entry, policy) !== undefined ? "steered" : undefined);
+}
+
+function whyByLane(lane: Lane, asks: AskBefore): ApprovalRequest["why"] | undefined {
+  if (asks === "always" && lane === "read") return "confirmation";
+  if (lane === "read" || asks === "never") return undefined;
   if (lane === "destructive") return "destroys";
   return asks === "destructive" ? undefined : "writes";
+}
+
+/** A server other than the entry's own whose text tried to steer the model. */
+function otherServer({ domain }: Entry, { steeredBy }: Pick<CallPolicy, "steeredBy">): string | undefined {
+  return steeredBy?.find((server) => server !== domain);
 }
 
 function refuse(refusal: Problem): CallDecision {

@@ -2,7 +2,8 @@ import { toExampleArgs } from "../../base/json-schema/example-args.ts";
 import type { FieldError } from "../../base/json-schema/field-error.ts";
 import { validateParams } from "../../base/json-schema/validate-params.ts";
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
-import { customProblem, type Problem, problem } from "../../base/problems/problem.ts";
+import { customProblem, Problem, problem } from "../../base/problems/problem.ts";
+import { PROBLEMS, WAITING_CALL } from "../../base/problems/problems.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
@@ -64,31 +65,35 @@ async function make(
   if (refusal !== undefined)
     throw customProblem("PERMISSION_DENIED", `A hook of the person refuses this call: ${refusal}`, GO_ON);
   const isDry = decision.do === "dry-run";
+  const mayWrite = principal.allowWrite || entry.lane === "read";
   const unread = missingRead(entry, args, environment);
   if (unread?.refuses && !isDry) throw readRefusal(entry, unread);
   const warnings = [
     ...ignored,
     ...(unread ? [readWarning(entry, unread, !isDry)] : []),
-    ...(isDry ? [dryRunWarning(entry, decision.why, principal.allowWrite)] : []),
+    ...(isDry ? [mayWrite ? NOTHING_CHANGED : MAY_NOT_WRITE] : []),
   ];
   let asks: ApprovalRequest | undefined =
     decision.do === "ask" ? { ...decision.question, ...askerOf(environment), args } : undefined;
   let hasBegun = false;
-  const start = (call: CallContext) => {
-    if (entry.kind !== "tool") return entry.load(args, call);
-    if (!isDry) return entry.call(args, call);
-    return entry.dryRun?.(args, call) ?? Promise.resolve(simulate(entry, args));
+  const start = async (how: Decided): Promise<MadeCall | undefined> => {
+    const dryRun = how === DRY_RUN;
+    const begin = (call: CallContext) => {
+      if (entry.kind !== "tool") return entry.load(args, call);
+      if (!dryRun) return entry.call(args, call);
+      return entry.dryRun?.(args, call) ?? Promise.resolve(simulate(entry, args));
+    };
+    const ran = await record.run(how, () => {
+      hasBegun = true;
+      return runEntry(entry, environment, begin, { dry: dryRun, args });
+    });
+    if (!("asks" in ran)) return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun };
+    asks = ran.asks;
+    return undefined;
   };
   const run = async (): Promise<MadeCall | undefined> => {
     const how = asks ? await approvalOf(asks, environment) : isDry ? DRY_RUN : RUN;
-    if (!how) return undefined;
-    const ran = await record.run(how, () => {
-      hasBegun = true;
-      return runEntry(entry, environment, start, { dry: isDry, args });
-    });
-    if (!("asks" in ran)) return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: isDry };
-    asks = ran.asks;
-    return undefined;
+    return how && start(how);
   };
   const { idempotencyKey: key } = wanted;
   // A read may run twice, so its key is not stored.
@@ -100,7 +105,12 @@ async function make(
           run,
           () => !hasBegun,
         );
-  return made ?? { asks: asks! };
+  if (made || !asks) return made!;
+  if (environment.asksLater) return { asks };
+  const waitsAs = await environment.waiting?.add(asks);
+  if (decision.do !== "ask" || decision.unasked === "refuse") return { asks, waitsAs };
+  warnings.push(unasked(entry, asks, waitsAs));
+  return (await start(DRY_RUN))!;
 }
 
 /** The problem of wrong params, with everything that a corrected call needs. */
@@ -116,15 +126,16 @@ const RUN: Decided = { decided: "run" };
 const DRY_RUN: Decided = { decided: "dry-run" };
 
 /**
- * A person's approval, with their name; undefined if nobody has answered.
+ * A person's approval, with their name; undefined if nobody has answered. An answer that they gave in another process
+ * comes first.
  *
  * @throws APPROVAL_DECLINED.
  */
 export async function approvalOf(
   question: ApprovalRequest,
-  { approve }: Pick<CallScope, "approve">,
+  { approve, waiting }: Pick<CallScope, "approve" | "waiting">,
 ): Promise<Extract<Decided, { decided: "approved" }> | undefined> {
-  const answer = await approve(question);
+  const answer = (await waiting?.take(question)) || (await approve(question));
   if (answer === false) return undefined;
   if (answer === true) return { decided: "approved", approvedBy: "application" };
   if (typeof answer === "object" && "by" in answer) return { decided: "approved", approvedBy: answer.by };
@@ -142,15 +153,31 @@ export function isSimulated(value: unknown): boolean {
   return isPlainObject(value) && value.simulated === true && typeof value.would_call === "string";
 }
 
-function dryRunWarning(entry: Entry, why: "requested" | "destructive", allowWrite: boolean): MessageTemplate {
+const NOTHING_CHANGED: MessageTemplate = { sentences: "Nothing was changed." };
+const MAY_NOT_WRITE: MessageTemplate = {
+  sentences: ["Nothing was changed.", "This caller may not write.", "{allow_write}"],
+};
+
+/** Says why a call ran dry in place of a question, and how a person allows it. */
+function unasked({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undefined): MessageTemplate {
+  const { sentence, next } = waitsAs === undefined ? PROBLEMS.APPROVAL_REQUIRED : WAITING_CALL;
+  const steps = [next].flat().filter((step) => !step.includes("{dry_run}"));
   return {
-    sentences: [
-      ...(why === "destructive" ? ["{name} is {lane}, so it ran dry."] : []),
-      "Nothing was changed.",
-      ...(allowWrite || entry.lane === "read"
-        ? ["To apply it, call {exec} again with {apply}."]
-        : ["This caller may not write.", "{allow_write}"]),
-    ],
-    fills: { name: addressOf(entry), lane: entry.lane },
+    sentences: [`It is ${lane}, so it ran dry: nothing was changed.`, sentence, ...steps],
+    fills: approvalFills(asks, waitsAs),
   };
+}
+
+/** The problem of a call that nobody could be asked about, and the way in which a person allows it. */
+export function approvalRequired({ asks, waitsAs }: AskingCall): Problem {
+  const row = waitsAs === undefined ? PROBLEMS.APPROVAL_REQUIRED : WAITING_CALL;
+  return new Problem("APPROVAL_REQUIRED", approvalFills(asks, waitsAs), {}, row);
+}
+
+export function approvalFills({ op, steeredBy }: ApprovalRequest, waitsAs: string | undefined) {
+  const because =
+    steeredBy === undefined
+      ? ""
+      : `, because text from ${steeredBy} in this session tried to steer the model`;
+  return { name: op, because, call: waitsAs ?? "" };
 }

@@ -37,7 +37,7 @@ export async function runEntry(
     const answer = await environment.approve(question);
     if (answer !== false || !environment.asksLater) return answer;
     asked = question;
-    throw problem("APPROVAL_REQUIRED", { name: entry.op });
+    throw problem("APPROVAL_REQUIRED", { name: entry.op, because: "" });
   };
   try {
     const ran = await run(entry, environment, call, ask);

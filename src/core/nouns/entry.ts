@@ -14,10 +14,11 @@ export type Lane = (typeof LANES)[number];
 export const DOES = { read: "reads", write: "writes", destructive: "destroys" } as const;
 
 /** Which calls need a person's approval, the fewest first. */
-export const ASKS = ["confirmed", "destructive", "writes"] as const;
+export const ASKS = ["never", "destructive", "writes", "always"] as const;
 /**
- * Which calls need a person's approval of exactly that call. `confirmed`: those of tools with `requiresConfirmation`.
- * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. Dry runs need none.
+ * Which calls need a person's approval of exactly that call. `never`: only those of tools with `requiresConfirmation`.
+ * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. `always`: every
+ * call of a tool. Dry runs need none.
  *
  * @example
  * ```ts
@@ -38,10 +39,10 @@ export const ASKS = ["confirmed", "destructive", "writes"] as const;
 export type AskBefore = (typeof ASKS)[number];
 
 /** The stricter of two. A misspelt word, which plain JavaScript may pass, counts as the strictest. */
-export function stricterAsk(one: AskBefore = "confirmed", other: AskBefore = "confirmed"): AskBefore {
-  const both = [one, other];
-  if (both.every((ask) => ask === "confirmed")) return "confirmed";
-  return both.every((ask) => ask === "confirmed" || ask === "destructive") ? "destructive" : "writes";
+export function stricterAsk(one: AskBefore = "never", other: AskBefore = "never"): AskBefore {
+  const [first, second] = [one, other].map((ask) => ASKS.indexOf(ask));
+  if (first === -1 || second === -1) return "always";
+  return ASKS[Math.max(first!, second!)]!;
 }
 
 /** Why an entry that exists cannot be used now. */

@@ -33,6 +33,8 @@ export interface AnswerLimits {
   readonly session?: string | undefined;
   /** Stores a value that is too large to show and returns its handle. */
   keep(value: Json, name: string, origin?: ResultOrigin): string;
+  /** Hears of untrusted text that a model is shown. */
+  noteOutside?(outside: Outside): void;
 }
 
 export const guidanceSchema = z.object({
@@ -97,8 +99,7 @@ export const argsSchema = z
 
 /** Whether a call only says what it would do. */
 export function dryRunField() {
-  const wanted = "true: only say what would happen. Default for destructive tools";
-  return inJson("dry_run", z.boolean().optional().describe(wanted));
+  return inJson("dry_run", z.boolean().optional().describe("true: only say what would happen"));
 }
 
 /** Writes next steps for a model. */
@@ -143,8 +144,15 @@ export const outsideSchema = z.object({
 export type Outside = z.output<typeof outsideSchema>;
 
 /** Checks the text of a server. Undefined for text of the owner's own tools. */
-export function checkOutside(text: string, source: string | undefined): Outside | undefined {
-  return source === undefined ? undefined : { source, poison: detectInjection(text.slice(0, CHECKED_CHARS)) };
+export function checkOutside(
+  text: string,
+  source: string | undefined,
+  room?: Pick<AnswerLimits, "noteOutside">,
+): Outside | undefined {
+  if (source === undefined) return undefined;
+  const outside = { source, poison: detectInjection(text.slice(0, CHECKED_CHARS)) };
+  room?.noteOutside?.(outside);
+  return outside;
 }
 
 /** Makes text visible and marks untrusted text with its source. The text cannot open or close the mark. */

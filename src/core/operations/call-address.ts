@@ -1,9 +1,8 @@
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
-import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
 import type { AskingCall } from "../calls/decide-call.ts";
 import type { GuidanceStep } from "../calls/guidance-steps.ts";
-import { makeCall, type ResolvedCall } from "../calls/make-call.ts";
+import { approvalRequired, makeCall, type ResolvedCall } from "../calls/make-call.ts";
 import { resolveAddress } from "../calls/resolve-address.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { readParams } from "../sessions/read-params.ts";
@@ -65,8 +64,7 @@ export async function callAddress(
 /** Why an address has no value. A question that nobody answered is a failure in an answer. */
 export function failureOf(outcome: Exclude<CallOutcome, { is: "done" }>): FailedOperation {
   if (outcome.is === "failed") return outcome.failure;
-  const { op: name } = outcome.asks;
-  return { problem: problem("APPROVAL_REQUIRED", { name }), helpPath: name, entry: outcome.entry };
+  return { problem: approvalRequired(outcome), helpPath: outcome.asks.op, entry: outcome.entry };
 }
 
 function sourceOf({ outside, domain }: Entry): string | undefined {

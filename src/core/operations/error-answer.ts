@@ -20,7 +20,6 @@ import {
   checkOutside,
   MOST_CHARS_PER_TOKEN,
   markOutside,
-  type Outside,
   outsideSchema,
 } from "./answer-parts.ts";
 import { inJson, toJsonNames } from "./json-form.ts";
@@ -76,7 +75,7 @@ export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): Err
   const { code } = raised;
   const { message, next } = raised.inWords?.(room.words) ?? raised;
   const details = fitDetails(failure, room);
-  const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
+  const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined, room);
   return {
     code,
     // A part of a secret at the cut would not be recognised later.
@@ -218,21 +217,4 @@ function shortenParams(
     ...(fitted.omitted > 0 && { fieldsLeftOut: fitted.omitted }),
     example: Object.fromEntries(kept),
   };
-}
-
-/** The ways in which untrusted text in an answer tries to steer a model. */
-export function injectionOf(output: object, errors: readonly (ErrorAnswer | undefined)[]): readonly string[] {
-  const { meta, results = [] } = output as Answered & { readonly results?: readonly Answered[] };
-  const parts = [...errors, meta, ...results.flatMap(({ data, exec }) => [data, exec?.meta])];
-  return [...new Set(parts.flatMap((part) => part?.outside?.poison ?? []))];
-}
-
-interface Marked {
-  readonly outside?: Outside | undefined;
-}
-
-interface Answered {
-  readonly meta?: Marked;
-  readonly data?: Marked;
-  readonly exec?: { readonly meta?: Marked };
 }

@@ -72,7 +72,7 @@ export interface Executed {
 export const exec = defineOperation({
   name: "exec",
   title: "Run a tool",
-  purpose: "Runs one tool, also those that write. Destructive tools run dry unless dry_run is false.",
+  purpose: "Runs one tool, also those that write. A person is asked before a destructive tool runs.",
   introduction: "runs it",
   names: { lanes: "exec", commands: "tool_exec" },
   readOnly: false,

@@ -117,7 +117,6 @@ function notesOf(entry: Entry, policy: CallPolicy): (string | MessageTemplate)[]
   const notes: (string | MessageTemplate)[] = [...entry.notes];
   if (entry.lane !== "read")
     notes.push({ sentences: ["Runs by {exec} only.", "The caller must be allowed to write."] });
-  if (entry.lane === "destructive") notes.push({ sentences: "Runs dry without {apply}." });
   if (whyAsk(entry, policy)) notes.push("A person must approve the exact call.");
   return notes;
 }

@@ -64,7 +64,7 @@ export interface Plan {
   readonly begun: number;
   /** The person who approved it as a whole. */
   readonly approvedBy?: string;
-  /** Stands for the code, the effects before the plan, and every planned one. */
+  /** Stands for the code, its params, the effects before the plan, and every planned one. */
   readonly hash: string;
 }
 
@@ -77,7 +77,9 @@ export function toPlan(events: readonly PlanEvent[], handle?: string): Plan {
   const before = effectsIn(events.slice(0, Math.max(0, last)));
   const after = events.slice(last + 1);
   const hashes = (effects: readonly Effect[]) => effects.map((effect) => effect.hash);
-  const hash = contentHash({ ...first.script, done: hashes(before), planned: hashes(planned ?? []) });
+  const { code, params } = first.script;
+  // The clock and the random numbers are left out: an approval counts for a script that plans the same effects again.
+  const hash = contentHash({ code, params, done: hashes(before), planned: hashes(planned ?? []) });
   const approval = after.flatMap((event) =>
     event.at === "approved" && event.hash === hash ? [event] : [],
   )[0];
@@ -111,7 +113,7 @@ export async function readPlan(handle: string, principalId: string, plans: PlanS
 /** The one question about all effects of a plan. Its name is the plan's, so that no other plan is approved by it. */
 export function planQuestion(
   { hash, planned = [], handle }: Plan,
-  about: Pick<ApprovalRequest, "principal" | "session" | "why">,
+  about: Pick<ApprovalRequest, "principal" | "session" | "why" | "steeredBy">,
 ): ApprovalRequest {
   const effects = planned.map(({ op, args }) => ({ op, args }));
   const op = `plan ${hash.slice(0, 12)}`;

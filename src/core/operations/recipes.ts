@@ -7,7 +7,7 @@ import { toJson } from "../../base/util/to-json.ts";
 import { askerOf, type ScriptValue } from "../calls/call-environment.ts";
 import { whyAsk } from "../calls/decide-call.ts";
 import { approvalOf } from "../calls/make-call.ts";
-import { type BoundScript, LANES } from "../nouns/entry.ts";
+import { type BoundScript, LANES, type ScriptBounds } from "../nouns/entry.ts";
 import {
   paramsOf,
   RECIPES,
@@ -48,7 +48,9 @@ export async function runRecipe(
   const failed =
     performance.refused ??
     scriptFailure(performance)?.problem ??
-    (performance.calls.dry === "approval" ? problem("APPROVAL_REQUIRED", { name: "The recipe" }) : undefined);
+    (performance.calls.dry === "approval"
+      ? problem("APPROVAL_REQUIRED", { name: "The recipe", because: "" })
+      : undefined);
   if (failed) throw customProblem(failed.code, failed.message, failed.next, { ...failed.details, effects });
   const { end } = performance.outcome;
   const returned = toJson(end.end === "returned" ? JSON.parse(end.json) : null);
@@ -99,6 +101,9 @@ export async function checkKeep(
 /** The tool that a script was kept as, or why it was not kept. */
 export type Keeping = { readonly kept: NewRecipe } | { readonly notKept: string };
 
+/** Calls that ask in such a recipe make it ask as a whole. */
+const UNCONFIRMED: ScriptBounds = { lane: "destructive", confirmation: false };
+
 /**
  * Keeps the script of a run that went well. Its lane is the strictest of the calls it made. It waits for approval like
  * any definition, unless a person says yes to it now.
@@ -119,7 +124,7 @@ export async function keepRecipe(
     description,
     params: types,
     lane,
-    confirmation: called.some((entry) => whyAsk(entry, { asks: "confirmed" })),
+    confirmation: called.some((entry) => whyAsk(entry, { asks: "never", within: UNCONFIRMED })),
     calls: called.map(({ op }) => op).sort(),
     scopes: [...new Set(called.flatMap(({ scopes }) => scopes))].sort(),
     code: script.code,

@@ -38,6 +38,7 @@ export interface RunResult {
   readonly left?: readonly Effect[];
   /** The question about the plan that a person has to answer before it goes on. */
   readonly asks?: ApprovalRequest;
+  readonly waitsAs?: AskingCall["waitsAs"];
   readonly problem?: Problem;
 }
 
@@ -62,8 +63,8 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
     if (refused) return { performance, problem: refused };
     if (!calls.dry) return { performance, script: plan.script, left: leftOf(approved, calls.effects) };
     plan = await savePlan(approved, calls, context);
-    if (calls.dry === "requested" || calls.dry === "destructive") return { performance, plan };
-    if (!whyAsk(plan, context) || round === MOST_ROUNDS)
+    if (calls.dry === "requested") return { performance, plan };
+    if (!firstAsking(plan, context) || round === MOST_ROUNDS)
       return { performance, plan, problem: differs(calls, plan) };
     const answer = await approve(plan, context);
     if (!("script" in answer)) return { performance, plan, ...answer };
@@ -94,27 +95,31 @@ async function approve(
   plan: Plan,
   context: OperationContext,
 ): Promise<Plan | AskingCall | { readonly problem: Problem }> {
-  const why = plan.approvedBy === undefined ? whyAsk(plan, context) : undefined;
-  if (!why) return plan;
-  const question = planQuestion(plan, { ...askerOf(context), why });
+  const asking = plan.approvedBy === undefined ? firstAsking(plan, context) : undefined;
+  if (!asking) return plan;
+  const { why, steeredBy } = asking;
+  const question = planQuestion(plan, { ...askerOf(context), why, ...(steeredBy && { steeredBy }) });
   try {
     const approval = await approvalOf(question, context);
-    if (!approval) return { asks: question };
+    if (!approval) {
+      const { waiting, asksLater } = context;
+      return { asks: question, waitsAs: asksLater ? undefined : await waiting?.add(question) };
+    }
     return await keep(plan, { at: "approved", hash: plan.hash, by: approval.approvedBy }, context);
   } catch (error) {
     return { problem: toOperationProblem(error, question.op) };
   }
 }
 
-/** Why a person has to approve the remaining effects; undefined if none needs an approval. */
-function whyAsk(
+/** The question about the first of the remaining effects that needs an approval; undefined if none does. */
+function firstAsking(
   { planned = [], begun }: Plan,
   { view, policy }: OperationContext,
-): ApprovalRequest["why"] | undefined {
+): ApprovalRequest | undefined {
   for (const { op, args } of planned.slice(begun)) {
     const entry = view.find(op);
     const decision = entry && decideCall(entry, view.principal, { args, dryRun: false }, policy);
-    if (decision?.do === "ask") return decision.question.why;
+    if (decision?.do === "ask") return decision.question;
   }
   return undefined;
 }
@@ -189,8 +194,8 @@ export async function perform(
   if (outer.request.signal.aborted) cancel();
   else outer.request.signal.addEventListener("abort", cancel, { once: true });
   const request = { ...withListener(outer.request), signal };
-  // The face asks about the plan, not in the middle of it.
-  const context: OperationContext = { ...outer, asksLater: false, request };
+  // The person is asked about the plan, not in the middle of it.
+  const context: OperationContext = { ...outer, asksLater: false, waiting: undefined, request };
   const calls = new ScriptCalls(plan, dryRun, context);
   const running = new Set<Promise<void>>();
   let refused: Problem | undefined;

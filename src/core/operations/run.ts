@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { formatMessage, type MessageTemplate, type ToolNames } from "../../base/problems/format-message.ts";
 import { Problem, problem } from "../../base/problems/problem.ts";
-import { UNAPPROVED_PLAN } from "../../base/problems/script-problems.ts";
+import { UNAPPROVED_PLAN, WAITING_PLAN } from "../../base/problems/script-problems.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { toContentText } from "../answers/content-text.ts";
+import type { ApprovalRequest, AskingCall } from "../calls/decide-call.ts";
+import { approvalFills } from "../calls/make-call.ts";
 import {
   type AnswerLimits,
   argsSchema,
@@ -89,7 +91,7 @@ export const run = defineOperation({
   name: "run",
   title: "Run a script",
   purpose:
-    "Runs JavaScript or TypeScript over the tools: many calls in one, and only what you return or log is shown. In it: await tools.<op>(args), call(address, args), get(address), ask(query), help(path), log(value), sleep(ms). dry_run: true lists what it would change as a plan, which plan then performs. Destructive calls always make a plan first, unless dry_run is false.",
+    "Runs JavaScript or TypeScript over the tools: many calls in one, and only what you return or log is shown. In it: await tools.<op>(args), call(address, args), get(address), ask(query), help(path), log(value), sleep(ms). dry_run: true lists what it would change as a plan, which plan then performs. A person is asked before a destructive call runs.",
   introduction: "runs a script over many tools",
   names: { lanes: "run", code: "run" },
   readOnly: false,
@@ -126,8 +128,10 @@ async function runAll(
   const unreadable = returned.ok
     ? undefined
     : problem("RESULT_INVALID", { name: "The script", reason: returned.reason });
-  const unanswered =
-    result.asks && new Problem("APPROVAL_REQUIRED", { name: result.asks.op }, {}, UNAPPROVED_PLAN);
+  const { asks } = result;
+  // Where nobody can be asked, a script that would destroy ran dry, as a single call does.
+  const isShown = asks?.why === "destroys" && dryRun === undefined && plan === undefined;
+  const unanswered = asks && !isShown ? unapproved(asks, result.waitsAs) : undefined;
   const own = refused ?? unanswered ?? unreadable;
   const failed = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
   // An error of the script may quote what it has read.
@@ -143,8 +147,13 @@ async function runAll(
   };
 }
 
+function unapproved(asks: ApprovalRequest, waitsAs: string | undefined): Problem {
+  const row = waitsAs === undefined ? UNAPPROVED_PLAN : WAITING_PLAN;
+  return new Problem("APPROVAL_REQUIRED", approvalFills(asks, waitsAs), {}, row);
+}
+
 function show(
-  { performance, plan, failure, effects, notDone, value, mayWrite, keeping }: Ran,
+  { performance, plan, failure, effects, notDone, value, mayWrite, keeping, asks, waitsAs }: Ran,
   limits: AnswerLimits,
 ): RunOutput {
   const room = { ...limits, words: { run: "run", ...limits.words } };
@@ -165,7 +174,7 @@ function show(
     ...showLogs(outcome?.logs ?? [], room, from),
     effects: [...effects],
     ...(notDone.length > 0 && { notDone: [...notDone] }),
-    ...(plan && toPlanNote(plan, performing(mayWrite, failure), room.words)),
+    ...(plan && toPlanNote(plan, performing(mayWrite, failure, asks && { asks, waitsAs }), room.words)),
     ...(calls?.dry && { dryRun: true }),
     ...(keeping && "kept" in keeping && keeping),
     calls: calls?.requests ?? 0,
@@ -189,12 +198,23 @@ function showsNothing(performance: Performance | undefined): boolean {
 
 function toPlanNote({ handle, hash }: Plan, saying: MessageTemplate, words: ToolNames) {
   if (!handle) return {};
-  return { plan: { handle, hash, perform: formatMessage({ ...saying, fills: { handle } }, words) } };
+  const fills = { ...saying.fills, handle };
+  return { plan: { handle, hash, perform: formatMessage({ ...saying, fills }, words) } };
 }
 
 /** How the plan of an answer can be performed. */
-function performing(mayWrite: boolean, failure: FailedOperation | undefined): MessageTemplate {
+function performing(
+  mayWrite: boolean,
+  failure: FailedOperation | undefined,
+  asking: AskingCall | undefined,
+): MessageTemplate {
   if (!mayWrite) return MAY_NOT;
+  if (asking && !failure) {
+    const { next } = asking.waitsAs === undefined ? UNAPPROVED_PLAN : WAITING_PLAN;
+    const fills = approvalFills(asking.asks, asking.waitsAs);
+    const steps = [next].flat().filter((step) => !step.includes("{dry_run}"));
+    return { sentences: [UNAPPROVED_PLAN.sentence, ...steps, "{perform_approved}"], fills };
+  }
   const code = failure?.problem.code;
   return code === "APPROVAL_REQUIRED" || code === "APPROVAL_DECLINED" ? IF_APPROVED : PERFORM;
 }

@@ -7,7 +7,7 @@ import { lazy } from "../../base/util/lazy.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { toPage } from "../answers/page.ts";
 import type { Approve } from "../calls/call-environment.ts";
-import { callHash } from "../calls/decide-call.ts";
+import { type CallPolicy, callHash, whyAsk } from "../calls/decide-call.ts";
 import { type Addressed, resolveAddress } from "../calls/resolve-address.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { reasonsOf } from "../nouns/input-fields.ts";
@@ -24,7 +24,7 @@ import type { Operation, OperationContext } from "./operation.ts";
 import { type Effect, type Ended, type Plan, Recording } from "./plan.ts";
 
 /** Why effects run dry from some point of a script on. */
-export type DryReason = "requested" | "destructive" | "approval" | "differs";
+export type DryReason = "requested" | "approval" | "differs";
 
 export interface PerformedEffect extends Effect {
   readonly number: number;
@@ -62,7 +62,6 @@ export class ScriptCalls {
   requests = 0;
   readonly #effects: Map<number, PerformedEffect> = new Map();
   readonly #plan: Plan;
-  readonly #dryRun: boolean | undefined;
   readonly #context: OperationContext;
   readonly #reading: OperationContext;
   readonly #inSlot: ReturnType<typeof createLimiter>;
@@ -73,7 +72,6 @@ export class ScriptCalls {
 
   constructor(plan: Plan, dryRun: boolean | undefined, context: OperationContext) {
     this.#plan = plan;
-    this.#dryRun = dryRun;
     this.#context = context;
     this.#reading = { ...context, policy: { ...context.policy, reach: "read" } };
     this.#inSlot = createLimiter(context.limits.concurrency);
@@ -130,7 +128,7 @@ export class ScriptCalls {
       const { entry, params } = addressed;
       const isRefused = request.kind === "get" && entry.lane !== "read";
       // An effect is shown and approved with all its arguments, also those in its address.
-      if (isEffect(entry) && !isRefused) {
+      if (isEffect(entry, this.#context.policy) && !isRefused) {
         const args = { ...params, ...request.args } as Effect["args"];
         const effect = { op: entry.op, lane: entry.lane, args, hash: callHash(entry, args) };
         return this.#makeEffect({ ...call, entry, effect });
@@ -164,7 +162,7 @@ export class ScriptCalls {
     const { entry, effect, number, inDoubt } = call;
     if (inDoubt && !isRepeatable(entry)) return this.#leaveUnknown(call);
     const again = inDoubt || takeOut(this.#doubtful, effect.hash);
-    this.dry ??= this.#whyDry(effect, again);
+    if (!again && this.#differs(effect)) this.dry ??= "differs";
     const made = this.dry ? undefined : await this.#performEffect(call, again);
     if (made) return made;
     const dryRun = { args: effect.args, dryRun: true };
@@ -184,10 +182,10 @@ export class ScriptCalls {
     return unknown;
   }
 
-  #whyDry({ hash, lane }: Effect, again: boolean): DryReason | undefined {
+  /** Whether the effect is not the next one of the plan. */
+  #differs({ hash }: Effect): boolean {
     const { planned } = this.#plan;
-    if (planned) return again || planned[this.#expected]?.hash === hash ? undefined : "differs";
-    return lane === "destructive" && this.#dryRun !== false ? "destructive" : undefined;
+    return planned !== undefined && planned[this.#expected]?.hash !== hash;
   }
 
   /** Performs an effect. Returns undefined if a person has to approve it first: then effects run dry from here on. */
@@ -247,8 +245,9 @@ export function takeOut(items: string[], item: string): boolean {
 }
 
 /** Whether a call is listed and approved as one that changes something. */
-function isEffect(entry: Entry): boolean {
-  return entry.kind === "tool" && (entry.lane !== "read" || entry.requiresConfirmation);
+function isEffect(entry: Entry, policy: CallPolicy): boolean {
+  if (entry.kind !== "tool") return false;
+  return entry.lane !== "read" || entry.requiresConfirmation || whyAsk(entry, policy) !== undefined;
 }
 
 /** Whether running it twice does the same as running it once. */

@@ -86,7 +86,7 @@ const READ_CHARS = 1_000_000;
  */
 export function showResult(value: Json, name: string, room: AnswerLimits, from: ResultFrom): ShownResult {
   const shown = fitResult(value, name, room, from);
-  const outside = from.source === undefined ? undefined : checkOutside(bodyText(shown), from.source);
+  const outside = from.source === undefined ? undefined : checkOutside(bodyText(shown), from.source, room);
   return { ...shown, ...(outside && { outside }) };
 }
 

@@ -43,6 +43,8 @@ export interface WorkingMemory {
   readonly read: readonly string[];
   /** Questions about calls that the application was asked to approve, as hashes. */
   readonly asked: readonly string[];
+  /** Servers whose text tried to steer the model. */
+  readonly steeredBy: readonly string[];
   /** Subjects of the conversation, for condensing it. */
   readonly summary?: string;
   /** Tokens that Keyhole put into the conversation, by cause. */
@@ -61,6 +63,7 @@ export const EMPTY_MEMORY: WorkingMemory = {
   results: [],
   read: [],
   asked: [],
+  steeredBy: [],
   tokens: NO_TOKENS,
 };
 
@@ -122,13 +125,19 @@ export function noteAsked(memory: WorkingMemory, marks: readonly string[]): Work
   return fresh.size === 0 ? memory : { ...memory, asked: newest([...memory.asked, ...fresh], MOST_ASKED) };
 }
 
+/** Remembers servers whose text tried to steer the model. */
+export function noteSteering(memory: WorkingMemory, servers: readonly string[]): WorkingMemory {
+  return { ...memory, steeredBy: appendNew(memory.steeredBy, servers) };
+}
+
 export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMemory {
   const others = memory.results.filter(({ handle }) => handle !== result.handle);
   return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
 }
 
 export function bounded(memory: WorkingMemory): WorkingMemory {
-  const { discoveredTools, usedTools, entities, rules, unveiled, results, read, asked, summary } = memory;
+  const { discoveredTools, usedTools, entities, rules, unveiled, results, read, asked } = memory;
+  const { steeredBy, summary } = memory;
   return {
     ...memory,
     discoveredTools: newest(discoveredTools, MOST_NAMES),
@@ -139,6 +148,7 @@ export function bounded(memory: WorkingMemory): WorkingMemory {
     results: newest(results, MOST_RESULTS),
     read: newest(read, MOST_READ),
     asked: newest(asked, MOST_ASKED),
+    steeredBy: newest(steeredBy, MOST_NAMES),
     ...(summary !== undefined && { summary: cutText(summary, SUMMARY_CHARS) }),
   };
 }

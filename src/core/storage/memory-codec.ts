@@ -35,6 +35,7 @@ const storedSchema = z.object({
   results: z.array(z.object({ handle: z.string(), name: z.string(), needs })).readonly(),
   read: names,
   asked: names,
+  steeredBy: names.default([]),
   summary: z.string().exactOptional(),
   tokens: z.record(z.enum(CAUSES), z.number()).readonly(),
 });

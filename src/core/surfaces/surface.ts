@@ -26,14 +26,14 @@ export interface SurfaceOptions {
 interface SurfaceRow {
   /** The tool for each role that this surface has no separate tool for. */
   readonly instead: Readonly<Partial<Record<Role, OperationName>>>;
-  /** The field that carries arguments, and those that ask for a dry run and for none. */
-  readonly fields: Pick<ToolNames, "params" | "dry_run" | "apply">;
+  /** The field that carries arguments, and the one that asks for a dry run. */
+  readonly fields: Pick<ToolNames, "params" | "dry_run">;
   readonly changes?: Readonly<Partial<Record<OperationName, Omit<SurfaceTool, "name" | "operation">>>>;
   /** Operations that are shown only with the option of that name. */
   readonly optional?: Readonly<Partial<Record<OperationName, "toolSearch" | "run">>>;
 }
 
-const DRY_RUN = { dry_run: "dry_run: true", apply: "dry_run: false" };
+const DRY_RUN = { dry_run: "dry_run: true" };
 
 /** The differences between surfaces, apart from tool names. `native` lists the entries themselves. */
 const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
@@ -50,7 +50,7 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
         mayWrite: true,
         lists: ["dryRun"],
         purpose:
-          "Runs tools and loads documents, skills and prompts by address, several at once. Destructive tools run dry unless dry_run is false. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
+          "Runs tools and loads documents, skills and prompts by address, several at once. A person is asked before a destructive tool runs. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
       },
     },
   },
@@ -61,7 +61,7 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
     changes: {
       exec: {
         purpose:
-          "Runs one tool, also those that write; loads documents and reads stored results by their address. Destructive tools run dry unless dry_run is false.",
+          "Runs one tool, also those that write; loads documents and reads stored results by their address. A person is asked before a destructive tool runs.",
       },
     },
   },

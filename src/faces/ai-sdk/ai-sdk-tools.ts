@@ -64,8 +64,6 @@ interface LoopOptions
   readonly policy?: Partial<CallPolicy>;
 }
 
-/** The application is asked about destructive calls. */
-const BY_APPLICATION: Partial<CallPolicy> = { asks: "destructive" };
 /** Shorter ids may occur in a text by chance. */
 const SHORTEST_ID = 4;
 
@@ -107,8 +105,8 @@ export async function createLoopTools(gateway: Gateway, options: LoopOptions): P
   const handle = options.session ?? (await gateway.openSession({ principal }));
   const openSession = () => gateway.session(handle, { principal });
   const session = await openSession();
-  const { approvals: approver = "application", policy = BY_APPLICATION } = options;
-  const call: FaceOptions = { principal, session: handle, ...(approver !== "gateway" && { policy }) };
+  const { approvals: approver = "application", policy } = options;
+  const call: FaceOptions = { principal, session: handle, ...(policy && { policy }) };
   const application = () => createSdkApprovals(gateway, call, openSession);
   const byName = { application, gateway: () => undefined };
   const approvals = typeof approver === "string" ? byName[approver]() : approver;

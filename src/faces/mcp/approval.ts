@@ -71,10 +71,15 @@ export function toQuestion(
   const pages = pagesOf(question);
   const op = visible(question.op);
   const [server, ...tool] = question.op.split(".");
-  const message =
+  const asked =
     pages.length === 0
       ? `Run ${op} with ${visible(JSON.stringify(question.args))}?`
       : `Run ${op} with exactly what the ${pages.length} parts showed?`;
+  const { steeredBy } = question;
+  const message =
+    steeredBy === undefined
+      ? asked
+      : `Text from ${visible(steeredBy)} in this session tried to steer the model. ${asked}`;
   const parts = pages.map((page, index) => {
     const heading = `Part ${index + 1} of ${pages.length} of ${op}:`;
     return [

@@ -20,17 +20,20 @@ import { ownConfig } from "../open/user-folders.ts";
 import { checkHash, hasTerminal, shortHash } from "../terminal/confirm.ts";
 import { defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { ALL, CONFIG, JSON_OUTPUT, REFRESH } from "../terminal/shared-options.ts";
+import { approveCalls, isCall } from "./approve-calls.ts";
 import { type Survey, surveyServers } from "./survey-servers.ts";
 
 export const approve = defineCommand({
   name: "approve",
   page: "upstreams.md",
-  words: "[SERVER|TOOL|./FOLDER]...",
+  words: "[SERVER|TOOL|./FOLDER|CALL]...",
   about: `Shows what waits for your yes, one screen for each server: what it runs, then its tools, with what each may do,
     its tokens, its description and what changed. You choose for each tool. A rejected tool is not asked about again until
     it changes. A tool of a server reads only if it says so and no word of it writes; your word counts for exactly the
-    definition that you see (--reads, --writes, or r and R on the screen). TOOL shows one definition whole, also one that you have decided about. ./FOLDER shows what Keyhole would
-    use in a folder. Without a terminal everything is printed with a hash, and --hash repeats it.`,
+    definition that you see (--reads, --writes, or r and R on the screen). TOOL shows one definition whole, also one that
+    you have decided about. ./FOLDER shows what Keyhole would use in a folder. CALL shows a call that an agent wants to
+    make, under the name that its answer has (call:k3m9q7), and lets it run once. Without a terminal everything is printed
+    with a hash, and --hash repeats it, but not for calls.`,
   options: {
     config: CONFIG,
     refresh: REFRESH,
@@ -48,9 +51,15 @@ export const approve = defineCommand({
   notes: "Exits with 1 if something still waits or a server could not be listed.",
   run: async ({ words, config, refresh, hash, revoke, reads, writes, all, json }) => {
     const folders = words.filter(isFolder);
-    const names = words.filter((word) => !isFolder(word));
+    const calls = words.filter(isCall);
+    const names = words.filter((word) => !isFolder(word) && !isCall(word));
     for (const folder of folders) await approveFolder(resolve(folder), { hash, revoke });
-    if (folders.length > 0 && names.length === 0) return;
+    if (revoke && calls.length > 0)
+      throw invalid("approve", "--revoke takes no calls; an approved one expires");
+    const isPlain = words.length === 0 && !json && !revoke && hash === undefined;
+    const waiting = isPlain || calls.length > 0 ? await approveCalls(calls) : undefined;
+    if (waiting?.isStopped) return stopped();
+    if (words.length > 0 && names.length === 0) return;
     if (revoke && all === names.length > 0) throw invalid("approve", "--revoke needs SERVER, TOOL or --all");
     if (reads && writes) throw invalid("approve", "--reads and --writes exclude each other");
     const lane = reads ? "read" : writes ? "write" : undefined;
@@ -71,8 +80,9 @@ export const approve = defineCommand({
         isNamed(one, names) || looksSo(one) ? markLane(one, lane ?? one.lane) : one;
       const chosen = choose(survey, listed, names, (one) => isOpen(one) || looksSo(one));
       tellUnreached(survey, listed);
-      if (hasTerminal() && hash === undefined) await askEach(survey, chosen, names, mark);
-      else await approveShown(survey, chosen, mark, hash);
+      const isAnyAsked = (waiting?.asked ?? 0) > 0;
+      if (hasTerminal() && hash === undefined) await askEach(survey, chosen, names, mark, isAnyAsked);
+      else await approveShown(survey, chosen, mark, hash, isAnyAsked);
       tellReworded(survey, listed, names);
     } finally {
       await survey.close();
@@ -165,9 +175,10 @@ async function askEach(
   chosen: readonly ServerApprovals[],
   names: readonly string[],
   mark: MarkEffect,
+  hasAsked: boolean,
 ): Promise<void> {
   const { showApproval } = await import("../../agent/tui/show-approval.ts");
-  let isAnyAsked = false;
+  let isAnyAsked = hasAsked;
   for (const { server, program, definitions } of chosen) {
     let waiting = definitions;
     if (program && !program.isApproved) {
@@ -227,6 +238,7 @@ async function approveShown(
   chosen: readonly ServerApprovals[],
   mark: MarkEffect,
   given: string | undefined,
+  hasAsked: boolean,
 ): Promise<void> {
   const isMarked = (one: DefinitionApproval) => mark(one).lane !== one.lane;
   for (const one of chosen)
@@ -239,7 +251,8 @@ async function approveShown(
   );
   const definitions = changing.map(mark);
   if (programs.length + open.length === 0) {
-    if (chosen.every((one) => one.definitions.length === 0)) console.log("Nothing waits for approval.");
+    if (!hasAsked && chosen.every((one) => one.definitions.length === 0))
+      console.log("Nothing waits for approval.");
     return;
   }
   const hash = contentHash([

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { issueReason } from "../../base/json-schema/zod-mistakes.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
-import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf, listOf, type PlainObject } from "../../base/util/plain-object.ts";
 import type { EntryStatus, Lane } from "../../core/nouns/entry.ts";
 import { DOES } from "../../core/nouns/entry.ts";
 import type { Directory } from "../../core/operations/describe-directory.ts";
@@ -38,7 +38,7 @@ const SHARED = {
   json: { help: "print the whole answer as JSON" },
 } as const;
 
-type OperationFlags = CommandInput<typeof SHARED> & { readonly apply?: boolean };
+type OperationFlags = CommandInput<typeof SHARED>;
 /** The command line of an operation: its flags, and the fields of the operation by name. */
 type OperationLine = OperationFlags & { readonly [field: string]: unknown };
 type CommandOperation = Pick<
@@ -48,7 +48,9 @@ type CommandOperation = Pick<
 
 /** A tool ran dry, and nobody had asked for that. */
 const RAN_DRY = 3;
-const APPLY = { help: "let tools that destroy take effect, instead of a dry run" } as const;
+
+/** The operations that run writing tools. */
+const RUNS_TOOLS: readonly OperationName[] = ["exec", "batch", "run"];
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
 export function operationCommand(name: OperationName): Command {
@@ -60,7 +62,7 @@ export function operationCommand(name: OperationName): Command {
     usage: command.usage,
     about: `${title}. ${VALUES}`,
     fields,
-    applies: APPLIES.includes(name),
+    runsTools: RUNS_TOOLS.includes(name),
     run: (input) => operate(name, toInput(operation, fields, input), input),
   });
 }
@@ -77,7 +79,7 @@ export function showCommand(): Command {
     about: `Describes a server, a group of tools or one tool; without PATH, everything there is. Loads a document, a skill, a prompt with
       its values, or a stored result. ${VALUES}`,
     fields,
-    applies: false,
+    runsTools: false,
     run: (input) => {
       const isLoaded = LOADED.test(input.words[0] ?? "");
       const name = isLoaded ? "get" : "help";
@@ -94,11 +96,11 @@ interface OperationCommand {
   readonly about: string;
   readonly fields: readonly OperationField[];
   /** Whether it runs tools that write. */
-  readonly applies: boolean;
+  readonly runsTools: boolean;
   run(input: OperationLine): Promise<void>;
 }
 
-function defineOperationCommand({ name, usage, about, fields, applies, run }: OperationCommand): Command {
+function defineOperationCommand({ name, usage, about, fields, runsTools, run }: OperationCommand): Command {
   const defined = defineCommand({
     name,
     words: "[WORD]...",
@@ -106,10 +108,9 @@ function defineOperationCommand({ name, usage, about, fields, applies, run }: Op
     about,
     options: {
       ...Object.fromEntries(fields.map((field) => [field.option, field.about])),
-      ...(applies && { apply: APPLY }),
       ...SHARED,
     },
-    notes: applies
+    notes: runsTools
       ? `Exits with 1 if the answer is an error, and with ${RAN_DRY} if a tool ran dry although --dry-run was not given.`
       : "Exits with 1 if the answer is an error.",
     run: (input) => run(input as never),
@@ -121,8 +122,7 @@ function operationOf(name: OperationName): CommandOperation {
   return OPERATIONS[name] as unknown as CommandOperation;
 }
 
-async function operate(name: OperationName, fields: object, options: OperationFlags): Promise<void> {
-  const input = options.apply ? applied(name, fields) : fields;
+async function operate(name: OperationName, input: object, options: OperationFlags): Promise<void> {
   const operator = await open(options);
   try {
     const answer = await operator.call(name, input);
@@ -130,11 +130,7 @@ async function operate(name: OperationName, fields: object, options: OperationFl
     if (name === "ask" && !operator.isRemote && hasFailedServers(answer))
       console.error(`${suggestCommand(["doctor"], options.config)} says what to correct.`);
     if (!answer.ok) process.exitCode = 1;
-    else if (ranDryUnasked(input, answer.data)) {
-      process.exitCode = RAN_DRY;
-      // A gateway elsewhere speaks of its own fields.
-      if (operator.isRemote) console.error("On the command line, --apply is dry_run: false.");
-    }
+    else if (ranDryUnasked(input, answer.data)) process.exitCode = RAN_DRY;
   } finally {
     await operator.close();
   }
@@ -150,20 +146,6 @@ async function open(options: OperationFlags): Promise<Operator> {
   const { openRunning } = await import("../daemon/terminal-calls.ts");
   const local = { ...options, isAsked: hasTerminal() };
   return (await openRunning(local)) ?? (await import("../open/open-local.ts")).openLocal(local);
-}
-
-/** The operations that run writing tools. */
-const APPLIES: readonly OperationName[] = ["exec", "batch", "run"];
-
-/** The input with `dryRun: false` wherever it does not say otherwise. */
-function applied(name: OperationName, input: object): object {
-  if (fieldsOf(input).dryRun === true)
-    throw invalid(operationOf(name).command.name ?? name, "give either --dry-run or --apply");
-  const requests = listOf(fieldsOf(input).requests).map((request) => {
-    const { exec } = fieldsOf(request);
-    return isPlainObject(exec) ? { ...fieldsOf(request), exec: { dryRun: false, ...exec } } : request;
-  });
-  return name === "batch" ? { ...input, requests } : { ...input, dryRun: false };
 }
 
 /** Whether a call of the answer ran dry although the input does not ask for a dry run. */

@@ -5,8 +5,8 @@ import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
-import type { Entry, ToolEntry } from "../../core/nouns/entry.ts";
-import { DOES } from "../../core/nouns/entry.ts";
+import { whyAsk } from "../../core/calls/decide-call.ts";
+import { type AskBefore, DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
@@ -30,7 +30,7 @@ export const servers = defineCommand({
   words: "[NAME]",
   about: `Shows the clients that are connected, the daemon that serves them, the agents, and every server with its
     state, tools and tokens, and what to type where one waits. With NAME, shows one server: what it runs, and each tool
-    with the name that calls it, what it does and its tokens. Starts only servers that you have approved, and only if
+    with the name that calls it, what it does, whether its calls ask you first, and its tokens. Starts only servers that you have approved, and only if
     their listing is older than a day.`,
   options: { config: CONFIG, json: JSON_OUTPUT },
   run: async ({ words: [name], config, json }) => {
@@ -170,7 +170,9 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
     const entries = (await gateway.view()).entries.filter(
       ({ domain, origin }) => (origin?.source ?? domain) === name,
     );
-    const tools = entries.filter((entry) => entry.kind === "tool").map((entry) => toRow(entry, countTokens));
+    const tools = entries
+      .filter((entry) => entry.kind === "tool")
+      .map((entry) => toRow(entry, options.ask, countTokens));
     const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0);
     const waiting = tools.filter(({ isApproved }) => !isApproved).length;
     const failure = failures.get(server?.id ?? "");
@@ -211,11 +213,16 @@ async function showLimits(server: McpSource): Promise<string[]> {
 
 type ToolRow = ReturnType<typeof toRow>;
 
-function toRow(entry: ToolEntry, countTokens: Parameters<typeof definitionTokens>[1]) {
+function toRow(
+  entry: ToolEntry,
+  ask: AskBefore | undefined,
+  countTokens: Parameters<typeof definitionTokens>[1],
+) {
   return {
     name: String(entry.origin?.definition.name ?? entry.name),
     tool: entry.op,
     does: DOES[entry.lane],
+    asks: whyAsk(entry, { asks: ask ?? "never", ...(ask && { byDefault: ask }) }) !== undefined,
     tokens: definitionTokens(entry, countTokens),
     isApproved: entry.status?.state !== "quarantined",
   };
@@ -225,10 +232,10 @@ function toRow(entry: ToolEntry, countTokens: Parameters<typeof definitionTokens
 function toolLines(tools: readonly ToolRow[]): string[] {
   // If all wait, the first line says so.
   const isMarked = tools.some(({ isApproved }) => isApproved);
-  const rows = tools.map(({ name, tool, does, tokens, isApproved }) => [
+  const rows = tools.map(({ name, tool, does, asks, tokens, isApproved }) => [
     name,
     `→ ${tool}`,
-    does,
+    asks ? `${does}, asks` : does,
     `${tokens} tokens${isApproved || !isMarked ? "" : ", waits for approval"}`,
   ]);
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));

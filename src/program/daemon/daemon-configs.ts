@@ -25,7 +25,7 @@ import type { ServeRequest } from "./handshake.ts";
 /** A client of a config, and the way to make it open the config again. */
 interface Member {
   readonly request: ServeRequest;
-  readonly settings: Pick<Settings, "audit" | "learning">;
+  readonly settings: Pick<Settings, "audit" | "learning" | "askAfterInjection">;
   /** The files of the commands of its servers, which its PATH decides. */
   readonly programs: readonly (string | undefined)[];
   reconnect(): void;
@@ -72,10 +72,10 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       throw problem("DAEMON_FAILED", {
         reason: "the client's telemetry or logging differs from the daemon's, and a process has only one",
       });
-    const { audit, learning, mcpServers } = settings;
+    const { audit, learning, askAfterInjection, mcpServers } = settings;
     const member: Member = {
       request,
-      settings: { audit, learning },
+      settings: { audit, learning, askAfterInjection },
       programs: Object.values(mcpServers).map((server) =>
         findCommand(String(field(server, "command") ?? ""), env.PATH ?? "", workspaceOf(named)),
       ),

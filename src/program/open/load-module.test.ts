@@ -14,6 +14,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   missingScope: '"ACCESS_DENIED"',
   approve: "() => true",
   ask: '"writes"',
+  askAfterInjection: "askAfterInjection",
   limits: "{ sessionTokens: 9 }",
   learning: "false",
   index: '{ kind: "index" }',

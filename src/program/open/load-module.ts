@@ -15,6 +15,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   missingScope: true,
   approve: true,
   ask: true,
+  askAfterInjection: true,
   limits: true,
   learning: true,
   index: true,

@@ -4,6 +4,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { SURFACES, type Surface } from "../../core/surfaces/surface-names.ts";
 import { createGateway } from "../../gateway/create-gateway.ts";
+import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { SourceStatus } from "../../gateway/start/followed-source.ts";
 import type { Profile } from "../../sources/mcp/config/overrides.ts";
@@ -11,7 +12,7 @@ import { checkNames, invalid } from "../terminal/define-command.ts";
 import { withProgress } from "../terminal/with-progress.ts";
 import { openFilledConfig } from "./open-config.ts";
 import type { Settings } from "./settings-schema.ts";
-import { closeAudit, openAudit, openIndex, openLearning } from "./stores.ts";
+import { closeAudit, openAudit, openIndex, openLearning, openWaitingCalls } from "./stores.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 interface GatewayRequest {
@@ -21,7 +22,7 @@ interface GatewayRequest {
    * The settings in effect. Without them the gateway only looks at definitions: it learns nothing, keeps no index and
    * offers no recipes.
    */
-  readonly settings?: Pick<Settings, "audit" | "learning">;
+  readonly settings?: Pick<Settings, "audit" | "learning" | "askAfterInjection">;
   /** The config and profile, which the kept search index belongs to. */
   readonly config?: string | undefined;
   readonly profileName?: string | undefined;
@@ -47,6 +48,7 @@ export function openGateway(request: GatewayRequest) {
           cacheDirectory: cacheFolder(),
           index: openIndex([resolve(config ?? ""), profileName ?? "", ...(isAgent ? ["agent"] : [])]),
           learning: openLearning(settings.learning),
+          askAfterInjection: settings.askAfterInjection,
           ...(recipes !== undefined && !isForMany && { recipes }),
         }
       : { learning: false }),
@@ -54,6 +56,7 @@ export function openGateway(request: GatewayRequest) {
     ...options,
     principal: principalOf(request),
   });
+  if (settings) faceApiOf(gateway).keepQuestions(openWaitingCalls());
   return {
     gateway,
     /** Closes the gateway and writes the rest of the audit log. */

@@ -40,15 +40,15 @@ const WORDS: ToolNames = {
   run: "keyhole script",
   params: "name=value",
   dry_run: "--dry-run",
-  apply: "--apply",
-  allow_write: "Add --allow-write to allow it; a tool that destroys also needs --apply.",
+  allow_write: "Add --allow-write to allow it.",
   // The plan ends with the command, so the script runs again.
-  perform_plan: "To perform these effects, call {run} again with --apply.",
-  perform_approved:
-    "To perform these effects, call {run} again with --apply in a terminal, where you are asked.",
+  perform_plan: "To perform these effects, call {run} again without --dry-run.",
+  perform_approved: "Then call {run} again.",
+  approve_call:
+    "Type keyhole approve {call} in a terminal: it shows exactly this and lets it run once. In a terminal this command asks by itself.",
 };
 const IN_TERMINAL = "Run it in a terminal, where you are asked.";
-const OR_UNASKED = "With --allow-write only tools that insist on a confirmation ask.";
+const OR_UNASKED = "With --allow-write only tools that destroy or insist on a confirmation ask.";
 
 /** One call of a person at a terminal. */
 export interface TerminalCall extends Pick<LocalOptions, "allowWrite" | "isAsked"> {
@@ -97,7 +97,7 @@ export async function callForPerson(
       ...options,
       words: { ...WORDS, find_approver: allowWrite ? IN_TERMINAL : `${IN_TERMINAL} ${OR_UNASKED}` },
       approve: isAsked ? approve : () => false,
-      policy: { asks: allowWrite ? "confirmed" : "writes" },
+      policy: { asks: allowWrite ? "never" : "writes" },
       // Servers have had their time.
       startingMs: 0,
       // The command ends with the call, and its session with it: nobody could read on.

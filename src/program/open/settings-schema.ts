@@ -111,6 +111,11 @@ export const settingsFileSchema = z
       .describe(
         "ask: every change of an approved definition waits for you; wording-ok: changed descriptions stay in use",
       ),
+    askAfterInjection: z
+      .boolean()
+      .describe(
+        "Asks you before a call that writes if text of another server, earlier in the session, reads like instructions (default: true)",
+      ),
     hooks: z
       .array(
         z.strictObject({
@@ -172,6 +177,8 @@ export type Settings = {
   readonly hooks: SettingsSection<"hooks">;
   /** Absent: `ask`, and the person may still be offered the choice. */
   readonly changes?: SettingsSection<"changes">;
+  /** Absent: true. */
+  readonly askAfterInjection?: boolean;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
 };

@@ -6,6 +6,7 @@ import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { createWaitingCalls, type WaitingCalls } from "../../core/access/waiting-calls.ts";
 import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
 import type { AuditOptions } from "../../core/calls/auditor.ts";
@@ -23,6 +24,11 @@ type RecordedDecision = Extract<AuditEvent, { what: string }>;
 
 export function openPins(): Pins {
   return createPinsOver(openPersonGrants("definition"));
+}
+
+/** Opens the calls that wait for the person, which all commands share. */
+export function openWaitingCalls(): WaitingCalls {
+  return createWaitingCalls(openPersonGrants("call"));
 }
 
 export function openTokens() {

@@ -46,7 +46,7 @@ export function toDomain(
   // A server without a description is described by the tools that the reader may see.
   const text = description ?? summary ?? "";
   const { aliases } = options.config;
-  const ask = stricterAsk(options.ask, options.config.ask);
+  const { ask = options.config.ask } = options;
   return {
     name: label,
     ...(aliases && { aliases }),
@@ -54,7 +54,7 @@ export function toDomain(
     scopes,
     rules: [],
     ...(readBeforeWrite && { readBeforeWrite }),
-    ...(ask !== "confirmed" && { ask }),
+    ...(ask && { ask: stricterAsk(ask, options.config.ask) }),
   };
 }
 

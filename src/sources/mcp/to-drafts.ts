@@ -14,7 +14,6 @@ import { uniqueName } from "../../base/util/unique-name.ts";
 import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import {
-  ASKS,
   type EntryDraft,
   type LazyDraft,
   type Presentation,
@@ -84,21 +83,20 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
   const { label, timeoutMs } = options;
   const { name, description, hidden } = overrideOf(tool.name, options);
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
-  const asks = askFor(tool.name, options.askTools);
+  const ask = askFor(tool.name, options.askTools);
   // Drops the output schema, which the SDK would compile.
   const { outputSchema: _, ...toolDefinition } = tool;
   return {
     kind: "tool",
     ...common(tool, route, options),
-    ...(asks === "never" && { ask: ASKS[0] }),
-    ...(asks === "writes" && { ask: asks }),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(hidden && { visibility: "hidden" }),
+    ...(ask && { ask }),
     lane: laneOverride(tool.name, options) ?? laneOfTool(tool),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
-    requiresConfirmation: asks === "always",
+    requiresConfirmation: false,
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
     call: (args, context) =>

@@ -163,7 +163,7 @@ export interface WaitingCall {
   readonly id: string;
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly why: "confirmation" | "destroys" | "writes" | "permission";
+  readonly why: "confirmation" | "destroys" | "writes" | "steered" | "permission";
   readonly principal: string;
   readonly askedAt: number;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { readPart } from "../../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../../base/problems/problem.ts";
 import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
+import { ASKS } from "../../../core/nouns/entry.ts";
 import { FIELD_ALIASES, invalid, isSwitchedOff, nameList, toolAsks } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);
@@ -69,6 +70,7 @@ const serverRulesSchema = z.strictObject({
     .describe("Whether you are asked before a call of these tools, in place of the server's entry"),
   timeoutMs: z.int().positive().optional().describe("Time limit for one call, in milliseconds"),
   aliases: nameList.optional().describe("Further names of the server, in addresses and searches"),
+  ask: z.enum(ASKS).optional().describe("The calls of its tools that ask you first"),
 });
 
 const served = {
@@ -224,7 +226,7 @@ export function askFor(tool: string, askTools: ToolAsks = {}): ToolAsks[string] 
 }
 
 function strictestAsk(asks: readonly (ToolAsks[string] | undefined)[]): ToolAsks[string] | undefined {
-  return (["always", "writes", "never"] as const).find((ask) => asks.includes(ask));
+  return ASKS.findLast((ask) => asks.includes(ask));
 }
 
 /** Whether a list has a tool, by its name or by a pattern. */

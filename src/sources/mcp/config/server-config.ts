@@ -7,7 +7,7 @@ import { ASKS } from "../../../core/nouns/entry.ts";
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
 export const nameList = z.array(z.string().min(1)).max(10_000);
-export const toolAsks = z.record(z.string().min(1), z.enum(["never", "writes", "always"]));
+export const toolAsks = z.record(z.string().min(1), z.enum(ASKS));
 
 /** How changes of approved definitions are treated: all wait, or those of descriptions alone stay in use. */
 export const CHANGES = ["ask", "wording-ok"] as const;
@@ -25,7 +25,7 @@ const common = {
   excludeTools: nameList.optional(),
   /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
   stateful: z.boolean().optional(),
-  /** The tools whose calls need a person's approval. */
+  /** The calls of its tools that need a person's approval: `never`, `destructive` (default), `writes` or `always`. */
   ask: z.enum(ASKS).optional(),
   /** The calls of single tools that need a person's approval, by name or pattern. */
   askTools: toolAsks.optional(),

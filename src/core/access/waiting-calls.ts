@@ -1,0 +1,99 @@
+import { contentHash } from "../../base/util/content-hash.ts";
+import type { Approval } from "../nouns/question.ts";
+import type { Grant, Grants } from "./grants.ts";
+
+/** A question about a call, as far as another process needs it. */
+export interface CallQuestion extends Pick<Grant<"call">, "op" | "args" | "hash" | "why" | "steeredBy"> {
+  readonly principal: { readonly id: string };
+}
+
+/** A call that waits for a person, under the name that they type. */
+export interface StoredQuestion extends Grant<"call"> {
+  readonly name: string;
+}
+
+/**
+ * Calls that a person approves in another process than the one that asks, by `keyhole approve CALL`. An approval counts
+ * once, for exactly the call and the principal that asked.
+ */
+export interface WaitingCalls {
+  /** Notes a question. Returns the name to approve it by; undefined if it is too long to be kept. */
+  add(question: CallQuestion): Promise<string | undefined>;
+  /** The person's approval of this question, which is used up; false if there is none. */
+  take(question: CallQuestion): Promise<Approval>;
+  /** The calls that wait, the newest first. */
+  list(): Promise<readonly StoredQuestion[]>;
+  /** Approves the call as it was shown. False if it does not wait any more. */
+  approve(shown: StoredQuestion, by: string): Promise<boolean>;
+}
+
+export const CALL_PREFIX = "call:";
+/** How long a call waits for a person, and how long their approval counts. */
+const WAITING_MS = 60 * 60_000;
+const APPROVED_MS = 10 * 60_000;
+const NAME_CHARS = 6;
+/** More of one principal replace the oldest. */
+const MOST_OF_PRINCIPAL = 32;
+/** A person reads the arguments whole. */
+const MOST_CHARS = 64 * 1024;
+
+export function createWaitingCalls(grants: Grants<"call">, now: () => number = Date.now): WaitingCalls {
+  /** The calls that have not expired, as other processes left them. */
+  async function read(): Promise<StoredQuestion[]> {
+    await grants.refresh();
+    const calls = [...grants.entries()].map(([name, call]) => ({ name, ...call }));
+    return calls.filter(({ expiresAt }) => now() < expiresAt);
+  }
+
+  async function add({ principal: { id: principal }, ...asked }: CallQuestion): Promise<string | undefined> {
+    const { op, args, hash, why, steeredBy } = asked;
+    if (JSON.stringify(args).length > MOST_CHARS) return undefined;
+    const name = nameOf(hash, principal);
+    const calls = await read();
+    // A person may approve it at this moment, which must not be overwritten.
+    if (calls.some((call) => call.name === name && call.hash === hash)) return name;
+    const oldest = calls
+      .filter((call) => call.principal === principal)
+      .toSorted(byAge)
+      .slice(MOST_OF_PRINCIPAL - 1);
+    const current = new Set(calls.filter((call) => !oldest.includes(call)).map((call) => call.name));
+    const dropped = [...grants.entries().keys()].filter((key) => !current.has(key));
+    const times = { askedAt: now(), expiresAt: now() + WAITING_MS };
+    const call = { op, args, hash, why, ...(steeredBy && { steeredBy }), principal, ...times };
+    await grants.change(new Map([...dropped.map((key) => [key, undefined] as const), [name, call]]));
+    return name;
+  }
+
+  async function take({ hash, principal: { id: principal } }: CallQuestion): Promise<Approval> {
+    const name = nameOf(hash, principal);
+    const call = (await read()).find((one) => one.name === name);
+    if (call?.approvedBy === undefined || call.hash !== hash || call.principal !== principal) return false;
+    // Of several processes that take it at once, one removes the record.
+    if ((await grants.change(new Map([[name, undefined]]))) === 0) return false;
+    return { by: call.approvedBy };
+  }
+
+  return {
+    // A store that cannot be used now, which it tells of itself, has no approvals.
+    add: (question) => add(question).catch(() => undefined),
+    take: (question) => take(question).catch(() => false),
+    list: async () => (await read()).filter(({ approvedBy }) => approvedBy === undefined).toSorted(byAge),
+    approve: async ({ name, ...shown }, approvedBy) => {
+      const call = (await read()).find((one) => one.name === name);
+      if (!call || call.approvedBy !== undefined) return false;
+      if (call.hash !== shown.hash || call.principal !== shown.principal) return false;
+      const approved = { ...shown, approvedBy, expiresAt: now() + APPROVED_MS };
+      return (await grants.change(new Map([[name, approved]]))) > 0;
+    },
+  };
+}
+
+/** The same call of the same principal has one name, however often it is asked about. */
+function nameOf(hash: string, principal: string): string {
+  const digits = contentHash([hash, principal]).slice(0, 12);
+  return CALL_PREFIX + Number.parseInt(digits, 16).toString(36).padStart(NAME_CHARS, "0").slice(-NAME_CHARS);
+}
+
+function byAge(one: StoredQuestion, other: StoredQuestion): number {
+  return other.askedAt - one.askedAt;
+}
