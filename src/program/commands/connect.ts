@@ -201,7 +201,12 @@ async function connectionLines(plan: ConnectionPlan, home: string): Promise<stri
   ];
 }
 
-const ASKING = { always: "asks    ", writes: "asks if it writes", never: "never asks" } as const;
+const ASKING = {
+  always: "asks    ",
+  writes: "asks if it writes",
+  destructive: "asks if it destroys",
+  never: "never asks",
+} as const;
 
 function unsetNote({ title, variables }: Client, name: string): string {
   const keep = `keyhole secrets set ${name} keeps it, and \${secret:${name}} refers to it`;

@@ -13,12 +13,7 @@ import { cutText } from "../../base/util/cut-text.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
 import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import {
-  type EntryDraft,
-  type LazyDraft,
-  type Presentation,
-  type ReadableEntry,
-} from "../../core/nouns/entry.ts";
+import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
 import { callTask, needsTask } from "./call-task.ts";
 import { askFor } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
