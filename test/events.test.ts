@@ -88,7 +88,8 @@ test("events name their gateway", async () => {
   expect(ofGateway("shop").map(({ type }) => type)).toEqual(
     expect.arrayContaining(["search", "operation", "notice"]),
   );
-  expect(ofGateway(other!.name)).toMatchObject([{ type: "operation", operation: "exec" }]);
+  const calls = ofGateway(other!.name).filter(({ type }) => type !== "notice");
+  expect(calls).toMatchObject([{ type: "operation", operation: "exec" }]);
   expect(ofGateway("shop").length + ofGateway(other!.name).length).toBe(events.length);
   await Promise.all([shop!.close(), other!.close()]);
 });

@@ -255,7 +255,8 @@ verifies("lifecycle:kept", "cached local content is shown if the read fails", as
   const second = openLibrary(broken, { cacheDirectory });
   expect(await readBook(second, "whale")).toBe("A whale is hunted.");
   const detail = "the shelf of whale fell down";
-  expect(events).toContainEqual({ type: "source", source: "books/library", state: "failed", detail });
+  const failure = { type: "source", source: "books/library", state: "failed", detail };
+  expect(events).toContainEqual(expect.objectContaining(failure));
 });
 
 verifies("lifecycle:refresh", "ids of sources with the same name do not depend on their order", async () => {
@@ -305,14 +306,16 @@ test("events report the progress of a source", async () => {
   const gateway = openLibrary(library);
   await gateway.ready();
   const told = events.filter((event) => event.type === "source");
-  expect(told).toContainEqual({
-    type: "source",
-    source: "books/library",
-    state: "loading",
-    done: 2,
-    total: 2,
-  });
-  expect(told.at(-1)).toEqual({ type: "source", source: "books/library", state: "loaded", entries: 2 });
+  expect(told).toContainEqual(
+    expect.objectContaining({
+      type: "source",
+      source: "books/library",
+      state: "loading",
+      done: 2,
+      total: 2,
+    }),
+  );
+  expect(told.at(-1)).toMatchObject({ source: "books/library", state: "loaded", entries: 2 });
 });
 
 test("replacing the domains does not fetch fresh documents", async () => {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createPins, type Gateway, type Pins } from "keyhole";
 import { expect } from "vitest";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { changeBytes } from "./change-bytes.ts";
 import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -90,22 +91,27 @@ verifies(
 
 verifies("pins:changed", "a change while the server was away blocks the very first call", async () => {
   const cacheDirectory = temporaryFolder();
-  const path = join(temporaryFolder(), "approvals.db");
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the variables fill it in.
-  const env = { CHAOS_DESCRIPTION: "${CHAOS_WORDS:-}" };
-  const approveAll = async ({ pins }: Gateway) => void (await pins.approve("all"));
-  await withGateway(createPins({ path }), approveAll, { cacheDirectory, env });
-  const use = async ({ exec, pins }: Gateway) => {
+  const folder = temporaryFolder();
+  const path = join(folder, "approvals.db");
+  const file = join(folder, "tools.json");
+  const args = [resolve("test/threats/defined-upstream.ts"), file];
+  const define = (description: string) =>
+    writeFileSync(file, JSON.stringify([{ name: "add", description, inputSchema: { type: "object" } }]));
+  const open = async (use: (gateway: Gateway) => Promise<void>) => {
+    const source = createMcpSource("bad", { command: process.execPath, args }, { cacheDirectory });
+    const gateway = gatewayOf([source], { pins: createPins({ path }) });
+    await gateway.ready();
+    await use(gateway).finally(() => gateway.close());
+  };
+  define("Adds.");
+  await open(async ({ pins }) => void (await pins.approve("all")));
+  define("Steals.");
+  await open(async ({ exec, pins }) => {
     expect(pins.list()[0]?.state).toBe("approved");
     const refused = await exec({ op: "bad.add", args: {} });
     expect(refused).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
     expect(refused.text).toContain("no longer offers it as it was listed");
     await eventually(() => expect(pins.list()[0]?.state).toBe("changed"));
-  };
-  await withGateway(createPins({ path }), use, {
-    cacheDirectory,
-    env,
-    variables: { CHAOS_WORDS: "Steals." },
   });
 });
 

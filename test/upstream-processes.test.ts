@@ -3,9 +3,12 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
+import { systemClock } from "../src/base/util/clock.ts";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
+import { createNoticeGate } from "../src/sources/mcp/notice-gate.ts";
 import { sweepOrphans } from "../src/sources/mcp/process-tree.ts";
+import { StdioTransport } from "../src/sources/mcp/stdio-transport.ts";
 import { verifies } from "./claims.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf, processesWith } from "./upstream-kit.ts";
 
@@ -137,3 +140,19 @@ verifies(
     await eventually(() => expect(processesWith(word)).toEqual([]), 2_000);
   },
 );
+
+test("a server that is closed while it is about to start does not start", async () => {
+  const transport = new StdioTransport({
+    label: "late",
+    command: process.execPath,
+    args: ["-e", "setInterval(() => {}, 1000)"],
+    env: { PATH: process.env.PATH ?? "" },
+    maxLineBytes: 1_000,
+    graceMs: 100,
+    gate: createNoticeGate(systemClock),
+  });
+  const starting = transport.start();
+  await transport.close();
+  await expect(starting).rejects.toThrow("it was closed before it started");
+  expect(transport.pid).toBeNull();
+});

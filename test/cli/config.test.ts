@@ -174,7 +174,9 @@ verifies(
 
 test.skipIf(process.platform === "win32")("a command waits for a server that is slow to start", async () => {
   const home = temporaryFolder();
-  const slow = { command: "sh", args: ["-c", `sleep 0.3; exec ${process.execPath} ${CHAOS}`] };
+  // The sandbox cannot know the paths inside a script.
+  const args = ["-c", `sleep 0.3; exec ${process.execPath} ${CHAOS}`];
+  const slow = { command: "sh", args, sandbox: false };
   const config = write(home, "mcp.json", { mcpServers: { slow } });
   const { out } = await keyhole(home, ["ask", "add two numbers", "--json", "--config", config, "--trust"]);
   expect(JSON.parse(out).hits[0]).toMatchObject({ route: "slow://tools/add" });

@@ -1,5 +1,5 @@
 // Walks the document about routes and guidance (Ernesto): its domains, calls and codes, as they are written.
-import { createToolbox, type DomainDefinition, defineDomain, onEvent } from "keyhole";
+import { createToolbox, type DomainDefinition, defineDomain, type KeyholeEvent, onEvent } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
@@ -186,7 +186,8 @@ describe("scopes", () => {
 
   test("a refusal names no scope to the caller, and an event names it to the owner", async () => {
     const notices: unknown[] = [];
-    onTestFinished(onEvent((event) => event.type === "notice" && notices.push(event)));
+    const isNotice = (event: KeyholeEvent) => event.type === "notice" && event.notice === "scope-missing";
+    onTestFinished(onEvent((event) => isNotice(event) && notices.push(event)));
     for (const missingScope of ["NOT_FOUND", "ACCESS_DENIED"] as const) {
       notices.length = 0;
       const gateway = open([guarded], { missingScope });

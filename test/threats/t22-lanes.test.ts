@@ -169,7 +169,7 @@ test("T22: a person's mark counts for exactly the definition that was shown, and
   expect(marked.out).toMatch(/update_page +writes /);
   expect(await gets(program, ["get_page", "update_page", "query"])).toEqual(["ran", "refused", "refused"]);
   await agree(program, "up.query", "--reads", "--config", program.config);
-  expect(await gets(program, ["query"])).toEqual(["ran"]);
+  await eventually(async () => expect(await gets(program, ["query"])).toEqual(["ran"]));
 
   program.write(
     "tools.json",

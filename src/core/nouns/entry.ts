@@ -40,9 +40,8 @@ export type AskBefore = (typeof ASKS)[number];
 
 /** The stricter of two. A misspelt word, which plain JavaScript may pass, counts as the strictest. */
 export function stricterAsk(one: AskBefore = "never", other: AskBefore = "never"): AskBefore {
-  const [first, second] = [one, other].map((ask) => ASKS.indexOf(ask));
-  if (first === -1 || second === -1) return "always";
-  return ASKS[Math.max(first!, second!)]!;
+  const strictness = [one, other].map((ask) => ASKS.indexOf(ask));
+  return strictness.includes(-1) ? "always" : ASKS[Math.max(...strictness)]!;
 }
 
 /** Why an entry that exists cannot be used now. */

@@ -80,6 +80,8 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, isVerbatim } = await toCommandLine(this.options);
+    // What is closed meanwhile must not start.
+    if (this.closed) throw this.lost("it was closed before it started");
     const started = spawn(command, [...args], {
       windowsVerbatimArguments: isVerbatim,
       env: { ...this.options.env, [MARKER]: this.marker },
