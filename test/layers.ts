@@ -25,7 +25,7 @@ export const ROOMS: readonly Room[] = [
   { name: "core", lines: 16041, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13721,
+    lines: 13725,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {

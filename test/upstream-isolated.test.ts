@@ -28,7 +28,7 @@ function serve(mcpServers: Readonly<Record<string, object>>) {
   const environment = { PATH: process.env.PATH, HOME: home };
   const isolation = { hidden: [join(home, ".keyhole")] };
   const options = { trusted: true, environment, isolation, cwd: folder, limits: PATIENT };
-  return { home, folder, gateway: gatewayOf(fromMcpConfig({ mcpServers }, options)) };
+  return { home, folder, gateway: gatewayOf(fromMcpConfig({ mcpServers }, options), { ask: "never" }) };
 }
 
 verifies("upstream:isolated", "filesystem, memory and everything work in the sandbox", async ({ skip }) => {

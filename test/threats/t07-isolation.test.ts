@@ -266,3 +266,11 @@ test("T7: a named file opens its folder, unless that is a home or private", () =
     "write /top.db",
   ]);
 });
+
+test("T7: a program of the system that an argument names is not opened for writing", () => {
+  const folder = temporaryFolder();
+  const program = { command: "sh", args: [], env: { HOME: folder, PATH: "/bin" }, cwd: folder };
+  const open = ["/usr/bin/env", "/etc/passwd"];
+  const mounts = planMounts(program, { open, hidden: [], network: "all" });
+  expect(mounts.filter(({ path, access }) => access === "write" && /^\/(?:usr|etc)/.test(path))).toEqual([]);
+});

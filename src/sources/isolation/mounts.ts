@@ -131,6 +131,8 @@ function packageFolder(file: string): string {
   return dirname(file);
 }
 
+const SYSTEM = /^\/(?:usr|bin|sbin|lib\w*|etc|opt|boot|dev|proc|sys|nix)\//;
+
 /**
  * A named folder. For a named file its folder, because programs write beside it, unless that is a home or a private
  * place.
@@ -139,6 +141,8 @@ function writable(path: string, isClosed: (path: string) => boolean): string[] {
   if (CODE.test(path)) return [];
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts?.isDirectory()) return [path];
+  // A program that an argument names, such as a browser, is not to be changed.
+  if (SYSTEM.test(realPath(path))) return [];
   const folder = dirname(path);
   if (existsSync(folder) && !isClosed(realPath(folder))) return [folder];
   return facts ? [path] : [];
