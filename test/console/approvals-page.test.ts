@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import { expect, onTestFinished, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { fromMcpConfig } from "../../src/sources/index.ts";

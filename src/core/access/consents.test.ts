@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { changeBytes } from "../../../test/change-bytes.ts";
