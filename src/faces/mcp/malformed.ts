@@ -1,4 +1,8 @@
-import { type JSONRPCMessage, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/server";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 
@@ -29,8 +33,19 @@ export function refusalsOf(message: unknown): JSONRPCMessage[] {
   return refusal(message, ProtocolErrorCode.InvalidRequest, SHAPE);
 }
 
+/** A request that names its revision is never of the older protocol, so the SDK need not look twice. */
+export function claimsRevision(message: unknown): boolean {
+  return Object.hasOwn(fieldsOf(field(field(message, "params"), "_meta")), PROTOCOL_VERSION_META_KEY);
+}
+
+/** Methods that the stateless revision no longer has: it answers that it does not know them. */
+const REMOVED: ReadonlySet<unknown> = new Set([
+  ...["initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"],
+]);
+
 /** The error for a request whose params lack something, or undefined. */
 export function paramsRefusal(message: unknown): JSONRPCMessage | undefined {
+  if (claimsRevision(message) && REMOVED.has(field(message, "method"))) return undefined;
   const wrong = wrongParams(message);
   return wrong === undefined
     ? undefined

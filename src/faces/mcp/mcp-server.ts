@@ -2,13 +2,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import {
   createMcpHandler,
   isLegacyRequest,
-  PROTOCOL_VERSION_META_KEY,
   type Server,
   type ServerEventBus,
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { field, fieldsOf } from "../../base/util/plain-object.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { NativeNames } from "../../core/surfaces/native-tools.ts";
@@ -23,7 +21,7 @@ import { headerMismatch, methodMismatch, readBody } from "./http-messages.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
 import { createLineTransport } from "./line-transport.ts";
 import { createListings, type InstructionsOption } from "./listing.ts";
-import { paramsRefusal } from "./malformed.ts";
+import { claimsRevision, paramsRefusal } from "./malformed.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { fromAuthInfo, type ProtocolRevision, toAuthInfo } from "./request.ts";
 import { createSealedStates } from "./sealed-state.ts";
@@ -191,11 +189,6 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },
   };
-}
-
-/** A request that names its revision is never of the older protocol, so the SDK need not look twice. */
-function claimsRevision(body: unknown): boolean {
-  return Object.hasOwn(fieldsOf(field(field(body, "params"), "_meta")), PROTOCOL_VERSION_META_KEY);
 }
 
 /** Tells open `subscriptions/listen` streams of the changes that their principals can see. */
