@@ -82,6 +82,8 @@ const kept = await gateway.run({
 quote(kept.text);
 assert.ok(kept.kept?.lane === "read");
 quote(readFileSync(join(recipes, kept.kept.file), "utf8"));
+// A person has to agree to what a model keeps: `keyhole approve recipes` asks.
+await gateway.pins.approve("all");
 const found = await gateway.ask({ query: "which tasks are due before a day?" });
 assert.ok(found.hits.some(({ op }) => op === "recipes.late-tasks"));
 const ran = await gateway.exec({ op: "recipes.late-tasks", args: { before: "2026-03-13" } });
