@@ -41,10 +41,10 @@ test("the gateway finds and runs the tools of the workspace", async () => {
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("two\n");
 });
 
-test("delete runs dry by default, and a refusal is one problem with its own code", async () => {
+test("delete runs dry on request, and a refusal is one problem with its own code", async () => {
   const { root, gateway } = setUp();
   writeFileSync(join(root, "a.txt"), "one\n");
-  await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" } });
+  await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dryRun: true });
   expect(existsSync(join(root, "a.txt"))).toBe(true);
   await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dryRun: false });
   expect(existsSync(join(root, "a.txt"))).toBe(false);

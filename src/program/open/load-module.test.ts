@@ -14,7 +14,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   missingScope: '"ACCESS_DENIED"',
   approve: "() => true",
   ask: '"writes"',
-  askAfterInjection: "askAfterInjection",
+  askAfterInjection: "false",
   limits: "{ sessionTokens: 9 }",
   learning: "false",
   index: '{ kind: "index" }',
