@@ -165,7 +165,7 @@ export interface RepeatedSequence extends RepeatedCalls {
   readonly code: string;
 }
 
-/** What a gateway holds, and how well it serves. */
+/** The contents of a gateway, and how well it serves. */
 export interface GatewayReport {
   /** The tools of the catalog as JSON for other programs. */
   readonly registry: Registry;

@@ -68,7 +68,7 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
     const name = nameOf(hash, principal);
     const call = (await read()).find((one) => one.name === name);
     if (call?.approvedBy === undefined || call.hash !== hash || call.principal !== principal) return false;
-    // Of several processes that take it at once, one removes the record.
+    // If several processes take it at once, one of them removes the record.
     if ((await grants.change(new Map([[name, undefined]]))) === 0) return false;
     return { by: call.approvedBy };
   }

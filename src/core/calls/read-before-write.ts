@@ -98,7 +98,7 @@ function toMark(id: string): string {
 /** Warns about a call without the read: before it runs, or after. */
 export function readWarning(entry: Entry, { read }: MissingRead, hasRun: boolean): MessageTemplate {
   const [dont] = (entry.kind === "tool" && entry.policy?.dont) || [];
-  // What was destroyed cannot be read any more.
+  // A destroyed thing cannot be read any more.
   const check = entry.lane === "destructive" ? [] : ["Check what it changed: {op} {args}."];
   return {
     sentences: [

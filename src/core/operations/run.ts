@@ -129,7 +129,7 @@ async function runAll(
     ? undefined
     : problem("RESULT_INVALID", { name: "The script", reason: returned.reason });
   const { asks } = result;
-  // Where nobody can be asked, a script that would destroy ran dry, as a single call does.
+  // A script that would destroy ran dry if nobody could be asked, as a single call does.
   const isShown = asks?.why === "destroys" && dryRun === undefined && plan === undefined;
   const unanswered = asks && !isShown ? unapproved(asks, result.waitsAs) : undefined;
   const own = refused ?? unanswered ?? unreadable;

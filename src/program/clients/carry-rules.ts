@@ -38,7 +38,7 @@ export async function findRules(client: Client, machine: ClientMachine): Promise
   return { rules, unread, hash: contentHash(own.map(({ as, does, but = "" }) => [as, does, but])) };
 }
 
-/** What a client's rules are for one server behind Keyhole. */
+/** The rules of a client for one server behind Keyhole. */
 interface CarriedRules {
   readonly tools: ToolRules;
   /** Sentences about rules that Keyhole cannot keep, or keeps in another way. */

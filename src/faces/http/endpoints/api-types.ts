@@ -120,7 +120,7 @@ export interface WaitingServer {
   /** All definitions that wait, by lane, also those that are not listed. */
   readonly waiting: {
     readonly lanes: Readonly<Partial<Record<Lane, number>>>;
-    /** Of them, those that try to steer a model. A yes to all leaves them out. */
+    /** Those of them that try to steer a model. A yes to all leaves them out. */
     readonly flagged: number;
     /** Names exactly these definitions, for a decision about all of them. */
     readonly digest: string;
@@ -129,7 +129,7 @@ export interface WaitingServer {
   readonly definitions: readonly WaitingDefinition[];
 }
 
-/** What a server runs or reaches, in whole lines, with the hash that a consent names. */
+/** The program or address of a server, in whole lines, with the hash that a consent names. */
 export interface ShownProgram {
   readonly hash: string;
   readonly lines: readonly string[];

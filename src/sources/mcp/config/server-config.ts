@@ -53,7 +53,7 @@ const stdioSchema = z.object({
   /** A file with more variables, as `NAME=value` lines. Those of `env` win. */
   envFile: z.string().min(1).optional(),
   cwd: z.string().min(1).optional(),
-  /** What the process sees and reaches. */
+  /** The files and hosts that the process sees and reaches. */
   sandbox: sandboxSchema.optional(),
   ...common,
 });
