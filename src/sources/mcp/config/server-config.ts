@@ -2,7 +2,7 @@ import { z } from "zod";
 import { readPart } from "../../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../../base/problems/problem.ts";
 import { isPlainObject } from "../../../base/util/plain-object.ts";
-import { ASKS } from "../../../core/nouns/entry.ts";
+import { ASKS } from "../../../core/nouns/question.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
