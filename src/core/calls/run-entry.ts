@@ -92,7 +92,7 @@ async function run(
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
   return {
     value: hideSecrets(json.value),
-    guidance: guidanceSteps(entry, guidance, environment),
+    guidance: await guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
     showUpTo,
     ...(sources.length > 0 && { source: sources.join(", ") }),

@@ -290,7 +290,7 @@ class SqlStorage<V> implements Storage<V> {
   /** Sweeps after much was added, and leaves as much room as may be added until the next time. */
   private async noteAdded(entries: number, size: number): Promise<void> {
     const { all, perOwner } = this.options;
-    if (all === UNBOUNDED) return;
+    if (all.entries === UNBOUNDED.entries) return;
     const spare = {
       entries: Math.ceil(Math.min(SWEEP_EVERY, perOwner.entries / SWEEP_PART)),
       size: Math.floor(perOwner.size / SWEEP_PART),
