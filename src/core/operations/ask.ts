@@ -107,7 +107,15 @@ async function findAll(asked: AskInput, context: OperationContext): Promise<Foun
   const most = input.queries || rankings.length === 1 ? count : PAGE.maxOfNeed;
   const worthy = rankings.map((ranking) => withoutRest(ranking, most));
   const relevant = withAlike(takeTurns(worthy, count), ranked, count);
-  const hits = withRelated(isFree(input, rankings) ? relevant : takeTurns(rankings, count), input, context);
+  // The first hits become tools of the model, so related entries go before weaker matches there.
+  const available =
+    discovers === undefined
+      ? []
+      : withRelated(relevant.slice(0, discovers), { ...input, limit: discovers }, context);
+  const shown = isFree(input, rankings)
+    ? relevant
+    : [...new Set([...available, ...takeTurns(rankings, count)])].slice(0, count);
+  const hits = withRelated(shown, input, context);
   const seemsName = queries.some(isOneWord);
   const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || ranked.length < FEW_HITS);
   return {
@@ -115,10 +123,10 @@ async function findAll(asked: AskInput, context: OperationContext): Promise<Foun
     queries,
     view,
     hits,
-    relevant: new Set(relevant),
+    relevant: new Set([...relevant, ...available]),
     isSure: isFree(input, rankings) && rankings.every(isSure),
     shownBefore: shownBefore(context),
-    rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
+    rules: rulesFor(discovers === undefined ? hits : available, context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: [
       ...stillStarting(input, view),
