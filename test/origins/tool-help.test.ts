@@ -386,5 +386,7 @@ test("the commands surface names tools by op in tool_search, as help and errors 
   expect(misspelt).not.toContain("onto://tools");
   const [op = ""] = /onto\.[\w.]+/.exec(found) ?? [];
   expect((await toolbox.call("tool_exec", { op, args: {} })).text).not.toContain("onto://tools");
-  expect((await gateway.ask({ query: "list the tasks of a project" })).text).toContain("onto://tools/task/list");
+  expect((await gateway.ask({ query: "list the tasks of a project" })).text).toContain(
+    "onto://tools/task/list",
+  );
 });
