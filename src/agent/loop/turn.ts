@@ -122,9 +122,8 @@ export async function createTurn(
   /** The conversation keeps what the model had said. */
   function breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
     if (said !== "") say({ role: "assistant", content: said });
-    if (by !== "abort") throw by.error;
     state.text = said;
-    throw signal.reason;
+    throw by === "abort" ? signal.reason : by.error;
   }
 
   /** A provider that finds the request too long gets it once more, with a summary of the older part. */
