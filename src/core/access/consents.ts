@@ -72,6 +72,7 @@ function showSandbox(sandbox: ServerProcess["sandbox"]): string[] {
   return [
     ...folders.map((folder) => `may use  ${toVisibleLine(folder)}`),
     ...(network === "none" ? ["sandbox  without network"] : []),
+    ...(typeof network === "object" ? [`reaches  ${network.map(toVisibleLine).join(", ")} alone`] : []),
   ];
 }
 

@@ -79,18 +79,19 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { command, args, isVerbatim } = await toCommandLine(this.options);
+    const { command, args, isVerbatim, env, channels, attach } = await toCommandLine(this.options);
     // What is closed meanwhile must not start.
     if (this.closed) throw this.lost("it was closed before it started");
     const started = spawn(command, [...args], {
       windowsVerbatimArguments: isVerbatim,
-      env: { ...this.options.env, [MARKER]: this.marker },
-      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...this.options.env, ...env, [MARKER]: this.marker },
+      stdio: ["pipe", "pipe", "pipe", ...channels],
       detached: true,
       shell: false,
       windowsHide: true,
       cwd: this.options.cwd,
-    });
+    }) as Child;
+    attach(started);
     this.child = started;
     this.pid = started.pid ?? null;
     started.stdout.on("data", (chunk: Buffer) => this.receive(chunk));
@@ -224,9 +225,10 @@ async function toCommandLine({ label, command, args, env, cwd: folder = "", isol
       ? await isolate({ command, args, env, cwd }, isolation)
       : undefined;
   if (isolated) return { ...isolated, isVerbatim: false };
-  if (process.platform !== "win32") return { command, args, isVerbatim: false };
+  const plain = { env: {}, channels: [], attach: () => {} };
+  if (process.platform !== "win32") return { command, args, isVerbatim: false, ...plain };
   const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  return toWindowsCommand(label, command, args, { env, cwd, isFile });
+  return { ...toWindowsCommand(label, command, args, { env, cwd, isFile }), ...plain };
 }
 
 /** Keeps the end of an endless text, up to a size. */

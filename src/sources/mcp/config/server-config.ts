@@ -35,13 +35,17 @@ const common = {
   timeoutMs: z.number().int().positive().optional(),
 };
 
+/** A host: a name, all names below one, or an address (of IPv6 in brackets), and a port. */
+const HOST = /^(?:(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
 /** The limits of a server's process, or false for none. */
 export const sandboxSchema = z.union([
   z.literal(false),
   z.strictObject({
     /** Folders and files that the server may use beside its project. */
     folders: z.array(z.string().min(1)).max(1_000).optional(),
-    network: z.enum(["all", "none"]).optional(),
+    /** `all`, `none`, or a list of hosts: `name`, `*.name`, either with `:port`. */
+    network: z.union([z.enum(["all", "none"]), z.array(z.string().regex(HOST)).min(1).max(1_000)]).optional(),
   }),
 ]);
 
