@@ -21,6 +21,8 @@ export interface ServerProcess {
   readonly envFile?: string;
   /** The limits that the config sets; false if it asks for none. */
   readonly sandbox?: false | SandboxLimits;
+  /** The image of the container that the command starts. */
+  readonly container?: string;
 }
 
 /** The limits that a person sets for the process of a server. */
