@@ -206,7 +206,7 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
 /** The sandbox of a server whose config says nothing of one. */
 async function showLimits(server: McpSource): Promise<string[]> {
   const { runs } = server.program();
-  if ("url" in runs || runs.sandbox === false) return [];
+  if ("url" in runs || runs.sandbox === false || runs.container !== undefined) return [];
   const fault = await isolationFault();
   if (fault !== undefined) return [`sandbox  none on this machine: ${fault}`];
   return ["sandbox  no private files of yours; writes its folder, caches and the paths named above"];
