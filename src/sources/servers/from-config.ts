@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { problem } from "../../base/problems/problem.ts";
 import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { importFrom } from "../../base/util/import-from.ts";
+import { importFrom } from "../../base/util/import-module.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { Domain } from "../../core/nouns/entry.ts";
