@@ -15,7 +15,14 @@ import { createBearerCheck, createOAuthGuard, type OAuthOptions, type TokenFinde
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
 import { generateToken } from "./generate-token.ts";
 import { readBytes, tooLarge, writeResponse } from "./http-messages.ts";
-import { createHttpRoutes, createRouter, type Exchange, type Mount, type Receive, type Webhook } from "./http-routes.ts";
+import {
+  createHttpRoutes,
+  createRouter,
+  type Exchange,
+  type Mount,
+  type Receive,
+  type Webhook,
+} from "./http-routes.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
@@ -103,7 +110,10 @@ export async function listen(
   const limits = createCallerLimits(options.limits);
   const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
-  const running = new Map<ServerResponse, { readonly request: IncomingMessage; readonly isStream: boolean }>();
+  const running = new Map<
+    ServerResponse,
+    { readonly request: IncomingMessage; readonly isStream: boolean }
+  >();
   /** The callers of requests that needed one. */
   const callers = new WeakMap<IncomingMessage, string>();
   let closing = false;

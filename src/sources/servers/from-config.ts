@@ -14,7 +14,7 @@ import type { DriveSourceOptions } from "../content/sources/drive-source.ts";
 import { withoutRules } from "../mcp/config/server-config.ts";
 import { expandVariables, type LaunchVariables } from "../mcp/config/to-launch.ts";
 import type { McpDiagnostics, McpSourceOptions } from "../mcp/follow-upstream.ts";
-import { createMcpSource, eachServer } from "../mcp/mcp-source.ts";
+import { createMcpSource, eachServer, type McpSource } from "../mcp/mcp-source.ts";
 import type { OpenApiOptions } from "../openapi/openapi-source.ts";
 import { FollowedServer, type OpenedServer } from "./followed-server.ts";
 import { FORMATS, type PipelineConfig, type ReadServerConfig, readServerKind } from "./server-kinds.ts";
@@ -27,6 +27,8 @@ export interface ServerSource extends Source {
   readonly isStateful: boolean;
   /** Describes what the server runs, reaches or reads. Starts nothing. */
   program(): ServerProgram;
+  /** The process of an MCP server with its sandbox, see {@link McpSource}. */
+  readonly limits?: McpSource["limits"];
   diagnostics(): Pick<McpDiagnostics, "label" | "status" | "entries" | "stderr" | "warnings">;
 }
 
