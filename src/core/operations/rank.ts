@@ -23,7 +23,7 @@ export interface RankedEntries {
   readonly segmented: boolean;
   /** Entries that cannot be found by meaning yet; absent if that changed nothing. */
   readonly waiting?: number;
-  /** Set if nothing was found and the catalog is written in another script. */
+  /** Set if the query may find more in the language of the catalog. */
   readonly other?: OtherLanguage;
   /** Why each was found, by route, if requested. */
   readonly explanations: ReadonlyMap<string, Explanation>;
@@ -67,7 +67,7 @@ export async function rank(
     ...how,
   });
   const descriptions = view.shown.values().map(({ description }) => description);
-  const other = entries.length > 0 ? undefined : otherLanguage(asked, descriptions);
+  const other = named.length > 0 ? undefined : otherLanguage(asked, descriptions, entries.length > 0);
   const cut = context.discovers === undefined ? {} : { share: CUT.discoveredShare };
   return {
     ...(other && { other }),
