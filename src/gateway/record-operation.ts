@@ -3,8 +3,7 @@ import { contentHash } from "../base/util/content-hash.ts";
 import type { Principal } from "../core/nouns/principal.ts";
 import type { OperationName } from "../core/operations/operations.ts";
 import type { CallSession } from "../core/storage/session-store.ts";
-import { argumentShape, type Publish } from "../core/telemetry/events.ts";
-import { beginSpan, inConversation } from "../core/telemetry/trace-context.ts";
+import { argumentShape, beginSpan, inConversation, type Publish } from "../core/telemetry/events.ts";
 import type { FaceOptions, Observer } from "./face-api.ts";
 
 /** The record of one operation, for its event and for observers. It never has argument values. */

@@ -5,13 +5,14 @@ import { toVisibleText } from "../base/safety/visible-text.ts";
 import { countLongText, loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
 import { addressOf } from "../base/util/address-of.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
-import { missingScopes } from "../core/access/view.ts";
+import { missingScopes, resolveAddress } from "../core/access/view.ts";
 import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import type { Approve, CallServices } from "../core/calls/call-environment.ts";
-import { type CallPolicy, decideCall } from "../core/calls/decide-call.ts";
-import { resolveAddress } from "../core/calls/resolve-address.ts";
-import { type AskBefore, domainOf, type Entry, stricterAsk } from "../core/nouns/entry.ts";
+import { type CallPolicy, decideCall, stricterAsk } from "../core/calls/decide-call.ts";
+import { domainOf, type Entry } from "../core/nouns/entry.ts";
+import { readInput } from "../core/nouns/json-form.ts";
 import type { Principal } from "../core/nouns/principal.ts";
+import type { AskBefore } from "../core/nouns/question.ts";
 import type { AnswerLimits, Outside } from "../core/operations/answer-parts.ts";
 import {
   type ErrorAnswer,
@@ -20,7 +21,6 @@ import {
   toErrorAnswer,
   toOperationProblem,
 } from "../core/operations/error-answer.ts";
-import { readInput } from "../core/operations/json-form.ts";
 import type {
   FailedRead,
   Limits,

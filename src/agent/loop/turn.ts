@@ -8,7 +8,7 @@ import {
   type UserModelMessage,
 } from "ai";
 import { problem } from "../../base/problems/problem.ts";
-import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { newSpan } from "../../core/telemetry/events.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
 import type { Agent, SessionState } from "./agent.ts";
 import { type AgentOutcome, NO_TOKENS, type PromptFile, plus, type SpanContext } from "./agent-event.ts";

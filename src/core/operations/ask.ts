@@ -12,7 +12,7 @@ import { PAGE } from "../../search/ranking/tuning.ts";
 import type { View } from "../access/view.ts";
 import { type Hit, hitLine, ruleId, ruleText, toDiscover } from "../answers/hit.ts";
 import { toAge } from "../answers/to-age.ts";
-import { conversationOf } from "../calls/call-environment.ts";
+import { conversationOf } from "../calls/run-entry.ts";
 import type { Entry, Rule } from "../nouns/entry.ts";
 import { deliverRules, discover } from "../sessions/working-memory.ts";
 import { listNames } from "./describe-directory.ts";

@@ -9,8 +9,7 @@ import { makeFolder } from "../../base/util/make-folder.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
-import { definitionHash } from "../nouns/definition-hash.ts";
-import type { Entry } from "../nouns/entry.ts";
+import { definitionHash, type Entry } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 
 export type ObservedShapes = ReturnType<typeof createObservedShapes>;

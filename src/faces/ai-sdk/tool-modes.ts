@@ -2,7 +2,7 @@ import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai
 import { formatMessage, type ToolNames } from "../../base/problems/format-message.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import type { View } from "../../core/access/view.ts";
-import { blocksOf } from "../../core/answers/blocks.ts";
+import { blocksOf } from "../../core/answers/content.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 import type { AskOutput } from "../../core/operations/fit-ask.ts";
 import { discover, type WorkingMemory } from "../../core/sessions/working-memory.ts";

@@ -7,9 +7,8 @@ import { DOES, type Draft, knownStatus } from "../../core/nouns/entry.ts";
 import type { SourceContent } from "../../core/nouns/source.ts";
 import type { Publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
-import { type Generation, type StartState, WAITS } from "./availability.ts";
+import { type Generation, type StartState, WAITS, withTimeout } from "./availability.ts";
 import { CatalogIndex } from "./catalog-index.ts";
-import { withTimeout } from "./in-flight.ts";
 
 /** New content by source id; null removes a source. */
 export type Changes = Readonly<Record<string, SourceContent | null>>;

@@ -3,7 +3,7 @@ import type { Database, StateTables } from "./database.ts";
 
 /** Migration n takes the tables from version n to n + 1. Never change one that was released; add another. */
 const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
-  ({ counters, gateways, values, records, learning, audit, chains }) => `
+  ({ counters, gateways, values, records, audit, chains }) => `
     create table ${counters} (name text primary key, value bigint not null, secret bytea);
     create table ${gateways} (id text primary key, seen_at timestamptz not null);
     ${storageTable(values)};
@@ -13,7 +13,6 @@ const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
       value text not null,
       primary key (part, key)
     );
-    create table ${learning} (id bigint primary key, gateway text not null, event text not null);
     create table ${chains} (
       chain int generated always as identity primary key,
       gateway text not null,
