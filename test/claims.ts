@@ -242,6 +242,10 @@ export const CLAIMS = {
     "doctor:names-cause": "doctor names the cause and the fix of every seeded fault",
     "cli:no-stack": "every misuse of the command line is answered with a sentence and the way on",
     "config:one-file": "all commands read one config in one way: servers, settings, overrides and profiles",
+    "config:without-code":
+      "folders of Markdown, documents of other systems and APIs are servers of a JSON config, and wait for a consent",
+    "config:playground": "one JSON config without code serves the four systems of the playground",
+    "config:imports": "configs in code and toolsets import keyhole and zod wherever they lie",
     "config:one-broken": "a broken server disables only itself, and fields that are not honoured are told",
     "config:secrets": "secrets and inputs of a config are kept outside it, and missing ones are named",
     "settings:errors": "errors in a settings file name file, line, column and the nearest key",

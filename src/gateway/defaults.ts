@@ -11,8 +11,8 @@ import type { Source } from "../core/nouns/source.ts";
 import type { Limits } from "../core/operations/operation.ts";
 import type { Sandbox } from "../core/sandbox/sandbox.ts";
 import { createExtractor } from "../core/sessions/extractor.ts";
-import { createObservedShapes } from "../core/sessions/observed-shapes.ts";
 import { createIdempotency } from "../core/storage/idempotency.ts";
+import { ObservedShapes } from "../core/storage/observed-shapes.ts";
 import { createPlanStore } from "../core/storage/plan-store.ts";
 import { createResultStore } from "../core/storage/result-store.ts";
 import { createSessionStore } from "../core/storage/session-store.ts";
@@ -73,7 +73,7 @@ export function gatewayDefaults(options: GatewayOptions) {
     idempotency:
       options.idempotency ??
       createIdempotency(results, storage && { open: storage, redact: createRedact([], { kinds: true }) }),
-    shapes: createObservedShapes(cacheDirectory && join(cacheDirectory, "shapes.json")),
+    shapes: new ObservedShapes(cacheDirectory && join(cacheDirectory, "shapes.db")),
     discovery: createDiscovery(publishHere),
     ...(learning && { learning }),
     ...(audit && { audit }),

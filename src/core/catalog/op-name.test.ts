@@ -182,6 +182,13 @@ test("an op that other names change stays an address, unless two tools could hav
         expect(owners(op).length).toBeLessThanOrEqual(1);
       }
     }),
-    { examples: [[["by_by", "by_parcel"], ["get_parcel", "get"]]] },
+    {
+      examples: [
+        [
+          ["by_by", "by_parcel"],
+          ["get_parcel", "get"],
+        ],
+      ],
+    },
   );
 });

@@ -101,10 +101,19 @@ export function toJsonSchema(schema: z.ZodType): JsonSchema {
   }) as JsonSchema;
 }
 
-export interface ReadInput<T> {
+/** An input that was read. A call that is decided about before it runs is read once for both. */
+export class ReadInput<T = unknown> {
   readonly input: T;
   /** Fields that were sent and are unknown. */
   readonly ignored: readonly string[];
+  /** The input as it was sent. */
+  readonly given: unknown;
+
+  constructor(input: T, ignored: readonly string[], given: unknown) {
+    this.input = input;
+    this.ignored = ignored;
+    this.given = given;
+  }
 }
 
 /** Gemini CLI offers this field beside those of every tool and forwards it. */
@@ -132,7 +141,11 @@ export function readInput<I extends z.ZodType>(
     : { fields: named ?? {}, unknown: [] };
   const parsed = operation.input.safeParse(fields);
   if (parsed.success)
-    return { input: parsed.data, ignored: unknown.filter((name) => name !== ADDED_BY_CLIENTS) };
+    return new ReadInput(
+      parsed.data,
+      unknown.filter((name) => name !== ADDED_BY_CLIENTS),
+      given,
+    );
   const issues = parsed.error.issues.map((issue) => ({
     ...issue,
     path: toJsonPath(operation.input, issue.path),

@@ -5,7 +5,7 @@ import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { AskingOptions, FaceApi } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { type ToolAnswer, type ToolCall, toToolAnswer } from "../../gateway/toolbox.ts";
+import { readCall, type ToolAnswer, type ToolCall, toToolAnswer } from "../../gateway/toolbox.ts";
 import { answersOf, toQuestion } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
 import type { Listings, ToolListing } from "./listing.ts";
@@ -150,11 +150,12 @@ function becomesTask(
 async function callAsTask(
   parts: CallParts,
   tasks: Tasks<ToolResult>,
-  tool: ToolCall,
+  given: ToolCall,
   ttl: number | undefined,
   { context, isModern }: { readonly context: RequestContext; readonly isModern: boolean },
 ): Promise<ToolResult> {
   const { options } = context;
+  const tool = readCall(given);
   const decisions = await parts.face.decide(tool.operation, tool.input, options);
   const asksFirst = parts.approvals === "client" && context.canAsk && !context.state;
   if (asksFirst && decisions.some((decision) => decision.do === "ask")) return callTool(parts, tool, context);

@@ -188,10 +188,22 @@ export class CatalogStore {
     if (changes) for (const listener of this.#listeners) listener();
   }
 
-  /** Indexes everything again. Entries can be found all the time. */
+  /**
+   * Indexes everything again, also after a failure. Entries can be found all the time, unless the engine drops its
+   * store: then searches wait.
+   */
   reindex(): Promise<void> {
-    const done = this.#turn.then(() => this.#filling).then(() => this.#index.reindex(this.#current.catalog));
+    const done = Promise.allSettled([this.#turn, this.#filling]).then(() =>
+      this.#index.reindex(this.#current.catalog),
+    );
     this.#turn = done.catch(() => {});
+    if (this.#index.isReset) this.#filling = done;
+    void done.then(
+      () => {
+        this.#filling = Promise.resolve();
+      },
+      () => {},
+    );
     return done;
   }
 

@@ -22,8 +22,6 @@ export function stateTables(nameOf: (suffix: string) => string) {
     gateways: nameOf("_gateways"),
     values: nameOf("_values"),
     records: nameOf("_records"),
-    audit: nameOf("_audit"),
-    chains: nameOf("_audit_chains"),
   };
 }
 

@@ -4,7 +4,9 @@ import { createRedact } from "../../base/safety/redact.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { openGrants } from "../../core/access/grants.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { AuditLog } from "../../core/audit/audit-log.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
+import { StorageChains } from "../../core/audit/storage-chains.ts";
 import {
   createIdempotency,
   type Idempotency,
@@ -29,7 +31,6 @@ import { quotedNames } from "../quoted-names.ts";
 import { type Database, openDatabase, stateTables } from "./database.ts";
 import { joinGateways } from "./gateways.ts";
 import { migrate } from "./migrate.ts";
-import { PostgresAudit } from "./postgres-audit.ts";
 import { createPostgresRecords } from "./postgres-records.ts";
 
 /** Options of {@link createPostgresState}. */
@@ -94,7 +95,7 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
   const records = createPostgresRecords(database);
   const definitions = openGrants(records, "definition");
   const [secret] = await Promise.all([sharedSecret(database), definitions.refresh()]);
-  const audit = new PostgresAudit(database, gateway);
+  const audit = new AuditLog(new StorageChains(open, gateway));
   return {
     audit,
     stores: {
