@@ -171,7 +171,7 @@ export const CLAIMS = {
     "cms:related": "tools that are often used together fill the room left in an answer",
     "cms:entities": "each extraction schema and extractor of the CMS example works on a real result",
     "cms:discovery": "every request finds the tools that serve it by its words",
-    "cms:validation": "tools, rules and extractors that contradict each other are refused at the start",
+    "cms:validation": "tools and extractors that contradict each other are refused at the start",
     "cms:site": "the tools of the CMS example read what the others change, and dry runs predict it",
     "onto:few-tools": "a system of 53 functions takes at most four tools",
     "onto:every-op": "every function is callable by the op made from its name, with its own examples",

@@ -6,7 +6,6 @@ import {
   defineTool,
   type Gateway,
   loadTokenCounter,
-  onEvent,
   startTelemetry,
 } from "keyhole";
 import { toAISDKTools } from "keyhole/ai-sdk";
@@ -165,33 +164,6 @@ describe("phase 4: rules come with the tools", () => {
     expect(rules).toMatch(/closer to 0/i);
     expect(instruction).toBe("These tools are now available. Search again if you need more.");
   });
-});
-
-test("a rules file too many is told, and refuses nothing", async () => {
-  const notices: string[] = [];
-  onTestFinished(
-    onEvent((event) => {
-      if (event.type === "notice" && event.notice === "content-failed") notices.push(event.detail);
-    }),
-  );
-  const tool = defineTool({
-    name: "list_pages",
-    category: "pages",
-    description: "Lists pages.",
-    execute: () => [],
-  });
-  const rules = { pages: "Pages first.", pexels: "Search existing images first." };
-  const gateway = createGateway({
-    domains: [defineDomain({ name: "cms", description: "A website.", tools: [tool], rules })],
-  });
-  onTestFinished(() => gateway.close());
-  const { text } = await gateway.ask({ query: "list pages" });
-  expect(text).toContain("Pages first.");
-  expect(text).not.toContain("Search existing images first.");
-  await gateway.ready();
-  expect(notices).toEqual([
-    expect.stringContaining("rules for the category pexels, which no entry has, are not used"),
-  ]);
 });
 
 describe("phase 5: tool_search", () => {

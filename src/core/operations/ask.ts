@@ -138,7 +138,7 @@ async function findAll(asked: AskInput, context: OperationContext): Promise<Foun
     notes: [
       ...stillStarting(input, view),
       ...stillEmbedding(rankings),
-      ...(hits.length === 0 ? nothingFound(queries, rankings, context) : []),
+      ...(hits.length === 0 ? nothingFound(queries, rankings, context) : badlyRead(rankings)),
     ],
     missing: missingLines(view, context.failedSources(), input.domain),
     alike: alikeHits(relevant),
@@ -272,6 +272,16 @@ function stillEmbedding(rankings: readonly RankedEntries[]): MessageTemplate[] {
     "If nothing fits, call {ask} again in a moment.",
   ];
   return [{ sentences, fills: { count: String(waiting) } }];
+}
+
+/** Says that search does not know the language of the query. */
+function badlyRead(rankings: readonly RankedEntries[]): MessageTemplate[] {
+  const fills = rankings.find(({ other }) => other)?.other;
+  if (!fills) return [];
+  const sentences = [
+    "The query is in {query}, and this catalog is in {catalog}: if nothing fits, ask in that language.",
+  ];
+  return [{ sentences, fills: { ...fills } }];
 }
 
 function nothingFound(

@@ -79,6 +79,8 @@ export interface SearchNote {
   readonly vectorsMs?: number;
   /** Documents that wait for their vectors; absent unless vectors took no part for that reason. */
   readonly waiting?: number;
+  /** Whether the query asks to destroy something; absent if its language is not read. */
+  readonly asksToDestroy?: boolean;
 }
 
 /** An entry that a search found. */
