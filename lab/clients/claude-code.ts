@@ -1,4 +1,5 @@
 import type { LabClient } from "../lab-client.ts";
+import { DENIED, selectTools, toolName } from "../tour/outcomes.ts";
 
 const KEY = "sk-ant-lab";
 
@@ -28,6 +29,23 @@ export const claudeCode: LabClient = {
     }),
     accept: ["Enter"],
     decline: ["Down", "Enter"],
+  },
+  entry: (server) => ({ type: "stdio", ...server }),
+  allowing: (servers) => ({
+    ".claude/settings.json": JSON.stringify({
+      permissions: {
+        allow: servers.map((name) => `mcp__${name}`),
+        deny: [toolName("filesystem", DENIED)],
+      },
+    }),
+  }),
+  denies: true,
+  search: {
+    call: (needs) => ({
+      name: "ToolSearch",
+      args: { query: selectTools(needs), max_results: needs.length },
+    }),
+    name: toolName,
   },
   advice: [
     "The entry keeps Keyhole's tools loaded. Without `alwaysLoad` they wait behind the client's own search.",
