@@ -62,5 +62,7 @@ function variables(model: string): Record<string, string> {
     DISABLE_AUTOUPDATER: "1",
     // A machine with other work starts servers slowly.
     MCP_TIMEOUT: "120000",
+    MCP_CONNECTION_NONBLOCKING: "0",
+    CLAUDE_CODE_MCP_STARTUP_WAIT_MS: "60000",
   };
 }

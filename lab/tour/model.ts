@@ -15,6 +15,8 @@ export interface Move {
   readonly outcome: string;
   /** `call` brings the outcome about; the others prepare it. */
   readonly kind: "search" | "guess" | "call";
+  /** The outcomes that a search looks for. */
+  readonly needs?: readonly string[];
 }
 
 /**
@@ -64,13 +66,12 @@ export class TourModel {
     offered: readonly OfferedTool[],
     body: unknown,
   ): Move | undefined {
-    const searches = this.moves.filter(({ outcome, kind }) => outcome === id && kind === "search").length;
+    const searches = this.moves.filter(({ needs }) => needs?.includes(id)).length;
     const ask = findTool(offered, "ask");
     const text = JSON.stringify(body);
     if (!call) {
-      const isWhole = ask ? !/ and \d+ more/.test(text) : !this.client.search?.isBlind;
-      if (isWhole || searches > 0) return undefined;
-      return { outcome: id, kind: "search", call: this.search(offered, [{ id, need }]) };
+      if (searches > 0 || this.showsAll(ask, text)) return undefined;
+      return this.searchMove(id, offered, [{ id, need }]);
     }
     const tool = offeredTool(offered, call, this.client);
     if (tool) return { outcome: id, kind: "call", call: toCall(tool, call.args) };
@@ -78,14 +79,16 @@ export class TourModel {
     if (found) return { outcome: id, kind: "call", call: found };
     if (ask && isNamed(text, call)) return this.keyholeMove(id, call, offered, text);
     if (searches > 1 || (!ask && !this.client.search)) return undefined;
-    const unseen = waiting.filter(
-      (other) =>
-        other.call &&
-        !offeredTool(offered, other.call, this.client) &&
-        !(ask !== undefined && isNamed(text, other.call)),
-    );
-    const needs = searches === 0 ? unseen : [{ id, need, call }];
-    return { outcome: id, kind: "search", call: this.search(offered, needs) };
+    const unseen = waiting.filter((other) => {
+      if (!other.call) return !this.showsAll(ask, text);
+      return !offeredTool(offered, other.call, this.client) && !(ask && isNamed(text, other.call));
+    });
+    return this.searchMove(id, offered, searches === 0 ? unseen : [{ id, need, call }]);
+  }
+
+  /** Whether the model can see that nothing fits a need. */
+  private showsAll(ask: OfferedTool | undefined, text: string): boolean {
+    return ask ? !/ and \d+ more/.test(text) : !this.client.search?.isBlind;
   }
 
   /** The call of a tool that a search of the client has shown, but that is not among the tools of the request. */
@@ -107,11 +110,13 @@ export class TourModel {
     return { outcome: id, kind: guess ? "guess" : "call", call: toCall(by, given) };
   }
 
-  private search(offered: readonly OfferedTool[], needs: readonly Outcome[]): ScriptedCall {
+  private searchMove(outcome: string, offered: readonly OfferedTool[], needs: readonly Outcome[]): Move {
     const ask = findTool(offered, "ask");
     const queries = needs.map(({ need }) => need);
-    if (ask) return toCall(ask, queries.length === 1 ? { query: queries[0] } : { queries });
-    return this.client.search!.call(needs);
+    const call = ask
+      ? toCall(ask, queries.length === 1 ? { query: queries[0] } : { queries })
+      : this.client.search!.call(needs);
+    return { outcome, kind: "search", call, needs: needs.map(({ id }) => id) };
   }
 }
 

@@ -22,6 +22,8 @@ export interface TourRow {
   readonly sum: number;
   /** Outcomes that were not reached. */
   readonly missed: readonly string[];
+  /** Outcomes of which the model reads that a person has to approve the call first. */
+  readonly waits: readonly string[];
   /** The variables of the person that a server saw. */
   readonly variables: readonly string[];
   /** Whether a server learned the folder of the project as a root. */
@@ -32,6 +34,7 @@ export interface TourRow {
   readonly denies?: boolean | undefined;
 }
 
+const WAITS = /runs only after a person has approved|APPROVAL_/;
 const FILE = resolve(import.meta.dirname, "../facts/tour.json");
 
 export function toRow(
@@ -53,7 +56,7 @@ export function toRow(
     // A client may load definitions that its search finds as tools, not as text.
     results: last === undefined ? 0 : grown(last, requests[0]!, results, countTokens),
     sum: tokens.reduce((sum, each) => sum + each, 0),
-    missed: missedIn(observed, results),
+    ...outcomesOf(observed, results),
     variables: observed.variables.filter((name) => seen.has(name)),
     roots: records
       .flat()
@@ -75,13 +78,19 @@ function grown(
   return texts + Math.max(0, definitions(last) - definitions(first));
 }
 
-function missedIn({ moves, lost }: TourObserved, results: ReturnType<typeof toolResults>): string[] {
-  const calls = outcomesIn("").flatMap(({ id, call }) => (call ? { id, shows: call.shows } : []));
-  return calls.flatMap(({ id, shows }) => {
+function outcomesOf(
+  { moves }: TourObserved,
+  results: ReturnType<typeof toolResults>,
+): Pick<TourRow, "missed" | "waits"> {
+  const calls = outcomesIn("").flatMap(({ id, call }) => {
     const at = moves.findIndex(({ kind, outcome }) => kind === "call" && outcome === id);
-    const isReached = !lost.includes(id) && results[at]?.text.includes(shows);
-    return isReached ? [] : id;
+    const text = results[at]?.text ?? "";
+    return call ? { id, isReached: text.includes(call.shows), waits: WAITS.test(text) } : [];
   });
+  return {
+    missed: calls.flatMap(({ id, isReached, waits }) => (isReached || waits ? [] : id)),
+    waits: calls.flatMap(({ id, waits }) => (waits ? id : [])),
+  };
 }
 
 function listedTools(tap: TourObserved["taps"][string]): number {
