@@ -32,7 +32,6 @@ export type {
   ToolDefinition,
 } from "./core/nouns/definition.ts";
 export type {
-  AskBefore,
   BoundScript,
   CallContext,
   Domain,
@@ -57,7 +56,7 @@ export type {
   ResourceNode,
 } from "./core/nouns/pipeline.ts";
 export type { Principal } from "./core/nouns/principal.ts";
-export type { Approval, ToolQuestion } from "./core/nouns/question.ts";
+export type { Approval, AskBefore, ToolQuestion } from "./core/nouns/question.ts";
 export type { SearchConfig, SearchSegment } from "./core/nouns/search-config.ts";
 export type { ServerProgram } from "./core/nouns/server-program.ts";
 export type { Freshness, Source, SourceContent, SourceState } from "./core/nouns/source.ts";

@@ -30,7 +30,7 @@ import { createContentStore } from "../sources/content/content-store.ts";
 import { createRecipeSource } from "../sources/recipes/recipe-source.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
 import { createLedger } from "./ledger.ts";
-import { InFlight } from "./start/in-flight.ts";
+import { InFlight } from "./start/availability.ts";
 import { CODE, type SourceManager } from "./start/source-manager.ts";
 
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };

@@ -72,18 +72,3 @@ export interface ScriptValue {
   readonly value: unknown;
   readonly sources: readonly string[];
 }
-
-/** A question is asked for this principal, and for this session if there is one. */
-export function askerOf({ view, session }: Pick<CallScope, "view" | "session">) {
-  return { principal: view.principal, ...(session && { session: session.handle }) };
-}
-
-/** Learning connects queries with calls by session, or by principal if there is no session. */
-export function conversationOf({ session, view }: Pick<CallScope, "session" | "view">): {
-  scope: string;
-  conversation: string;
-  principal: string;
-} {
-  const { scopeKey: scope, principal } = view;
-  return { scope, conversation: session?.handle ?? principal.id, principal: principal.id };
-}

@@ -45,7 +45,7 @@ export const catalog = defineCommand({
 
     index indexes the Markdown files under prompts/, fragments/ (or resources/) and rules/ of a directory (default:
     this one), so that a start reads one file instead of all of them. It exits with 1 if files were left out, and names
-    them.`,
+    them; it also names files that are not used as they are written, such as rules of a category that no entry has.`,
   options: OPTIONS,
   run: async (input) => ACTIONS[input.action]?.(input),
 });
@@ -193,7 +193,7 @@ async function index({ words: [directory = "."], out, json }: CatalogCommandInpu
   if (json) console.log(JSON.stringify(built));
   else {
     console.log(`Files: ${built.files}, fragments among them: ${built.fragments}.`);
-    for (const reason of built.problems) console.error(reason);
+    for (const reason of [...built.problems, ...built.warnings]) console.error(reason);
   }
   if (built.problems.length > 0) process.exitCode = 1;
 }
