@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
-import { isPlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import { readFields, reasonsOf } from "../nouns/input-fields.ts";
 
 /**
@@ -122,13 +122,17 @@ export function readInput<I extends z.ZodType>(
     readonly input: I;
     /** Other spellings of fields that models send. */
     readonly aliases?: Readonly<Record<string, string>>;
+    /** Undoes a nesting that models send. */
+    readonly repair?: (given: unknown) => unknown;
+    /** The field that takes all unknown ones where it is empty. */
+    readonly beside?: string;
   },
   given: unknown,
 ): ReadInput<z.output<I>> {
-  const named = fromJsonNames(operation.input, given);
+  const named = fromJsonNames(operation.input, operation.repair?.(given) ?? given);
   const shape = operation.input instanceof z.ZodObject ? operation.input.shape : {};
   const { fields, unknown } = isPlainObject(named)
-    ? readFields(named, shape, operation.aliases)
+    ? withBeside(readFields(named, shape, operation.aliases), named, operation.beside)
     : { fields: named ?? {}, unknown: [] };
   const parsed = operation.input.safeParse(fields);
   if (parsed.success)
@@ -138,4 +142,18 @@ export function readInput<I extends z.ZodType>(
     path: toJsonPath(operation.input, issue.path),
   }));
   throw problem("INVALID_INPUT", { operation: operation.name, reason: reasonsOf({ issues }) });
+}
+
+/** Models send the arguments of a tool beside its address. */
+function withBeside(
+  read: ReturnType<typeof readFields>,
+  given: PlainObject,
+  into: string | undefined,
+): ReturnType<typeof readFields> {
+  const { fields, unknown } = read;
+  const beside = unknown.filter((name) => name !== ADDED_BY_CLIENTS && given[name] !== null);
+  if (into === undefined || beside.length === 0) return read;
+  if (fields[into] !== undefined && Object.keys(fieldsOf(fields[into])).length > 0) return read;
+  const args = Object.fromEntries(beside.map((name) => [name, given[name]]));
+  return { fields: { ...fields, [into]: args }, unknown: unknown.filter((name) => !beside.includes(name)) };
 }
