@@ -145,9 +145,9 @@ async function serversOf(folder: string): Promise<ServerProgram[]> {
   const read = await readSettingsFile(settingsPath(folder));
   const { mcpServers = {} } = read.state === "read" ? read.value : {};
   if (Object.keys(mcpServers).length === 0) return [];
-  const { fromMcpConfig } = await import("../../sources/mcp/mcp-source.ts");
+  const { fromConfig } = await import("../../sources/servers/from-config.ts");
   try {
-    return fromMcpConfig({ mcpServers }, { cwd: folder }).map((source) => source.program());
+    return fromConfig({ mcpServers }, { cwd: folder }).map((source) => source.program());
   } catch {
     return [];
   }
