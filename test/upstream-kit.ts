@@ -9,7 +9,7 @@ export const operator: Principal = { id: "operator", scopes: [], allowWrite: tru
 /** A busy machine starts servers slowly, and most tests want what they offer. */
 export const PATIENT = { startingMs: 30_000 };
 
-const CHAOS = resolve("src/testing/chaos-upstream.ts");
+export const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
 export interface ChaosOptions extends McpSourceOptions {
   readonly words?: readonly string[];

@@ -20,7 +20,17 @@ export interface ServerProcess {
   /** The file with more variables. */
   readonly envFile?: string;
   /** The limits that the config sets; false if it asks for none. */
-  readonly sandbox?: false | { readonly folders?: readonly string[]; readonly network?: string };
+  readonly sandbox?: false | SandboxLimits;
+  /** The image of the container that the command starts. */
+  readonly container?: string;
+}
+
+/** The limits that a person sets for the process of a server. */
+export interface SandboxLimits {
+  /** Folders and files that it may use beside its own folder. */
+  readonly folders?: readonly string[] | undefined;
+  /** The hosts that it reaches. */
+  readonly network?: "all" | "none" | readonly string[] | undefined;
 }
 
 /** A server over HTTP. */

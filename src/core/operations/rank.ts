@@ -5,7 +5,7 @@ import type { Explanation, SearchHit, SearchNote } from "../../search/port/searc
 import { cutWhereRelevanceFalls, rankByQuality, refineHits } from "../../search/rank.ts";
 import { CUT, PAGE, QUERY } from "../../search/ranking/tuning.ts";
 import type { View } from "../access/view.ts";
-import { conversationOf } from "../calls/call-environment.ts";
+import { conversationOf } from "../calls/run-entry.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { readSegmentFilter, type SearchConfig, segmentTag } from "../nouns/search-config.ts";
 import type { AskInput } from "./fit-ask.ts";

@@ -6,7 +6,8 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import { whyAsk } from "../../core/calls/decide-call.ts";
-import { type AskBefore, DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
+import { DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
+import type { AskBefore } from "../../core/nouns/question.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
@@ -205,7 +206,7 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
 /** The sandbox of a server whose config says nothing of one. */
 async function showLimits(server: ServerSource): Promise<string[]> {
   const { runs } = server.program();
-  if (!("command" in runs) || runs.sandbox === false) return [];
+  if (!("command" in runs) || runs.sandbox === false || runs.container !== undefined) return [];
   const fault = await isolationFault();
   if (fault !== undefined) return [`sandbox  none on this machine: ${fault}`];
   return ["sandbox  no private files of yours; writes its folder, caches and the paths named above"];

@@ -15,8 +15,9 @@ import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { toLabel } from "../../sources/mcp/mcp-source.ts";
 import { fromConfig, type ServerSource } from "../../sources/servers/from-config.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
+import { guardImports } from "./code-files.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
-import { isTrusted } from "./folder-trust.ts";
+import { folderContents, isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
 import {
@@ -80,6 +81,7 @@ export async function openConfig(given: ConfigOptions = {}) {
   const isOwn = config === undefined && library === undefined;
   const usesFolder = isOwn || given.usesFolder === true;
   const isFolderTrusted = usesFolder && (await isTrustGiven(folder, given));
+  if (isFolderTrusted) await guardFolder(folder);
   const json = isJsonConfig(config) ? config : undefined;
   const source = { project: folder, ...(env && { env }), config: json };
   const loaded = fillSecrets(await loadSettings(source), () => withSecrets(env ?? process.env));
@@ -159,6 +161,11 @@ function attempt<T>(work: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+async function guardFolder(given: string): Promise<void> {
+  const { folder, files } = await folderContents(given);
+  guardImports(folder, new Set(files.map(({ path }) => path)));
 }
 
 async function isTrustGiven(

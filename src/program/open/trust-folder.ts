@@ -19,8 +19,8 @@ import { openConsents, recordDecisions } from "./stores.ts";
 
 const WHY: Readonly<Record<FolderFile["why"], string>> = {
   config: "runs as code",
-  code: "runs as code, imported by the config",
-  packages: "decides which packages the config imports",
+  code: "runs as code of the config, a skill or a hook",
+  packages: "decides which files and packages the code imports",
   settings: "sets permissions, servers, addresses and prompts",
   skill: "may run as code of a skill",
 };

@@ -128,7 +128,9 @@ function whatStarts(
   options: Pick<FollowUpstreamOptions, "variables" | "environment" | "cwd">,
 ) {
   const { runs } = toServerProgram(label, server, options);
-  const text = JSON.stringify(withoutRules(server));
+  const program = withoutRules(server);
+  // The folder is in `place`, whether the config names it or it is the default.
+  const text = JSON.stringify({ ...program, ...("command" in program && { cwd: undefined }) });
   const place = "command" in runs ? [runs.path ?? "", runs.cwd] : [];
   try {
     return [expandVariables(label, text, options.variables), ...place];

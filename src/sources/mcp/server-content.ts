@@ -1,15 +1,10 @@
 import { hash } from "node:crypto";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
+import { stricterAsk } from "../../core/calls/decide-call.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import {
-  type AskBefore,
-  type Domain,
-  type EntryDraft,
-  type EntryStatus,
-  type ReadBeforeWrite,
-  stricterAsk,
-} from "../../core/nouns/entry.ts";
+import type { Domain, EntryDraft, EntryStatus, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { AskBefore } from "../../core/nouns/question.ts";
 import { listsTool } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import type { Listing } from "./listing.ts";

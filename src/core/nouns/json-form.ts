@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { issueReason } from "../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
-import { isPlainObject } from "../../base/util/plain-object.ts";
-import { readFields, reasonsOf } from "../nouns/input-fields.ts";
+import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 
 /**
  * A field has one fields in TypeScript. Some have another one in JSON, which models and other programs know: `dryRun`
@@ -101,10 +101,19 @@ export function toJsonSchema(schema: z.ZodType): JsonSchema {
   }) as JsonSchema;
 }
 
-export interface ReadInput<T> {
+/** An input that was read. A call that is decided about before it runs is read once for both. */
+export class ReadInput<T = unknown> {
   readonly input: T;
   /** Fields that were sent and are unknown. */
   readonly ignored: readonly string[];
+  /** The input as it was sent. */
+  readonly given: unknown;
+
+  constructor(input: T, ignored: readonly string[], given: unknown) {
+    this.input = input;
+    this.ignored = ignored;
+    this.given = given;
+  }
 }
 
 /** Gemini CLI offers this field beside those of every tool and forwards it. */
@@ -132,10 +141,67 @@ export function readInput<I extends z.ZodType>(
     : { fields: named ?? {}, unknown: [] };
   const parsed = operation.input.safeParse(fields);
   if (parsed.success)
-    return { input: parsed.data, ignored: unknown.filter((name) => name !== ADDED_BY_CLIENTS) };
+    return new ReadInput(
+      parsed.data,
+      unknown.filter((name) => name !== ADDED_BY_CLIENTS),
+      given,
+    );
   const issues = parsed.error.issues.map((issue) => ({
     ...issue,
     path: toJsonPath(operation.input, issue.path),
   }));
   throw problem("INVALID_INPUT", { operation: operation.name, reason: reasonsOf({ issues }) });
+}
+
+const MOST_REASONS = 5;
+
+/**
+ * Reads fields as clients and models send them: `null` counts as absent, and so does an empty text where the schema
+ * refuses it. A field that is missing is taken from its other spellings, the first of `aliases` before the next.
+ * `unknown` names the fields that the schema lacks.
+ */
+export function readFields(
+  given: PlainObject,
+  shape: Readonly<Record<string, z.ZodType>>,
+  aliases: Readonly<Record<string, string>> = {},
+) {
+  const fields: Record<string, unknown> = {};
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(shape, name) && !isAbsent(given[name], shape[name]!)) fields[name] = given[name];
+  }
+  const taken = new Set<string>();
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (!Object.hasOwn(given, alias) || Object.hasOwn(shape, alias)) continue;
+    if ((given[name] ?? fields[name] ?? null) !== null) continue;
+    if (given[alias] !== null) fields[name] = given[alias];
+    taken.add(alias);
+  }
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(shape, name) && !taken.has(name));
+  return { fields, unknown };
+}
+
+function isAbsent(value: unknown, schema: z.ZodType): boolean {
+  return value === null || (value === "" && !schema.safeParse("").success);
+}
+
+/** Why an input does not fit its schema, in one line. */
+export function reasonsOf({ issues }: Pick<z.ZodError, "issues">): string {
+  return issues.slice(0, MOST_REASONS).map(toReason).join("; ");
+}
+
+function toReason(issue: z.core.$ZodIssue): string {
+  const { path, message, code } = issue;
+  if (path.length === 0) return code === "custom" ? message : `it ${issueReason(issue)}`;
+  const field = path.join(".");
+  if (message.endsWith("received undefined")) return `${field} is required`;
+  return code === "custom" ? `${field}: ${message}` : `${field} ${issueReason(issue)}`;
+}
+
+/** The value that a JSON text stands for, or the text itself if it is not JSON. */
+export function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
