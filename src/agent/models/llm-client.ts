@@ -15,9 +15,9 @@ import {
   toFinishReason,
   toJsonSchema,
 } from "./model-answer.ts";
-import { type Attempt, createRetryingModel, type RetryContext, withRetry } from "./model-retries.ts";
+import { type Attempt, createRetryingModel, type RetryContext, repeatFailing } from "./model-retries.ts";
 import { DEFAULT_PROVIDER, type ModelsConfig, type RetryConfig, retryConfigSchema } from "./models-config.ts";
-import { createHost, type ProviderHost } from "./providers/define-provider.ts";
+import { createHost, type ProviderHost, type ReadyModel } from "./providers/define-provider.ts";
 import {
   type ModelErrorCode,
   type ModelErrorResponse,
@@ -61,7 +61,13 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
       const rules = retryConfigSchema.safeParse({ ...configNow().retry, ...retry });
       if (!rules.success)
         throw modelProblem("PROVIDER_NOT_CONFIGURED", "The retry section of the config is invalid.");
-      return await withRetry(operation, { config: rules.data, onRetry, signal, clock: host.clock, random });
+      return await repeatFailing(operation, {
+        config: rules.data,
+        onRetry,
+        signal,
+        clock: host.clock,
+        random,
+      });
     } catch (error) {
       onError(error as ModelProblem);
       throw error;
@@ -74,13 +80,19 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     return Object.hasOwn(providers, providerNow()) ? providers[providerNow()] : undefined;
   }
 
+  /** An own provider comes before those of Keyhole. */
+  async function makeModel(provider: string, on: ProviderHost): Promise<ReadyModel> {
+    const own = Object.hasOwn(options.providers ?? {}, provider) ? options.providers![provider] : undefined;
+    return own ? { model: await own(), secrets: () => [] } : createModel(provider, partNow(), on);
+  }
+
   /** Makes the model at the first call and keeps it until its config changes. A failed attempt is not kept. */
   async function modelNow(): Promise<LanguageModelV4> {
     const provider = providerNow();
     const idleMs = configNow().idleTimeoutMs ?? host.idleMs;
     const key = JSON.stringify([provider, partNow(), idleMs]);
     if (latest?.key === key) return latest.model;
-    const model = createModel(provider, partNow(), { ...host, idleMs }).then((ready) =>
+    const model = makeModel(provider, { ...host, idleMs }).then((ready) =>
       createRetryingModel(ready, { provider, attempt, now: host.clock.now, onError }),
     );
     const mine = { key, model };
@@ -202,6 +214,8 @@ export interface LLMClientOptions {
   /** The config, or a function that is called with each call so that changes take effect. */
   readonly config: ModelsConfig | (() => ModelsConfig);
   readonly callbacks?: LLMCallbacks;
+  /** Own providers: each makes a model of the AI SDK. `providers.default` of the config names one of them. */
+  readonly providers?: Readonly<Record<string, () => LanguageModelV4 | Promise<LanguageModelV4>>>;
   /** Overrides the config's `retry`. */
   readonly retry?: Partial<RetryConfig>;
   /** The source of jitter, for tests. */
