@@ -14,7 +14,7 @@ export type { Pin, PinSelection, Pins, PinsOptions } from "./core/access/pins.ts
 export { createPins } from "./core/access/pins.ts";
 export type { View } from "./core/access/view.ts";
 export type { AuditChain, AuditEvent, AuditLine, AuditStore } from "./core/audit/audit-store.ts";
-export type { FileAuditStoreOptions } from "./core/audit/file-audit-store.ts";
+export type { FileAuditStoreOptions } from "./core/audit/chain-writer.ts";
 export { createFileAuditStore } from "./core/audit/file-audit-store.ts";
 export type { AuditOptions } from "./core/calls/auditor.ts";
 export type { Approve } from "./core/calls/call-environment.ts";

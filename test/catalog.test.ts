@@ -79,7 +79,6 @@ verifies("catalog:all-errors", "all wrong definitions are reported at once with 
     /tool f: execute/,
     /tool g: no address/,
     /tool 😀: no address/,
-    /rules for category images/,
     /domain cms: defined more than once/,
     /domain not a name: name/,
   ];

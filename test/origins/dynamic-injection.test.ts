@@ -6,6 +6,7 @@ import {
   defineTool,
   type Gateway,
   loadTokenCounter,
+  onEvent,
   startTelemetry,
 } from "keyhole";
 import { toAISDKTools } from "keyhole/ai-sdk";
@@ -166,11 +167,61 @@ describe("phase 4: rules come with the tools", () => {
   });
 });
 
+test("a rules file too many is told, and refuses nothing", async () => {
+  const notices: string[] = [];
+  onTestFinished(
+    onEvent((event) => {
+      if (event.type === "notice" && event.notice === "content-failed") notices.push(event.detail);
+    }),
+  );
+  const tool = defineTool({
+    name: "list_pages",
+    category: "pages",
+    description: "Lists pages.",
+    execute: () => [],
+  });
+  const rules = { pages: "Pages first.", pexels: "Search existing images first." };
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "cms", description: "A website.", tools: [tool], rules })],
+  });
+  onTestFinished(() => gateway.close());
+  const { text } = await gateway.ask({ query: "list pages" });
+  expect(text).toContain("Pages first.");
+  expect(text).not.toContain("Search existing images first.");
+  await gateway.ready();
+  expect(notices).toEqual([
+    expect.stringContaining("rules for the category pexels, which no entry has, are not used"),
+  ]);
+});
+
 describe("phase 5: tool_search", () => {
   test("related tools fill up the answer, within the limit", async () => {
     const { tools } = await toolSearch(openCms(), { query: "update the image of a section", limit: 5 });
     expect(tools.length).toBeLessThanOrEqual(5);
     expect(tools.map(({ name }) => name)).toContain("cms_updateSectionImage");
+  });
+
+  test("related tools become available with the hit, before tools that only share a word", async () => {
+    const names = ["export_ledger", "check_ledger_rights", "sign_archive", "ledger_colors", "ledger_fonts"];
+    const tools = names.map((name) =>
+      defineTool({
+        name,
+        description: name === "export_ledger" ? "Exports the ledger as a spreadsheet." : `About ${name}.`,
+        relatedTools: name === "export_ledger" ? ["sign_archive", "check_ledger_rights"] : [],
+        execute: () => name,
+      }),
+    );
+    const gateway = createGateway({
+      domains: [defineDomain({ name: "books", description: "Accounts.", tools })],
+    });
+    onTestFinished(() => gateway.close());
+    const available = async (limit: number) => {
+      const { tools } = await toolSearch(gateway, { query: "export the ledger as a spreadsheet", limit });
+      return tools.map(({ name }) => name);
+    };
+    expect(await available(3)).toEqual(["export_ledger", "sign_archive", "check_ledger_rights"]);
+    expect(await available(2)).toEqual(["export_ledger", "sign_archive"]);
+    expect(await available(1)).toEqual(["export_ledger"]);
   });
 
   test("an empty result names the query, and a hint of this catalog instead of a website's", async () => {

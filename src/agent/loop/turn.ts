@@ -182,9 +182,8 @@ export class Turn {
   /** The conversation keeps what the model had said. */
   #breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
     if (said !== "") this.say({ role: "assistant", content: said });
-    if (by !== "abort") throw by.error;
     this.state.text = said;
-    throw this.#context.signal.reason;
+    throw by === "abort" ? this.#context.signal.reason : by.error;
   }
 
   /** A provider that finds the request too long gets it once more, with a summary of the older part. */

@@ -51,6 +51,8 @@ export function showProgram({ runs }: ServerProgram): string[] {
       ...sent([runs.url, ...Object.values({ ...runs.headers, ...login })], toVisibleLine(host)),
     ];
   }
+  if ("reads" in runs)
+    return [...fields("reads", runs.reads), ...sent(Object.values(runs.reads), "where it reads")];
   return [
     `runs     ${hideInCommand([runs.command, ...runs.args])
       .map(quoted)
@@ -59,19 +61,22 @@ export function showProgram({ runs }: ServerProgram): string[] {
     `in       ${toVisibleLine(runs.cwd)}`,
     ...fields("variable", runs.env),
     ...(runs.envFile === undefined ? [] : [`and all  variables of ${toVisibleLine(runs.envFile)}`]),
-    ...showSandbox(runs.sandbox),
+    ...showSandbox(runs),
     ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
   ];
 }
 
 /** The limits that the config changes; the usual ones need no line. */
-function showSandbox(sandbox: ServerProcess["sandbox"]): string[] {
+function showSandbox({ sandbox, container }: ServerProcess): string[] {
+  if (container !== undefined)
+    return [`inside   the container ${toVisibleLine(container)}: its files, and the mounted folders`];
   if (sandbox === undefined) return [];
   if (sandbox === false) return ["sandbox  none: it sees and reaches everything that you can"];
   const { folders = [], network } = sandbox;
   return [
     ...folders.map((folder) => `may use  ${toVisibleLine(folder)}`),
     ...(network === "none" ? ["sandbox  without network"] : []),
+    ...(typeof network === "object" ? [`reaches  ${network.map(toVisibleLine).join(", ")} alone`] : []),
   ];
 }
 

@@ -93,7 +93,7 @@ async function run(
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
   return {
     value: hideSecrets(json.value),
-    guidance: guidanceSteps(entry, guidance, environment),
+    guidance: await guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
     showUpTo,
     ...(sources.length > 0 && { source: sources.join(", ") }),
@@ -247,12 +247,13 @@ export interface GuidanceStep {
  * The next steps after an entry ran: those its result names, those it declares, those learned from use. Steps to
  * entries that the caller may not see are dropped and reported.
  */
-export function guidanceSteps(
+export async function guidanceSteps(
   entry: Entry,
   returned: readonly unknown[],
   { view, services, notice }: Pick<CallScope, "view" | "services" | "notice">,
-): GuidanceStep[] {
-  const learned = (services.learning?.after(view.scopeKey, entry.route, view.principal.id) ?? [])
+): Promise<GuidanceStep[]> {
+  const next = await services.learning?.after(view.scopeKey, entry.route, view.principal.id);
+  const learned = (next ?? [])
     .filter((route) => (view.find(route)?.visibility ?? "hidden") !== "hidden")
     .map((route) => ({ route, prose: OFTEN_NEXT }));
   const steps = new Map<string, GuidanceStep>();

@@ -77,8 +77,8 @@ export function createAvailability(catalog: StartingCatalog, begin: () => Promis
     if (need === "searchable") await catalog.searchable();
     else if (principal && need !== "usable" && need !== "complete")
       await until(() => hasStarted(need, catalog.current.viewFor(principal)), waitMs);
-    // Approvals that another gateway has revoked must not count from now on.
-    if (pins.refresh) await pins.refresh();
+    // Approvals that another process gave count from now on, and those that it revoked no longer.
+    await pins.refresh();
     return catalog.current;
   }
 

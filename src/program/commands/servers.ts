@@ -11,7 +11,7 @@ import type { AskBefore } from "../../core/nouns/question.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
 import { daemonLine, requestDaemon } from "../daemon/run-daemon.ts";
@@ -107,7 +107,7 @@ function labelsOf(client: string, { servers, loaded }: OpenedConfig): string[] {
 }
 
 /** The values of variables and headers may be secret, so JSON has the lines that people see. */
-function programFacts(server: Pick<McpSource, "program">) {
+function programFacts(server: Pick<ServerSource, "program">) {
   const program = server.program();
   return { isApproved: openConsents().isGiven(program), hash: program.hash, runs: showProgram(program) };
 }
@@ -141,7 +141,7 @@ function fitted(beginning: string, text: string): string[] {
 }
 
 function stateOf(
-  { label, program, diagnostics }: Pick<McpSource, "label" | "program" | "diagnostics">,
+  { label, program, diagnostics }: Pick<ServerSource, "label" | "program" | "diagnostics">,
   { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
   config: string | undefined,
 ): string {
@@ -204,9 +204,9 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
 }
 
 /** The sandbox of a server whose config says nothing of one. */
-async function showLimits(server: McpSource): Promise<string[]> {
+async function showLimits(server: ServerSource): Promise<string[]> {
   const { runs } = server.program();
-  if ("url" in runs || runs.sandbox === false) return [];
+  if (!("command" in runs) || runs.sandbox === false || runs.container !== undefined) return [];
   const fault = await isolationFault();
   if (fault !== undefined) return [`sandbox  none on this machine: ${fault}`];
   return ["sandbox  no private files of yours; writes its folder, caches and the paths named above"];

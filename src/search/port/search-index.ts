@@ -128,6 +128,8 @@ export interface SearchIndex {
   put(documents: readonly SearchDocument[]): Promise<void>;
   drop(ids: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
+  /** Drops its whole store and makes it anew, for a rebuild. Without it, a rebuild only puts every document again. */
+  reset?(): Promise<void>;
   /** Resolves when searches give their final answers, or only vectors that take long are missing. */
   ready?(): Promise<void>;
   /** How it searches now; an engine that has only one way may leave it out. */

@@ -55,7 +55,10 @@ export function toDomain(
 
 /** Stands for a server that was never listed, with the reason. */
 export function standIn(
-  { label, config: { aliases = [] } }: DescribedServer,
+  {
+    label,
+    config: { aliases = [] },
+  }: { readonly label: string; readonly config: Pick<ServerConfig, "aliases"> },
   status: EntryStatus,
 ): EntryDraft {
   return {
@@ -64,7 +67,7 @@ export function standIn(
     route: `${label}://resources/server`,
     domain: label,
     name: `${label} server`,
-    description: `The MCP server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
+    description: `The server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
     aliases: [label, ...aliases],
     status,
     load: async () => status,

@@ -66,7 +66,7 @@ function toProcess(
       return text;
     }
   };
-  const { command, args, env, envFile, sandbox } = config;
+  const { command, args, env, envFile, sandbox, container } = config;
   const folder = realFolder(resolve(expand(config.cwd ?? cwd)));
   const searched = expand(env.PATH ?? environment.PATH ?? "");
   const path = findCommand(expand(command), searched, folder);
@@ -78,6 +78,7 @@ function toProcess(
     env,
     ...(envFile !== undefined && { envFile: resolve(folder, expand(envFile)) }),
     ...(sandbox !== undefined && { sandbox }),
+    ...(container !== undefined && { container }),
   };
 }
 

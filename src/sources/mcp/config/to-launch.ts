@@ -49,7 +49,8 @@ export interface LaunchOptions {
 export function toLaunch(config: StdioConfig, options: LaunchOptions) {
   const { label, variables, environment, inherits, cwd: folder, isolation } = options;
   const expand = (text: string) => expandVariables(label, text, variables);
-  const { envFile, sandbox = isolation && {} } = config;
+  const { envFile, container } = config;
+  const sandbox = container === undefined && (config.sandbox ?? (isolation && {}));
   const place = config.cwd ?? folder;
   const cwd = place === undefined ? undefined : expand(place);
   const args = config.args.map(expand);
@@ -68,7 +69,8 @@ export function toLaunch(config: StdioConfig, options: LaunchOptions) {
     hidden: isolation?.hidden ?? [],
     network: sandbox.network ?? "all",
   };
-  return { command: expand(config.command), args, env, cwd, isolation: isolated || undefined };
+  const command = expand(config.command);
+  return { command, args, env, cwd, isolation: isolated || undefined, isContainer: container !== undefined };
 }
 
 /** Keyhole's own variables, and the shell's notes on where and how it started the client. */

@@ -1,18 +1,13 @@
-import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { lazy } from "../../base/util/lazy.ts";
-import { makeFolder } from "../../base/util/make-folder.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
-import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { definitionHash, type Entry } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
-
-export type ObservedShapes = ReturnType<typeof createObservedShapes>;
+import { createFairCache } from "./fair-cache.ts";
+import { openRecordFile } from "./record-file.ts";
+import { openRecords, type Records } from "./records.ts";
 
 /** The view of a caller, as far as shapes need it. */
 interface ShapeOwner {
@@ -20,7 +15,7 @@ interface ShapeOwner {
   readonly principal: Pick<Principal, "id">;
 }
 
-const MOST_SHAPES = 5_000;
+const MOST_SHAPES = 2_000;
 const SAVE_MS = 5_000;
 /** Later results seldom add anything. */
 const MOST_RESULTS = 20;
@@ -34,47 +29,66 @@ const NAME = /^[A-Za-z_$][\w$-]{0,39}$/;
  * Remembers what kind of value each tool returns: names of fields and types, never values. With a path, a file keeps
  * the shapes, so that a restart knows them.
  */
-export function createObservedShapes(path?: string) {
-  const changed = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-  // The first use reads the file: a start does not need it.
-  const known = lazy(() => {
-    const cache = new LRUCache<string, ShapeRecord>({ max: MOST_SHAPES });
-    for (const [key, record] of path === undefined ? [] : readShapes(path)) cache.set(key, record);
-    return cache;
+export class ObservedShapes {
+  private readonly records: Records<ShapeRecord> | undefined;
+  private readonly shapes = createFairCache<ShapeRecord>({
+    all: { entries: MOST_SHAPES, size: MOST_SHAPES },
+    perOwner: { entries: MOST_SHAPES / 2, size: MOST_SHAPES },
+    ttlMs: Number.POSITIVE_INFINITY,
+    onRemoved: (key) => this.unsaved.set(key, undefined),
   });
+  private unsaved = new Map<string, ShapeRecord | undefined>();
+  private timer: NodeJS.Timeout | undefined;
+  private isLoaded = false;
 
-  /** Writes what is not in the file yet. */
-  async function save(): Promise<void> {
-    clearTimeout(timer);
-    timer = undefined;
-    if (path === undefined || changed.size === 0) return;
-    const records = [...changed].flatMap((key) => {
-      const record = known().peek(key);
-      return record ? [[key, record] as const] : [];
-    });
-    changed.clear();
-    await writeShapes(path, records);
+  constructor(path?: string) {
+    if (path !== undefined) this.records = openRecords(openRecordFile(path), "shape", recordSchema);
   }
 
-  return {
-    save,
-    /** Adds a result. Only the same caller with the same scopes may read it: names of fields can be values. */
-    note: (caller: ShapeOwner, entry: Entry, value: unknown): void => {
-      if (entry.kind !== "tool" || entry.presentation?.outputSchema) return;
-      const key = keyOf(caller, entry);
-      const before = known().get(key);
-      const results = (before?.results ?? 0) + 1;
-      if (results > MOST_RESULTS) return;
-      const shape = shapeOf(value, MOST_DEPTH);
-      known().set(key, { shape: before ? merge(before.shape, shape) : shape, results });
-      changed.add(key);
-      timer ??= setTimeout(() => void save(), SAVE_MS).unref();
-    },
-    /** The shape of the caller's results so far, as a JSON Schema. */
-    of: (caller: ShapeOwner, entry: Entry): JsonSchema | undefined =>
-      known().get(keyOf(caller, entry))?.shape,
-  };
+  /** Adds a result. Only the same caller with the same scopes may read it: names of fields can be values. */
+  note(caller: ShapeOwner, entry: Entry, value: unknown): void {
+    if (entry.kind !== "tool" || entry.presentation?.outputSchema) return;
+    const before = this.find(caller, entry);
+    const results = (before?.results ?? 0) + 1;
+    if (results > MOST_RESULTS) return;
+    const shape = shapeOf(value, MOST_DEPTH);
+    const key = keyOf(caller, entry);
+    const record = { shape: before ? merge(before.shape, shape) : shape, results };
+    this.shapes.set(key, hashOf(caller), record);
+    this.unsaved.set(key, record);
+    this.timer ??= setTimeout(() => void this.save(), SAVE_MS).unref();
+  }
+
+  /** The shape of the caller's results so far, as a JSON Schema. */
+  of(caller: ShapeOwner, entry: Entry): JsonSchema | undefined {
+    return this.find(caller, entry)?.shape;
+  }
+
+  /** Writes what is not in the file yet. Never rejects: shapes that are not kept are observed again. */
+  async save(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const changes = this.unsaved;
+    this.unsaved = new Map();
+    await this.records?.change(changes).catch(() => {});
+  }
+
+  private find(caller: ShapeOwner, entry: Entry): ShapeRecord | undefined {
+    if (!this.isLoaded) this.load();
+    return this.shapes.renew(keyOf(caller, entry), hashOf(caller));
+  }
+
+  /** The first use reads the file: a start does not need it. */
+  private load(): void {
+    this.isLoaded = true;
+    try {
+      this.records?.refresh();
+    } catch {
+      return;
+    }
+    for (const [key, record] of this.records?.entries() ?? [])
+      this.shapes.set(key, key.slice(key.lastIndexOf(" ") + 1), record);
+  }
 }
 
 /** A changed definition starts without observations. */
@@ -165,31 +179,6 @@ function namesOf({ required }: JsonSchema): readonly string[] {
 }
 
 const recordSchema = z.object({ shape: z.record(z.string(), z.unknown()), results: z.int().min(1) });
-const fileSchema = z.array(z.tuple([z.string().max(4_096), recordSchema]));
 
 /** The shape of a tool's results, and how many results it was seen in. */
 type ShapeRecord = z.output<typeof recordSchema>;
-
-const KEPT = 1_000;
-const MAX_CHARS = 4 * 2 ** 20;
-
-/** Reads the shapes of earlier runs. A missing or damaged file has none. */
-function readShapes(path: string): readonly (readonly [string, ShapeRecord])[] {
-  try {
-    const text = readFileSync(path, "utf8");
-    return text.length > MAX_CHARS ? [] : fileSchema.parse(JSON.parse(text));
-  } catch {
-    return [];
-  }
-}
-
-/** Adds shapes to the file and keeps the newest KEPT. Must not throw. */
-async function writeShapes(path: string, shapes: readonly (readonly [string, ShapeRecord])[]): Promise<void> {
-  const all = [...new Map([...readShapes(path), ...shapes])].slice(-KEPT);
-  try {
-    makeFolder(dirname(path));
-    await writeFileAtomic(path, JSON.stringify(all), 0o600);
-  } catch {
-    // Shapes that are not kept are observed again.
-  }
-}
