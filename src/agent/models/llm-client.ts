@@ -122,27 +122,6 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     );
   }
 
-  async function* toChunks(
-    stream: AsyncIterable<LanguageModelV4StreamPart>,
-  ): AsyncGenerator<StreamChunk, void> {
-    try {
-      for await (const part of stream) {
-        if (part.type === "error") throw part.error;
-        if (part.type === "text-delta") {
-          notify(() => callbacks.onStreamChunk?.(part.delta));
-          yield { type: "text-delta", text: part.delta };
-        } else if (part.type === "finish") {
-          const end = endOf(part);
-          notify(() => callbacks.onStreamEnd?.(end.usage));
-          yield { type: "finish", ...end };
-        }
-      }
-    } catch (error) {
-      const { success: _, ...failure } = failureOf(error);
-      yield { type: "error", ...failure };
-    }
-  }
-
   return {
     invoke: <T>(input: LLMInput, callOptions: InvokeOptions<T> = {}) =>
       respond<InvokeResult<T>>(`${providerNow()} answered.`, callOptions.signal, async (model) => {
@@ -154,7 +133,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     stream: (input, callOptions = {}) => {
       notify(() => callbacks.onStreamStart?.());
       return respond(`${providerNow()} is answering.`, callOptions.signal, async (model) =>
-        toChunks((await model.doStream(toCall(input, callOptions))).stream),
+        toChunks((await model.doStream(toCall(input, callOptions))).stream, callbacks, failureOf),
       );
     },
     languageModel: () => {
@@ -165,6 +144,29 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     getServerUrl: serverUrl,
     getModelName: modelName,
   };
+}
+
+async function* toChunks(
+  stream: AsyncIterable<LanguageModelV4StreamPart>,
+  callbacks: NonNullable<LLMClientOptions["callbacks"]>,
+  failureOf: (error: unknown) => ModelErrorResponse,
+): AsyncGenerator<StreamChunk, void> {
+  try {
+    for await (const part of stream) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "text-delta") {
+        notify(() => callbacks.onStreamChunk?.(part.delta));
+        yield { type: "text-delta", text: part.delta };
+      } else if (part.type === "finish") {
+        const end = endOf(part);
+        notify(() => callbacks.onStreamEnd?.(end.usage));
+        yield { type: "finish", ...end };
+      }
+    }
+  } catch (error) {
+    const { success: _, ...failure } = failureOf(error);
+    yield { type: "error", ...failure };
+  }
 }
 
 /** Options of one call; `output` describes the value to answer with. */
