@@ -58,7 +58,7 @@ export type {
 export type { Principal } from "./core/nouns/principal.ts";
 export type { Approval, AskBefore, ToolQuestion } from "./core/nouns/question.ts";
 export type { SearchConfig, SearchSegment } from "./core/nouns/search-config.ts";
-export type { ServerProgram } from "./core/nouns/server-program.ts";
+export type { SandboxLimits, ServerProgram } from "./core/nouns/server-program.ts";
 export type { Freshness, Source, SourceContent, SourceState } from "./core/nouns/source.ts";
 export type { CallTrace, TracedCall, TracedRequest } from "./core/nouns/span-context.ts";
 export type { ErrorAnswer } from "./core/operations/error-answer.ts";
