@@ -30,8 +30,8 @@ export async function endSession(): Promise<void> {
   localStorage.removeItem(HALF);
 }
 
-export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return send(path, { ...(signal && { signal }) });
+export function get<T>(path: string): Promise<T> {
+  return send(path, {});
 }
 
 export function post<T>(path: string, body: object = {}, signal?: AbortSignal): Promise<T> {
@@ -43,9 +43,14 @@ export function post<T>(path: string, body: object = {}, signal?: AbortSignal): 
   });
 }
 
+/** Told to the page when the gateway does not know its session any more. */
+export const ENDED = "keyhole-session-ended";
+
 /** The answer as it came, for downloads and streams. */
-export function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(path, { ...init, headers: { ...init.headers, ...headers() } });
+export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(path, { ...init, headers: { ...init.headers, ...headers() } });
+  if (response.status === 401) dispatchEvent(new Event(ENDED));
+  return response;
 }
 
 async function send<T>(path: string, init: RequestInit): Promise<T> {

@@ -1,14 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MeAnswer, WaitingAnswer } from "../src/faces/http/endpoints/api-types.ts";
-import { openSession } from "./api.ts";
+import { ENDED, openSession } from "./api.ts";
 import { KeyHelp } from "./key-help.tsx";
-import { followChanges, useApi } from "./live.ts";
-import { times } from "./parts/format.ts";
+import { followChanges, type Line, useApi } from "./live.ts";
+import { clock, times } from "./parts/format.ts";
 import { PAGES } from "./routes.tsx";
 import { useKeys } from "./use-keys.ts";
 import { useTheme } from "./use-theme.ts";
 
 const OPEN = "#/open/";
+const COLOURS = { auto: "Colours of the system", light: "Light", dark: "Dark" };
 const NOTHING_WAITS: WaitingAnswer = { counts: { servers: 0, definitions: 0, calls: 0 }, calls: [] };
 
 /** The part of the address after `#/`, as words between slashes. */
@@ -41,30 +42,37 @@ export function App() {
 }
 
 function Console({ refusal }: { refusal: string | undefined }) {
-  const me = useApi<MeAnswer>("/api/me");
-  if (me.error !== undefined) return <Closed reason={refusal ?? me.error} />;
-  if (!me.value) return <p class="quiet center">Loading…</p>;
-  return <Frame me={me.value} />;
+  const [hasEnded, setEnded] = useState(false);
+  useEffect(() => {
+    const onEnd = () => setEnded(true);
+    addEventListener(ENDED, onEnd);
+    return () => removeEventListener(ENDED, onEnd);
+  }, []);
+  return hasEnded ? <Closed refusal={refusal} /> : <Frame />;
 }
 
-function Closed({ reason }: { reason: string }) {
+function Closed({ refusal }: { refusal: string | undefined }) {
   return (
     <main class="closed">
       <Mark />
-      <h1>This console is closed</h1>
-      <p class="problem">{reason}</p>
+      <h1>{refusal ? "This console is closed" : "Your session has ended"}</h1>
+      <p class="problem">
+        {refusal ?? "It was closed, not used for twelve hours, or the gateway has started anew without it."}
+      </p>
       <p>
-        Open it by the link that <code>keyhole serve --http</code> or <code>npm start</code> prints. Each link
-        works once; the terminal shows a new one whenever a link was used.
+        Open the console by the link that <code>keyhole serve --http</code> or <code>npm start</code> prints.
+        Each link works once; the terminal shows a new one whenever a link was used.
       </p>
     </main>
   );
 }
 
-function Frame({ me }: { me: MeAnswer }) {
+function Frame() {
+  const me = useApi<MeAnswer>("/api/me");
   const [path = "", rest = ""] = useHash();
   const page = PAGES.find((row) => row.path === path) ?? PAGES[0]!;
-  const [isLive, setLive] = useState(false);
+  const [line, setLine] = useState<Line>("connecting");
+  const isLive = line === "live";
   const [isHelpOpen, setHelpOpen] = useState(false);
   const { theme, next } = useTheme();
   const main = useRef<HTMLElement>(null);
@@ -78,7 +86,7 @@ function Frame({ me }: { me: MeAnswer }) {
   const count = counts.servers + counts.definitions + counts.calls;
   const urgent = calls.length === 0 ? "" : times(calls.length, "call waits", "calls wait");
 
-  useEffect(() => followChanges(setLive), []);
+  useEffect(() => followChanges(setLine), []);
   useKeys(() => setHelpOpen((before) => !before));
   useEffect(() => {
     document.title = [urgent, page.title, "Keyhole"].filter(Boolean).join(" · ");
@@ -118,11 +126,16 @@ function Frame({ me }: { me: MeAnswer }) {
             {isLive ? "Live" : "Reconnecting…"}
           </span>
           <span class="who">
-            <bdi>{me.id}</bdi>
+            <bdi>{me.value?.id}</bdi>
           </span>
           <div class="side-buttons">
-            <button type="button" class="ghost" onClick={next} aria-label={`Theme: ${theme}. Change it`}>
-              {theme}
+            <button
+              type="button"
+              class="ghost"
+              onClick={next}
+              aria-label={`Colours: ${COLOURS[theme]}. Change them`}
+            >
+              {COLOURS[theme]}
             </button>
             <button
               type="button"
@@ -136,10 +149,11 @@ function Frame({ me }: { me: MeAnswer }) {
         </div>
       </header>
       <main ref={main} tabIndex={-1} key={page.path}>
-        {me.admin ? (
-          <page.Page rest={decodeURIComponent(rest)} />
-        ) : (
+        {line === "gone" && <Gone />}
+        {me.value?.admin === false ? (
           <p class="problem">This session lacks the scope that the console needs.</p>
+        ) : (
+          <page.Page rest={decodeURIComponent(rest)} />
         )}
       </main>
       <p class="hidden" role="alert" aria-live="assertive">
@@ -147,6 +161,16 @@ function Frame({ me }: { me: MeAnswer }) {
       </p>
       <KeyHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
+  );
+}
+
+function Gone() {
+  const [since] = useState(() => clock(Date.now()));
+  return (
+    <p class="banner bad" role="status">
+      The gateway does not answer since {since}. If it has ended, start it again with{" "}
+      <code>keyhole serve --http</code>: this page goes on by itself. Until then it shows what it knew.
+    </p>
   );
 }
 

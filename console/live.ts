@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type LiveTopic, TOPICS } from "../src/faces/http/endpoints/api-types.ts";
 import { ask, get, Refusal } from "./api.ts";
 
@@ -7,17 +7,23 @@ type Listener = (topics: readonly LiveTopic[]) => void;
 const listeners = new Set<Listener>();
 const RETRY_MS = 1_500;
 
+/** What the page knows of its gateway: `gone` does not answer. */
+export type Line = "connecting" | "live" | "gone";
+
 /** Follows the stream of changes and opens it again when it ends. Returns a function that stops it. */
-export function followChanges(onState: (isLive: boolean) => void): () => void {
+export function followChanges(onLine: (line: Line) => void): () => void {
   const stop = new AbortController();
   void (async () => {
     for (let isFirst = true; !stop.signal.aborted; isFirst = false) {
-      await read(stop.signal, () => {
-        onState(true);
+      const line = await read(stop.signal, () => {
+        onLine("live");
         // Anything may have changed while nobody listened.
         if (!isFirst) tell(TOPICS);
-      }).catch(() => {});
-      onState(false);
+      }).then(
+        () => "connecting" as const,
+        (error) => (error instanceof Refusal && error.status !== 0 ? "connecting" : "gone"),
+      );
+      if (!stop.signal.aborted) onLine(line);
       await new Promise((done) => setTimeout(done, RETRY_MS));
     }
   })();
@@ -52,29 +58,51 @@ export interface Loaded<T> {
   reload(): void;
 }
 
-/** Loads JSON, and loads it again when one of the topics has changed. */
+/**
+ * Loads JSON, and loads it again when one of the topics has changed. A change never aborts a request: the next one
+ * follows it. What was loaded stays while the gateway does not answer.
+ */
 export function useApi<T>(path: string, topics: readonly LiveTopic[] = []): Loaded<T> {
   const [state, setState] = useState<{ path: string; value?: T; error?: string }>({ path });
-  const [turn, setTurn] = useState(0);
-  const reload = () => setTurn((before) => before + 1);
+  const again = useRef(() => {});
 
   useEffect(() => {
-    const stop = new AbortController();
-    get<T>(path, stop.signal).then(
-      (value) => setState({ path, value }),
-      (error: Error) => stop.signal.aborted || setState({ path, error: error.message }),
-    );
-    return () => stop.abort();
-  }, [path, turn]);
-
-  useEffect(() => {
+    let isLeft = false;
+    let isRunning = false;
+    let isDue = false;
+    const load = async () => {
+      isDue = isRunning;
+      if (isRunning) return;
+      isRunning = true;
+      const result = await get<T>(path).then(
+        (value) => ({ value }),
+        (error: Error) => ({ error: error.message, isGone: error instanceof Refusal && error.status === 0 }),
+      );
+      isRunning = false;
+      if (isLeft) return;
+      setState((before) => {
+        const keeps = "isGone" in result && result.isGone && before.path === path && "value" in before;
+        return keeps ? before : { path, ...result };
+      });
+      if (isDue) void load();
+    };
+    again.current = () => void load();
     const listener: Listener = (changed) => {
-      if (changed.some((topic) => topics.includes(topic))) reload();
+      // All topics at once: the gateway is there again.
+      if (changed === TOPICS || changed.some((topic) => topics.includes(topic))) void load();
     };
     listeners.add(listener);
-    return () => void listeners.delete(listener);
-  }, [topics.join()]);
+    void load();
+    return () => {
+      isLeft = true;
+      listeners.delete(listener);
+    };
+  }, [path, topics.join()]);
 
   const isCurrent = state.path === path;
-  return { value: isCurrent ? state.value : undefined, error: isCurrent ? state.error : undefined, reload };
+  return {
+    value: isCurrent ? state.value : undefined,
+    error: isCurrent ? state.error : undefined,
+    reload: () => again.current(),
+  };
 }

@@ -1,13 +1,13 @@
 import type { ComponentType } from "preact";
 import { Approvals } from "./pages/approvals.tsx";
 import { Audit } from "./pages/audit.tsx";
-import { Knowledge } from "./pages/knowledge.tsx";
+import { Documents } from "./pages/documents.tsx";
 import { Overview } from "./pages/overview.tsx";
 import { Search } from "./pages/search.tsx";
+import { Servers } from "./pages/servers.tsx";
 import { Sessions } from "./pages/sessions.tsx";
 import { Settings } from "./pages/settings.tsx";
-import { Unmet } from "./pages/unmet.tsx";
-import { Upstreams } from "./pages/upstreams.tsx";
+import { Unused } from "./pages/unused.tsx";
 
 export interface PageRow {
   readonly path: string;
@@ -31,27 +31,27 @@ export const PAGES: readonly PageRow[] = [
   },
   { path: "approvals", title: "Approvals", key: "a", icon: "M3 10.5 8 15 17 5", Page: Approvals },
   {
-    path: "upstreams",
-    title: "Upstreams",
-    key: "u",
+    path: "servers",
+    title: "Servers",
+    key: "v",
     icon: "M3 4h14v5H3ZM3 11h14v5H3ZM6 6.5h.01M6 13.5h.01",
-    Page: Upstreams,
+    Page: Servers,
   },
   { path: "sessions", title: "Sessions", key: "e", icon: "M4 3v14M4 5h9M4 10h12M4 15h6", Page: Sessions },
   {
-    path: "unmet",
-    title: "Unmet",
+    path: "unused",
+    title: "Unused searches",
     key: "n",
     icon: "M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15ZM7.5 7.8a2.6 2.6 0 1 1 3.4 2.9c-.7.3-.9.7-.9 1.4M10 14.4h.01",
-    Page: Unmet,
+    Page: Unused,
   },
   { path: "audit", title: "Audit", key: "d", icon: "M5 2.5h7l3 3v12H5ZM8 9h4M8 12.5h4", Page: Audit },
   {
-    path: "knowledge",
-    title: "Knowledge",
+    path: "documents",
+    title: "Documents",
     key: "k",
     icon: "M10 5C8 3.5 5.500 3.500 3 4v11c2.500-.5 5-.5 7 1 2-1.500 4.500-1.500 7-1V4c-2.500-.5-5-.5-7 1Zm0 0v11",
-    Page: Knowledge,
+    Page: Documents,
   },
   {
     path: "settings",

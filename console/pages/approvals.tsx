@@ -125,7 +125,7 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
     >
       {reason && !program && (
         <p>
-          It waits for you: {exact(reason)}. {id && <a href="#/upstreams">To its page</a>}
+          It waits for you: {exact(reason)}. {id && <a href="#/servers">To its page</a>}
         </p>
       )}
       {total > 0 && (

@@ -137,7 +137,13 @@ function Health({ sources, search, entries, domains, startedAt, waiting, version
   return (
     <Card
       title="Health"
-      aside={bad.length === 0 ? <Badge tone="good">fine</Badge> : <Badge tone="bad">look</Badge>}
+      aside={
+        bad.length === 0 ? (
+          <Badge tone="good">fine</Badge>
+        ) : (
+          <Badge tone="bad">{times(bad.length, "source fails", "sources fail")}</Badge>
+        )
+      }
     >
       <dl class="facts">
         <dt>Catalog</dt>

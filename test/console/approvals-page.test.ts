@@ -77,7 +77,7 @@ test("T22: there is no yes to a server before its whole program is on the page",
   const page = await browser.newPage();
   await page.goto(shop.http.consoleLink);
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-  await page.goto(`${shop.origin}/console/#/upstreams`);
+  await page.goto(`${shop.origin}/console/#/servers`);
   await page.getByText("Waits for your yes").first().waitFor();
   expect(await page.locator("main button").allTextContents()).not.toContainEqual(
     expect.stringMatching(/allow|start$/i),

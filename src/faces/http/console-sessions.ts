@@ -1,7 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
+import { z } from "zod";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import { revoked } from "../../core/access/grants.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import { openRecords, type RecordStorage } from "../../core/storage/records.ts";
 import type { Exchange, HttpRoute, Receive } from "../mcp/http-routes.ts";
 
 /** Carries the half of a session that only the page itself has, with each request. */
@@ -12,15 +16,34 @@ const MAX_CODES = 16;
 const SESSION_MS = 12 * 3_600_000;
 const CODE_MS = 24 * 3_600_000;
 
+/** Use is noted this often at most. */
+const NOTE_MS = 10 * 60_000;
+/** When a session was used last, in milliseconds since 1970. */
+const sessionSchema = z.object({ usedAt: z.number() });
+
 type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
 /**
  * The sessions of people at the console. A session has two halves: a cookie that no script can read, and a value that
- * the page keeps. Browsers send cookies to all ports of a host, so the cookie alone opens nothing.
+ * the page keeps. Browsers send cookies to all ports of a host, so the cookie alone opens nothing. Only digests are
+ * stored.
  */
-export function createConsoleSessions(principal: Principal) {
+export function createConsoleSessions(principal: Principal, storage: RecordStorage) {
   const codes = new LRUCache<string, true>({ max: MAX_CODES, ttl: CODE_MS });
-  const sessions = new LRUCache<string, true>({ max: MAX_SESSIONS, ttl: SESSION_MS, updateAgeOnGet: true });
+  const sessions = openRecords(storage, "session", sessionSchema);
+
+  /** The sessions of now, the oldest first. A storage that cannot be read now leaves them as they were. */
+  function current() {
+    try {
+      void sessions.refresh();
+    } catch {
+      // The storage tells it.
+    }
+    const young = [...sessions.entries()].filter(([, { usedAt }]) => Date.now() - usedAt < SESSION_MS);
+    return new Map(young.sort(([, one], [, other]) => one.usedAt - other.usedAt));
+  }
+
+  const note = (key: string) => sessions.change(new Map([[key, { usedAt: Date.now() }]]));
 
   return {
     /** A code that opens one session, once. */
@@ -30,21 +53,26 @@ export function createConsoleSessions(principal: Principal) {
       return code;
     },
     /** The half for the page and the value of Set-Cookie; undefined for a code that is unknown, used or old. */
-    open: (code: string, host: string) => {
+    open: async (code: string, host: string) => {
       if (!codes.delete(digest(code))) return undefined;
       const [half, other] = [secret(), secret()];
-      sessions.set(toKey(half, other), true);
+      const kept = new Set([...current().keys()].slice(1 - MAX_SESSIONS));
+      await sessions.change(revoked([...sessions.entries().keys()].filter((key) => !kept.has(key))));
+      await note(toKey(half, other));
       return { half, cookie: toCookie(host, other) };
     },
     /** The principal of a request that carries both halves and comes from the console's own page. */
     find: (request: IncomingMessage, renews = true): Principal | undefined => {
       const key = isOwnPage(request) ? keyOf(request) : undefined;
-      return key !== undefined && sessions.get(key, { updateAgeOnGet: renews }) ? principal : undefined;
+      const session = key === undefined ? undefined : current().get(key);
+      if (key === undefined || !session) return undefined;
+      if (renews && Date.now() - session.usedAt > NOTE_MS) void note(key).catch(() => {});
+      return principal;
     },
-    /** Ends the session of a request. Returns the value of Set-Cookie. */
-    end: (request: IncomingMessage) => {
+    /** Ends the session of a request. Resolves to the value of Set-Cookie. */
+    end: async (request: IncomingMessage) => {
       const key = keyOf(request);
-      if (key !== undefined) sessions.delete(key);
+      if (key !== undefined) await sessions.change(revoked([key]));
       return `${toCookie(request.headers.host ?? "", "")}; Max-Age=0`;
     },
   };
@@ -106,7 +134,8 @@ export function sessionRoutes(
       return refuse(403, "Not from this page.");
     const body = await receive(exchange, { caller: "console", maxBytes: MAX_BYTES });
     if (body instanceof Response) return body;
-    const opened = sessions.open(readCode(body), request.headers.host ?? "");
+    const opened = await sessions.open(readCode(body), request.headers.host ?? "").catch(reasonOf);
+    if (typeof opened === "string") return refuse(503, `The session cannot be kept: ${opened}`);
     if (!opened) return refuse(401, "The link was used before, or is too old.");
     onOpened();
     const headers = { "set-cookie": opened.cookie, "cache-control": "no-store" };
@@ -118,8 +147,8 @@ export function sessionRoutes(
     {
       method: "DELETE",
       path: "/console/session",
-      handle: ({ request }) =>
-        Response.json({ ok: true }, { headers: { "set-cookie": sessions.end(request) } }),
+      handle: async ({ request }) =>
+        Response.json({ ok: true }, { headers: { "set-cookie": await sessions.end(request) } }),
     },
   ];
 }

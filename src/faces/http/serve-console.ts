@@ -1,4 +1,6 @@
 import type { Principal } from "../../core/nouns/principal.ts";
+import { openRecordFile } from "../../core/storage/record-file.ts";
+import { createMemoryRecords } from "../../core/storage/records.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
@@ -26,6 +28,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly settings?: () => Promise<readonly ShownSetting[]>;
   /** Lets people consent to servers that wait for it. */
   readonly consents?: StartConsents;
+  /** The file in which logins and figures outlive the process. Default: they end with it. */
+  readonly file?: string;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
 }
@@ -57,10 +61,11 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, onOpened, ...http }: ConsoleOptions = {},
+  { principals, settings, consents, file, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
-  const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] });
+  const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
+  const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] }, records);
   const recorder = createRecorder(gateway);
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createRedact } from "../../base/safety/redact.ts";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
@@ -11,6 +12,7 @@ import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
 import { openConsents, openTokens } from "./stores.ts";
+import { setStateFolder } from "./user-folders.ts";
 
 export interface HttpArgs {
   readonly host: string | undefined;
@@ -53,6 +55,7 @@ export async function openHttp(
     tokens,
     principals: () => tokens.list().map(principalOf),
     consents: openConsents(),
+    file: join(setStateFolder(), "console.db"),
     settings: async () => shownSettings(loaded),
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   });

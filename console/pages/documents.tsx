@@ -4,7 +4,7 @@ import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
 import { age, ago, number, times } from "../parts/format.ts";
 
-export function Knowledge() {
+export function Documents() {
   const loaded = useApi<KnowledgeAnswer>("/api/knowledge", ["sources", "catalog"]);
   const refresh = (id: string) => async () => {
     const { ok, reason } = await post<{ ok: boolean; reason?: string }>("/api/knowledge/refresh", { id });
@@ -13,7 +13,7 @@ export function Knowledge() {
   };
   return (
     <Page
-      title="Knowledge"
+      title="Documents"
       lead="Documents, skills, prompts and APIs: where they come from, and how fresh they are."
     >
       <Shown of={loaded}>

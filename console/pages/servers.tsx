@@ -15,11 +15,11 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 const PROTOCOLS: Readonly<Record<string, string>> = { modern: "2026-07-28", legacy: "2025-11-25 or older" };
 
-export function Upstreams() {
+export function Servers() {
   const loaded = useApi<UpstreamsAnswer>("/api/upstreams", ["sources", "catalog", "calls"]);
   return (
     <Page
-      title="Upstreams"
+      title="Servers"
       lead="MCP servers behind this gateway. Each runs separately, so a failure affects no other server."
     >
       <Shown of={loaded}>

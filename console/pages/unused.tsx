@@ -3,10 +3,10 @@ import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Page, Shown } from "../parts/basics.tsx";
 import { ago, times } from "../parts/format.ts";
 
-export function Unmet() {
+export function Unused() {
   const loaded = useApi<UnmetAnswer>("/api/unmet", ["calls", "catalog"]);
   return (
-    <Page title="Unmet" lead="Searches after which the agent called none of the hits.">
+    <Page title="Unused searches" lead="What agents searched for without calling any of the hits.">
       <Shown of={loaded}>
         {({ unmet }) =>
           unmet.length === 0 ? (

@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import type { Page, Request } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { buildConsole } from "../../scripts/build-console.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { findChromium, openBrowser } from "./browser.ts";
+import { type ServedShop, serveShop } from "./console-kit.ts";
+
+const chromium = findChromium();
+const PAGES = ["Overview", "Search", "Approvals", "Servers", "Sessions", "Unused searches", "Audit"];
+const LATENCY_MS = 600;
+const CHANGE_MS = 250;
+
+async function openPage(shop: ServedShop): Promise<Page> {
+  const browser = await openBrowser(chromium!);
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  page.setDefaultTimeout(30_000);
+  await page.goto(shop.http.consoleLink);
+  await page.getByText("Live", { exact: true }).waitFor();
+  return page;
+}
+
+test("over a slow line, every page shows while agents work, and no change aborts a request", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  await buildConsole({ ifChanged: true });
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  const aborted: string[] = [];
+  page.on("requestfailed", (request: Request) => aborted.push(request.url()));
+  await page.route(
+    (url) => url.pathname.startsWith("/api/") && url.pathname !== "/api/events",
+    async (route) => {
+      await new Promise((done) => setTimeout(done, LATENCY_MS));
+      await route.continue().catch(() => {});
+    },
+  );
+  const agents = setInterval(() => void shop.gateway.ask({ query: "list orders" }), CHANGE_MS);
+  onTestFinished(() => clearInterval(agents));
+  for (const name of PAGES) {
+    await page
+      .getByRole("navigation")
+      .getByRole("link", { name: new RegExp(`^${name}`) })
+      .click();
+    await page.getByRole("heading", { name, level: 1 }).waitFor();
+    await page.locator("main [aria-busy]").waitFor({ state: "detached" });
+    // The page goes on loading what changed, one request after the other.
+    await page.waitForTimeout(3 * CHANGE_MS);
+  }
+  expect(aborted).toEqual([]);
+});
+
+test("a restarted gateway is told and found again, and the login outlives it", async ({ skip }) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  await buildConsole({ ifChanged: true });
+  const file = join(temporaryFolder(), "console.db");
+  const before = await serveShop({}, { file });
+  const page = await openPage(before);
+  const port = Number(new URL(before.origin).port);
+  await before.close();
+  await page.getByText("The gateway does not answer").waitFor();
+  // What was there stays on the page.
+  await page.getByRole("heading", { name: "Health" }).waitFor();
+
+  const after = await serveShop({}, { file, port });
+  onTestFinished(() => after.close());
+  await page.getByText("Live", { exact: true }).waitFor();
+  expect(await page.getByText("The gateway does not answer").count()).toBe(0);
+  await page.reload();
+  await page.getByText("Live", { exact: true }).waitFor();
+});
+
+test("an ended session says so, and what to do", async ({ skip }) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  await buildConsole({ ifChanged: true });
+  const before = await serveShop();
+  const page = await openPage(before);
+  const port = Number(new URL(before.origin).port);
+  await before.close();
+  const after = await serveShop({}, { port });
+  onTestFinished(() => after.close());
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+  expect(await page.locator("main").textContent()).toMatch(/keyhole serve --http/);
+});
