@@ -9,7 +9,7 @@ import { useKeys } from "./use-keys.ts";
 import { useTheme } from "./use-theme.ts";
 
 const OPEN = "#/open/";
-const COLOURS = { auto: "Colours of the system", light: "Light", dark: "Dark" };
+const COLOURS = { auto: "as the system", light: "light", dark: "dark" };
 const NOTHING_WAITS: WaitingAnswer = { counts: { servers: 0, definitions: 0, calls: 0 }, calls: [] };
 
 /** The part of the address after `#/`, as words between slashes. */
@@ -81,6 +81,7 @@ function Frame() {
     "approvals",
     "catalog",
     "sources",
+    "calls",
   ]);
   const { counts, calls } = waiting;
   const count = counts.servers + counts.definitions + counts.calls;
@@ -133,9 +134,10 @@ function Frame() {
               type="button"
               class="ghost"
               onClick={next}
+              title={`Colours: ${COLOURS[theme]}`}
               aria-label={`Colours: ${COLOURS[theme]}. Change them`}
             >
-              {COLOURS[theme]}
+              Colours
             </button>
             <button
               type="button"

@@ -33,7 +33,7 @@ const FOLDED_LINES = 4;
 const FOLDED_CHARS = 400;
 
 export function Approvals() {
-  const loaded = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources"]);
+  const loaded = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources", "calls"]);
   return (
     <Page
       title="Approvals"
@@ -192,8 +192,8 @@ function Program({ server, id, program: { hash, lines }, reload }: ProgramProps)
       <Text label={`Program of ${server}`} class="whole">
         {exact(lines.join("\n"))}
       </Text>
-      <Action kind="main" run={start} label={`Let ${server} start`}>
-        Let it start
+      <Action kind="main" run={start}>
+        Let {exact(server)} start
       </Action>
     </>
   );
@@ -288,7 +288,7 @@ function Description({ text, isOpen }: { text: unknown; isOpen: boolean }) {
 
 function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
   const answer = (approve: boolean) => async () => {
-    await post("/api/approvals/calls", { id: call.id, approve });
+    await post("/api/approvals/calls", { id: call.id, approve, hash: call.hash });
     reload();
   };
   return (
@@ -300,12 +300,20 @@ function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
       <Text label="Arguments">{exact(call.args)}</Text>
       <div class="actions">
         <Action kind="main" run={answer(true)}>
-          Approve
+          {call.hash ? "Approve for the next time" : "Approve"}
         </Action>
-        <Action kind="danger" run={answer(false)}>
-          Decline
-        </Action>
+        {!call.hash && (
+          <Action kind="danger" run={answer(false)}>
+            Decline
+          </Action>
+        )}
       </div>
+      {call.hash && (
+        <p class="quiet small">
+          Its client could not wait. After your yes the agent may make exactly this call once, within ten
+          minutes. Without it the question goes away after an hour.
+        </p>
+      )}
     </Card>
   );
 }

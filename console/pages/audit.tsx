@@ -3,17 +3,25 @@ import type { AuditAnswer, AuditReport, ShownRecord } from "../../src/faces/http
 import { ask, get } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
-import { number, times } from "../parts/format.ts";
+import { dated, number, times } from "../parts/format.ts";
 
-const FIELDS = ["principal", "entry", "trace"] as const;
-type Filter = Readonly<Partial<Record<(typeof FIELDS)[number] | "outcome", string>>>;
+const FIELDS = {
+  principal: "Agent, whole",
+  server: "Server, whole",
+  entry: "Part of a tool's name",
+  trace: "Trace of one request",
+} as const;
+const OUTCOMES = { ok: "ran", failed: "failed or refused", "dry-run": "dry run", asked: "asked a person" };
+type Filter = Readonly<Partial<Record<keyof typeof FIELDS | "outcome" | "before", string>>>;
 
 export function Audit({ rest }: { rest: string }) {
   const [filter, setFilter] = useState<Filter>(rest ? { trace: rest } : {});
   const [report, setReport] = useState<AuditReport>();
   useEffect(() => setFilter(rest ? { trace: rest } : {}), [rest]);
-  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
-  const loaded = useApi<AuditAnswer>(`/api/audit?${query}`, ["calls", "approvals"]);
+  const { before, ...chosen } = filter;
+  const query = toQuery(chosen);
+  // Only the newest page changes by calls.
+  const loaded = useApi<AuditAnswer>(`/api/audit?${toQuery(filter)}`, before ? [] : ["calls", "approvals"]);
 
   async function save(): Promise<void> {
     const link = document.createElement("a");
@@ -37,31 +45,43 @@ export function Audit({ rest }: { rest: string }) {
       }
     >
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        {FIELDS.map((name) => (
+        {(Object.keys(FIELDS) as (keyof typeof FIELDS)[]).map((name) => (
           <label class="field" key={name}>
-            <span>{name}</span>
+            <span>{FIELDS[name]}</span>
             <input
               type="text"
               value={filter[name] ?? ""}
-              onInput={(event) => setFilter({ ...filter, [name]: event.currentTarget.value })}
+              onInput={(event) => setFilter({ ...chosen, [name]: event.currentTarget.value })}
             />
           </label>
         ))}
         <label class="field">
-          <span>outcome</span>
+          <span>Outcome</span>
           <select
             value={filter.outcome ?? ""}
-            onChange={(event) => setFilter({ ...filter, outcome: event.currentTarget.value })}
+            onChange={(event) => setFilter({ ...chosen, outcome: event.currentTarget.value })}
           >
             <option value="">any</option>
-            <option value="ok">ok</option>
-            <option value="failed">failed</option>
+            {Object.entries(OUTCOMES).map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
           </select>
+        </label>
+        <label class="field">
+          <span>Before</span>
+          <input
+            type="datetime-local"
+            onInput={({ currentTarget: { value } }) =>
+              setFilter(value ? { ...chosen, before: new Date(value).toISOString() } : chosen)
+            }
+          />
         </label>
       </form>
       {report && <Verified {...report} />}
       <Shown of={loaded}>
-        {({ kept, records, damaged }) => (
+        {({ kept, records, damaged, older }) => (
           <Card>
             {damaged > 0 && <p class="problem">{times(damaged, "damaged record")}: verify the chain.</p>}
             {records.length === 0 ? (
@@ -71,18 +91,47 @@ export function Audit({ rest }: { rest: string }) {
                   : "The program keeps one by default. In code, give createGateway the option audit."}
               </Empty>
             ) : (
-              <Table head={["When", "Who", "What", "Outcome", "Trace"]} label="Records of the audit log">
+              <Table
+                head={["When", "Who", "What", "Outcome", "Trace"]}
+                label="Records of the audit log"
+                class="cards"
+              >
                 {records.map((record) => (
                   <Row key={record.hash} record={record} onTrace={(trace) => setFilter({ trace })} />
                 ))}
               </Table>
             )}
+            <div class="actions">
+              {before && (
+                <button type="button" class="button" onClick={() => setFilter(chosen)}>
+                  Newest
+                </button>
+              )}
+              {older && (
+                <button type="button" class="button" onClick={() => setFilter({ ...chosen, before: older })}>
+                  Older
+                </button>
+              )}
+            </div>
           </Card>
         )}
       </Shown>
     </Page>
   );
 }
+
+function toQuery(filter: Filter): string {
+  return new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
+}
+
+/** What a record tells, in words for people. A call that ended needs none. */
+const KINDS: Readonly<Record<string, string>> = {
+  call: "",
+  "call-started": "not ended",
+  "call-refused": "refused",
+  "call-asked": "asks a person about",
+  "call-repeated": "answered again",
+};
 
 function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string) => void }) {
   const {
@@ -103,11 +152,12 @@ function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string
     args,
   } = record;
   const isBad = !["ok", "asks", undefined].includes(outcome) || kind === "call-refused";
+  const isDry = decided === "dry-run";
   return (
     <tr>
       <td>
         <time dateTime={at} title={at}>
-          {at.slice(5, 10)} {at.slice(11, 19)}
+          {dated(at)}
         </time>
       </td>
       <td>
@@ -120,7 +170,7 @@ function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string
         )}
       </td>
       <td>
-        <span class="small quiet">{kind.replace("call-", "")} </span>
+        <span class="small quiet">{KINDS[kind] ?? kind} </span>
         <bdi class="outside mono">{op || route || [what, name].filter(Boolean).join(" ")}</bdi>
         {args && Object.keys(args).length > 0 && (
           <span class="quiet small outside">
@@ -132,8 +182,9 @@ function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string
         )}
       </td>
       <td>
-        {outcome && <Badge tone={isBad ? "bad" : "good"}>{outcome}</Badge>}
-        {decided && !outcome && <Badge tone={isBad ? "bad" : "plain"}>{decided}</Badge>}{" "}
+        {isDry && <Badge>dry run, nothing changed</Badge>}
+        {outcome && !(isDry && outcome === "ok") && <Badge tone={isBad ? "bad" : "good"}>{outcome}</Badge>}
+        {decided && !outcome && !isDry && <Badge tone={isBad ? "bad" : "plain"}>{decided}</Badge>}{" "}
         <span class="quiet small">
           {[lane, approvedBy && `by ${approvedBy}`, ms !== undefined && `${number(ms)} ms`]
             .filter(Boolean)

@@ -1,6 +1,7 @@
-import type { OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
+import { useState } from "preact/hooks";
+import type { FiguresAnswer, OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
-import { Badge, Card, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
+import { Badge, Card, Empty, Figure, Page, Shown, Table } from "../parts/basics.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { age, ago, compact, number, times } from "../parts/format.ts";
 
@@ -25,6 +26,7 @@ export function Overview() {
               <Calls {...answer} />
               <Health {...answer} />
             </div>
+            <ByName />
             <Notices notices={answer.notices} />
           </>
         )}
@@ -38,7 +40,7 @@ function Tokens({ totals, everything, minutes, discovery }: OverviewAnswer) {
   const menu = totals.menus / Math.max(1, listings);
   const list = totals.everything / Math.max(1, listings);
   return (
-    <Card title="Tokens put into contexts" aside={<span>since the start</span>}>
+    <Card title="Tokens put into contexts" aside={<span>in 30 days</span>}>
       {listings + totals.calls === 0 ? (
         <Empty title="No agent has called yet">
           Point an MCP client at this gateway. Listing everything would cost it {number(everything)} tokens.
@@ -58,12 +60,14 @@ function Tokens({ totals, everything, minutes, discovery }: OverviewAnswer) {
             />
             <Figure {...saving(list, menu)} />
           </div>
-          <div class="compare" aria-hidden="true">
-            <div
-              class="bar accent"
-              style={{ width: `${Math.max(1, Math.min(100, (menu / Math.max(1, list)) * 100))}%` }}
-            />
-          </div>
+          {listings > 0 && (
+            <div class="compare" aria-hidden="true">
+              <div
+                class="bar accent"
+                style={{ width: `${Math.max(1, Math.min(100, (menu / Math.max(1, list)) * 100))}%` }}
+              />
+            </div>
+          )}
           <div class="figures">
             <Figure
               label="Answers that find tools"
@@ -112,11 +116,15 @@ function Calls({ minutes, totals, discovery }: OverviewAnswer) {
           value={perMinute < 10 ? perMinute.toFixed(1) : number(perMinute)}
           note="over the last five minutes"
         />
-        <Figure label="In total" value={compact(totals.calls)} note={`${compact(totals.failed)} failed`} />
+        <Figure
+          label="In 30 days"
+          value={compact(totals.calls)}
+          note={`${compact(totals.failed)} failed, searches included`}
+        />
         <Figure
           label="Searches that led to a call"
           value={searches === 0 ? "–" : `${Math.round((ledToCall / searches) * 100)} %`}
-          note={times(searches, "search", "searches")}
+          note={`${times(searches, "search", "searches")} since the start`}
         />
       </div>
       <Chart
@@ -180,6 +188,86 @@ function Health({ sources, search, entries, domains, startedAt, waiting, version
       </dl>
     </Card>
   );
+}
+
+const PARTS = { tools: "Tool", servers: "Server", agents: "Agent", days: "Day" } as const;
+const TIMES = [1, 7, 30] as const;
+
+/** Calls from the audit log, so that a restart loses none. */
+function ByName() {
+  const [part, setPart] = useState<keyof typeof PARTS>("tools");
+  const [days, setDays] = useState<number>(7);
+  const loaded = useApi<FiguresAnswer>(`/api/figures?days=${days}`, ["calls"]);
+  return (
+    <Card
+      title="Calls of tools, their failures and times"
+      aside={
+        <div class="actions">
+          <label class="field inline">
+            <span>By</span>
+            <select
+              value={part}
+              onChange={({ currentTarget }) => setPart(currentTarget.value as keyof typeof PARTS)}
+            >
+              {Object.entries(PARTS).map(([value, name]) => (
+                <option key={value} value={value}>
+                  {name.toLowerCase()}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field inline">
+            <span>In the last</span>
+            <select value={days} onChange={({ currentTarget }) => setDays(Number(currentTarget.value))}>
+              {TIMES.map((count) => (
+                <option key={count} value={count}>
+                  {times(count, "day")}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      }
+    >
+      <Shown of={loaded}>
+        {({ kept, ...answer }) =>
+          answer[part].length === 0 ? (
+            <p class="quiet">
+              {kept ? "No tool was called in this time." : "This gateway keeps no audit log to count from."}
+            </p>
+          ) : (
+            <Table
+              head={[PARTS[part], "Calls", "Failed", "Half within", "95 % within", "99 % within"]}
+              label={`Calls by ${PARTS[part].toLowerCase()}`}
+              class="cards"
+            >
+              {answer[part].map(({ name, calls, failed, errors, ms }) => (
+                <tr key={name}>
+                  <td data-label={PARTS[part]}>
+                    <bdi class="mono outside">{name}</bdi>
+                  </td>
+                  <td data-label="Calls">{number(calls)}</td>
+                  <td data-label="Failed">
+                    {failed === 0 ? "none" : number(failed)}{" "}
+                    <span class="quiet small">
+                      {errors.map(({ code, times: count }) => `${code} ${count}`).join(", ")}
+                    </span>
+                  </td>
+                  <td data-label="Half within">{within(ms.half)}</td>
+                  <td data-label="95 % within">{within(ms.most)}</td>
+                  <td data-label="99 % within">{within(ms.slowest)}</td>
+                </tr>
+              ))}
+            </Table>
+          )
+        }
+      </Shown>
+    </Card>
+  );
+}
+
+function within(ms: number | undefined): string {
+  return ms === undefined ? "–" : `${number(ms)} ms`;
 }
 
 function Notices({ notices }: Pick<OverviewAnswer, "notices">) {

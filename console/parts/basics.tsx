@@ -167,18 +167,21 @@ export function Text({
   );
 }
 
+/** A table. With the class `cards`, each row is a card of its own on narrow screens. */
 export function Table({
   head,
   children,
   label,
+  class: name = "",
 }: {
   head: readonly string[];
   children: ComponentChildren;
   label: string;
+  class?: string;
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="table" aria-label={label} tabIndex={0}>
+    <section class={`table ${name}`} aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -39,6 +39,11 @@ export function clock(at: number): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }
 
+/** A day and a time, such as `2026-05-01 14:03:09`, in the zone of the reader. */
+export function dated(at: number | string): string {
+  return new Date(at).toLocaleString("sv-SE");
+}
+
 /** A value for a person who decides by it: whole, with every hidden character and lookalike letter spelt out. */
 export function exact(value: unknown): string {
   return toExactText(pretty(value));

@@ -204,6 +204,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     keepQuestions: (waiting) => {
       questions.waiting = waiting;
     },
+    keptQuestions: () => questions.waiting,
     answerQuestions: (approve) => {
       questions.answer = approve;
       return () => {

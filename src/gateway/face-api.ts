@@ -102,6 +102,8 @@ export interface FaceApi {
   observe(observer: Observer): () => void;
   /** Keeps questions that nobody answers now, so that a person answers them in another process. */
   keepQuestions(waiting: WaitingCalls): void;
+  /** Questions that wait for a person in any process, if the gateway keeps them. */
+  keptQuestions(): WaitingCalls | undefined;
   /** Answers the questions of a gateway without `approve`. Returns a function that stops it. */
   answerQuestions(approve: Approve): () => void;
   /** Stores a text of a face and returns the handle that reads it. */

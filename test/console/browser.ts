@@ -1,7 +1,10 @@
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { type BrowserContext, chromium } from "playwright-core";
+import axeCore from "axe-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import type { ServedShop } from "./console-kit.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 const FLAGS = [
@@ -31,6 +34,41 @@ export async function openBrowser(executablePath: string): Promise<BrowserContex
   });
   browser.once("close", () => rmSync(profile, { recursive: true, force: true, maxRetries: 3 }));
   return browser;
+}
+
+/** A browser with the console open by its link, until the test ends. */
+export async function openPage({ http }: ServedShop): Promise<Page> {
+  const browser = await openBrowser(findChromium()!);
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  page.setDefaultTimeout(30_000);
+  await page.goto(http.consoleLink);
+  await page.getByText("Live", { exact: true }).waitFor();
+  return page;
+}
+
+/** Opens a page of the console by its address. */
+export async function goTo(page: Page, path: string, title: string): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/console/#/${path}`);
+  await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+  await page.locator("main [aria-busy]").first().waitFor({ state: "detached" });
+}
+
+interface AxeViolation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** What axe finds wrong with a page. */
+export async function axe(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, which the policy of the page does not bind.
+  await page.evaluate(axeCore.source);
+  return page.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
+    ).axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  });
 }
 
 function isProgram(path: string): boolean {

@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import axeCore from "axe-core";
 import { fromMcpConfig } from "keyhole/sources";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, type TestContext } from "vitest";
@@ -9,7 +8,7 @@ import { buildConsole } from "../../scripts/build-console.ts";
 import { verifies } from "../claims.ts";
 import { clerk } from "../shop.ts";
 import { eventually } from "../upstream-kit.ts";
-import { findChromium, openBrowser } from "./browser.ts";
+import { axe, findChromium, openBrowser } from "./browser.ts";
 import { type ServedShop, serveShop } from "./console-kit.ts";
 import { HOSTILE, hostileDomain, hostileServer } from "./hostile-shop.ts";
 import { attack, CURRENT_IS_SHOWN, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
@@ -69,22 +68,6 @@ async function go(name: string, to: Page = page): Promise<void> {
   await to.goto(`${base()}#/${name.toLowerCase().split(" ", 1)}`);
   await to.getByRole("heading", { name, level: 1 }).waitFor();
   await to.locator("[aria-busy]").waitFor({ state: "detached" });
-}
-
-async function axe(to: Page): Promise<string[]> {
-  // Evaluated by the debugger, which the policy of the page does not bind.
-  await to.evaluate(axeCore.source);
-  const found = await to.evaluate(async () => {
-    const { violations } = await (
-      globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
-    ).axe.run();
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
-  });
-  return found;
-}
-interface AxeViolation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string }[];
 }
 
 /** How far a page is wider than its window. */

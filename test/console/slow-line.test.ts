@@ -1,31 +1,23 @@
 import { join } from "node:path";
-import type { Page, Request } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import type { Request } from "playwright-core";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { findChromium, openBrowser } from "./browser.ts";
-import { type ServedShop, serveShop } from "./console-kit.ts";
+import { findChromium, openPage } from "./browser.ts";
+import { serveShop } from "./console-kit.ts";
 
 const chromium = findChromium();
+
+beforeAll(() => buildConsole({ ifChanged: true }));
+
 const PAGES = ["Overview", "Search", "Approvals", "Servers", "Sessions", "Unused searches", "Audit"];
 const LATENCY_MS = 600;
 const CHANGE_MS = 250;
-
-async function openPage(shop: ServedShop): Promise<Page> {
-  const browser = await openBrowser(chromium!);
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
-  page.setDefaultTimeout(30_000);
-  await page.goto(shop.http.consoleLink);
-  await page.getByText("Live", { exact: true }).waitFor();
-  return page;
-}
 
 test("over a slow line, every page shows while agents work, and no change aborts a request", async ({
   skip,
 }) => {
   if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
-  await buildConsole({ ifChanged: true });
   const shop = await serveShop();
   onTestFinished(() => shop.close());
   const page = await openPage(shop);
@@ -55,7 +47,6 @@ test("over a slow line, every page shows while agents work, and no change aborts
 
 test("a restarted gateway is told and found again, and the login outlives it", async ({ skip }) => {
   if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
-  await buildConsole({ ifChanged: true });
   const file = join(temporaryFolder(), "console.db");
   const before = await serveShop({}, { file });
   const page = await openPage(before);
@@ -75,7 +66,6 @@ test("a restarted gateway is told and found again, and the login outlives it", a
 
 test("an ended session says so, and what to do", async ({ skip }) => {
   if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
-  await buildConsole({ ifChanged: true });
   const before = await serveShop();
   const page = await openPage(before);
   const port = Number(new URL(before.origin).port);

@@ -13,6 +13,7 @@ import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import type { ConsoleParts, StartConsents } from "./endpoints/console-parts.ts";
 import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
+import { callFigureEndpoints } from "./endpoints/figures.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
@@ -66,7 +67,7 @@ export async function serveConsole(
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
   const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] }, records);
-  const recorder = createRecorder(gateway);
+  const recorder = createRecorder(gateway, records);
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
   const stopAnswering = faceApiOf(gateway).answerQuestions(approvals.approve);
@@ -105,8 +106,8 @@ export async function serveConsole(
     close: async () => {
       stopAnswering();
       approvals.close();
-      recorder.close();
       await listening.close();
+      await recorder.close();
     },
   };
 }
@@ -120,6 +121,7 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...upstreamEndpoints(parts),
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
+    ...callFigureEndpoints(parts),
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
       handle: async () =>

@@ -65,6 +65,27 @@ export interface OverviewAnswer {
   readonly notices: readonly Notice[];
 }
 
+/** Calls that ran in a time, of one agent, server, tool or day. */
+export interface CallFigures {
+  readonly name: string;
+  readonly calls: number;
+  readonly failed: number;
+  /** The most frequent codes of problems. */
+  readonly errors: readonly { readonly code: string; readonly times: number }[];
+  /** Milliseconds that half of the calls, 95 % and 99 % of them took at most. */
+  readonly ms: Readonly<Record<"half" | "most" | "slowest", number | undefined>>;
+}
+
+export interface FiguresAnswer {
+  /** False if the gateway keeps no audit log. */
+  readonly kept: boolean;
+  readonly agents: readonly CallFigures[];
+  readonly servers: readonly CallFigures[];
+  readonly tools: readonly CallFigures[];
+  /** The newest first. */
+  readonly days: readonly CallFigures[];
+}
+
 /** One call of a conversation. Arguments and results are not kept. */
 export interface ConversationStep {
   readonly at: number;
@@ -163,9 +184,11 @@ export interface WaitingCall {
   readonly id: string;
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly why: "confirmation" | "destroys" | "writes" | "steered" | "permission";
+  readonly why: string;
   readonly principal: string;
   readonly askedAt: number;
+  /** Set if its client no longer waits: after a yes, the same call runs once. Names exactly this call. */
+  readonly hash?: string;
 }
 
 export interface UnmetAnswer {
@@ -213,7 +236,7 @@ export interface UpstreamsAnswer {
   }[];
 }
 
-/** A record of the audit log, with the fields of every kind of record. */
+/** A record of the audit log, with the fields of every kind of record. A call that ran is one row, of kind `call`. */
 export interface ShownRecord {
   readonly seq: number;
   readonly at: string;
@@ -238,6 +261,8 @@ export interface AuditAnswer {
   /** False if the gateway keeps no audit log. */
   readonly kept: boolean;
   readonly records: readonly ShownRecord[];
+  /** Names the place before the oldest row, if there are older ones: `before` of the next page. */
+  readonly older?: string;
   readonly damaged: number;
 }
 

@@ -4,10 +4,17 @@ import { contentHash } from "../../../base/util/content-hash.ts";
 import { type Pin, waits } from "../../../core/access/pins.ts";
 import { LANES } from "../../../core/nouns/entry.ts";
 import { listApprovals, type ProgramApproval, toProgramApproval } from "../../../gateway/approvals.ts";
-import type { ApprovalsAnswer, WaitingAnswer, WaitingCounts, WaitingServer } from "./api-types.ts";
+import { faceApiOf } from "../../../gateway/face-api.ts";
+import type {
+  ApprovalsAnswer,
+  WaitingAnswer,
+  WaitingCall,
+  WaitingCounts,
+  WaitingServer,
+} from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
-import { upstreamsOf } from "./sources.ts";
+import { serversOf } from "./sources.ts";
 
 const MOST_SHOWN = 200;
 const shownPin = z.object({
@@ -60,7 +67,7 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
             definitions: listed.find((one) => one.server === server)?.definitions ?? [],
           };
         });
-        return { servers, calls: approvals.waiting() };
+        return { servers, calls: [...approvals.waiting(), ...(await keptCalls(parts))] };
       },
     }),
     defineAdminEndpoint("POST /api/approvals/definitions", {
@@ -87,9 +94,12 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
     }),
     defineAdminEndpoint("POST /api/approvals/calls", {
       title: "Approves or declines a call that waits.",
-      input: z.object({ id: z.string(), approve: z.boolean() }),
-      handle: async ({ input, principal }) => {
-        const isAnswered = approvals.answer(input.id, input.approve, `${principal.id} at the console`);
+      input: z.object({ id: z.string(), approve: z.boolean(), hash: z.string().optional() }),
+      handle: async ({ input: { id, approve, hash }, principal }) => {
+        const by = `${principal.id} at the console`;
+        const kept = faceApiOf(gateway).keptQuestions();
+        const shown = hash && (await kept?.list())?.find((one) => one.name === id && one.hash === hash);
+        const isAnswered = shown ? await kept?.approve(shown, by) : approvals.answer(id, approve, by);
         if (!isAnswered) throw problem("NOT_FOUND", { name: "The waiting call" });
         return { ok: true };
       },
@@ -101,8 +111,16 @@ export async function countWaiting(parts: ConsoleParts): Promise<WaitingCounts> 
   return {
     servers: (await waitingServers(parts)).length,
     definitions: parts.gateway.pins.list().filter(waits).length,
-    calls: parts.approvals.waiting().length,
+    calls: parts.approvals.waiting().length + (await keptCalls(parts)).length,
   };
+}
+
+/** Calls whose client could not wait. They are approved for the next time. */
+async function keptCalls({ gateway }: ConsoleParts): Promise<readonly WaitingCall[]> {
+  const kept = (await faceApiOf(gateway).keptQuestions()?.list()) ?? [];
+  return kept.map(({ name: id, op, args, why, principal, askedAt, hash }) => ({
+    ...{ id, op, args, why, principal, askedAt, hash },
+  }));
 }
 
 interface WaitingForPerson extends Pick<WaitingServer, "server" | "id" | "reason"> {
@@ -111,7 +129,7 @@ interface WaitingForPerson extends Pick<WaitingServer, "server" | "id" | "reason
 
 /** Servers that wait for a yes to their program or for a login, with the reason. */
 async function waitingServers({ gateway, consents }: ConsoleParts) {
-  const rows = upstreamsOf(gateway).map(async (source) => {
+  const rows = serversOf(gateway).map(async (source) => {
     const { status, label: server } = source.diagnostics();
     const about: WaitingForPerson = { server, id: source.id, reason: status?.reason ?? "" };
     if (status?.state === "needs_login") return [about];

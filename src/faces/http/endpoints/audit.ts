@@ -4,28 +4,30 @@ import type { AuditStore } from "../../../core/audit/audit-store.ts";
 import { mergeChains, verifyChain } from "../../../core/audit/verify-chain.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { AuditAnswer, AuditReport, ShownRecord } from "./api-types.ts";
+import { hasFailed, readBack, serverOf } from "./audited-calls.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 
+const OUTCOMES = ["ok", "failed", "dry-run", "asked"] as const;
 const filterSchema = z.object({
   principal: z.string().optional(),
+  server: z.string().optional(),
   /** A part of an op or route. */
   entry: z.string().optional(),
-  outcome: z.string().optional(),
+  outcome: z.enum(OUTCOMES).optional(),
   trace: z.string().optional(),
+  /** Only records of before this time, in ISO 8601, or before the row that `older` of an answer names. */
+  before: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
 });
 type Filter = z.output<typeof filterSchema>;
-
-/** Records of each chain that a page looks at, from its end. */
-const MOST_READ = 5_000;
 
 /** The audit log: filtered, verified, exported. */
 export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
   const store = () => faceApiOf(gateway).audit;
   return [
     defineAdminEndpoint("GET /api/audit", {
-      title: "Records of the audit log, the newest first.",
+      title: "Records of the audit log, the newest first; a call with its end is one row.",
       input: filterSchema,
       handle: async ({ input }): Promise<AuditAnswer> => {
         const log = store();
@@ -51,7 +53,7 @@ export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
     }),
     defineAdminEndpoint("GET /api/audit/export", {
       title: "The records that a filter leaves, one line of JSON each.",
-      input: filterSchema.omit({ limit: true }),
+      input: filterSchema.omit({ limit: true, before: true }),
       handle: async ({ input }) => {
         const lines: string[] = [];
         for await (const { record, text } of mergeChains((await store()?.chains()) ?? [])) {
@@ -69,26 +71,41 @@ export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
   ];
 }
 
-async function newest(log: AuditStore, filter: Filter): Promise<Omit<AuditAnswer, "kept">> {
-  await log.flush().catch(() => {});
-  const records: ShownRecord[] = [];
-  let damaged = 0;
-  for await (const { record } of mergeChains(
-    await log.chains(),
-    ({ head }) => (head?.seq ?? 0) - MOST_READ,
-  )) {
-    if (!record) damaged += 1;
-    else if (fits(record, filter)) records.push(record);
-    if (records.length > filter.limit) records.shift();
-  }
-  return { records: records.reverse(), damaged };
+function newest(log: AuditStore, filter: Filter): Promise<Omit<AuditAnswer, "kept">> {
+  const { limit, before } = filter;
+  return readBack(log, async (rows) => {
+    let found: ShownRecord[] = [];
+    let damaged = 0;
+    const latest = () => found.sort((one, other) => (placeOf(one) < placeOf(other) ? 1 : -1));
+    for await (const row of rows) {
+      if (!row) damaged += 1;
+      else if (fits(row, filter) && (!before || placeOf(row) < before)) found.push(row);
+      if (found.length > 4 * limit) found = latest().slice(0, limit + 1);
+    }
+    const records = latest().slice(0, limit);
+    const hasOlder = found.length > limit;
+    const value = { records, damaged, ...(hasOlder && { older: placeOf(records.at(-1)!) }) };
+    return { value, needsMore: !hasOlder };
+  });
 }
 
-function fits(record: ShownRecord, { principal, entry, outcome, trace }: Omit<Filter, "limit">): boolean {
+/** The place of a row in time. The hash tells rows of the same moment apart. */
+function placeOf({ at, hash }: ShownRecord): string {
+  return `${at} ${hash}`;
+}
+
+function fits(record: ShownRecord, { principal, server, entry, outcome, trace }: Partial<Filter>): boolean {
   const { op = "", route = "", name = "", ...facts } = record;
   if (principal && ![facts.actor, facts.principal].includes(principal)) return false;
-  if (outcome && (outcome === "failed" ? (facts.outcome ?? "ok") === "ok" : facts.outcome !== outcome))
-    return false;
+  if (server && serverOf(record) !== server) return false;
+  if (outcome && !FITS[outcome](record)) return false;
   if (trace && facts.traceId !== trace) return false;
   return !entry || [op, route, name].some((text) => text.includes(entry));
 }
+
+const FITS: Readonly<Record<(typeof OUTCOMES)[number], (record: ShownRecord) => boolean>> = {
+  ok: ({ outcome, decided }) => outcome === "ok" && decided !== "dry-run",
+  failed: hasFailed,
+  "dry-run": ({ decided }) => decided === "dry-run",
+  asked: ({ kind, outcome }) => kind === "call-asked" || outcome === "asks",
+};

@@ -1,9 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { z } from "zod";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
 import { replaceSecrets } from "../../../base/safety/secret-patterns.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { cutText } from "../../../base/util/cut-text.ts";
+import { revoked } from "../../../core/access/grants.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
+import { createMemoryRecords, openRecords, type RecordStorage } from "../../../core/storage/records.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { type NoticeEvent, onNotice, type SourceEvent } from "../../../core/telemetry/events.ts";
 import { type FinishedCall, faceApiOf } from "../../../gateway/face-api.ts";
@@ -32,10 +36,10 @@ const MOST_COUNTS = 500;
 
 export type CallRecorder = ReturnType<typeof createRecorder>;
 
-/** Remembers what the gateway does, for the people who run it: bounded, in memory, gone with the process. */
-export function createRecorder(gateway: Gateway) {
+/** Remembers what the gateway does, for the people who run it: bounded, in memory but for the sums of days. */
+export function createRecorder(gateway: Gateway, storage: RecordStorage = createMemoryRecords()) {
   const core = faceApiOf(gateway);
-  const series = createCallSeries();
+  const series = createCallSeries(storage, () => core.clock.now());
   const conversations = createConversations();
   const counts = new Map<string, CallCount>();
   const listeners = new Set<(news: News) => void>();
@@ -99,38 +103,79 @@ export function createRecorder(gateway: Gateway) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    close: () => {
+    close: async () => {
       for (const stop of stops) stop();
       listeners.clear();
+      await series.save();
     },
   };
 }
 
 const MINUTE_MS = 60_000;
 const MOST_MINUTES = 120;
+/** Days whose sums are kept, this one included. */
+const KEPT_DAYS = 30;
+const SAVE_MS = 2_000;
 const NOTHING = { calls: 0, failed: 0, discovery: 0, results: 0, listings: 0, menus: 0, everything: 0 };
 type Counts = typeof NOTHING;
+const COUNTS = Object.keys(NOTHING) as (keyof Counts)[];
+const countsSchema = z.object(Object.fromEntries(COUNTS.map((name) => [name, z.number()])));
 
-/** Counts by minute, for the last two hours. */
-function createCallSeries() {
+/** Counts by minute, for the last two hours, and sums by day, which outlive the process as far as the storage does. */
+function createCallSeries(storage: RecordStorage, now: () => number) {
   const minutes = new Map<number, Counts & { readonly at: number }>();
-  const totals = { ...NOTHING };
+  const days = openRecords(storage, "day", countsSchema as unknown as z.ZodType<Counts>);
+  /** The days of this process. Others write their own records beside them. */
+  const own = new Map<string, Counts>();
+  const process = randomUUID();
+  let saving: NodeJS.Timeout | undefined;
+  const refresh = () => {
+    try {
+      void days.refresh();
+    } catch {
+      // The storage tells it.
+    }
+  };
+  const oldest = () => dayOf(now() - (KEPT_DAYS - 1) * 24 * 60 * MINUTE_MS);
+  const save = async () => {
+    clearTimeout(saving);
+    saving = undefined;
+    const old = [...days.entries().keys()].filter((key) => key < oldest());
+    await days.change(new Map<string, Counts | undefined>([...own, ...revoked(old)])).catch(() => {});
+  };
+  refresh();
 
   return {
     add: (time: number, counts: Partial<Counts>) => {
       const at = time - (time % MINUTE_MS);
+      const key = `${dayOf(time)} ${process}`;
       const minute = minutes.get(at) ?? { at, ...NOTHING };
+      const day = own.get(key) ?? { ...NOTHING };
       minutes.set(at, minute);
-      for (const name of Object.keys(counts) as (keyof Counts)[]) {
+      own.set(key, day);
+      for (const name of COUNTS) {
         minute[name] += counts[name] ?? 0;
-        totals[name] += counts[name] ?? 0;
+        day[name] += counts[name] ?? 0;
       }
       if (minutes.size > MOST_MINUTES) minutes.delete(Math.min(...minutes.keys()));
+      saving ??= setTimeout(() => void save(), SAVE_MS).unref();
     },
     /** Minutes with something in them, oldest first. */
     minutes: (): readonly Minute[] => [...minutes.values()].sort((one, other) => one.at - other.at),
-    totals: (): Omit<Minute, "at"> => totals,
+    /** Sums of the kept days. */
+    totals: (): Counts => {
+      refresh();
+      const all = new Map([...days.entries(), ...own]).entries();
+      const totals = { ...NOTHING };
+      for (const [key, day] of all) if (key >= oldest()) for (const name of COUNTS) totals[name] += day[name];
+      return totals;
+    },
+    save,
   };
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
 }
 
 const MOST = 200;

@@ -10,6 +10,7 @@ import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.t
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
+import type { ServerSource } from "../../../sources/servers/from-config.ts";
 import type { KnowledgeAnswer, UpstreamsAnswer } from "./api-types.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
@@ -66,11 +67,12 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       title: "Consents to exactly the program of a server, and starts it.",
       input: named.extend({ hash: z.string() }),
       handle: async ({ input, principal }) => {
-        const source = find(input.id);
-        const program = source.program();
-        if (program.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
+        const source = serversOf(gateway).find(({ id }) => id === input.id);
+        const program = source?.program();
+        if (!source || program?.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
         await consents?.give([program], principal.id);
-        return restart(source);
+        if (isUpstream(source)) return restart(source);
+        return attempted(() => gateway.sources.refresh(source.id), recorder);
       },
     }),
     defineAdminEndpoint("POST /api/upstreams/login", {
@@ -90,9 +92,19 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
   ];
 }
 
-export function upstreamsOf(gateway: Gateway): McpSource[] {
-  const isUpstream = (source: Source): source is McpSource => "diagnostics" in source && "restart" in source;
-  return faceApiOf(gateway).sources().filter(isUpstream);
+/** Servers of a config, whatever their kind. */
+export function serversOf(gateway: Gateway): ServerSource[] {
+  const isServer = (source: Source): source is ServerSource => "diagnostics" in source && "program" in source;
+  return faceApiOf(gateway).sources().filter(isServer);
+}
+
+function upstreamsOf(gateway: Gateway): McpSource[] {
+  return serversOf(gateway).filter(isUpstream);
+}
+
+/** Whether a server runs by itself or answers over HTTP, and Keyhole does not read it. */
+function isUpstream(source: ServerSource): source is McpSource {
+  return "restart" in source;
 }
 
 /** Documents, skills and prompts: how old they are, and reading them again. */

@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { FiguresAnswer, OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
+import { createMemoryAuditStore } from "../audit-kit.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { serveShop } from "./console-kit.ts";
+
+test("the audit log is paged back by time, and filtered by server and outcome", async () => {
+  const served = await serveShop();
+  onTestFinished(() => served.close());
+  const admin = await served.open();
+  for (let at = 0; at < 7; at += 1)
+    await served.as("clerk", "/api/exec", { op: "shop.order.create", args: { customer: `c${at}` } });
+  await served.as("clerk", "/api/exec", { op: "shop.order.delete", args: { id: 1 } });
+  await served.as("clerk", "/api/exec", { op: "shop.order.create", args: { customer: 5 } });
+  type Answer = { records: { at: string; hash: string; outcome: string; decided: string }[]; older?: string };
+  const all = (await admin.json<Answer>("/api/audit?server=shop")).records;
+  const pages: Answer["records"] = [];
+  for (let before = ""; ; ) {
+    const { records, older } = await admin.json<Answer>(
+      `/api/audit?server=shop&limit=3${before && `&before=${encodeURIComponent(before)}`}`,
+    );
+    pages.push(...records);
+    expect(records.length).toBeLessThanOrEqual(3);
+    if (older === undefined) break;
+    before = older;
+  }
+  expect(pages).toEqual(all);
+  expect(new Set(all.map(({ hash }) => hash)).size).toBe(all.length);
+  expect(all.length).toBeGreaterThanOrEqual(8);
+  const dry = (await admin.json<Answer>("/api/audit?outcome=dry-run")).records;
+  expect(dry).toMatchObject([{ op: "shop.order.delete", decided: "dry-run", outcome: "ok" }]);
+  expect((await admin.json<Answer>("/api/audit?server=other")).records).toEqual([]);
+});
+
+test("figures count calls by agent, server, tool and day, with errors and times, and outlive a restart", async () => {
+  const store = createMemoryAuditStore();
+  const create = { op: "shop.order.create", args: { customer: "c1" } };
+  const first = await serveShop({ audit: { store } });
+  await first.as("clerk", "/api/exec", create);
+  await first.as("clerk", "/api/exec", { op: "shop.order.delete", args: { id: 1 } });
+  await first.close();
+  const second = await serveShop({ audit: { store } });
+  onTestFinished(() => second.close());
+  await second.as("clerk", "/api/exec", create);
+  await second.as("reader", "/api/exec", create);
+  const figures = await (await second.open()).json<FiguresAnswer>("/api/figures");
+  const ms = { half: expect.any(Number), most: expect.any(Number), slowest: expect.any(Number) };
+  // The dry run counts nowhere.
+  const [clerk, reader] = figures.agents;
+  expect(clerk).toMatchObject({ name: "clerk", calls: 2, failed: 0, errors: [], ms });
+  expect(reader).toMatchObject({ name: "reader", calls: 1, failed: 1, errors: [{ times: 1 }] });
+  expect(figures.servers).toMatchObject([{ name: "shop", calls: 3, failed: 1 }]);
+  expect(figures.tools).toMatchObject([{ name: "shop.order.create", calls: 3, failed: 1 }]);
+  expect(figures.days.reduce((sum, { calls }) => sum + calls, 0)).toBe(3);
+});
+
+test("tokens by day are kept over a restart, in a file of the gateway", async () => {
+  const file = join(temporaryFolder(), "console.db");
+  const first = await serveShop({}, { file });
+  await first.as("clerk", "/api/ask", { query: "list orders" });
+  const before = (await (await first.open()).json<OverviewAnswer>("/api/overview")).totals;
+  expect(before).toMatchObject({ calls: 1, discovery: expect.any(Number) });
+  await first.close();
+  const second = await serveShop({}, { file });
+  onTestFinished(() => second.close());
+  const admin = await second.open();
+  expect((await admin.json<OverviewAnswer>("/api/overview")).totals).toEqual(before);
+  await second.as("clerk", "/api/ask", { query: "list orders" });
+  expect((await admin.json<OverviewAnswer>("/api/overview")).totals.calls).toBe(2);
+});

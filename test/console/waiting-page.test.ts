@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { buildConsole } from "../../scripts/build-console.ts";
+import { openGrants } from "../../src/core/access/grants.ts";
+import { createWaitingCalls } from "../../src/core/access/waiting-calls.ts";
+import type { ServerProgram } from "../../src/core/nouns/server-program.ts";
+import { createMemoryRecords } from "../../src/core/storage/records.ts";
+import { faceApiOf } from "../../src/gateway/face-api.ts";
+import { fromConfig } from "../../src/sources/index.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { eventually } from "../upstream-kit.ts";
+import { axe, findChromium, goTo, openPage } from "./browser.ts";
+import { serveShop } from "./console-kit.ts";
+
+const chromium = findChromium();
+
+beforeAll(() => buildConsole({ ifChanged: true }));
+
+test("a server that Keyhole reads by itself waits on the page of approvals, and is read after the yes", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const given = new Set<string>();
+  const consents = {
+    isGiven: ({ hash }: ServerProgram) => given.has(hash),
+    give: async (programs: readonly ServerProgram[]) => {
+      for (const { hash } of programs) given.add(hash);
+    },
+  };
+  const folder = join(temporaryFolder(), "docs");
+  mkdirSync(join(folder, "fragments"), { recursive: true });
+  writeFileSync(join(folder, "fragments/parcels.md"), "# Parcels\n\nHow parcels are packed.\n");
+  const sources = fromConfig({ servers: { guide: { library: folder } } }, { mayStart: consents.isGiven });
+  const shop = await serveShop({ sources }, { consents });
+  onTestFinished(() => shop.close());
+  const page = await openPage(shop);
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("button", { name: "Show what guide runs or reaches" }).click();
+  expect(await page.getByRole("region", { name: "Program of guide" }).textContent()).toContain(folder);
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Let guide start" }).click();
+  await page.getByText("Nothing waits").waitFor();
+  await eventually(async () =>
+    expect((await shop.gateway.ask({ query: "how parcels are packed" })).text).toContain("parcels"),
+  );
+});
+
+test("a call whose client could not wait is on the page, and runs once after the yes", async ({ skip }) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  faceApiOf(shop.gateway).keepQuestions(createWaitingCalls(openGrants(createMemoryRecords(), "call")));
+  const refund = { op: "shop.refund.send", args: { customer: "c1", cents: 5 } };
+  const send = async () => (await shop.as("clerk", "/api/exec", refund)).json();
+  await send();
+  expect(shop.calls.made).toEqual([]);
+  const page = await openPage(shop);
+  await goTo(page, "approvals", "Approvals");
+  expect(await page.getByRole("region", { name: "Arguments" }).textContent()).toContain('"cents": 5');
+  expect(await page.getByRole("link", { name: /^Approvals/ }).textContent()).toContain("1");
+  await page.getByRole("button", { name: "Approve for the next time" }).click();
+  await page.getByText("Nothing waits").waitFor();
+  expect(await send()).toMatchObject({ ok: true });
+  expect(shop.calls.made).toHaveLength(1);
+});
