@@ -37,7 +37,7 @@ export interface ConsoleOptions extends HttpOptions {
 
 /** A server that {@link serveConsole} started. */
 export interface ConsoleServer extends HttpServer {
-  /** Opens the console in a browser, once. */
+  /** Opens the console in a browser, once. Each reading gives a link of its own. */
   readonly consoleLink: string;
 }
 
@@ -102,7 +102,9 @@ export async function serveConsole(
   base = new URL(listening.url).origin;
   return {
     ...listening,
-    consoleLink: createLink(),
+    get consoleLink() {
+      return createLink();
+    },
     close: async () => {
       stopAnswering();
       approvals.close();

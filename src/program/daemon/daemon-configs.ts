@@ -7,20 +7,21 @@ import { secretVariables } from "../../base/safety/secret-values.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { field } from "../../base/util/plain-object.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import type { ConsoleServer } from "../../faces/http/serve-console.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { findCommand } from "../../sources/mcp/config/server-program.ts";
 import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
-import { loadSettings } from "../open/load-settings.ts";
+import { type LoadedSettings, loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
 import { callForPerson } from "../open/open-local.ts";
 import { workspaceOf } from "../open/read-json-config.ts";
 import type { Settings } from "../open/settings-schema.ts";
 import type { OpenedClient, ServingRequest } from "./daemon.ts";
-import type { ServeRequest } from "./handshake.ts";
+import type { DaemonConsole, ServeRequest } from "./handshake.ts";
 
 /** A client of a config, and the way to make it open the config again. */
 interface Member {
@@ -44,6 +45,8 @@ interface Config {
   principalFor(request: ServeRequest): Principal;
   /** One for each combination of menu and right to write. */
   serverFor(request: ServeRequest): McpServer;
+  /** The console, which opens with its first link. */
+  console(): Promise<DaemonConsole>;
   close(): Promise<void>;
 }
 
@@ -158,6 +161,7 @@ export class DaemonConfigs {
       await gateway.sources.set(all);
       this.#move(slot, isPrivate || this.#configs.has(key) ? randomUUID() : key);
     });
+    let http: Promise<ConsoleServer> | undefined;
     const principalFor = ({ allowWrite }: ServeRequest) => principalOf({ options, profile, allowWrite });
     return {
       members,
@@ -177,9 +181,15 @@ export class DaemonConfigs {
         servers.set(name, server);
         return server;
       },
+      console: async () => {
+        http ??= openConsole(gateway, opened.loaded);
+        const { config: path, profile: name } = first.request;
+        return { config: path, ...(name && { profile: name }), link: (await http).consoleLink };
+      },
       close: async () => {
         this.#forget(slot);
         stopWatching();
+        await (await http?.catch(() => undefined))?.close();
         await Promise.all([...servers.values()].map((server) => server.close()));
         await close();
       },
@@ -205,6 +215,13 @@ export class DaemonConfigs {
     }, wait).unref();
   }
 
+  /** The consoles of the configs whose clients are served. */
+  async consoles(): Promise<readonly DaemonConsole[]> {
+    const all = await Promise.allSettled([...this.#configs.values()].map(({ config }) => config));
+    const configs = all.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
+    return Promise.all(configs.filter(({ isServed }) => isServed).map((config) => config.console()));
+  }
+
   count() {
     return { configs: this.#configs.size, servers: this.#shared.size };
   }
@@ -213,6 +230,16 @@ export class DaemonConfigs {
     const opened = await Promise.allSettled([...this.#configs.values()].map(({ config }) => config));
     await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
   }
+}
+
+/** Serves the console on this machine, at any free port. Nobody knows a token to call the gateway there. */
+async function openConsole(gateway: Gateway, loaded: LoadedSettings): Promise<ConsoleServer> {
+  const [{ serveConsole }, { consoleParts }] = await Promise.all([
+    import("../../faces/http/serve-console.ts"),
+    import("../open/open-http.ts"),
+  ]);
+  const { tokens: _, ...parts } = consoleParts(loaded);
+  return serveConsole(gateway, createMcpServer(gateway), parts);
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */

@@ -21,6 +21,7 @@ import {
 import {
   type ClosingReason,
   type DaemonRequest,
+  type DaemonConsole,
   type DaemonStatus,
   type Hello,
   isNewer,
@@ -58,6 +59,8 @@ interface OpenConfigs {
   /** Opens a config for a client. `reconnect` makes the client open it again. Rejects with a problem. */
   open(request: ServingRequest, reconnect: () => void): Promise<OpenedClient>;
   count(): Pick<DaemonStatus, "configs" | "servers">;
+  /** The consoles of configs whose clients are served. */
+  consoles(): Promise<readonly DaemonConsole[]>;
 }
 
 /** One process that serves all clients of a person. */
@@ -133,6 +136,8 @@ class RunningDaemon {
     const hello = line === undefined ? undefined : readHello(line, this.#address.token);
     if (!hello) return void socket.destroy();
     if (hello.want === "serve" || hello.want === "operate") return this.#serve(socket, hello);
+    if (hello.want === "console")
+      return void socket.end(toLine({ ok: true, consoles: await this.#options.configs.consoles() }));
     socket.end(toLine({ ok: true, status: this.#status() }));
     if (hello.want === "stop") this.leave("stopped");
   }

@@ -23,7 +23,7 @@ export interface ServeRequest
 
 export type DaemonRequest =
   /** To be served over MCP, or to make one call of a person at a terminal. */
-  { readonly want: "serve" | "operate"; readonly serve: ServeRequest } | { readonly want: "status" | "stop" };
+  { readonly want: "serve" | "operate"; readonly serve: ServeRequest } | { readonly want: "status" | "stop" | "console" };
 
 /** The first line of a connection. */
 export type Hello = {
@@ -42,10 +42,20 @@ export interface DaemonStatus {
   readonly upSeconds: number;
 }
 
+/** The console of a config that the daemon serves. */
+export interface DaemonConsole {
+  /** The path of the config. */
+  readonly config: string;
+  readonly profile?: string;
+  /** Opens it in a browser, once. */
+  readonly link: string;
+}
+
 /** The answer to a first line. */
 export type Welcome =
   | { readonly ok: true; readonly notes: readonly string[] }
   | { readonly ok: true; readonly status: DaemonStatus }
+  | { readonly ok: true; readonly consoles: readonly DaemonConsole[] }
   /** The client's program is newer: the daemon ends, and the client starts the next one. */
   | { readonly ok: false; readonly retired: true }
   | { readonly ok: false; readonly problem: readonly [code: ProblemCode, message: string, next: string] };

@@ -3,7 +3,7 @@ import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { toAge } from "../../core/answers/to-age.ts";
 import { daemonPaths, readAddress } from "./daemon-paths.ts";
-import type { DaemonStatus } from "./handshake.ts";
+import type { DaemonConsole, DaemonStatus } from "./handshake.ts";
 import { greet } from "./reach-daemon.ts";
 
 const IDLE_SECONDS = 600;
@@ -14,6 +14,14 @@ export async function requestDaemon(want: "status" | "stop"): Promise<DaemonStat
   const met = address && (await greet(address, { version: PROGRAM_VERSION, want }));
   met?.socket.destroy();
   return met?.welcome.ok && "status" in met.welcome ? met.welcome.status : undefined;
+}
+
+/** Links that open the consoles of the daemon's configs. Undefined if none runs. */
+export async function requestConsoles(): Promise<readonly DaemonConsole[] | undefined> {
+  const address = readAddress(daemonPaths());
+  const met = address && (await greet(address, { version: PROGRAM_VERSION, want: "console" }));
+  met?.socket.destroy();
+  return met?.welcome.ok && "consoles" in met.welcome ? met.welcome.consoles : undefined;
 }
 
 /** The daemon in a line for a person. */

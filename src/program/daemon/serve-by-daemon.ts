@@ -45,6 +45,7 @@ export function readRelayRequest(args: readonly string[]): RelayRequest | undefi
   if (
     !input ||
     input.stop ||
+    input.console ||
     input.daemon ||
     input.noDaemon ||
     input.http ||

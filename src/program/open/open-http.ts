@@ -44,19 +44,16 @@ export async function openHttp(
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
-  const tokens = openTokens();
+  const { tokens, ...parts } = consoleParts(loaded);
   const http = await serveConsole(gateway, server, {
+    ...parts,
+    tokens,
     ...(host && { host }),
     ...(port && { port }),
     ...(token && { token }),
     ...(webhooks && { webhooks }),
     allowedHosts: hosts,
     allowedOrigins: hosts,
-    tokens,
-    principals: () => tokens.list().map(principalOf),
-    consents: openConsents(),
-    file: join(setStateFolder(), "console.db"),
-    settings: async () => shownSettings(loaded),
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   });
   if (isOpen && allowHosts.length === 0)
@@ -70,6 +67,18 @@ export async function openHttp(
       ...(http.token ? [`Token, shown once: ${http.token}`] : []),
       `Console, opens once: ${shown(http.consoleLink)}`,
     ],
+  };
+}
+
+/** What a console of this person works with. */
+export function consoleParts(loaded: LoadedSettings) {
+  const tokens = openTokens();
+  return {
+    tokens,
+    principals: () => tokens.list().map(principalOf),
+    consents: openConsents(),
+    file: join(setStateFolder(), "console.db"),
+    settings: async () => shownSettings(loaded),
   };
 }
 
