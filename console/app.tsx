@@ -63,8 +63,9 @@ function Closed({ refusal }: { refusal: string | undefined }) {
         For a gateway in the background, <code>keyhole serve --console</code> prints a new link.
       </p>
       <p>
-        Otherwise open the console by the link that <code>keyhole serve --http</code> or <code>npm start</code> prints.
-        Each link works once; the terminal shows a new one whenever a link was used.
+        Otherwise open the console by the link that <code>keyhole serve --http</code> or{" "}
+        <code>npm start</code> prints. Each link works once; the terminal shows a new one whenever a link was
+        used.
       </p>
     </main>
   );
@@ -174,8 +175,8 @@ function Gone() {
   return (
     <p class="banner bad" role="status">
       The gateway does not answer since {since}. If it has ended, start it again with{" "}
-      <code>keyhole serve --http</code>: this page goes on by itself, and shows what it knew until then. One in
-      the background starts with its next client; <code>keyhole serve --console</code> then prints a link.
+      <code>keyhole serve --http</code>: this page goes on by itself, and shows what it knew until then. One
+      in the background starts with its next client; <code>keyhole serve --console</code> then prints a link.
     </p>
   );
 }

@@ -25,7 +25,7 @@ export function Documents() {
                   Add a folder of Markdown, an OpenAPI document or a content pipeline to the config.
                 </Empty>
               ) : (
-                <Table head={["Source", "Content", "Oldest", "Stays fresh", ""]} label="Sources">
+                <Table head={["Source", "Content", "Oldest", "Stays fresh", "Read again"]} label="Sources">
                   {sources.map((source) => (
                     <tr key={source.id}>
                       <td>

@@ -1,21 +1,14 @@
-import { useState } from "preact/hooks";
 import type { UpstreamsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
-import { post } from "../api.ts";
 import { useApi } from "../live.ts";
-import { Action, Badge, Card, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
-import { ago, exact, number, times } from "../parts/format.ts";
+import { Action, Badge, Card, Empty, Page, Shown } from "../parts/basics.tsx";
+import { AddServer, change, OneServer } from "./server.tsx";
+import { Server } from "./server-card.tsx";
 
-const TONES: Readonly<Record<string, Tone>> = {
-  connected: "good",
-  idle: "plain",
-  starting: "warn",
-  quarantined: "warn",
-  needs_login: "warn",
-  server_down: "bad",
-};
-const PROTOCOLS: Readonly<Record<string, string>> = { modern: "2026-07-28", legacy: "2025-11-25 or older" };
+export function Servers({ rest }: { rest: string }) {
+  return rest === "" ? <AllServers /> : <OneServer id={rest} />;
+}
 
-export function Servers() {
+function AllServers() {
   const loaded = useApi<UpstreamsAnswer>("/api/upstreams", ["sources", "catalog", "calls"]);
   return (
     <Page
@@ -23,122 +16,42 @@ export function Servers() {
       lead="MCP servers behind this gateway. Each runs separately, so a failure affects no other server."
     >
       <Shown of={loaded}>
-        {({ upstreams }) =>
-          upstreams.length === 0 ? (
-            <Card>
-              <Empty title="No servers">
-                Add one with <code>keyhole add NAME -- COMMAND</code>, or serve the config of an MCP client
-                with <code>--config mcp.json</code>.
-              </Empty>
-            </Card>
-          ) : (
-            <div class="stack">
-              {upstreams.map((upstream) => (
+        {({ upstreams, off }) => (
+          <div class="stack">
+            {upstreams.length === 0 && (
+              <Card>
+                <Empty title="No servers">
+                  Add one with <code>keyhole add NAME -- COMMAND</code>, or serve the config of an MCP client
+                  with <code>--config mcp.json</code>.
+                </Empty>
+              </Card>
+            )}
+            {upstreams
+              .filter(({ label }) => !off?.includes(label))
+              .map((upstream) => (
                 <Server key={upstream.id} {...upstream} reload={loaded.reload} />
               ))}
-            </div>
-          )
-        }
+            {off?.map((server) => (
+              <Card
+                key={server}
+                title={
+                  <>
+                    <bdi>{server}</bdi> <Badge>off</Badge>
+                  </>
+                }
+                aside={
+                  <Action run={() => change(server, { disabled: false })} label={`Switch on ${server}`}>
+                    Switch on
+                  </Action>
+                }
+              >
+                <p class="quiet">Nobody can use it, and it does not run.</p>
+              </Card>
+            ))}
+            {off && <AddServer reload={loaded.reload} />}
+          </div>
+        )}
       </Shown>
     </Page>
-  );
-}
-
-function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][number] & { reload: () => void }) {
-  const [login, setLogin] = useState<string>();
-  const act = (path: string, body: object) => async () => {
-    const { ok, reason } = await post<{ ok: boolean; reason?: string }>(path, body);
-    reload();
-    if (!ok) throw new Error(reason ?? "It did not work.");
-  };
-  async function logIn(): Promise<void> {
-    const { needed, url } = await post<{ needed: boolean; url?: string }>("/api/upstreams/login", {
-      id: server.id,
-    });
-    if (!needed || !url) throw new Error("It needs no login.");
-    setLogin(url);
-  }
-  const [first = "", ...lines] = server.program.lines;
-  return (
-    <Card
-      title={
-        <>
-          <bdi>{server.label}</bdi>{" "}
-          <Badge tone={TONES[server.state] ?? "plain"}>{server.state.replace("_", " ")}</Badge>
-        </>
-      }
-      aside={
-        <div class="actions">
-          {server.needsConsent ? (
-            <a class="button main" href="#/approvals">
-              Waits for your yes
-            </a>
-          ) : (
-            <Action run={act("/api/upstreams/restart", { id: server.id })} label={`Restart ${server.label}`}>
-              Restart
-            </Action>
-          )}
-          {server.isHttp && (
-            <Action run={logIn} label={`Log in to ${server.label}`}>
-              Log in
-            </Action>
-          )}
-        </div>
-      }
-    >
-      {server.reason && <p class="problem outside">{server.reason}</p>}
-      {login && (
-        <p>
-          <a href={login} target="_blank" rel="noopener noreferrer">
-            Open the login of {new URL(login).host}
-          </a>
-        </p>
-      )}
-      <dl class="facts">
-        <dt>Program</dt>
-        <dd>
-          <details>
-            <summary>
-              <code class="outside">{exact(first)}</code>
-            </summary>
-            <Text label={`Program of ${server.label}`}>{exact(lines.join("\n"))}</Text>
-          </details>
-        </dd>
-        <dt>Tools</dt>
-        <dd>
-          {times(server.tools, "tool")} in use, {number(server.tokens)} tokens if they were listed
-          {server.tools < server.entries && (
-            <span class="quiet">
-              {" "}
-              of {times(server.entries, "entry", "entries")}; some may wait for{" "}
-              <a href="#/approvals">approval</a>
-            </span>
-          )}
-        </dd>
-        <dt>Protocol</dt>
-        <dd>{server.protocol ? (PROTOCOLS[server.protocol] ?? server.protocol) : "not connected now"}</dd>
-        <dt>Listed</dt>
-        <dd>
-          {ago(server.listedAt)}
-          {server.fromCache && ", from an earlier start"}
-        </dd>
-        <dt>Process</dt>
-        <dd>
-          {server.pid ? `process ${server.pid}, ` : ""}
-          {times(server.starts, "start")} lately, {server.running} running, {server.waiting} waiting
-        </dd>
-      </dl>
-      {server.warnings.map((warning) => (
-        <p class="quiet small outside" key={warning}>
-          {warning}
-        </p>
-      ))}
-      {server.stderr && (
-        <details>
-          <summary>Last lines of its log</summary>
-          <Text label={`Log of ${server.label}`}>{server.stderr}</Text>
-        </details>
-      )}
-    </Card>
   );
 }

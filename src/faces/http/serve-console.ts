@@ -11,7 +11,7 @@ import { createConsoleSessions, HALF_HEADER, sessionRoutes } from "./console-ses
 import type { ShownSetting } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
-import type { ConsoleParts, StartConsents } from "./endpoints/console-parts.ts";
+import type { ConsoleParts, ServerEditor, StartConsents } from "./endpoints/console-parts.ts";
 import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
 import { callFigureEndpoints } from "./endpoints/figures.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
@@ -31,6 +31,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly consents?: StartConsents;
   /** The file in which logins and figures outlive the process. Default: they end with it. */
   readonly file?: string;
+  /** Lets people change the config of servers at the console. */
+  readonly editor?: ServerEditor;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
 }
@@ -62,7 +64,7 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, file, onOpened, ...http }: ConsoleOptions = {},
+  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
@@ -82,6 +84,7 @@ export async function serveConsole(
     principals: async () => unique([owner, ...((await principals?.()) ?? [])]),
     settings,
     consents,
+    editor,
     isPerson: ({ request }) => sessions.find(request) !== undefined,
     runsScripts: server.runsScripts,
     createLink,

@@ -182,7 +182,7 @@ export class DaemonConfigs {
         return server;
       },
       console: async () => {
-        http ??= openConsole(gateway, opened.loaded);
+        http ??= openConsole(gateway, opened.loaded, first.request.config);
         const { config: path, profile: name } = first.request;
         return { config: path, ...(name && { profile: name }), link: (await http).consoleLink };
       },
@@ -233,12 +233,12 @@ export class DaemonConfigs {
 }
 
 /** Serves the console on this machine, at any free port. Nobody knows a token to call the gateway there. */
-async function openConsole(gateway: Gateway, loaded: LoadedSettings): Promise<ConsoleServer> {
+async function openConsole(gateway: Gateway, loaded: LoadedSettings, config: string): Promise<ConsoleServer> {
   const [{ serveConsole }, { consoleParts }] = await Promise.all([
     import("../../faces/http/serve-console.ts"),
     import("../open/open-http.ts"),
   ]);
-  const { tokens: _, ...parts } = consoleParts(loaded);
+  const { tokens: _, ...parts } = consoleParts(loaded, config);
   return serveConsole(gateway, createMcpServer(gateway), parts);
 }
 

@@ -20,8 +20,8 @@ import {
 } from "./daemon-paths.ts";
 import {
   type ClosingReason,
-  type DaemonRequest,
   type DaemonConsole,
+  type DaemonRequest,
   type DaemonStatus,
   type Hello,
   isNewer,

@@ -23,7 +23,8 @@ export interface ServeRequest
 
 export type DaemonRequest =
   /** To be served over MCP, or to make one call of a person at a terminal. */
-  { readonly want: "serve" | "operate"; readonly serve: ServeRequest } | { readonly want: "status" | "stop" | "console" };
+  | { readonly want: "serve" | "operate"; readonly serve: ServeRequest }
+  | { readonly want: "status" | "stop" | "console" };
 
 /** The first line of a connection. */
 export type Hello = {

@@ -8,11 +8,13 @@ import type { McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { invalid } from "../terminal/define-command.ts";
 import { principalOf } from "./agent-tokens.ts";
+import { isJsonConfig } from "./config-files.ts";
+import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
 import { openConsents, openTokens } from "./stores.ts";
-import { setStateFolder } from "./user-folders.ts";
+import { ownConfig, setStateFolder } from "./user-folders.ts";
 
 export interface HttpArgs {
   readonly host: string | undefined;
@@ -38,13 +40,13 @@ export async function openHttp(
   gateway: Gateway,
   server: McpServer,
   { host, port, allowHost: allowHosts }: HttpArgs,
-  { webhooks, loaded }: Pick<OpenedConfig, "webhooks" | "loaded">,
+  { webhooks, loaded, config }: Pick<OpenedConfig, "webhooks" | "loaded" | "config">,
 ): Promise<OpenedHttp> {
   const token = process.env.KEYHOLE_TOKEN;
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
-  const { tokens, ...parts } = consoleParts(loaded);
+  const { tokens, ...parts } = consoleParts(loaded, config);
   const http = await serveConsole(gateway, server, {
     ...parts,
     tokens,
@@ -71,12 +73,16 @@ export async function openHttp(
 }
 
 /** What a console of this person works with. */
-export function consoleParts(loaded: LoadedSettings) {
+export function consoleParts(loaded: LoadedSettings, config: string | undefined) {
   const tokens = openTokens();
   return {
     tokens,
     principals: () => tokens.list().map(principalOf),
     consents: openConsents(),
+    // A module is code, which nobody but its author changes.
+    ...((config === undefined || isJsonConfig(config)) && {
+      editor: createServerEditor(config ?? ownConfig()),
+    }),
     file: join(setStateFolder(), "console.db"),
     settings: async () => shownSettings(loaded),
   };

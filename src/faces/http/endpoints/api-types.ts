@@ -213,6 +213,8 @@ export interface KnowledgeAnswer {
 }
 
 export interface UpstreamsAnswer {
+  /** Servers that are switched off, where the config can be changed here. */
+  readonly off?: readonly string[];
   readonly upstreams: readonly {
     readonly id: string;
     readonly label: string;
@@ -230,10 +232,54 @@ export interface UpstreamsAnswer {
     readonly program: ShownProgram;
     readonly tools: number;
     readonly tokens: number;
+    /** False for folders, APIs and documents that Keyhole reads by itself. */
+    readonly isUpstream: boolean;
     readonly isHttp: boolean;
     readonly needsConsent: boolean;
     readonly stderr: string;
   }[];
+}
+
+/** A tool of a server, as its page shows it. */
+export interface ShownTool {
+  /** The server's own name for it. */
+  readonly name: string;
+  readonly op: string;
+  readonly description: string;
+  readonly lane: Lane;
+  /** Tokens of its definition in the list of a client. */
+  readonly tokens: number;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** What the config says about asking before its calls. */
+  readonly ask?: AskWord;
+}
+
+export type AskWord = "never" | "destructive" | "writes" | "always";
+
+/** What a person may change in the config of a server. Absent fields stay as they are. */
+export interface ServerChange {
+  /** A new server, as its command line or its address. */
+  readonly add?: string;
+  readonly disabled?: boolean;
+  /** Hides a tool from all callers, or shows it again. */
+  readonly hide?: { readonly tool: string; readonly hidden: boolean };
+  /** Whether a person is asked before calls of a tool. Without `when`, as the server's own setting says. */
+  readonly ask?: { readonly tool: string; readonly when?: AskWord };
+  readonly remove?: true;
+}
+
+export interface ServerAnswer {
+  readonly server: UpstreamsAnswer["upstreams"][number];
+  readonly tools: readonly ShownTool[];
+  /** Absent if the config of the server cannot be changed here. */
+  readonly rules?: ServerRulesShown;
+}
+
+export interface ServerRulesShown {
+  /** The file that the changes go to. */
+  readonly file: string;
+  readonly hidden: readonly string[];
+  readonly ask: Readonly<Record<string, AskWord>>;
 }
 
 /** A record of the audit log, with the fields of every kind of record. A call that ran is one row, of kind `call`. */

@@ -2,7 +2,7 @@ import type { Entry } from "../../../core/nouns/entry.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
 import type { ServerProgram } from "../../../core/nouns/server-program.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
-import type { ShownSetting } from "./api-types.ts";
+import type { ServerChange, ServerRulesShown, ShownSetting } from "./api-types.ts";
 import type { EndpointCall } from "./endpoint.ts";
 import type { ApprovalQueue } from "./live-events.ts";
 import type { CallRecorder } from "./recorder.ts";
@@ -14,6 +14,15 @@ export interface StartConsents {
   give(programs: readonly ServerProgram[], by: string): Promise<void>;
 }
 
+/** Changes the config of servers. */
+export interface ServerEditor {
+  /** Undefined for a server that stands elsewhere. */
+  rulesOf(label: string): Promise<ServerRulesShown | undefined>;
+  /** The names of servers that are switched off. */
+  off(): Promise<readonly string[]>;
+  change(label: string, change: ServerChange): Promise<void>;
+}
+
 /** Everything that the endpoints work with. */
 export interface ConsoleParts {
   readonly gateway: Gateway;
@@ -22,6 +31,7 @@ export interface ConsoleParts {
   /** The principals that a person may search as, the gateway's own first. */
   principals(): Promise<readonly Principal[]>;
   readonly consents?: StartConsents | undefined;
+  readonly editor?: ServerEditor | undefined;
   readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;
   /** Whether a person at the console makes the request, and no program. */
   /** Whether callers of the surface can run scripts. */

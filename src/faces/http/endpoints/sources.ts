@@ -4,6 +4,9 @@ import { problem } from "../../../base/problems/problem.ts";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
 import { showProgram } from "../../../core/access/consents.ts";
+import type { View } from "../../../core/access/view.ts";
+import type { Entry } from "../../../core/nouns/entry.ts";
+import { ASKS } from "../../../core/nouns/question.ts";
 import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
@@ -11,21 +14,70 @@ import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
 import type { ServerSource } from "../../../sources/servers/from-config.ts";
-import type { KnowledgeAnswer, UpstreamsAnswer } from "./api-types.ts";
+import type {
+  KnowledgeAnswer,
+  ServerAnswer,
+  ServerChange,
+  ServerRulesShown,
+  ShownTool,
+  UpstreamsAnswer,
+} from "./api-types.ts";
 import { type ConsoleParts, countKinds } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 import type { CallRecorder } from "./recorder.ts";
 
 const STDERR_LINES = 40;
+const LOG_LINES = 400;
+/** What a server without a process has to say about it. */
+const QUIET = {
+  ...{ connected: false, protocol: undefined, pid: undefined, starts: 0, running: 0, waiting: 0 },
+  ...{ listedAt: undefined, fromCache: false },
+};
 const LOGIN_URL_MS = 20_000;
 const named = z.object({ id: z.string() });
+const changeSchema = z.object({
+  server: z.string(),
+  add: z.string().optional(),
+  disabled: z.boolean().optional(),
+  hide: z.object({ tool: z.string(), hidden: z.boolean() }).optional(),
+  ask: z.object({ tool: z.string(), when: z.enum(ASKS).optional() }).optional(),
+  remove: z.literal(true).optional(),
+});
 
 /** The state of upstream servers, and what a person may do about it. */
-export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts): Endpoint[] {
+export function upstreamEndpoints({ gateway, recorder, consents, editor }: ConsoleParts): Endpoint[] {
   function find(id: string): McpSource {
     const source = upstreamsOf(gateway).find((one) => one.id === id);
     if (!source) throw problem("NOT_FOUND", { name: "The server" });
     return source;
+  }
+
+  function findServer(id: string): ServerSource {
+    const source = serversOf(gateway).find((one) => one.id === id);
+    if (!source) throw problem("NOT_FOUND", { name: "The server" });
+    return source;
+  }
+
+  async function show(source: ServerSource, view: View, lines = STDERR_LINES) {
+    const { stderr, status, label, ...facts } = { ...QUIET, ...source.diagnostics() };
+    const entries = view.shown.filter(({ domain }) => domain === label);
+    const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
+    const program = source.program();
+    return {
+      id: source.id,
+      label,
+      ...facts,
+      state: status?.state ?? (facts.connected || !isUpstream(source) ? "connected" : "idle"),
+      reason: status?.reason,
+      program: { hash: program.hash, lines: showProgram(program) },
+      tools: tools.length,
+      tokens: await countMenu(tools),
+      isUpstream: isUpstream(source),
+      isHttp: "url" in program.runs,
+      needsConsent:
+        status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
+      stderr: stderr.trimEnd().split("\n").slice(-lines).join("\n"),
+    };
   }
 
   const restart = (source: McpSource) => attempted(() => source.restart(), recorder);
@@ -35,27 +87,33 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
       handle: async ({ principal }): Promise<UpstreamsAnswer> => {
         const view = await gateway.view({ principal });
-        const rows = upstreamsOf(gateway).map(async (source) => {
-          const { stderr, status, label, ...facts } = source.diagnostics();
-          const entries = view.shown.filter(({ domain }) => domain === label);
-          const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
-          const program = source.program();
-          return {
-            id: source.id,
-            label,
-            ...facts,
-            state: status?.state ?? (facts.connected ? "connected" : "idle"),
-            reason: status?.reason,
-            program: { hash: program.hash, lines: showProgram(program) },
-            tools: tools.length,
-            tokens: await countMenu(tools),
-            isHttp: "url" in program.runs,
-            needsConsent:
-              status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
-            stderr: stderr.trimEnd().split("\n").slice(-STDERR_LINES).join("\n"),
-          };
-        });
-        return { upstreams: await Promise.all(rows) };
+        return {
+          upstreams: await Promise.all(serversOf(gateway).map((source) => show(source, view))),
+          ...(editor && { off: await editor.off() }),
+        };
+      },
+    }),
+    defineAdminEndpoint("GET /api/server", {
+      title: "One server with its tools, its log and what may be changed about it.",
+      input: named,
+      handle: async ({ input, principal }): Promise<ServerAnswer> => {
+        const source = findServer(input.id);
+        const view = await gateway.view({ principal });
+        const rules = await editor?.rulesOf(source.label);
+        const tools = view.entries.filter(({ domain, kind }) => domain === source.label && kind === "tool");
+        return {
+          server: await show(source, view, LOG_LINES),
+          tools: await Promise.all(tools.map((entry) => toTool(entry, source.label, rules))),
+          ...(rules && { rules }),
+        };
+      },
+    }),
+    defineAdminEndpoint("POST /api/server/change", {
+      title: "Changes the config of a server: added, off, removed, a tool hidden, a tool that asks.",
+      input: changeSchema,
+      handle: async ({ input: { server, ...change } }) => {
+        if (!editor) throw problem("NOT_FOUND", { name: "The config of the servers" });
+        return attempted(() => editor.change(server, change as ServerChange), recorder);
       },
     }),
     defineAdminEndpoint("POST /api/upstreams/restart", {
@@ -67,9 +125,9 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       title: "Consents to exactly the program of a server, and starts it.",
       input: named.extend({ hash: z.string() }),
       handle: async ({ input, principal }) => {
-        const source = serversOf(gateway).find(({ id }) => id === input.id);
-        const program = source?.program();
-        if (!source || program?.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
+        const source = findServer(input.id);
+        const program = source.program();
+        if (program.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
         await consents?.give([program], principal.id);
         if (isUpstream(source)) return restart(source);
         return attempted(() => gateway.sources.refresh(source.id), recorder);
@@ -90,6 +148,18 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       },
     }),
   ];
+}
+
+async function toTool(entry: Entry, label: string, rules?: ServerRulesShown): Promise<ShownTool> {
+  const { op, description, lane } = entry;
+  const name = op.startsWith(`${label}.`) ? op.slice(label.length + 1) : op;
+  const tool = toNativeTool(name, entry);
+  const ask = rules?.ask[name];
+  return {
+    ...{ name, op, description, lane, tokens: await countMenu([tool]) },
+    parameters: tool.inputSchema,
+    ...(ask && { ask }),
+  };
 }
 
 /** Servers of a config, whatever their kind. */

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { buildConsole } from "../../scripts/build-console.ts";
+import { chaos, openProgram } from "../threats/program.ts";
+import { eventually } from "../upstream-kit.ts";
+import { axe, findChromium, goTo, openBrowser } from "./browser.ts";
+import { OVERFLOW } from "./in-page.ts";
+
+const chromium = findChromium();
+
+beforeAll(() => buildConsole({ ifChanged: true }));
+
+test("the page of a server shows its tools, use and log, and changes its config, which the gateway follows", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const program = openProgram();
+  const config = program.write("mcp.json", { mcpServers: { chaos: chaos() } });
+  const servers = () => JSON.parse(readFileSync(config, "utf8")).mcpServers;
+  const call = await program.serve("--trust", "--allow-write", "--config", config);
+  await call("exec", { op: "chaos.add", args: { sum: 1 } });
+  const browser = await openBrowser(chromium);
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  page.setDefaultTimeout(30_000);
+  await page.goto(/http:\S+/.exec((await program.keyhole("serve", "--console")).out)?.[0] ?? "");
+  await page.getByText("Live", { exact: true }).waitFor();
+
+  await goTo(page, "servers", "Servers");
+  await page.getByRole("link", { name: "chaos" }).click();
+  await page.getByRole("heading", { name: "chaos", level: 1 }).waitFor();
+  const row = page.getByRole("row", { name: /\badd\b/ });
+  await row.waitFor();
+  expect(await row.locator("td").nth(3).textContent()).toBe("1");
+  await page.getByLabel("When add asks you").selectOption("before each call");
+  await eventually(() => expect(servers().chaos.askTools).toEqual({ add: "always" }));
+  const waits = page.locator("[aria-live=assertive]").getByText("1 call waits");
+  const asked = waits.waitFor({ state: "attached" }).then(() => "asked");
+  // The gateway reads the file a moment later.
+  let answer = call("exec", { op: "chaos.add", args: { sum: 2 } });
+  while ((await Promise.race([answer, asked])) !== "asked")
+    answer = call("exec", { op: "chaos.add", args: { sum: 2 } });
+  expect(await axe(page)).toEqual([]);
+  await page.setViewportSize({ width: 360, height: 860 });
+  expect(await page.evaluate(OVERFLOW)).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1280, height: 860 });
+
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("button", { name: "Approve" }).click();
+  expect(await answer).toContain('"sum":2');
+  await goTo(page, "servers/mcp:chaos", "chaos");
+
+  await page.getByRole("button", { name: "Hide add" }).click();
+  await page.getByRole("button", { name: "Show again add" }).waitFor();
+  await row.waitFor({ state: "detached" });
+  expect(servers().chaos.excludeTools).toEqual(["add"]);
+  await page.getByRole("button", { name: "Show again add" }).click();
+  await row.waitFor();
+
+  await page.getByRole("button", { name: "Switch off" }).click();
+  await page.getByRole("button", { name: "Switch on chaos" }).click();
+  await page.getByRole("link", { name: "chaos" }).waitFor();
+  expect(servers().chaos.disabled).toBeUndefined();
+
+  await page.getByLabel("Name").fill("notes");
+  await page.getByLabel("Command or address").fill("node notes.mjs --here");
+  await page.getByRole("button", { name: "Add it" }).click();
+  await page.getByRole("link", { name: "notes" }).click();
+  expect(servers().notes).toEqual({ command: "node", args: ["notes.mjs", "--here"] });
+  await page.getByRole("button", { name: "Remove…" }).click();
+  await page.getByRole("button", { name: /^Remove it from/ }).click();
+  await page.getByRole("heading", { name: "Servers", level: 1 }).waitFor();
+  await eventually(() => expect(Object.keys(servers())).toEqual(["chaos"]));
+});
