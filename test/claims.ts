@@ -111,7 +111,7 @@ export const CLAIMS = {
     "upstream:container": "a server with an image runs in a container that ends with it",
     "upstream:profile": "the limits that approval proposes let a server work and keep it from the rest",
     "upstream:real": "servers from the registry are found, read and run through a gateway",
-    "upstream:says-kept": "entries from a cached listing are marked until the server has answered",
+    "upstream:says-kept": "entries from a cached listing are answered like those of a listed server",
     "lifecycle:refresh": "a source is refreshed by its id, and unchanged content is kept",
     "lifecycle:whole": "partial content never replaces complete content: a failing source keeps what it had",
     "lifecycle:single-flight": "concurrent requests for the same work share it",

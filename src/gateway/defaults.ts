@@ -38,7 +38,7 @@ const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
   resultTokens: 4_000,
-  lookTokens: 900,
+  lookTokens: 500,
   helpTokens: 1_500,
   answerBytes: Number.POSITIVE_INFINITY,
   callMs: 120_000,

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Clock } from "../base/util/clock.ts";
+import type { OpenStorage } from "../base/util/storage.ts";
 import type { Pins } from "../core/access/pins.ts";
 import type { View } from "../core/access/view.ts";
 import type { AuditOptions } from "../core/calls/auditor.ts";
@@ -22,7 +23,6 @@ import type { Idempotency } from "../core/storage/idempotency.ts";
 import type { ResultStore } from "../core/storage/result-store.ts";
 import type { Session, SessionStore } from "../core/storage/session-store.ts";
 import type { SpentApprovals } from "../core/storage/spent-approvals.ts";
-import type { OpenStorage } from "../core/storage/storage.ts";
 import type { MenuOptions } from "../core/surfaces/menu.ts";
 import type { MenuTool } from "../core/surfaces/native-tools.ts";
 import type { DiscoveryFigures } from "../core/telemetry/discovery.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
-import type { OpenStorage, Storage, StorageOptions } from "../core/storage/storage.ts";
+import type { OpenStorage, Storage, StorageOptions } from "../base/util/storage.ts";
 import { type DescribeIndexOptions, describeBehaviours, type TestRunner } from "./describe-index.ts";
 
 /**

@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { openGrants, openGrantsNow } from "../../src/core/access/grants.ts";
 import { createWaitingCalls } from "../../src/core/access/waiting-calls.ts";
-import { createMemoryRecords } from "../../src/core/storage/records.ts";
 import { openRecordFile } from "../../src/core/storage/record-file.ts";
+import { createMemoryRecords } from "../../src/core/storage/records.ts";
 import { faceApiOf } from "../../src/gateway/face-api.ts";
 import { createAgentTokens } from "../../src/program/open/agent-tokens.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -71,11 +71,19 @@ async function open() {
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const call = async (token: string, name: string, args: object, headers = {}) => {
-    const { status, text } = await post(token, { method: "tools/call", params: { name, arguments: args } }, headers);
+    const { status, text } = await post(
+      token,
+      { method: "tools/call", params: { name, arguments: args } },
+      headers,
+    );
     return `${status} ${text}`;
   };
   const initialize = async (token: string) => {
-    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } };
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "t", version: "1" },
+    };
     const { headers } = await post(token, { method: "initialize", params });
     return { "mcp-session-id": headers.get("mcp-session-id")!, "mcp-protocol-version": "2025-06-18" };
   };
@@ -124,17 +132,22 @@ const STREAMS: readonly [string, (opened: Opened, token: string) => Promise<Inco
   [
     "a subscription",
     ({ http }, token) =>
-      answerTo(new URL(http.url), token, {
-        method: "subscriptions/listen",
-        params: {
-          notifications: { toolsListChanged: true },
-          _meta: {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
-            "io.modelcontextprotocol/clientCapabilities": {},
+      answerTo(
+        new URL(http.url),
+        token,
+        {
+          method: "subscriptions/listen",
+          params: {
+            notifications: { toolsListChanged: true },
+            _meta: {
+              "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+              "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
+              "io.modelcontextprotocol/clientCapabilities": {},
+            },
           },
         },
-      }, { "mcp-method": "subscriptions/listen", "mcp-protocol-version": "2026-07-28" }),
+        { "mcp-method": "subscriptions/listen", "mcp-protocol-version": "2026-07-28" },
+      ),
   ],
 ];
 
@@ -144,7 +157,12 @@ describe.each(STREAMS)("%s", (_, start) => {
     const token = await opened.give(opened.now() + 60_000);
     const answer = await start(opened, token);
     expect(answer.statusCode).toBe(200);
-    const closed = new Promise((resolve) => answer.on("error", () => {}).on("close", resolve).resume());
+    const closed = new Promise((resolve) =>
+      answer
+        .on("error", () => {})
+        .on("close", resolve)
+        .resume(),
+    );
     if (how === "revoked") await opened.keys.revoke("ci");
     else opened.pass(60_000);
     await closed;

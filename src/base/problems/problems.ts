@@ -278,7 +278,7 @@ export const PROBLEMS = {
   },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
-    next: "Install it: npm install {name}",
+    next: "Install it beside Keyhole: npm install {name}. The program also looks in your own folder: npm install --prefix ~/.keyhole {name}",
     when: "A feature is used without the optional package that it needs.",
   },
   // Models and workspace tools. They also raise others of this table, such as RATE_LIMITED, TIMEOUT and NOT_FOUND.

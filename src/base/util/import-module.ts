@@ -1,4 +1,5 @@
 import { registerHooks } from "node:module";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -36,15 +37,11 @@ export async function importModule(path: string): Promise<Readonly<Record<string
 }
 
 /**
- * Imports a package as a file of one of the folders would, or else as this program would. Undefined if it is
- * installed in none of these places.
+ * Imports a package that a person has installed beside Keyhole or in `~/.keyhole`, never one of the folder that the
+ * program stands in. Undefined if it is in neither.
  */
-export async function importFrom(
-  name: string,
-  folders: readonly string[],
-): Promise<Readonly<Record<string, unknown>> | undefined> {
-  for (const folder of [...folders, undefined]) {
-    const parentURL = folder === undefined ? import.meta.url : pathToFileURL(join(folder, "index.js")).href;
+export async function importInstalled(name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  for (const parentURL of [import.meta.url, pathToFileURL(join(homedir(), ".keyhole/index.js")).href]) {
     const hooks = registerHooks({
       resolve: (specifier, context, next) =>
         next(specifier, specifier === name ? { ...context, parentURL } : context),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { allowed, recordsOf, verifyAll } from "../../../test/audit-kit.ts";
+import type { OpenStorage, Storage } from "../../base/util/storage.ts";
 import { openMemoryStorage } from "../storage/memory-storage.ts";
-import type { OpenStorage, Storage } from "../storage/storage.ts";
 import { AuditLog } from "./audit-log.ts";
 import { StorageChains } from "./storage-chains.ts";
 

@@ -1,5 +1,5 @@
+import { FOREVER_MS, type OpenStorage, type Storage, UNBOUNDED } from "../../base/util/storage.ts";
 import type { GatewayGroup } from "../storage/idempotency.ts";
-import { FOREVER_MS, type OpenStorage, type Storage, UNBOUNDED } from "../storage/storage.ts";
 import type { AuditDriver, ChainWriter } from "./audit-log.ts";
 import { type AuditChain, type AuditHead, type AuditLine, EMPTY, readAuditLine } from "./audit-store.ts";
 

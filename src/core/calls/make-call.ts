@@ -73,9 +73,10 @@ async function make(
   const mayWrite = principal.allowWrite || entry.lane === "read";
   const unread = missingRead(entry, args, environment);
   if (unread?.refuses && !isDry) throw readRefusal(entry, unread);
+  const readFirst = unread && readWarning(entry, unread, !isDry);
   const warnings = [
     ...ignored,
-    ...(unread ? [readWarning(entry, unread, !isDry)] : []),
+    ...(readFirst ? [readFirst] : []),
     ...(isDry ? [mayWrite ? NOTHING_CHANGED : MAY_NOT_WRITE] : []),
   ];
   let asks: ApprovalRequest | undefined =

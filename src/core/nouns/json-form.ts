@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { issueReason } from "../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
-import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 
 /**
  * A field has one fields in TypeScript. Some have another one in JSON, which models and other programs know: `dryRun`
@@ -131,13 +131,17 @@ export function readInput<I extends z.ZodType>(
     readonly input: I;
     /** Other spellings of fields that models send. */
     readonly aliases?: Readonly<Record<string, string>>;
+    /** Undoes a nesting that models send. */
+    readonly repair?: (given: unknown) => unknown;
+    /** The field that takes all unknown ones where it is empty. */
+    readonly beside?: string;
   },
   given: unknown,
 ): ReadInput<z.output<I>> {
-  const named = fromJsonNames(operation.input, given);
+  const named = fromJsonNames(operation.input, operation.repair?.(given) ?? given);
   const shape = operation.input instanceof z.ZodObject ? operation.input.shape : {};
   const { fields, unknown } = isPlainObject(named)
-    ? readFields(named, shape, operation.aliases)
+    ? withBeside(readFields(named, shape, operation.aliases), named, operation.beside)
     : { fields: named ?? {}, unknown: [] };
   const parsed = operation.input.safeParse(fields);
   if (parsed.success)
@@ -151,6 +155,20 @@ export function readInput<I extends z.ZodType>(
     path: toJsonPath(operation.input, issue.path),
   }));
   throw problem("INVALID_INPUT", { operation: operation.name, reason: reasonsOf({ issues }) });
+}
+
+/** Models send the arguments of a tool beside its address. */
+function withBeside(
+  read: ReturnType<typeof readFields>,
+  given: PlainObject,
+  into: string | undefined,
+): ReturnType<typeof readFields> {
+  const { fields, unknown } = read;
+  const beside = unknown.filter((name) => name !== ADDED_BY_CLIENTS && given[name] !== null);
+  if (into === undefined || beside.length === 0) return read;
+  if (fields[into] !== undefined && Object.keys(fieldsOf(fields[into])).length > 0) return read;
+  const args = Object.fromEntries(beside.map((name) => [name, given[name]]));
+  return { fields: { ...fields, [into]: args }, unknown: unknown.filter((name) => !beside.includes(name)) };
 }
 
 const MOST_REASONS = 5;

@@ -11,7 +11,6 @@ import { nameTableOf } from "../../search/lexical/names.ts";
 import { PAGE } from "../../search/ranking/tuning.ts";
 import type { View } from "../access/view.ts";
 import { type Hit, hitLine, ruleId, ruleText, toDiscover } from "../answers/hit.ts";
-import { toAge } from "../answers/to-age.ts";
 import { conversationOf } from "../calls/run-entry.ts";
 import type { Entry, Rule } from "../nouns/entry.ts";
 import { deliverRules, discover } from "../sessions/working-memory.ts";
@@ -65,8 +64,8 @@ export const ask = defineOperation({
   input: askInput,
   output: askOutput,
   command: { usage: "NEED…", toInput: (words) => ({ query: words.join(" ") }) },
-  // For people who debug a search. Listing it would cost models tokens on every request.
-  unlisted: ["explain"],
+  // For people who debug a search, and for programs. Listing them would cost models tokens on every request.
+  unlisted: ["explain", "perDomain", "maxTokens"],
   aliases: { q: "query", need: "query", text: "query", search: "query" },
   calls: () => [],
   run: findAll,
@@ -142,7 +141,7 @@ async function findAll(asked: AskInput, context: OperationContext): Promise<Foun
     ],
     missing: missingLines(view, context.failedSources(), input.domain),
     alike: alikeHits(relevant),
-    asides: [...keptListings(hits, view), ...leftOut(input, view)],
+    asides: leftOut(input, view),
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
     explanations:
       input.explain && Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
@@ -227,15 +226,6 @@ function suggest(queries: readonly string[], hits: readonly Entry[], input: AskI
 const spelledNames = memoizeByObject(
   (shown: readonly Entry[]) => new Set(shown.flatMap(({ name, op, aliases }) => [name, op, ...aliases])),
 );
-
-/** Names the domains that are known only from an earlier start, and since when. */
-function keptListings(hits: readonly Entry[], view: View): string[] {
-  const kept = [...new Set(hits.map((entry) => entry.domain))].flatMap((name) => {
-    const since = view.domains.get(name)?.keptSince?.();
-    return since === undefined ? [] : `${name} from a listing of ${toAge(Date.now() - since)} ago`;
-  });
-  return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
-}
 
 /** Names what cannot be found because a server offers more than a listing holds. */
 function leftOut({ domain }: AskInput, { domains }: View): string[] {

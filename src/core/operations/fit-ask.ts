@@ -15,7 +15,7 @@ const MIN_ASK_TOKENS = 64;
 export const askInput = z
   .object({
     query: z.string().optional().describe("What you need to do, in your words or by name"),
-    queries: z.array(z.string()).min(1).max(8).optional().describe("Several needs at once"),
+    queries: z.array(z.string()).min(1).max(16).optional().describe("Several needs at once"),
     domain: z.string().optional(),
     kinds: z.array(z.enum(KINDS)).optional(),
     perDomain: clamped(1, 50).optional(),

@@ -70,6 +70,7 @@ export const get = defineOperation({
     toInput: (words, params) => ({ routes: words.map((route) => ({ route, params })) }),
   },
   aliases: { route: "routes", path: "routes", op: "routes" },
+  repair: repairGet,
   // Only a surface where get runs writing tools lists this field.
   unlisted: ["dryRun"],
   calls: ({ routes, dryRun }) =>
@@ -139,6 +140,13 @@ function toRequest(given: unknown): unknown {
   return fields.params === undefined && beside.length > 0
     ? { ...fields, params: Object.fromEntries(beside) }
     : fields;
+}
+
+/** Models send one request without the list, its params beside its address. */
+function repairGet(given: unknown): unknown {
+  if (!isPlainObject(given) || given.routes !== undefined) return given;
+  const { session, dry_run, dryRun = dry_run, ...request } = given;
+  return typeof (request.op ?? request.route) === "string" ? { routes: [request], session, dryRun } : given;
 }
 
 /** Models send one route instead of a list. */

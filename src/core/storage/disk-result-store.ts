@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { isRunning } from "../../base/util/process-marker.ts";
+import { FOREVER_MS } from "../../base/util/storage.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { createResultStore, type ResultStore } from "./result-store.ts";
 import { openSqliteStorage } from "./sql-storage.ts";
-import { FOREVER_MS } from "./storage.ts";
 
 /** Options of {@link createDiskResultStore}. */
 export interface DiskResultStoreOptions {

@@ -1,6 +1,6 @@
+import type { OpenStorage, Storage, StorageOptions } from "../../base/util/storage.ts";
 import { createFairCache } from "./fair-cache.ts";
 import { heapBytes } from "./heap-bytes.ts";
-import type { OpenStorage, Storage, StorageOptions } from "./storage.ts";
 
 /** A value, or a list that grows. */
 interface MemoryItem<V> {

@@ -1,10 +1,10 @@
 import { problem } from "../../base/problems/problem.ts";
+import { type OpenStorage, UNBOUNDED } from "../../base/util/storage.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { bounded, EMPTY_MEMORY, type MemoryChange, type WorkingMemory } from "../sessions/working-memory.ts";
 import { fromStored, toStored } from "./memory-codec.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { createPlanStore, type PlanStore } from "./plan-store.ts";
-import { type OpenStorage, UNBOUNDED } from "./storage.ts";
 
 /** Keeps the memory of sessions, each for the principal that opened it. */
 export interface SessionStore {

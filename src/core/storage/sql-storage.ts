@@ -3,10 +3,16 @@ import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { problem } from "../../base/problems/problem.ts";
+import {
+  type Bounds,
+  type OpenStorage,
+  type Storage,
+  type StorageOptions,
+  UNBOUNDED,
+} from "../../base/util/storage.ts";
 import { createFairCache, roomOfOwner } from "./fair-cache.ts";
 import { openDatabase } from "./open-database.ts";
 import { toStoredText } from "./postgres-client.ts";
-import { type Bounds, type OpenStorage, type Storage, type StorageOptions, UNBOUNDED } from "./storage.ts";
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
@@ -290,7 +296,7 @@ class SqlStorage<V> implements Storage<V> {
   /** Sweeps after much was added, and leaves as much room as may be added until the next time. */
   private async noteAdded(entries: number, size: number): Promise<void> {
     const { all, perOwner } = this.options;
-    if (all.entries === UNBOUNDED.entries) return;
+    if (all === UNBOUNDED) return;
     const spare = {
       entries: Math.ceil(Math.min(SWEEP_EVERY, perOwner.entries / SWEEP_PART)),
       size: Math.floor(perOwner.size / SWEEP_PART),

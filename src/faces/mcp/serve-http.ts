@@ -15,7 +15,14 @@ import { createBearerCheck, createOAuthGuard, type OAuthOptions, type TokenFinde
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
 import { generateToken } from "./generate-token.ts";
 import { readBytes, tooLarge, writeResponse } from "./http-messages.ts";
-import { createHttpRoutes, createRouter, type Exchange, type Mount, type Receive, type Webhook } from "./http-routes.ts";
+import {
+  createHttpRoutes,
+  createRouter,
+  type Exchange,
+  type Mount,
+  type Receive,
+  type Webhook,
+} from "./http-routes.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
@@ -103,7 +110,10 @@ export async function listen(
   const limits = createCallerLimits(options.limits);
   const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
-  const running = new Map<ServerResponse, { readonly request: IncomingMessage; readonly isStream: boolean }>();
+  const running = new Map<
+    ServerResponse,
+    { readonly request: IncomingMessage; readonly isStream: boolean }
+  >();
   /** The callers of requests that needed one. */
   const callers = new WeakMap<IncomingMessage, string>();
   let closing = false;
@@ -174,14 +184,8 @@ export async function listen(
   );
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<Response> {
-    const { headers } = request;
-    // Node reads the first of two; something in front of it may read the other.
-    if ((request.headersDistinct.host?.length ?? 0) > 1)
-      return jsonRpcError(400, -32000, "Two Host headers.");
-    const rightHost = validateHostHeader(headers.host, hosts);
-    if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
-    const rightOrigin = validateOriginHeader(headers.origin, origins);
-    if (!rightOrigin.ok) return jsonRpcError(403, -32000, rightOrigin.message);
+    const foreign = refuseForeign(request, hosts, origins);
+    if (foreign) return foreign;
     if (closing) return jsonRpcError(503, -32000, "Shutting down.", { "retry-after": "5" });
     return route(request, response);
   }
@@ -217,6 +221,20 @@ export async function listen(
       clearTimeout(timer);
     },
   };
+}
+
+/** Refuses requests for another host, or from the pages of another site. */
+function refuseForeign(
+  { headers, headersDistinct }: IncomingMessage,
+  hosts: string[],
+  origins: string[],
+): Response | undefined {
+  // Node reads the first of two; something in front of it may read the other.
+  if ((headersDistinct.host?.length ?? 0) > 1) return jsonRpcError(400, -32000, "Two Host headers.");
+  const rightHost = validateHostHeader(headers.host, hosts);
+  if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
+  const rightOrigin = validateOriginHeader(headers.origin, origins);
+  return rightOrigin.ok ? undefined : jsonRpcError(403, -32000, rightOrigin.message);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

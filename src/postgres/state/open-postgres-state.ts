@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { problem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
+import type { Bounds, OpenStorage } from "../../base/util/storage.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { openGrants } from "../../core/access/grants.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
@@ -26,7 +27,6 @@ import {
   type SpentApprovals,
 } from "../../core/storage/spent-approvals.ts";
 import { createSqlDriver } from "../../core/storage/sql-storage.ts";
-import type { Bounds, OpenStorage } from "../../core/storage/storage.ts";
 import { quotedNames } from "../quoted-names.ts";
 import { type Database, openDatabase, stateTables } from "./database.ts";
 import { joinGateways } from "./gateways.ts";

@@ -123,7 +123,8 @@ async function verify(folder: string, { contains }: LogsInput): Promise<void> {
 
 /** Whether a caller has this id, or is a key of this agent. */
 function isOf(agent: string): (id: string) => boolean {
-  return (id) => id === agent || id.startsWith(`${agent}${KEY_MARK}`) || id.startsWith(`agent:${agent}${KEY_MARK}`);
+  return (id) =>
+    id === agent || id.startsWith(`${agent}${KEY_MARK}`) || id.startsWith(`agent:${agent}${KEY_MARK}`);
 }
 
 async function showCalls(folder: string, input: LogsInput): Promise<void> {

@@ -10,6 +10,7 @@ import { DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
 import type { AskBefore } from "../../core/nouns/question.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
+import { showLimits } from "../../sources/isolation/profile.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { CLIENTS } from "../clients/clients.ts";
@@ -185,7 +186,7 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
     const state = server ? stateOf(server, cost, config) : "ready";
     const offers = [countOf(tools.length, "tool"), ...others(entries)].join(", ");
     const runs = server
-      ? [...showProgram(server.program()), ...(await showLimits(server))]
+      ? [...showProgram(server.program()), ...(await limitLines(server))]
       : ["a part of your config"];
     return {
       data: { name, state, ...(server && programFacts(server)), tokens, tools, others: others(entries) },
@@ -203,13 +204,12 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
   }
 }
 
-/** The sandbox of a server whose config says nothing of one. */
-async function showLimits(server: ServerSource): Promise<string[]> {
-  const { runs } = server.program();
-  if (!("command" in runs) || runs.sandbox === false || runs.container !== undefined) return [];
+/** The sandbox of a server: the files and hosts that its process has. */
+async function limitLines(server: ServerSource): Promise<string[]> {
+  const limits = server.limits?.();
+  if (!limits) return [];
   const fault = await isolationFault();
-  if (fault !== undefined) return [`sandbox  none on this machine: ${fault}`];
-  return ["sandbox  no private files of yours; writes its folder, caches and the paths named above"];
+  return fault === undefined ? showLimits(limits) : [`sandbox  none on this machine: ${fault}`];
 }
 
 type ToolRow = ReturnType<typeof toRow>;

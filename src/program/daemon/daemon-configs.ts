@@ -54,14 +54,16 @@ interface ConfigSlot {
 }
 
 /** Opens configs for clients as `keyhole serve` does for one: with their environment, folder and rights. */
-export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
-  const shared = createSharedServers();
-  const configs = new Map<string, ConfigSlot>();
+export class DaemonConfigs {
+  readonly #idleMs: number;
+  readonly #shared = createSharedServers();
+  readonly #configs = new Map<string, ConfigSlot>();
 
-  async function open(
-    { want, serve: request }: ServingRequest,
-    reconnect: () => void,
-  ): Promise<OpenedClient> {
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs;
+  }
+
+  async open({ want, serve: request }: ServingRequest, reconnect: () => void): Promise<OpenedClient> {
     knowSecrets(secretVariables(request.env));
     const { cwd, env, config: named } = request;
     const [{ settings, problems }, own] = await Promise.all([
@@ -81,7 +83,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       ),
       reconnect,
     };
-    const config = (want === "operate" && (await findRunning(member))) || (await join(member));
+    const config = (want === "operate" && (await this.#findRunning(member))) || (await this.#join(member));
     if (want === "serve") config.isServed = true;
     return {
       notes: [
@@ -94,7 +96,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
         if ((await gateway.sources.status()).length === 0) throw problem("NO_SERVERS");
         return callForPerson(gateway, call, { ...options, principal: config.principalFor(request) });
       },
-      leave: () => leave(config, member),
+      leave: () => this.#leave(config, member),
     };
   }
 
@@ -102,11 +104,11 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
    * A gateway that clients use already. The terminal of a person has other variables than their clients, which decide
    * how servers start, and these run.
    */
-  async function findRunning(member: Member): Promise<Config | undefined> {
+  async #findRunning(member: Member): Promise<Config | undefined> {
     const key = await keyOf(member, false);
-    for (const slot of configs.values()) {
+    for (const slot of this.#configs.values()) {
       const config = await slot.config?.catch(() => undefined);
-      if (!config?.isServed || config.isPrivate() || configs.get(slot.key) !== slot) continue;
+      if (!config?.isServed || config.isPrivate() || this.#configs.get(slot.key) !== slot) continue;
       if ((await keyOf(config.first, false)) !== key) continue;
       config.members.add(member);
       return config;
@@ -115,35 +117,35 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   }
 
   /** Only what decides about a gateway is in the key: most of an environment differs for each client. */
-  async function join(member: Member): Promise<Config> {
+  async #join(member: Member): Promise<Config> {
     for (;;) {
       const key = await keyOf(member);
-      const existing = configs.get(key);
+      const existing = this.#configs.get(key);
       if (!existing) {
         const slot: ConfigSlot = { key, config: undefined };
-        configs.set(key, slot);
-        slot.config = openSlot(slot, member);
-        slot.config.catch(() => forget(slot));
+        this.#configs.set(key, slot);
+        slot.config = this.#openSlot(slot, member);
+        slot.config.catch(() => this.#forget(slot));
         return slot.config;
       }
       const config = await existing.config;
       // It may have been closed, or become exclusive, while we waited.
-      if (!config || configs.get(key) !== existing) continue;
+      if (!config || this.#configs.get(key) !== existing) continue;
       config.members.add(member);
       return config;
     }
   }
 
-  async function openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
+  async #openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
     const { env, cwd } = first.request;
     const { profile, watch, ...opened } = await openConfig({
       ...first.request,
       folder: cwd,
-      servers: { environment: env, shared, limits: { idleMs } },
+      servers: { environment: env, shared: this.#shared, limits: { idleMs: this.#idleMs } },
     });
     const { options } = opened;
     let isPrivate = hasStatefulServer(opened.servers);
-    if (isPrivate) move(slot, randomUUID());
+    if (isPrivate) this.#move(slot, randomUUID());
     const { gateway, close } = openGateway(opened);
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
@@ -154,7 +156,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       for (const member of [...members])
         if (member !== first && (isPrivate || (await keyOf(member)) !== key)) member.reconnect();
       await gateway.sources.set(all);
-      move(slot, isPrivate || configs.has(key) ? randomUUID() : key);
+      this.#move(slot, isPrivate || this.#configs.has(key) ? randomUUID() : key);
     });
     const principalFor = ({ allowWrite }: ServeRequest) => principalOf({ options, profile, allowWrite });
     return {
@@ -176,7 +178,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
         return server;
       },
       close: async () => {
-        forget(slot);
+        this.#forget(slot);
         stopWatching();
         await Promise.all([...servers.values()].map((server) => server.close()));
         await close();
@@ -184,33 +186,33 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
     };
   }
 
-  function forget(slot: ConfigSlot): void {
-    if (configs.get(slot.key) === slot) configs.delete(slot.key);
+  #forget(slot: ConfigSlot): void {
+    if (this.#configs.get(slot.key) === slot) this.#configs.delete(slot.key);
   }
 
-  function move(slot: ConfigSlot, key: string): void {
-    forget(slot);
+  #move(slot: ConfigSlot, key: string): void {
+    this.#forget(slot);
     slot.key = key;
-    configs.set(key, slot);
+    this.#configs.set(key, slot);
   }
 
-  function leave(config: Config, member: Member): void {
+  #leave(config: Config, member: Member): void {
     config.members.delete(member);
     if (config.members.size > 0) return;
-    const wait = config.isServed ? idleMs : 0;
+    const wait = config.isServed ? this.#idleMs : 0;
     setTimeout(() => {
       if (config.members.size === 0) void config.close();
     }, wait).unref();
   }
 
-  return {
-    open,
-    count: () => ({ configs: configs.size, servers: shared.size }),
-    close: async () => {
-      const opened = await Promise.allSettled([...configs.values()].map(({ config }) => config));
-      await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
-    },
-  };
+  count() {
+    return { configs: this.#configs.size, servers: this.#shared.size };
+  }
+
+  async close(): Promise<void> {
+    const opened = await Promise.allSettled([...this.#configs.values()].map(({ config }) => config));
+    await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
+  }
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */

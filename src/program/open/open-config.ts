@@ -7,6 +7,7 @@ import { nearest } from "../../base/util/nearest.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { type Profile, readProfile, serversOf, serversOfAll } from "../../sources/mcp/config/overrides.ts";
@@ -30,7 +31,7 @@ import {
 } from "./read-json-config.ts";
 import { withSecrets } from "./secrets.ts";
 import type { Settings } from "./settings-schema.ts";
-import { openConsents, openPins } from "./stores.ts";
+import { openConsents, openPins, openProfiles } from "./stores.ts";
 import { quoteWord, suggestCommand } from "./suggest-command.ts";
 import { cacheFolder, ownFolders, recipesFolder, setStateFolder } from "./user-folders.ts";
 
@@ -54,6 +55,8 @@ export interface ConfigOptions {
   readonly servers?: Pick<McpSourceOptions, "environment" | "inherits" | "shared" | "limits">;
   /** Receives sentences about servers that are set aside and fields that are not honoured. Default: stderr. */
   readonly report?: ConfigReport;
+  /** Whether servers are started so that limits can be proposed for them. */
+  readonly isTrial?: boolean;
   /** Whether definitions are only looked at, so that none needs an approval. Servers still need a consent. */
   readonly readsOnly?: boolean;
   /** Variables that override settings. Default: the environment. */
@@ -208,16 +211,29 @@ function serverReader({
   servers = {},
   report = (sentence) => console.error(toVisibleLine(sentence)),
   readsOnly = false,
+  isTrial = false,
 }: ConfigOptions & { readonly folder: string; readonly trust: boolean; readonly json: string | undefined }) {
   const named = new Set<string>();
   let isNaming = trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
     if (json === undefined && (config !== undefined || library !== undefined)) return [];
     const consents = openConsents();
+    const profiles = openProfiles();
     const options: McpSourceOptions = {
       inherits: "all",
       ...servers,
-      isolation: { hidden: ownFolders() },
+      isolation: {
+        hidden: ownFolders(),
+        isTrial,
+        accepted: profiles.accepted,
+        onHost: (program, host, isListed) => {
+          if (isListed && !isTrial) return;
+          if (!isListed && !profiles.touched(program).hosts.includes(host))
+            report(refusedHost(program, host, json));
+          // A note that is lost is made again.
+          void profiles.note(program, { hosts: [host] }).catch(() => {});
+        },
+      },
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
       ...(loaded.settings.changes && { changes: loaded.settings.changes }),
@@ -239,6 +255,12 @@ function serverReader({
     isNaming = false;
     return found;
   };
+}
+
+function refusedHost({ label, runs }: ServerProgram, host: string, config: string | undefined): string {
+  const isConfigured = "command" in runs && runs.sandbox !== undefined;
+  const allows = isConfigured ? "sandbox.network in its config" : suggestCommand(["approve", label], config);
+  return `The sandbox of ${label} kept it from ${host}, which is not in its list of hosts; ${allows} adds it.`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { createProfiles, type Profiles } from "../../core/access/profiles.ts";
 import { createWaitingCalls, type WaitingCalls } from "../../core/access/waiting-calls.ts";
 import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
@@ -29,6 +30,11 @@ export function openPins(): Pins {
 /** Opens the calls that wait for the person, which all commands share. */
 export function openWaitingCalls(): WaitingCalls {
   return createWaitingCalls(openPersonGrants("call"));
+}
+
+/** Opens the limits of servers that the person has accepted, which all commands share. */
+export function openProfiles(): Profiles {
+  return createProfiles(openPersonGrants("profile"));
 }
 
 export function openTokens() {

@@ -35,7 +35,7 @@ const VERBS: Readonly<Record<VerbEffect, { common: string; asked: string; named:
       broadcast enqueue acknowledge snooze complete flag dismiss confirm accept decline pause resume mount unmount lock
       unlock suspend activate deactivate impersonate join leave exec rewrite configure authorize purchase sell escalate
       mutate ingest connect disconnect set_up log_in log_out sign_in sign_out sign_up check_in check_out turn_on
-      turn_off roll_back`,
+      turn_off roll_back pop dequeue consume drain ack quarantine repair fix once into`,
     },
     destructive: {
       common: "delete remove merge",

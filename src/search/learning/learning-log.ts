@@ -1,26 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { lazy } from "../../base/util/lazy.ts";
-
-/** Values and lists by key, as a `Storage` of the gateway has them. */
-export interface LearningStorage<V> {
-  get(key: string, owner: string): Promise<V | undefined>;
-  put(key: string, owner: string, ...values: readonly V[]): Promise<boolean>;
-  update(key: string, owner: string, change: (value: V) => V | undefined): Promise<V | undefined>;
-  append(key: string, owner: string, position: number, value: V): Promise<boolean>;
-  list(key: string, owner: string, from?: number): Promise<readonly V[]>;
-}
-
-/** A driver that keeps learning events. Every `OpenStorage` is one. */
-export type OpenLearningStorage = <V>(
-  kind: string,
-  options: {
-    readonly all: { readonly entries: number; readonly size: number };
-    readonly perOwner: { readonly entries: number; readonly size: number };
-    readonly ttlMs: number;
-    readonly fromText: (text: string) => V;
-  },
-) => LearningStorage<V>;
+import { FOREVER_MS, type OpenStorage, type Storage, UNBOUNDED } from "../../base/util/storage.ts";
 
 /** Events that were written together, the key of the current list, or the end of a list that another one replaces. */
 type Stored = readonly LearningEvent[] | string;
@@ -35,8 +16,6 @@ const CLOSED = "closed";
 const EXCHANGE_MS = 1_000;
 const MOST_PENDING = 1_000;
 const TRIES = 100;
-const NO_BOUND = { entries: Number.MAX_SAFE_INTEGER, size: Number.MAX_SAFE_INTEGER };
-const FOREVER_MS = 1e15;
 
 /**
  * Keeps the newest events that teach, in memory and in a storage that several processes may share. Events are in one
@@ -48,7 +27,7 @@ export class LearningLog {
   events: LearningEvent[] = [];
   /** Reads what the storage has. Never rejects. */
   readonly load: () => Promise<void>;
-  private readonly storage: LearningStorage<Stored> | undefined;
+  private readonly storage: Storage<Stored> | undefined;
   private pending: LearningEvent[] = [];
   private list = "";
   /** How many batches of the list were read or written, and how many events are in them. */
@@ -58,8 +37,8 @@ export class LearningLog {
   private working: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(open?: OpenLearningStorage) {
-    const options = { all: NO_BOUND, perOwner: NO_BOUND, ttlMs: FOREVER_MS, fromText: parseStored };
+  constructor(open?: OpenStorage) {
+    const options = { all: UNBOUNDED, perOwner: UNBOUNDED, ttlMs: FOREVER_MS, fromText: parseStored };
     this.storage = open?.<Stored>(KIND, options);
     this.load = lazy(async () => {
       if (this.storage) this.timer = setInterval(() => void this.exchange(), EXCHANGE_MS).unref();
@@ -104,7 +83,7 @@ export class LearningLog {
   }
 
   /** Work on the storage, one after the other. */
-  private alone(work: (storage: LearningStorage<Stored>) => Promise<void>): Promise<unknown> {
+  private alone(work: (storage: Storage<Stored>) => Promise<void>): Promise<unknown> {
     const { storage } = this;
     if (storage) this.working = this.working.then(() => work(storage)).catch(() => {});
     return this.working;
@@ -134,7 +113,7 @@ export class LearningLog {
     return events;
   }
 
-  private async readNew(storage: LearningStorage<Stored>): Promise<void> {
+  private async readNew(storage: Storage<Stored>): Promise<void> {
     const current = await this.currentList(storage);
     const isOther = current !== this.list;
     if (isOther) this.begin(current);
@@ -155,7 +134,7 @@ export class LearningLog {
     this.count = 0;
   }
 
-  private async currentList(storage: LearningStorage<Stored>): Promise<string> {
+  private async currentList(storage: Storage<Stored>): Promise<string> {
     const known = await storage.get(CURRENT, OWNER);
     if (known !== undefined) return String(known);
     const list = randomUUID();
@@ -171,7 +150,7 @@ export class LearningLog {
   }
 
   private async replace(
-    storage: LearningStorage<Stored>,
+    storage: Storage<Stored>,
     change: (events: readonly LearningEvent[]) => readonly LearningEvent[],
   ): Promise<void> {
     // Closed before it is copied: nobody can add events that the copy would lack.
@@ -183,7 +162,7 @@ export class LearningLog {
   }
 
   /** False if another process has replaced the list. */
-  private async moveTo(storage: LearningStorage<Stored>, events: readonly LearningEvent[]): Promise<boolean> {
+  private async moveTo(storage: Storage<Stored>, events: readonly LearningEvent[]): Promise<boolean> {
     const [before, list] = [this.list, randomUUID()];
     await storage.put(list, OWNER, events);
     const current = await storage.update(CURRENT, OWNER, (now) => (now === before ? list : now));

@@ -2,18 +2,19 @@ import { LRUCache } from "lru-cache";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { replaceSecrets } from "../../base/safety/secret-patterns.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import type { OpenStorage } from "../../base/util/storage.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
-import { type Forgotten, type LearningEvent, LearningLog, type OpenLearningStorage } from "./learning-log.ts";
+import { type Forgotten, type LearningEvent, LearningLog } from "./learning-log.ts";
 import { createLearningState, type LearningScope, type LearningState } from "./learning-state.ts";
 import { liftExpected } from "./lift-hits.ts";
 
 /** How a gateway learns from use. */
 export interface LearningOptions {
   /** Keeps the events, also for other gateways; without it, learning lasts as long as the process. */
-  readonly log?: OpenLearningStorage;
+  readonly log?: OpenStorage;
   /**
    * Lets principals with the same scopes learn from each other: an entry that three others used for a like query is
    * raised, below everything that search finds well. Default: each principal learns from itself.

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { problem } from "../../base/problems/problem.ts";
 import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { importFrom } from "../../base/util/import-module.ts";
+import { importInstalled } from "../../base/util/import-module.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import type { Domain } from "../../core/nouns/entry.ts";
@@ -14,7 +14,7 @@ import type { DriveSourceOptions } from "../content/sources/drive-source.ts";
 import { withoutRules } from "../mcp/config/server-config.ts";
 import { expandVariables, type LaunchVariables } from "../mcp/config/to-launch.ts";
 import type { McpDiagnostics, McpSourceOptions } from "../mcp/follow-upstream.ts";
-import { createMcpSource, eachServer } from "../mcp/mcp-source.ts";
+import { createMcpSource, eachServer, type McpSource } from "../mcp/mcp-source.ts";
 import type { OpenApiOptions } from "../openapi/openapi-source.ts";
 import { FollowedServer, type OpenedServer } from "./followed-server.ts";
 import { FORMATS, type PipelineConfig, type ReadServerConfig, readServerKind } from "./server-kinds.ts";
@@ -27,6 +27,8 @@ export interface ServerSource extends Source {
   readonly isStateful: boolean;
   /** Describes what the server runs, reaches or reads. Starts nothing. */
   program(): ServerProgram;
+  /** The process of an MCP server with its sandbox, see {@link McpSource}. */
+  readonly limits?: McpSource["limits"];
   diagnostics(): Pick<McpDiagnostics, "label" | "status" | "entries" | "stderr" | "warnings">;
 }
 
@@ -178,7 +180,7 @@ async function openApi(
 async function openContent(
   label: string,
   config: Extract<ReadServerConfig, { content: unknown }>,
-  { cacheDirectory, clock = systemClock, cwd }: ServerContext,
+  { cacheDirectory, clock = systemClock }: ServerContext,
 ): Promise<OpenedServer> {
   const [{ createContentSource }, { createContentStore }, { contentSources }, { contentFormats }] =
     await Promise.all([
@@ -204,7 +206,7 @@ async function openContent(
       case "postgres":
         return contentSources.postgres({
           ...(defined(part) as Omit<typeof part, "url">),
-          client: await openPostgres(part.url, cwd),
+          client: await openPostgres(part.url),
         } as Parameters<typeof contentSources.postgres>[0]);
       default:
         return contentSources[part.source](defined(part) as never);
@@ -235,8 +237,8 @@ async function openContent(
 }
 
 /** Opens a pool that lets the process end. */
-async function openPostgres(url: string, cwd: string | undefined): Promise<PostgresClient> {
-  const loaded = await importFrom("pg", cwd === undefined ? [] : [cwd]);
+async function openPostgres(url: string): Promise<PostgresClient> {
+  const loaded = await importInstalled("pg");
   const { Pool } = (loaded?.default ?? {}) as { Pool?: new (options: object) => PostgresClient };
   if (!Pool) throw problem("PACKAGE_MISSING", { name: "pg", feature: "The source postgres" });
   return new Pool({ connectionString: url, max: 2, idleTimeoutMillis: 5_000, allowExitOnIdle: true });

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
-import { isMissing } from "../../../base/util/import-module.ts";
 import { type Clock, systemClock } from "../../../base/util/clock.ts";
+import { isMissing } from "../../../base/util/import-module.ts";
 import { type ModelProblem, modelProblem } from "./model-errors.ts";
 
 /** Everything Keyhole knows about a provider. A new one is a file like this and a row of {@link PROVIDERS}. */

@@ -51,9 +51,11 @@ export const sandboxSchema = z.union([
   z.literal(false),
   z.strictObject({
     /** Folders and files that the server may use beside its project. */
-    folders: z.array(z.string().min(1)).max(1_000).optional(),
+    folders: z.array(z.string().min(1)).max(1_000).readonly().optional(),
     /** `all`, `none`, or a list of hosts: `name`, `*.name`, either with `:port`. */
-    network: z.union([z.enum(["all", "none"]), z.array(z.string().regex(HOST)).min(1).max(1_000)]).optional(),
+    network: z
+      .union([z.enum(["all", "none"]), z.array(z.string().regex(HOST)).min(1).max(1_000).readonly()])
+      .optional(),
   }),
 ]);
 
