@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { takeTurns } from "./arrange.ts";
 import { cutWhereRelevanceFalls } from "./rank.ts";
 
 const hits = (...scores: number[]) => scores.map((score) => ({ score }));
@@ -24,4 +25,12 @@ test("in a long list only hits that stand out from the background are shown", ()
 
 test("nothing found shows nothing", () => {
   expect(cutWhereRelevanceFalls([])).toBe(0);
+});
+
+test("a need whose first hit another need has already shown gets a hit of its own", () => {
+  const search = { entries: ["graph", "search", "open"] };
+  const remove = { entries: ["graph", "delete", "forget"] };
+  const sum = { entries: ["sum"] };
+  expect(takeTurns([search, remove, sum], 3)).toEqual(["graph", "delete", "sum"]);
+  expect(takeTurns([search, remove, sum], 5)).toEqual(["graph", "delete", "sum", "search", "forget"]);
 });
