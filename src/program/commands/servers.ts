@@ -9,7 +9,7 @@ import { whyAsk } from "../../core/calls/decide-call.ts";
 import { type AskBefore, DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
-import { showLimits } from "../../sources/isolation/profile.ts";
+import { showLimits } from "../../sources/isolation/propose-limits.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { CLIENTS } from "../clients/clients.ts";
