@@ -1,9 +1,16 @@
+import type { PlainObject } from "../src/base/util/plain-object.ts";
 import type { Program } from "../src/program/clients/client.ts";
 import type { ScriptedCall } from "../src/testing/model-wire/scripted-exchange.ts";
+import type { Outcome } from "./tour/outcomes.ts";
 
 /** A scenario of the lab: one conversation of a client with a scripted model, headless or with a person. */
 export const SCENARIOS = ["tour", "hung", "silent", "person"] as const;
 export type ScenarioName = (typeof SCENARIOS)[number];
+
+/** Programs that serve MCP, by their names in a client's config. */
+export type LabServers = Readonly<
+  Record<string, Program & { readonly env?: Readonly<Record<string, string>> | undefined }>
+>;
 
 /** A folder of its own, an address of the model and a prompt, from which a client is started. */
 export interface Setup {
@@ -37,6 +44,18 @@ export interface Person {
   readonly decline: readonly string[];
 }
 
+/** How a model gets at the tools of servers that a client hides. */
+export interface ClientSearch {
+  /** A search for all of these at once, or one by one if the client takes only words. */
+  call(needs: readonly Outcome[]): ScriptedCall;
+  /** The name by which a found tool is called that is not among the tools of a request. */
+  name?(server: string, tool: string): string;
+  /** Calls a found tool. Default: by its name. */
+  through?(name: string, args: ScriptedCall["args"]): ScriptedCall;
+  /** Nothing in a request names the hidden tools. */
+  readonly isBlind?: true;
+}
+
 /** An MCP client that the lab runs. A new client is a file in `clients/` and a row of `CLIENTS`. */
 export interface LabClient {
   /** The name that `keyhole connect` has for it, if it has one. */
@@ -53,8 +72,18 @@ export interface LabClient {
   readonly person?: Person;
   /** Which of the client's configs `keyhole connect` would write. Default: the first. */
   readonly place?: number;
-  /** Writes Keyhole's entry. Default: the entry that `keyhole connect` writes. */
-  entryFile?(program: Program, setup: Setup): { readonly path: string; readonly text: string };
+  /** Writes servers, for a client that `keyhole connect` does not know. */
+  entryFile?(servers: LabServers, setup: Setup): { readonly path: string; readonly text: string };
+  /** A server as the client's config has it, with leave to call it unasked. Default: command, args and env. */
+  entry?(server: LabServers[string], name: string): PlainObject;
+  /** Whether `entry` or `allowing` denies the tool `DENIED` of the filesystem server. */
+  readonly denies?: true;
+  /** Files that let the client call these servers unasked. */
+  allowing?(servers: readonly string[]): Readonly<Record<string, string>>;
+  /** The client's own search for the tools that it hides. */
+  readonly search?: ClientSearch;
+  /** The client names tools without their server. */
+  readonly hasBareNames?: true;
   /** A client that shows tools only after a search of its own: the calls that make the model see them. */
   readonly reveal?: readonly ScriptedCall[];
   /** Why the client cannot run without a network. */

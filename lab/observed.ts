@@ -27,6 +27,8 @@ export interface TapRecord {
     readonly error?: { readonly message: string };
   };
   readonly event?: string;
+  /** Names of the variables of a process that starts. */
+  readonly variables?: readonly string[];
 }
 
 /** Everything that was seen of one run. */

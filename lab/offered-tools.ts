@@ -10,8 +10,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The tools that a request offers, whichever vendor's format it has. */
 export function offeredTools(body: unknown): OfferedTool[] {
-  const { tools } = body as { tools?: Fields[] };
-  return [tools ?? []].flat().flatMap((tool) => unfold(tool));
+  const { tools, input } = body as { tools?: Fields[]; input?: unknown };
+  // Found by a search of OpenAI's Responses API.
+  const found = (Array.isArray(input) ? (input as Fields[]) : []).flatMap((item) =>
+    item.type === "tool_search_output" ? (item.tools as Fields[]) : [],
+  );
+  return [...(tools ?? []), ...found].flatMap((tool) => unfold(tool));
 }
 
 /** Gemini lists declarations within a tool, OpenAI's Responses API tools within a namespace. */

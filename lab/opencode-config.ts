@@ -1,3 +1,6 @@
+import type { PlainObject } from "../src/base/util/plain-object.ts";
+import type { LabServers } from "./lab-client.ts";
+
 /** The config of opencode, and of Kilo, which is made from it: the scripted model, and nothing from the network. */
 export function openCodeConfig(model: string): object {
   return {
@@ -11,5 +14,15 @@ export function openCodeConfig(model: string): object {
         models: { scripted: { name: "scripted", limit: { context: 200_000, output: 8_000 } } },
       },
     },
+  };
+}
+
+/** A server as both have it. */
+export function openCodeEntry({ command, args, env }: LabServers[string]): PlainObject {
+  return {
+    type: "local",
+    command: [command, ...args],
+    enabled: true,
+    ...(env && { environment: env }),
   };
 }

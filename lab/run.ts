@@ -10,6 +10,8 @@ import type { LabRow } from "./finding.ts";
 import { type LabClient, SCENARIOS } from "./lab-client.ts";
 import { whyNoNamespace } from "./namespace.ts";
 import { type ClientRun, type RunOptions, runClient } from "./run-client.ts";
+import { recordTours, type TourRow } from "./tour/rows.ts";
+import { printTours, tourClient } from "./tour/run-tour.ts";
 
 const USAGE = `Usage: npm run clients [-- NAME…] [options]
 
@@ -21,6 +23,8 @@ const USAGE = `Usage: npm run clients [-- NAME…] [options]
   --scenario S   one conversation alone: ${SCENARIOS.join(", ")}
   --seconds N    how long the silent call lasts (default: 100)
   --serve ARG    an argument more for keyhole serve, e.g. --serve=--no-daemon
+  --tour         twelve outcomes with four and with eight servers, direct and behind Keyhole as a person connects it;
+                 with --record into docs/clients.md
   --keep         keeps the folders of the runs
   --json         prints rows`;
 
@@ -34,6 +38,7 @@ const { positionals, values } = parseArgs({
     scenario: { type: "string" },
     seconds: { type: "string", default: "100" },
     serve: { type: "string", multiple: true, default: [] },
+    tour: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -50,6 +55,7 @@ const noNamespace = whyNoNamespace();
 if (noNamespace) skip(`The clients are not run: ${noNamespace}.`);
 if (!existsSync("dist/program/main.js")) throw new Error("Nothing is built: run npm run build first.");
 
+if (values.tour) process.exit(await tour());
 const rows: LabRow[] = [];
 const differences: string[] = [];
 const runs: { readonly client: LabClient; readonly run: ClientRun; again(): ClientRun }[] = [];
@@ -76,6 +82,19 @@ for (const { client, run, again } of runs) {
 if (values.json) console.log(JSON.stringify(rows));
 for (const line of values.newest ? differences : []) console.error(line);
 process.exit(rows.some(({ ok }) => !ok) ? 1 : 0);
+
+/** The tours of all chosen clients. Returns the exit code: 1 if a bar is missed. */
+async function tour(): Promise<number> {
+  const found: TourRow[] = [];
+  for (const client of chosen()) {
+    const options = optionsOf(client);
+    if ("reason" in options) console.error(`${client.title} is skipped: ${options.reason}`);
+    else found.push(...(await tourClient(client, options)));
+  }
+  if (values.record) await recordTours(found);
+  if (values.json) console.log(JSON.stringify(found));
+  return printTours(found) ? 0 : 1;
+}
 
 function optionsOf(client: LabClient): RunOptions | { readonly reason: string } {
   if (client.cannotRun) return { reason: client.cannotRun };

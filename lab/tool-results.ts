@@ -13,6 +13,7 @@ export function toolResults(body: unknown): ReadResult[] {
   if (contents) return contents.flatMap(({ parts }) => listed(parts).flatMap(ofGemini));
   return (messages ?? input ?? []).flatMap((message) => {
     if (message.type === "function_call_output") return [toRead(message.output)];
+    if (message.type === "tool_search_output") return [{ text: JSON.stringify(message.tools), pictures: 0 }];
     if (message.role === "tool") return [toRead(message.content)];
     return listed(message.content)
       .filter(({ type }) => type === "tool_result")

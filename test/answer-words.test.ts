@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { createGateway, defineDomain, defineTool } from "keyhole";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { eventually, gatewayOf, operator } from "./upstream-kit.ts";
@@ -150,8 +150,29 @@ test("after a delete nothing says to read what is gone", async () => {
   const session = await gateway.openSession();
   const request = { op: "shop.order.delete", args: { id: "a" }, session, dryRun: false } as const;
   const done = await gateway.exec(request, { approve: () => true });
-  expect(done.text).toContain("was not preceded by a read of the same thing");
-  expect(done.text).not.toContain("shop.order.get");
+  expect(done.text).not.toContain("was not preceded by a read");
+});
+
+test("a file that may be new is written without a word about reading it", async () => {
+  const file = z.object({ path: z.string() });
+  const tool = (name: string, lane: "read" | "write" | "destructive") =>
+    defineTool({ name, op: `files.${name}`, description: name, lane, inputSchema: file, execute: () => 1 });
+  const files = createGateway({
+    principal: operator,
+    domains: [
+      defineDomain({
+        name: "files",
+        description: "Files.",
+        tools: [tool("read_file", "read"), tool("write_file", "destructive"), tool("edit_file", "write")],
+      }),
+    ],
+  });
+  onTestFinished(() => files.close());
+  const session = await files.openSession();
+  const textOf = async (op: string) =>
+    (await files.exec({ op, args: { path: "a.txt" }, session, dryRun: true })).text;
+  expect(await textOf("files.write_file")).not.toContain("read");
+  expect(await textOf("files.edit_file")).toContain('Read first: files.read_file {"path":"a.txt"}.');
 });
 
 test("a field that a client adds by itself is not told to the model", async () => {

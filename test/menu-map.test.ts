@@ -1,4 +1,4 @@
-import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createGateway, defineDomain, defineTool, type GatewayOptions } from "keyhole";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
 
@@ -29,7 +29,7 @@ function domainOf(name: string, tools: readonly SmallTool[]) {
   });
 }
 
-async function descriptionOf(domains: ReturnType<typeof domainOf>[], allowWrite = true) {
+async function descriptionOf(domains: GatewayOptions["domains"], allowWrite = true) {
   const gateway = createGateway({ domains, principal: { id: "me", scopes: [], allowWrite } });
   onTestFinished(() => gateway.close());
   const menu = await gateway.menu();
@@ -91,6 +91,30 @@ describe("the map of a catalog in the menu", () => {
   test("names no writing tool to a principal that may not write", async () => {
     const files = domainOf("files", [{ name: "get_file" }, { name: "delete_file" }]);
     expect(await descriptionOf([files], false)).not.toContain("delete_file");
+  });
+
+  test("shows the required fields of an argument that has fields", async () => {
+    const field = { type: "string" };
+    const item = {
+      type: "object",
+      properties: { name: field, entityType: field, note: field },
+      required: ["name", "entityType"],
+    };
+    const inputSchema = {
+      type: "object",
+      properties: { entities: { type: "array", items: item }, owner: item },
+      required: ["entities", "owner"],
+    };
+    const graph = defineDomain({
+      name: "graph",
+      description: "A server.",
+      tools: [
+        defineTool({ name: "make", op: "graph.make", description: "Does it.", inputSchema, execute: () => 1 }),
+      ],
+    });
+    expect(await descriptionOf([graph])).toContain(
+      "make(entities: {name, entityType}[], owner: {name, entityType})",
+    );
   });
 
   test("repeats no argument whose name could be a sentence", async () => {

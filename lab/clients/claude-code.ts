@@ -1,4 +1,5 @@
 import type { LabClient } from "../lab-client.ts";
+import { DENIED, selectTools, toolName } from "../tour/outcomes.ts";
 
 const KEY = "sk-ant-lab";
 
@@ -29,6 +30,23 @@ export const claudeCode: LabClient = {
     accept: ["Enter"],
     decline: ["Down", "Enter"],
   },
+  entry: (server) => ({ type: "stdio", ...server }),
+  allowing: (servers) => ({
+    ".claude/settings.json": JSON.stringify({
+      permissions: {
+        allow: servers.map((name) => `mcp__${name}`),
+        deny: [toolName("filesystem", DENIED)],
+      },
+    }),
+  }),
+  denies: true,
+  search: {
+    call: (needs) => ({
+      name: "ToolSearch",
+      args: { query: selectTools(needs), max_results: needs.length },
+    }),
+    name: toolName,
+  },
   advice: [
     "The entry keeps Keyhole's tools loaded. Without `alwaysLoad` they wait behind the client's own search.",
     "It asks about every tool. Allow the reading ones once: `mcp__keyhole__ask`, `mcp__keyhole__help` and `mcp__keyhole__get`.",
@@ -44,5 +62,7 @@ function variables(model: string): Record<string, string> {
     DISABLE_AUTOUPDATER: "1",
     // A machine with other work starts servers slowly.
     MCP_TIMEOUT: "120000",
+    MCP_CONNECTION_NONBLOCKING: "0",
+    CLAUDE_CODE_MCP_STARTUP_WAIT_MS: "60000",
   };
 }

@@ -1,4 +1,5 @@
 import type { LabClient, Setup } from "../lab-client.ts";
+import { DENIED } from "../tour/outcomes.ts";
 
 export const codex: LabClient = {
   name: "codex",
@@ -23,6 +24,22 @@ export const codex: LabClient = {
     ready: "Ask Codex to do anything",
     accept: ["Enter"],
     decline: ["2"],
+  },
+  // `required` makes it wait for slow servers, as a person at a terminal does.
+  entry: (server, name) => ({
+    ...server,
+    default_tools_approval_mode: "approve",
+    required: true,
+    ...(name === "filesystem" && { disabled_tools: [DENIED] }),
+  }),
+  denies: true,
+  search: {
+    call: (needs) => ({
+      name: "tool_search",
+      args: { query: needs.map(({ need }) => need).join(", "), limit: Math.max(8, needs.length) },
+      isSearch: true,
+    }),
+    isBlind: true,
   },
   advice: [
     "`required` makes it wait for Keyhole, and `omit_tools_from` keeps the tools out of its own search.",

@@ -27,6 +27,7 @@ export const continueCli: LabClient = {
       ].join("\n"),
     },
   }),
+  hasBareNames: true,
   advice: [
     "Tools have their bare names (`ask`, `get`), which another server may also use.",
     "It asks for no progress and gives up on a call after a minute. It shows results as JSON, so Keyhole leaves pictures out.",

@@ -19,6 +19,7 @@ export const copilot: LabClient = {
     accept: ["Enter"],
     decline: ["C-d"],
   },
+  entry: (server) => ({ type: "local", ...server, tools: ["*"] }),
   advice: [
     "`deferTools` keeps the tools loaded when there are many of other servers; the instructions are not shown then.",
     "Headless, use `--allow-all-tools`.",

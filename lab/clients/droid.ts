@@ -26,9 +26,16 @@ export const droid: LabClient = {
       }),
     },
   }),
-  entryFile: (program, { home }) => ({
+  entryFile: (servers, { home }) => ({
     path: join(home, ".factory/mcp.json"),
-    text: JSON.stringify({ mcpServers: { keyhole: { type: "stdio", ...program, disabled: false } } }),
+    text: JSON.stringify({
+      mcpServers: Object.fromEntries(
+        Object.entries(servers).map(([name, server]) => [
+          name,
+          { type: "stdio", ...server, disabled: false },
+        ]),
+      ),
+    }),
   }),
   // Its first request leaves before a server has started, so the model waits as a person would.
   reveal: [

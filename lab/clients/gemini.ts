@@ -1,4 +1,5 @@
 import type { LabClient } from "../lab-client.ts";
+import { DENIED } from "../tour/outcomes.ts";
 
 export const gemini: LabClient = {
   name: "gemini",
@@ -17,6 +18,12 @@ export const gemini: LabClient = {
       }),
     },
   }),
+  entry: (server, name) => ({
+    ...server,
+    trust: true,
+    ...(name === "filesystem" && { excludeTools: [DENIED] }),
+  }),
+  denies: true,
   advice: [
     "Headless, its MCP tools are there only with `--yolo` or a policy that allows them.",
     "It has no way to ask a person for Keyhole, so calls that need one are refused with the reason.",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { LabClient } from "../lab-client.ts";
-import { openCodeConfig } from "../opencode-config.ts";
+import { openCodeConfig, openCodeEntry } from "../opencode-config.ts";
 
 export const kilo: LabClient = {
   name: "kilo",
@@ -9,11 +9,11 @@ export const kilo: LabClient = {
   bin: "kilo",
   group: "others",
   launch: ({ prompt }) => ({ args: ["run", "--auto", "-m", "lab/scripted", prompt] }),
-  entryFile: ({ command, args }, { home, model }) => ({
+  entryFile: (servers, { home, model }) => ({
     path: join(home, ".config/kilo/kilo.json"),
     text: JSON.stringify({
       ...openCodeConfig(model),
-      mcp: { keyhole: { type: "local", command: [command, ...args], enabled: true } },
+      mcp: Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, openCodeEntry(server)])),
     }),
   }),
   advice: ["Put the entry of opencode into `mcp` of `~/.config/kilo/kilo.json`."],

@@ -28,9 +28,9 @@ export const kimi: LabClient = {
       ].join("\n"),
     },
   }),
-  entryFile: (program, { home }) => ({
+  entryFile: (servers, { home }) => ({
     path: join(home, ".kimi-code/mcp.json"),
-    text: JSON.stringify({ mcpServers: { keyhole: program } }),
+    text: JSON.stringify({ mcpServers: servers }),
   }),
   advice: [
     "Put the entry into `mcpServers` of `~/.kimi-code/mcp.json`.",

@@ -31,9 +31,16 @@ export const pi: LabClient = {
       }),
     },
   }),
-  entryFile: (program, { home }) => ({
+  entryFile: (servers, { home }) => ({
     path: join(home, ".pi/agent/mcp.json"),
-    text: JSON.stringify({ mcpServers: { keyhole: { ...program, lifecycle: "eager", directTools: true } } }),
+    text: JSON.stringify({
+      mcpServers: Object.fromEntries(
+        Object.entries(servers).map(([name, server]) => [
+          name,
+          { ...server, lifecycle: "eager", directTools: true },
+        ]),
+      ),
+    }),
   }),
   advice: [
     'Put the entry into `mcpServers` of `~/.pi/agent/mcp.json`, with `"directTools": true`, so that the four tools stand beside those of pi.',

@@ -1,4 +1,5 @@
 import type { LabClient } from "../lab-client.ts";
+import { DENIED, selectTools, toolName } from "../tour/outcomes.ts";
 
 export const qwen: LabClient = {
   name: "qwen",
@@ -16,6 +17,17 @@ export const qwen: LabClient = {
       }),
     },
   }),
+  entry: (server, name) => ({
+    ...server,
+    trust: true,
+    ...(name === "filesystem" && { excludeTools: [DENIED] }),
+  }),
+  denies: true,
+  search: {
+    call: (needs) => ({ name: "tool_search", args: { query: selectTools(needs), max_results: 20 } }),
+    name: toolName,
+    through: (name, args) => ({ name: "tool_call", args: { name, arguments: args } }),
+  },
   advice: [
     "`alwaysLoadTools` keeps the tools out of its own search.",
     "Headless, use `--yolo`. It repeats the text of errors by itself.",

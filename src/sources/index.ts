@@ -7,7 +7,7 @@ export type { GitHubKind, GitHubSourceOptions } from "./content/sources/github-s
 export type { LocalSourceOptions } from "./content/sources/local-source.ts";
 export type { PostgresSourceOptions } from "./content/sources/postgres-source.ts";
 export type { QaseSourceOptions } from "./content/sources/qase-source.ts";
-export type { IsolatedProgram, Isolation } from "./isolation/mounts.ts";
+export type { Isolation } from "./isolation/mounts.ts";
 export type { IsolatedServer } from "./isolation/propose-limits.ts";
 export type {
   MarkdownDiagnostics,
@@ -35,3 +35,5 @@ export type { UpstreamLimits } from "./mcp/upstream-target.ts";
 export type { OpenApiAuth } from "./openapi/credentials.ts";
 export type { OpenApiOptions } from "./openapi/openapi-source.ts";
 export { createOpenApiSource } from "./openapi/openapi-source.ts";
+export type { ServerSource } from "./servers/from-config.ts";
+export { fromConfig } from "./servers/from-config.ts";

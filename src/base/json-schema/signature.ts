@@ -37,7 +37,10 @@ export function toSignature(schema: JsonSchema, options: SignatureOptions = {}):
   const parameters = view.properties.map((property) => toParameter(walk, property));
   if (view.rest) parameters.push({ required: false, name: "[key]", full: lazy(() => spellRest(walk, view)) });
   const room = (options.maxChars ?? 200) - open.length - 1;
-  return `${open}${fitParameters(parameters, room, options.requiredOnly ?? false).join(", ")})`;
+  const shown = fitParameters(parameters, room, options.requiredOnly ?? false);
+  const counted = shown.join(", ");
+  const named = nameSingle(shown, parameters).join(", ");
+  return `${open}${named.length <= room ? named : counted})`;
 }
 
 /** Spells a parameter's type as in a signature. */
@@ -88,6 +91,14 @@ function fitParameters(parameters: readonly Parameter[], room: number, requiredO
     shown.push(parameter.full());
   }
   return [...shown, ...tail(parameters.length - shown.length)];
+}
+
+/** The name of a single optional parameter says more than that there is one. */
+function nameSingle(shown: readonly string[], parameters: readonly Parameter[]): readonly string[] {
+  const optional = parameters.filter(({ required }) => !required);
+  const hidden = optional.filter(({ full }) => !shown.includes(full()));
+  if (shown.at(-1) !== "~1 more" || hidden.length !== 1) return shown;
+  return [...shown.slice(0, -1), `~${hidden[0]!.name}?`];
 }
 
 const SEPARATOR = ", ".length;

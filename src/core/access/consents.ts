@@ -53,6 +53,8 @@ export function showProgram({ runs }: ServerProgram): string[] {
       ...sent([runs.url, ...Object.values({ ...runs.headers, ...login })], toVisibleLine(host)),
     ];
   }
+  if ("reads" in runs)
+    return [...fields("reads", runs.reads), ...sent(Object.values(runs.reads), "where it reads")];
   return [
     `runs     ${hideInCommand([runs.command, ...runs.args])
       .map(quoted)

@@ -34,6 +34,8 @@ export interface MissingRead {
 
 type CallArgs = Readonly<Record<string, unknown>>;
 
+/** Verbs of tools that change a thing or make a new one. */
+const WRITING_VERBS: ReadonlySet<string> = new Set(["write", "put", "set", "save", "store", "upload", "upsert"]);
 const SEARCH_FIELDS = ["search", "query", "q", "text", "keyword", "keywords", "title", "name"];
 const TITLE_FIELDS = ["title", "name", "subject", "summary", "label", "text"];
 const TITLE_CHARS = 120;
@@ -54,7 +56,10 @@ export function missingRead(
     return undefined;
   const verb = verbOf(entry);
   const isCreate = CREATING_VERBS.includes(verb);
-  const isChange = !isCreate && (entry.lane === "destructive" || CHANGING_VERBS.includes(verb));
+  // A file that is written may be new.
+  const mayCreate = readBeforeWrite === undefined && WRITING_VERBS.has(verb);
+  const isChange =
+    !isCreate && !mayCreate && (entry.lane === "destructive" || CHANGING_VERBS.includes(verb));
   // A new thing has nothing to read, unless the domain wants no duplicates.
   if (isCreate ? readBeforeWrite === undefined : !isChange || onlyReads(entry)) return undefined;
   const reads = readsNear(entry, view);
@@ -95,15 +100,18 @@ function toMark(id: string): string {
   return id.length <= MARK_CHARS ? id : crc32(id).toString(36);
 }
 
-/** Warns about a call without the read: before it runs, or after. */
-export function readWarning(entry: Entry, { read }: MissingRead, hasRun: boolean): MessageTemplate {
+/** Warns about a call without the read: before it runs, or after. A destroyed thing cannot be read any more. */
+export function readWarning(
+  entry: Entry,
+  { read }: MissingRead,
+  hasRun: boolean,
+): MessageTemplate | undefined {
   const [dont] = (entry.kind === "tool" && entry.policy?.dont) || [];
-  // A destroyed thing cannot be read any more.
-  const check = entry.lane === "destructive" ? [] : ["Check what it changed: {op} {args}."];
+  if (hasRun && entry.lane === "destructive") return undefined;
   return {
     sentences: [
       "{name} was not preceded by a read of the same thing in this session.",
-      ...(hasRun ? check : ["Read first: {op} {args}."]),
+      hasRun ? "Check what it changed: {op} {args}." : "Read first: {op} {args}.",
       ...(dont ? ["Its policy says do not: {dont}."] : []),
     ],
     fills: { name: entry.op, op: read.op, args: JSON.stringify(read.args), dont: dont ?? "" },

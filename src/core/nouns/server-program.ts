@@ -5,7 +5,7 @@ export interface ServerProgram {
   readonly hash: string;
   /** SHA-256 without the variables, headers and logins. Approvals of definitions are bound to it. */
   readonly identity: string;
-  readonly runs: ServerProcess | ServerAddress;
+  readonly runs: ServerProcess | ServerAddress | ServerReading;
 }
 
 /** A server that runs as a child process. */
@@ -39,4 +39,10 @@ export interface ServerAddress {
   readonly headers: Readonly<Record<string, string>>;
   /** How Keyhole logs in there, if the config says so. */
   readonly oauth?: Readonly<Record<string, unknown>>;
+}
+
+/** A server without a program of its own: Keyhole reads a folder, a document or another system. */
+export interface ServerReading {
+  /** The fields of its config that say what is read, each under its path. Paths of files are absolute. */
+  readonly reads: Readonly<Record<string, string>>;
 }

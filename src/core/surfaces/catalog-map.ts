@@ -1,6 +1,7 @@
 import { fitPieces, type Piece } from "../../base/tokens/fit-pieces.ts";
 import type { TokenCounter } from "../../base/tokens/tokens.ts";
 import { countOf } from "../../base/util/count-of.ts";
+import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
 import { effectOfVerb } from "../../search/analysis/tool-verbs.ts";
 import type { View } from "../access/view.ts";
@@ -148,10 +149,22 @@ function mostTelling<T extends { readonly words: readonly string[] }>(tools: rea
   return [...chosen, ...waiting];
 }
 
-/** A tool with its required arguments. An argument whose name could be a sentence is not repeated. */
+/** A tool with its required arguments, and their required fields: a model cannot guess those. */
 function toSignature({ kind, inputSchema }: Entry, short: string): string {
-  const { required } = inputSchema;
-  if (kind !== "tool" || !Array.isArray(required) || required.length === 0) return short;
+  if (kind !== "tool") return short;
+  const names = requiredNames(inputSchema);
+  const { properties } = inputSchema as { properties?: Readonly<Record<string, unknown>> };
+  const args = names.map((name) => {
+    const { items, ...schema } = fieldsOf(properties?.[name]);
+    const fields = requiredNames(fieldsOf(items ?? schema));
+    return fields.length === 0 ? name : `${name}: {${fields.join(", ")}}${items ? "[]" : ""}`;
+  });
+  return args.length === 0 ? short : `${short}(${args.join(", ")})`;
+}
+
+/** The names of required properties. One that could be a sentence is not repeated. */
+function requiredNames({ required }: PlainObject): string[] {
+  if (!Array.isArray(required)) return [];
   const names = required.filter((name) => PLAIN_ARGUMENT.test(name)).slice(0, MOST_ARGS);
-  return `${short}(${[...names, ...(names.length < required.length ? ["…"] : [])].join(", ")})`;
+  return names.length < required.length ? [...names, "…"] : names;
 }

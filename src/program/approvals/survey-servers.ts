@@ -16,7 +16,7 @@ import {
 } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { deniedPaths, proposeLimits, showLimits } from "../../sources/isolation/propose-limits.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { openConfig } from "../open/open-config.ts";
 import { listSources, openGateway, serverName } from "../open/open-gateway.ts";
 import {
@@ -56,7 +56,7 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
   const chosen = servers.filter((server) => sources.includes(server));
   const programs = chosen.map((server) => server.program());
   const accepted = openAcceptedLimits();
-  const noteDenied = (some: readonly McpSource[]) =>
+  const noteDenied = (some: readonly ServerSource[]) =>
     Promise.all(
       some.map((one) => accepted.note(one.program(), { paths: deniedPaths(one.diagnostics().stderr) })),
     );
@@ -114,14 +114,14 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
 
 /** Limits that fit what is known of a server, if they differ from those that it has. */
 function toLimitsApproval(
-  server: McpSource,
+  server: ServerSource,
   { definitions }: ServerApprovals,
   accepted: AcceptedLimits,
 ): LimitsApproval | undefined {
   const program = server.program();
   // The limits of a config are the person's own words.
-  if ("url" in program.runs || program.runs.sandbox !== undefined) return undefined;
-  const present = server.limits();
+  if (!("command" in program.runs) || program.runs.sandbox !== undefined) return undefined;
+  const present = server.limits?.();
   if (!present) return undefined;
   const touched = accepted.touched(program);
   const tools = definitions.filter(({ effect }) => TOOL_EFFECTS.has(effect)).map((one) => one.definition);
@@ -132,7 +132,7 @@ function toLimitsApproval(
     limits,
     lines: [
       "Its sandbox could be:",
-      ...showLimits(server.limits(limits) ?? present),
+      ...showLimits(server.limits?.(limits) ?? present),
       `because  ${toVisibleLine(why)}; it asked for ${asked} while it was tried`,
       "unseen   connections past a proxy, and files that it only reads",
     ],

@@ -6,12 +6,13 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import { whyAsk } from "../../core/calls/decide-call.ts";
-import { type AskBefore, DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
+import { DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
+import type { AskBefore } from "../../core/nouns/question.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { showLimits } from "../../sources/isolation/propose-limits.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
 import { daemonLine, requestDaemon } from "../daemon/run-daemon.ts";
@@ -107,7 +108,7 @@ function labelsOf(client: string, { servers, loaded }: OpenedConfig): string[] {
 }
 
 /** The values of variables and headers may be secret, so JSON has the lines that people see. */
-function programFacts(server: Pick<McpSource, "program">) {
+function programFacts(server: Pick<ServerSource, "program">) {
   const program = server.program();
   return { isApproved: openConsents().isGiven(program), hash: program.hash, runs: showProgram(program) };
 }
@@ -141,7 +142,7 @@ function fitted(beginning: string, text: string): string[] {
 }
 
 function stateOf(
-  { label, program, diagnostics }: Pick<McpSource, "label" | "program" | "diagnostics">,
+  { label, program, diagnostics }: Pick<ServerSource, "label" | "program" | "diagnostics">,
   { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
   config: string | undefined,
 ): string {
@@ -204,8 +205,8 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
 }
 
 /** The sandbox of a server: the files and hosts that its process has. */
-async function limitLines(server: McpSource): Promise<string[]> {
-  const limits = server.limits();
+async function limitLines(server: ServerSource): Promise<string[]> {
+  const limits = server.limits?.();
   if (!limits) return [];
   const fault = await isolationFault();
   return fault === undefined ? showLimits(limits) : [`sandbox  none on this machine: ${fault}`];

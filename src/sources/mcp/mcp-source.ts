@@ -144,8 +144,10 @@ function whatStarts(
   options: Pick<FollowUpstreamOptions, "variables" | "environment" | "cwd">,
 ) {
   const { runs } = toServerProgram(label, server, options);
-  const text = JSON.stringify(withoutRules(server));
-  const place = "url" in runs ? [] : [runs.path ?? "", runs.cwd];
+  const program = withoutRules(server);
+  // The folder is in `place`, whether the config names it or it is the default.
+  const text = JSON.stringify({ ...program, ...("command" in program && { cwd: undefined }) });
+  const place = "command" in runs ? [runs.path ?? "", runs.cwd] : [];
   try {
     return [expandVariables(label, text, options.variables), ...place];
   } catch {
@@ -198,6 +200,19 @@ const CONFIG = "in the config";
  * ```
  */
 export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
+  return eachServer(json, options, createMcpSource);
+}
+
+/**
+ * Makes a source of each enabled server of a config block, with its override.
+ *
+ * @throws SERVER_CONFIG_INVALID, INVALID_INPUT
+ */
+export function eachServer<T>(
+  json: unknown,
+  options: McpSourceOptions,
+  create: (label: string, config: McpServerConfig, options: McpSourceOptions) => T,
+): T[] {
   const block = typeof json === "string" ? parse(json) : json;
   if (!isPlainObject(block)) throw invalid(CONFIG, "it is not a JSON object");
   const servers =
@@ -211,7 +226,7 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
       // The source itself reports errors in its config.
-      createMcpSource(uniqueName(toLabel(name), taken), config as McpServerConfig, {
+      create(uniqueName(toLabel(name), taken), config as McpServerConfig, {
         ...shared,
         ...readOverride(block.overrides, name),
       }),

@@ -50,15 +50,20 @@ function itemsOf({ text, calls = [] }: ScriptedReply, turn: number) {
     status,
     content: [{ type: "output_text", text, annotations: [] }],
   };
-  const functions = calls.map(({ name, namespace, args }, index) => ({
-    type: "function_call" as const,
-    id: `fc_${turn}_${index}`,
-    call_id: `call_${turn}_${index}`,
-    name,
-    ...(namespace !== undefined && { namespace }),
-    arguments: JSON.stringify(args),
-    status,
-  }));
+  const functions = calls.map(({ name, namespace, args, isSearch }, index) => {
+    const [id, call_id] = [`fc_${turn}_${index}`, `call_${turn}_${index}`];
+    if (isSearch)
+      return { type: "tool_search_call" as const, id, call_id, execution: "client", arguments: args, status };
+    return {
+      type: "function_call" as const,
+      id,
+      call_id,
+      name,
+      ...(namespace !== undefined && { namespace }),
+      arguments: JSON.stringify(args),
+      status,
+    };
+  });
   return text === undefined ? functions : [message, ...functions];
 }
 
@@ -77,6 +82,8 @@ function itemEvents(item: ReturnType<typeof itemsOf>[number], output_index: numb
       namedEvent({ type: "response.output_item.done", output_index, item }),
     ];
   }
+  if (item.type === "tool_search_call")
+    return [namedEvent({ type: "response.output_item.done", output_index, item })];
   const words = wordsOf(item.content[0]?.text);
   return [
     namedEvent({ type: "response.output_item.added", output_index, item: { ...item, content: [], status } }),

@@ -21,6 +21,8 @@ export interface ScriptedCall {
   readonly args: Readonly<Record<string, unknown>>;
   /** The namespace in which OpenAI's Responses API offers the tool. */
   readonly namespace?: string;
+  /** The call is to the search for deferred tools that OpenAI's Responses API has. */
+  readonly isSearch?: true;
 }
 
 /** An answer of a scripted model. */

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { readPart } from "../../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../../base/problems/problem.ts";
 import { isPlainObject } from "../../../base/util/plain-object.ts";
-import { ASKS } from "../../../core/nouns/entry.ts";
+import { ASKS } from "../../../core/nouns/question.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
@@ -17,7 +17,8 @@ export const CHANGES = ["ask", "wording-ok"] as const;
 /** Whether a changed description alone waits for a person. */
 export type ChangePolicy = (typeof CHANGES)[number];
 
-const common = {
+/** The rules for those who use a server, whatever its kind. */
+export const serverRules = {
   disabled: z.boolean().optional(),
   enabled: z.boolean().optional(),
   /** Further names of the server, in addresses and searches. */
@@ -26,16 +27,20 @@ const common = {
   includeTools: nameList.optional(),
   /** These tools do not exist. */
   excludeTools: nameList.optional(),
-  /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
-  stateful: z.boolean().optional(),
   /** The calls of its tools that need a person's approval: `never`, `destructive` (default), `writes` or `always`. */
   ask: z.enum(ASKS).optional(),
   /** The calls of single tools that need a person's approval, by name or pattern. */
   askTools: toolAsks.optional(),
-  /** Whether a change of descriptions alone waits for a person's approval. */
-  changes: z.enum(CHANGES).optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
+};
+
+const common = {
+  ...serverRules,
+  /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
+  stateful: z.boolean().optional(),
+  /** Whether a change of descriptions alone waits for a person's approval. */
+  changes: z.enum(CHANGES).optional(),
 };
 
 /** A host: a name, all names below one, or an address (of IPv6 in brackets), and a port. */
@@ -135,7 +140,8 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
   const { command = fields.container, url } = fields;
   const wrong = (mistakes: string) => invalid(label, mistakes);
   if (command !== undefined && url !== undefined) throw invalid(label, "it has both a command and a url");
-  if (command === undefined && url === undefined) throw invalid(label, "it has neither a command nor a url");
+  if (command === undefined && url === undefined)
+    throw invalid(label, "it has neither a command nor a url, library, openapi or content");
   if (url === undefined) {
     const { type: _, ...stdio } = readPart(stdioSchema, fields, wrong);
     return { ...inContainer(label, stdio), transport: "stdio" };
@@ -187,11 +193,10 @@ export function isSwitchedOff(config: unknown): boolean {
 }
 
 /** The part of a config that says what runs or is reached, without the rules for those who use it. */
-export function withoutRules(config: ServerConfig) {
-  const { aliases, disabled, enabled, includeTools, excludeTools, stateful, ask, askTools, ...program } =
-    config;
-  const { timeoutMs, ...started } = program;
-  return started;
+export function withoutRules<T extends object>(config: T): Omit<T, keyof typeof serverRules | "stateful"> {
+  const isRule = (name: string) => Object.hasOwn(serverRules, name) || name === "stateful";
+  const started = Object.entries(config).filter(([name]) => !isRule(name));
+  return Object.fromEntries(started) as Omit<T, keyof typeof serverRules | "stateful">;
 }
 
 function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
