@@ -77,6 +77,10 @@ export const CLAIMS = {
     "openapi:any-document": "public documents load completely, and unusable operations say why",
     "clients:environment":
       "a server behind Keyhole gets the variables that its client would have given it, and sessions share it",
+    "clients:roots":
+      "a server sees the roots and the folder of the client that calls, and is not shared across other roots",
+    "clients:questions":
+      "forms and completions that a server asks for reach the client that calls, or are refused clearly",
     "clients:read": "servers of other clients are read with their restrictions, and losses are told",
     "clients:restrictions":
       "a connected client has its own servers and exactly the tools that its own config allowed",

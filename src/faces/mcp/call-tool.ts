@@ -10,6 +10,7 @@ import { answersOf, toQuestion } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
 import { readsBytes } from "./client-limits.ts";
 import type { Listings, ToolListing } from "./listing.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { refusedTask, unknownName } from "./protocol-errors.ts";
 import { answerRequest, type ClientRequest, type KnownClient, type RequestContext } from "./request.ts";
 import type { SealedStates } from "./sealed-state.ts";
@@ -39,6 +40,7 @@ export interface CallParts {
   readonly approvals: "client" | "gateway";
   /** Adds structured content to every answer, even if the request does not ask for it. */
   readonly structured: boolean;
+  readonly openCalls: OpenCalls;
   /** Absent on surfaces whose tools are not those of a server. */
   readonly tasks?: Tasks<ToolResult> | undefined;
 }
@@ -81,7 +83,9 @@ export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Ca
         const asked = { ...context, options: { ...toolbox.face, ...context.options } };
         return tasks && becomesTask(tool, call, context, isModern)
           ? callAsTask(parts, tasks, tool, call.task?.ttl, { context: asked, isModern })
-          : callTool(parts, tool, asked);
+          : parts.openCalls.run(asked, (options) =>
+              callTool(parts, tool, { ...asked, options: { ...asked.options, ...options } }),
+            );
       },
     );
 }

@@ -121,8 +121,9 @@ function differs(before: Entry | undefined, now: Entry): boolean {
 export async function openConnection(
   gateway: Gateway,
   changes: ChangeNotices,
-  caller: Pick<ServerConnection, "revision" | "followSdk" | "principal">,
+  caller: Pick<ServerConnection, "revision" | "followSdk" | "principal" | "folder">,
   createServer: (connection: ServerConnection) => Promise<Server>,
+  onClosed: (connection: ServerConnection) => void,
 ): Promise<Server> {
   const isLegacy = caller.revision === "legacy";
   const session = isLegacy ? createClientSession(gateway, caller.principal) : undefined;
@@ -145,6 +146,7 @@ export async function openConnection(
   else subscribe();
   server.onclose = () => {
     unsubscribe();
+    onClosed(connection);
     void session?.end();
   };
   return server;

@@ -22,6 +22,7 @@ import { createLegacySessions } from "./legacy-sessions.ts";
 import { createLineTransport } from "./line-transport.ts";
 import { createListings, type InstructionsOption } from "./listing.ts";
 import { claimsRevision, paramsRefusal } from "./malformed.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { fromAuthInfo, type ProtocolRevision, toAuthInfo } from "./request.ts";
 import { createSealedStates } from "./sealed-state.ts";
@@ -64,6 +65,12 @@ export interface McpServerOptions {
   readonly onError?: (error: Error) => void;
 }
 
+/** The client of a connection. */
+export interface ConnectedClient {
+  /** The folder that it runs in. Servers whose work is about a folder start there. Default: that of this process. */
+  readonly folder?: string;
+}
+
 /** A gateway as an MCP server: the same tools over HTTP and stdio, in every revision that clients speak. */
 export interface McpServer {
   readonly maxBodyBytes: number;
@@ -78,7 +85,7 @@ export interface McpServer {
     caller?: { readonly principal?: Principal; readonly body?: string },
   ): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
-  connect(transport?: Transport): { close(): Promise<void> };
+  connect(transport?: Transport, client?: ConnectedClient): { close(): Promise<void> };
   /** Reads a source of the gateway again. */
   refreshSource(id: string): Promise<void>;
   close(): Promise<void>;
@@ -109,10 +116,10 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
   const listings = createListings(gateway, { ...menu, instructions });
   const tasks = surface === "native" ? createTasks<ToolResult>(faceApiOf(gateway).clock) : undefined;
+  const states = createSealedStates(faceApiOf(gateway).approvals, options.approvalMs);
+  const openCalls = createOpenCalls(states, faceApiOf(gateway).clock);
   const parts: ServerParts = {
-    gateway,
-    listings,
-    states: createSealedStates(faceApiOf(gateway).approvals, options.approvalMs),
+    ...{ gateway, listings, states, openCalls },
     approvals: options.approvals ?? "client",
     structured: options.structured ?? false,
     name: options.name ?? "keyhole",
@@ -129,9 +136,14 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     revision: ProtocolRevision,
     principal = options.principal,
     followSdk?: FollowSdk,
+    folder?: string,
   ): Promise<Server> =>
-    openConnection(gateway, changes, { revision, principal, followSdk }, (connection) =>
-      createProtocolServer(parts, principal, connection),
+    openConnection(
+      gateway,
+      changes,
+      { revision, principal, followSdk, folder },
+      (connection) => createProtocolServer(parts, principal, connection),
+      openCalls.leave,
     );
 
   const modern = createMcpHandler(({ authInfo }) => serveOnce(fromAuthInfo(authInfo)), {
@@ -171,10 +183,10 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       const { body } = read;
       return fastPath.fetch(request, body, principal, () => fetchBySdk(request, body, principal));
     },
-    connect: (transport) => {
+    connect: (transport, { folder } = {}) => {
       const wire = transport ?? createLineTransport(process.stdin, process.stdout);
       const { transport: sdkTransport, followSdk } = fastPath.connect(wire);
-      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, followSdk), {
+      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, followSdk, folder), {
         transport: sdkTransport,
         onerror: onError,
       });
@@ -185,6 +197,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     close: async () => {
       changes.close();
       fastPath.close();
+      openCalls.close();
       tasks?.close();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },

@@ -65,6 +65,8 @@ export interface KnownClient {
   /** The name that the client gives of itself. */
   readonly client?: string | undefined;
   readonly session?: string | undefined;
+  /** Equal for all requests of one connection, with the folder that its client runs in. */
+  readonly connection?: { readonly folder?: string | undefined } | undefined;
 }
 
 /**
@@ -119,7 +121,7 @@ function toContext(
       principal,
       signal: request.signal,
       ...(connection.session && { session: connection.session }),
-      client: toClient(request, capabilities, state, progress),
+      client: toClient(request, capabilities, state, progress, connection.connection),
       limits: limitsOf(client),
       ...(state?.kind === "approval" && { resume: state }),
       ...(trace && { trace }),
@@ -132,9 +134,11 @@ function toClient(
   capabilities: PlainObject,
   state: SealedState | undefined,
   progress: CallingClient["progress"],
+  connection: KnownClient["connection"],
 ): CallingClient {
   return {
     capabilities,
+    ...(connection && { connection, folder: connection.folder }),
     responses: inputResponses ?? {},
     ...(state?.kind === "tool" && { state: state.state }),
     progress,

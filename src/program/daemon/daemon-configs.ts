@@ -88,7 +88,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
         ...problems.map(({ message, next }) => `${message} ${next}`),
         ...(config.gateway.pins.damage ? [config.gateway.pins.damage] : []),
       ],
-      connect: (transport) => config.serverFor(request).connect(transport),
+      connect: (transport) => config.serverFor(request).connect(transport, { folder: cwd }),
       operate: async (call, options) => {
         const { gateway } = config;
         if ((await gateway.sources.status()).length === 0) throw problem("NO_SERVERS");

@@ -14,6 +14,7 @@ import {
   toQuestion,
   traceRequest,
 } from "./pass-through.ts";
+import { hasRelativePath } from "./seen-client.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** The server that drafts call. */
@@ -47,6 +48,8 @@ export interface EntryRequest<T extends object> {
   readonly target?: string;
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
+  /** The arguments of a call. */
+  readonly args?: Readonly<Record<string, unknown>>;
   /** Throws a problem if the server no longer offers the entry as it was listed. */
   check(listing: Listing): void;
   /** Sends the request. `passed` belongs to its params. */
@@ -61,7 +64,7 @@ export async function requestForEntry<T extends object>(
   options: DraftOptions,
   { signal, client: caller, trace }: Pick<CallContext, "signal" | "client" | "trace">,
 ): Promise<unknown> {
-  const { repeatable, check, method, target } = request;
+  const { repeatable, check, method, target, args = {} } = request;
   const { label, transport, url } = options;
   const traced: TracedRequest = {
     method,
@@ -74,6 +77,8 @@ export async function requestForEntry<T extends object>(
     {
       repeatable,
       caller,
+      asking: options,
+      usesFolder: hasRelativePath(args),
       check,
       work: (client, bounds) =>
         traceRequest(trace, traced, (meta) => {

@@ -128,7 +128,8 @@ function whatStarts(
   options: Pick<FollowUpstreamOptions, "variables" | "environment" | "cwd">,
 ) {
   const { runs } = toServerProgram(label, server, options);
-  const text = JSON.stringify(withoutRules(server));
+  // The folder is in `runs`, whether the config names it or its reader adds it.
+  const text = JSON.stringify({ ...withoutRules(server), cwd: undefined });
   const place = "url" in runs ? [] : [runs.path ?? "", runs.cwd];
   try {
     return [expandVariables(label, text, options.variables), ...place];

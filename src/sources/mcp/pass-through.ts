@@ -6,7 +6,7 @@ import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts
 import type { CallingClient } from "../../core/nouns/entry.ts";
 import type { CallTrace, TracedRequest } from "../../core/nouns/span-context.ts";
 
-/** Requests that a trusted server may send to the client. Other servers may only show a form. */
+/** Requests that a server may send to the client. Only a trusted server may open a page. */
 const ASKABLE = ["elicitation", "sampling", "roots"];
 /** Copies of the SDK's keys, because the SDK is not loaded at the start. */
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
@@ -50,10 +50,11 @@ export function passThrough(
   const logged = { ...meta, ...(logLevel !== undefined && { [LOG_LEVEL_KEY]: logLevel }) };
   if (!caller.passOn) return { params: toParams(logged), options: { onprogress } };
   const askable = Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name));
-  const form = takesForms(capabilities) ? { elicitation: { form: {} } } : {};
+  const { elicitation: _, ...others } = Object.fromEntries(askable) as PlainObject;
+  const formOnly = { ...others, ...(takesForms(capabilities) && { elicitation: { form: {} } }) };
   return {
     params: {
-      _meta: { ...logged, [CAPABILITIES_KEY]: trusted ? Object.fromEntries(askable) : form },
+      _meta: { ...logged, [CAPABILITIES_KEY]: trusted ? Object.fromEntries(askable) : formOnly },
       ...(Object.keys(responses).length > 0 && { inputResponses: responses as InputResponses }),
       ...(state !== undefined && { requestState: state }),
     },
@@ -66,24 +67,40 @@ export function asksFirst(result: object): boolean {
   return "resultType" in result && result.resultType === "input_required";
 }
 
-/**
- * Prepares a server's question for the person. An untrusted server is named in the question and may only show a
- * form: no URL, no sampling, no roots.
- */
+/** Prepares the questions of a server for the client behind the call. */
 export function toQuestion<T extends object>(result: T, { label, trusted }: Asking): T {
   const { inputRequests } = result as { inputRequests?: InputRequests };
   if (trusted || !inputRequests) return result;
-  const named = Object.entries(inputRequests).map(([key, request]) => {
-    const { method, params } = request as { method: string; params?: { mode?: string; message?: unknown } };
-    const isForm = method === "elicitation/create" && (params?.mode ?? "form") === "form";
-    if (!isForm) {
-      const reason = `it asks the client for more than a form (${method}), which only a trusted server may`;
-      throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
-    }
-    const message = `The server ${label} asks: ${toVisibleText(String(params?.message ?? ""))}`;
-    return [key, { method, params: { ...params, message } }];
-  });
+  const named = Object.entries(inputRequests).map(([key, request]) => [
+    key,
+    toClientRequest(request as ServerRequest, { label, trusted }),
+  ]);
   return { ...result, inputRequests: Object.fromEntries(named) };
+}
+
+interface ServerRequest {
+  readonly method: string;
+  readonly params?: PlainObject | undefined;
+}
+
+/**
+ * Prepares a server's request for the client behind the call. An untrusted server is named in its forms and in the
+ * prompts that it wants completed, and may not open a page.
+ *
+ * @throws UPSTREAM_ERROR
+ */
+export function toClientRequest(
+  { method, params }: ServerRequest,
+  { label, trusted }: Asking,
+): ServerRequest {
+  if (trusted || method === "roots/list") return { method, params };
+  const named = (text: unknown) => `The server ${label} asks: ${toVisibleText(String(text ?? ""))}`;
+  if (method === "sampling/createMessage")
+    return { method, params: { ...params, systemPrompt: named(params?.systemPrompt) } };
+  if (method === "elicitation/create" && (params?.mode ?? "form") === "form")
+    return { method, params: { ...params, message: named(params?.message) } };
+  const reason = `it asks the client for more than a form (${method}), which only a trusted server may`;
+  throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
 }
 
 /** Passes a protocol error on to the client, without secrets, and rethrows it. */

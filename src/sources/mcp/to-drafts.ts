@@ -99,6 +99,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
         {
           method: "tools/call",
           target: tool.name,
+          args,
           repeatable: readOnlyHint === true || idempotentHint === true,
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
           send: (client, passed, request) => {
