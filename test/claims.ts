@@ -81,6 +81,8 @@ export const CLAIMS = {
       "a server sees the roots and the folder of the client that calls, and is not shared across other roots",
     "clients:questions":
       "forms and completions that a server asks for reach the client that calls, or are refused clearly",
+    "clients:instructions":
+      "a server's instructions are approved like its tools, stand in the menu in short and in help whole",
     "clients:read": "servers of other clients are read with their restrictions, and losses are told",
     "clients:restrictions":
       "a connected client has its own servers and exactly the tools that its own config allowed",

@@ -343,6 +343,9 @@ export interface LazyDraft {
   read(): EntryDraft;
 }
 
+/** The path of the entry in a server's domain that has its instructions. It is hidden, and approved like a tool. */
+export const INSTRUCTIONS_PATH = "resources/server-instructions";
+
 /** The status of an entry, as far as it is known without reading a definition. */
 export function knownStatus(entry: Entry): EntryStatus | undefined {
   return entry.kept ? entry.kept.status : entry.status;
