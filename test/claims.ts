@@ -160,7 +160,7 @@ export const CLAIMS = {
     "mcp:approval": "an approval is valid once, for a limited time, for the exact call and principal",
     "mcp:isolation": "no caller receives an answer meant for another",
     "mcp:fidelity": "the native surface passes on definitions, results and progress of upstreams unchanged",
-    "mcp:asking": "an untrusted server may ask only with forms, under its label",
+    "mcp:asking": "an untrusted server asks under its label, and never with a page",
     "mcp:real-clients": "third-party clients list, ask, read and run",
     "mcp:cancel": "a call that its client cancels is cancelled in the tool",
     "mcp:http-front": "only requests with an allowed host and origin and a valid token are read",

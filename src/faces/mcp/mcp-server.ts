@@ -15,7 +15,7 @@ import type { Surface } from "../../core/surfaces/surface-names.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { ToolResult } from "./call-native.ts";
-import { type ChangeNotices, followChanges, openConnection } from "./changes.ts";
+import { type ChangeNotices, followChanges, type KeptSession, openConnection } from "./changes.ts";
 import { createFastPath, type FollowSdk } from "./fast-path.ts";
 import { headerMismatch, methodMismatch, readBody } from "./http-messages.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
@@ -69,6 +69,8 @@ export interface McpServerOptions {
 export interface ConnectedClient {
   /** The folder that it runs in. Servers whose work is about a folder start there. Default: that of this process. */
   readonly folder?: string;
+  /** Keeps the session of the client for its next connection, in which it goes on. Default: it ends with this one. */
+  readonly session?: KeptSession;
 }
 
 /** A gateway as an MCP server: the same tools over HTTP and stdio, in every revision that clients speak. */
@@ -136,12 +138,12 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     revision: ProtocolRevision,
     principal = options.principal,
     followSdk?: FollowSdk,
-    folder?: string,
+    client: ConnectedClient = {},
   ): Promise<Server> =>
     openConnection(
       gateway,
       changes,
-      { revision, principal, followSdk, folder },
+      { revision, principal, followSdk, ...client },
       (connection) => createProtocolServer(parts, principal, connection),
       openCalls.leave,
     );
@@ -183,10 +185,10 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       const { body } = read;
       return fastPath.fetch(request, body, principal, () => fetchBySdk(request, body, principal));
     },
-    connect: (transport, { folder } = {}) => {
+    connect: (transport, client) => {
       const wire = transport ?? createLineTransport(process.stdin, process.stdout);
       const { transport: sdkTransport, followSdk } = fastPath.connect(wire);
-      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, followSdk, folder), {
+      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, followSdk, client), {
         transport: sdkTransport,
         onerror: onError,
       });

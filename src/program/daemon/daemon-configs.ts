@@ -5,8 +5,12 @@ import { problem } from "../../base/problems/problem.ts";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { secretVariables } from "../../base/safety/secret-values.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { lazy } from "../../base/util/lazy.ts";
 import { field } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import { openMemoryStorage } from "../../core/storage/memory-storage.ts";
+import { openSqliteStorage } from "../../core/storage/sql-storage.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { findCommand } from "../../sources/mcp/config/server-program.ts";
@@ -54,7 +58,10 @@ interface ConfigSlot {
 }
 
 /** Opens configs for clients as `keyhole serve` does for one: with their environment, folder and rights. */
-export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
+export function createDaemonConfigs({ idleMs, kept }: { readonly idleMs: number; readonly kept: string }) {
+  // Sessions and results outlast this process: the next daemon goes on with them.
+  const storage = lazy(() => openKept(kept));
+  const sessions = lazy(() => storage().open<string>("client", CLIENT_SESSIONS));
   const shared = createSharedServers();
   const configs = new Map<string, ConfigSlot>();
 
@@ -88,13 +95,27 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
         ...problems.map(({ message, next }) => `${message} ${next}`),
         ...(config.gateway.pins.damage ? [config.gateway.pins.damage] : []),
       ],
-      connect: (transport) => config.serverFor(request).connect(transport, { folder: cwd }),
+      connect: (transport) =>
+        config.serverFor(request).connect(transport, { folder: cwd, ...keptSession(request) }),
       operate: async (call, options) => {
         const { gateway } = config;
         if ((await gateway.sources.status()).length === 0) throw problem("NO_SERVERS");
         return callForPerson(gateway, call, { ...options, principal: config.principalFor(request) });
       },
       leave: () => leave(config, member),
+    };
+  }
+
+  function keptSession({ client, config, profile = "" }: ServeRequest) {
+    if (client === undefined) return {};
+    const key = contentHash([client, config, profile]);
+    return {
+      session: {
+        read: () => sessions().get(key, OWNER),
+        keep: async (handle: string) => {
+          if (!(await sessions().put(key, OWNER, handle))) await sessions().update(key, OWNER, () => handle);
+        },
+      },
     };
   }
 
@@ -144,7 +165,11 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
     const { options } = opened;
     let isPrivate = hasStatefulServer(opened.servers);
     if (isPrivate) move(slot, randomUUID());
-    const { gateway, close } = openGateway(opened);
+    const place = contentHash([first.request.config, first.request.profile ?? ""]);
+    const { gateway, close } = openGateway({
+      ...opened,
+      options: { ...opened.options, storage: (kind, rules) => storage().open(`${kind} ${place}`, rules) },
+    });
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
     const stopWatching = watch(async (all, next) => {
@@ -207,8 +232,28 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
     close: async () => {
       const opened = await Promise.allSettled([...configs.values()].map(({ config }) => config));
       await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
+      storage().close();
     },
   };
+}
+
+/** All clients are of one person. */
+const OWNER = "client";
+const DAY_MS = 86_400_000;
+const CLIENT_SESSIONS = {
+  all: { entries: 10_000, size: 1024 * 1024 },
+  perOwner: { entries: 10_000, size: 1024 * 1024 },
+  ttlMs: 7 * DAY_MS,
+};
+
+/** A damaged or unreadable database costs clients their earlier results and nothing else. */
+function openKept(path: string): Pick<ReturnType<typeof openSqliteStorage>, "open" | "close"> {
+  try {
+    return openSqliteStorage(path);
+  } catch (error) {
+    console.error(`Sessions and results end with this daemon: ${reasonOf(error)}`);
+    return { open: openMemoryStorage, close: () => {} };
+  }
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */

@@ -43,8 +43,9 @@ export async function runDaemon(): Promise<void> {
   openLog(settings);
   void tellIsolation();
   const idleMs = readIdle() * 1_000;
-  const configs = createDaemonConfigs({ idleMs });
-  const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, ...configs });
+  const paths = daemonPaths();
+  const configs = createDaemonConfigs({ idleMs, kept: paths.kept });
+  const daemon = await startDaemon({ paths, version: PROGRAM_VERSION, idleMs, ...configs });
   const telemetry = openTelemetry(settings);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;
