@@ -50,6 +50,8 @@ export interface DaemonOptions {
   readonly idleMs: number;
   /** How often it checks that it is still the daemon in use. */
   readonly checkMs?: number;
+  /** Whether the files of the program are those of another version by now, so that the next daemon has to go on. */
+  isReplaced?(): boolean;
   /** Opens a config for a client. `reconnect` makes the client open it again. Rejects with a problem. */
   open(request: ServingRequest, reconnect: () => void): Promise<OpenedClient>;
   count(): Pick<DaemonStatus, "configs" | "servers">;
@@ -168,9 +170,9 @@ export async function startDaemon(options: DaemonOptions) {
   });
   if (process.platform !== "win32") chmodSync(address.path, 0o600);
   writeAddress(paths, address);
-  // Another daemon may have taken over, and the folder may be gone.
+  // Another daemon may have taken over, the folder may be gone, and an upgrade removes files that load later.
   const check = setInterval(() => {
-    if (!isCurrent(paths, address)) leave("moved");
+    if (!isCurrent(paths, address) || options.isReplaced?.()) leave("moved");
   }, options.checkMs ?? CHECK_MS);
   endIfUnused();
   return {
