@@ -14,7 +14,7 @@ export type { Pin, PinSelection, Pins, PinsOptions } from "./core/access/pins.ts
 export { createPins } from "./core/access/pins.ts";
 export type { View } from "./core/access/view.ts";
 export type { AuditChain, AuditEvent, AuditLine, AuditStore } from "./core/audit/audit-store.ts";
-export type { FileAuditStoreOptions } from "./core/audit/file-audit-store.ts";
+export type { FileAuditStoreOptions } from "./core/audit/chain-writer.ts";
 export { createFileAuditStore } from "./core/audit/file-audit-store.ts";
 export type { AuditOptions } from "./core/calls/auditor.ts";
 export type { Approve } from "./core/calls/call-environment.ts";
@@ -31,7 +31,6 @@ export type {
   ToolDefinition,
 } from "./core/nouns/definition.ts";
 export type {
-  AskBefore,
   BoundScript,
   CallContext,
   Domain,
@@ -56,7 +55,7 @@ export type {
   ResourceNode,
 } from "./core/nouns/pipeline.ts";
 export type { Principal } from "./core/nouns/principal.ts";
-export type { Approval, ToolQuestion } from "./core/nouns/question.ts";
+export type { Approval, AskBefore, ToolQuestion } from "./core/nouns/question.ts";
 export type { SearchConfig, SearchSegment } from "./core/nouns/search-config.ts";
 export type { ServerProgram } from "./core/nouns/server-program.ts";
 export type { Freshness, Source, SourceContent, SourceState } from "./core/nouns/source.ts";

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Gateway } from "keyhole";
 import { expect } from "vitest";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
-import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
+import { CHAOS, type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
 async function list(options: ChaosOptions): Promise<void> {
   const gateway = gatewayOf([chaos("bad", options)]);
@@ -36,6 +37,22 @@ verifies("upstream:lazy", "a start with a cached listing starts no server until 
     expect(source.diagnostics()).toMatchObject({ connected: true, starts: 1 });
   });
 });
+
+verifies(
+  "upstream:lazy",
+  "a folder that the config names and the same one by default have one listing",
+  async () => {
+    const cacheDirectory = temporaryFolder();
+    const server = { command: process.execPath, args: [CHAOS] };
+    const options = { trusted: true, cacheDirectory, cwd: process.cwd() };
+    for (const config of [{ ...server, cwd: process.cwd() }, server]) {
+      const gateway = gatewayOf([createMcpSource("bad", config, options)]);
+      await gateway.ready();
+      await gateway.close();
+    }
+    expect(readdirSync(cacheDirectory)).toHaveLength(1);
+  },
+);
 
 verifies("upstream:lazy", "a server that an ask finds starts before it is called", async () => {
   const options = { cacheDirectory: temporaryFolder() };

@@ -33,3 +33,5 @@ export type { UpstreamLimits } from "./mcp/upstream-target.ts";
 export type { OpenApiAuth } from "./openapi/credentials.ts";
 export type { OpenApiOptions } from "./openapi/openapi-source.ts";
 export { createOpenApiSource } from "./openapi/openapi-source.ts";
+export type { ServerSource } from "./servers/from-config.ts";
+export { fromConfig } from "./servers/from-config.ts";

@@ -1,10 +1,12 @@
 // Reading has to be earned: a tool of a server reads only if it says so and no word of it writes, or by a person's word.
-import { resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createGateway, createPins } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
 import { laneOfTool } from "../../src/core/catalog/tool-lane.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { createOpenApiSource } from "../../src/sources/openapi/openapi-source.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { tmuxMissing } from "../tmux.ts";
 import { eventually, gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { agree, openProgram, type Program } from "./program.ts";
@@ -169,7 +171,7 @@ test("T22: a person's mark counts for exactly the definition that was shown, and
   expect(marked.out).toMatch(/update_page +writes /);
   expect(await gets(program, ["get_page", "update_page", "query"])).toEqual(["ran", "refused", "refused"]);
   await agree(program, "up.query", "--reads", "--config", program.config);
-  await eventually(async () => expect(await gets(program, ["query"])).toEqual(["ran"]));
+  expect(await gets(program, ["query"])).toEqual(["ran"]);
 
   program.write(
     "tools.json",
@@ -178,6 +180,29 @@ test("T22: a person's mark counts for exactly the definition that was shown, and
   await agree(program, "up", "--refresh", "--config", program.config);
   expect(await lanes(program)).toEqual({ get_page: "writes", update_page: "writes", query: "writes" });
   expect(await gets(program, ["get_page", "query"])).toEqual(["refused", "refused"]);
+});
+
+test("T22: approvals, marks and their end by another process count for the very next call", async () => {
+  const path = join(temporaryFolder(), "approvals.db");
+  const file = join(temporaryFolder(), "tools.json");
+  writeFileSync(file, JSON.stringify([definition("get_page")]));
+  const open = () => {
+    const server = { command: process.execPath, args: [UPSTREAM, file] };
+    const source = createMcpSource("up", server, { trusted: false, limits: PATIENT });
+    return gatewayOf([source], { pins: createPins({ path }) });
+  };
+  const [running, person] = [open(), open()];
+  onTestFinished(async () => void (await Promise.all([running.close(), person.close()])));
+  await Promise.all([running.ready(), person.ready()]);
+  const page = { route: "up://tools/get_page" };
+  const reading = async () => JSON.stringify(await running.get({ routes: [page] })).includes("ran get_page");
+  for (let round = 0; round < 5; round += 1) {
+    expect(await reading()).toBe(false);
+    const pins = person.pins.list().map((pin) => ({ ...pin, lane: "read" as const }));
+    await person.pins.approve({ pins });
+    expect(await reading()).toBe(true);
+    await person.pins.revoke("all");
+  }
 });
 
 test("T22: marking needs the hash of what was shown with the mark, and is taken back with the approval", async () => {

@@ -8,7 +8,7 @@ import {
   type UserModelMessage,
 } from "ai";
 import { problem } from "../../base/problems/problem.ts";
-import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { newSpan } from "../../core/telemetry/events.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
 import type { Agent, SessionState } from "./agent.ts";
 import { type AgentOutcome, NO_TOKENS, type PromptFile, plus, type SpanContext } from "./agent-event.ts";
@@ -122,9 +122,8 @@ export async function createTurn(
   /** The conversation keeps what the model had said. */
   function breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
     if (said !== "") say({ role: "assistant", content: said });
-    if (by !== "abort") throw by.error;
     state.text = said;
-    throw signal.reason;
+    throw by === "abort" ? signal.reason : by.error;
   }
 
   /** A provider that finds the request too long gets it once more, with a summary of the older part. */

@@ -82,11 +82,8 @@ export interface Pins {
   judge(drafts: readonly Draft[], publish?: Publish): Draft[];
   /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
   onChange(listener: () => Promise<void>): () => void;
-  /**
-   * Resolves when every change that was made before is in effect, also by other gateways. Absent if changes by
-   * others are noticed only later.
-   */
-  refresh?(): Promise<void>;
+  /** Resolves when every change that was made before is in effect, also by other processes. */
+  refresh(): Promise<void>;
 }
 
 /** Options of {@link createPins}. */
@@ -116,7 +113,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
   return createPinsOver(openGrantsNow(storage, "definition"));
 }
 
-/** With `strict`, calls wait until changes by other gateways are in effect. */
+/** With `strict`, calls fail while changes by other gateways cannot be read. */
 export function createPinsOver(grants: Grants<"definition">, { strict = false } = {}): Pins {
   /** Lazy: a large catalog has many, and a start needs none of them. */
   let judged: () => ReadonlyMap<string, Judged> = () => new Map();
@@ -257,7 +254,9 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
         ),
       ),
     onChange: grants.watch,
-    ...(strict && { refresh: async () => void (waitsForOthers && (await grants.catchUp())) }),
+    refresh: async () => {
+      if (waitsForOthers) await (strict ? grants.catchUp() : grants.catchUp().catch(() => {}));
+    },
   };
 }
 

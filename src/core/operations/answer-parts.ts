@@ -5,11 +5,10 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { TokenCounter } from "../../base/tokens/tokens.ts";
 import type { Json } from "../../base/util/json.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
-import type { GuidanceStep } from "../calls/guidance-steps.ts";
+import type { GuidanceStep } from "../calls/run-entry.ts";
 import { LANES } from "../nouns/entry.ts";
-import { parseJsonText } from "../nouns/input-fields.ts";
+import { inJson, parseJsonText } from "../nouns/json-form.ts";
 import type { ResultOrigin } from "../storage/result-keeper.ts";
-import { inJson } from "./json-form.ts";
 
 /** No tokenizer packs more characters into a token of ordinary text: longer text need not be counted. */
 export const MOST_CHARS_PER_TOKEN = 12;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ToolNames } from "../../base/problems/format-message.ts";
 import { fieldsOf, textOf } from "../../base/util/plain-object.ts";
+import { inJson } from "../nouns/json-form.ts";
 import {
   type AnswerLimits,
   argsSchema,
@@ -14,7 +15,6 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { inJson } from "./json-form.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 

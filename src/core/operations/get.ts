@@ -3,7 +3,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
-import { readFields } from "../nouns/input-fields.ts";
+import { inJson, readFields } from "../nouns/json-form.ts";
 import {
   type AnswerLimits,
   argsSchema,
@@ -21,7 +21,6 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { inJson } from "./json-form.ts";
 import { defineOperation } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 

@@ -6,7 +6,7 @@ import type { CallScope } from "../calls/call-environment.ts";
 import type { ApprovalRequest, CallRequest } from "../calls/decide-call.ts";
 import type { Recipe } from "../nouns/recipe.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Cause } from "../sessions/tokens-by-cause.ts";
+import type { Cause } from "../sessions/working-memory.ts";
 import type { PlanStore } from "../storage/plan-store.ts";
 import type { ResultStore } from "../storage/result-store.ts";
 import type { SessionStore } from "../storage/session-store.ts";

@@ -60,7 +60,7 @@ export function createMemoryStorage<V>(
       set(id, owner, item.values, item.size + heapBytes(value));
       return true;
     },
-    list: async (key, owner) => [...(items.get(idOf(key, owner), owner)?.values ?? [])],
+    list: async (key, owner, from = 0) => (items.get(idOf(key, owner), owner)?.values ?? []).slice(from),
   };
 }
 

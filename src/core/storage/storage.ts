@@ -21,15 +21,23 @@ export interface Storage<V> {
    */
   put(key: string, owner: string, ...values: readonly V[]): Promise<boolean>;
   /**
-   * Changes the current value, so that no other change is lost; undefined removes it. The change may be applied more
+   * Changes the current value, so that no other change is lost; undefined removes it, or the whole list. The change may be applied more
    * than once. Resolves to the value that is there afterwards: a lasting value that has no room to grow stays as it is.
    */
   update(key: string, owner: string, change: (value: V) => V | undefined): Promise<V | undefined>;
   /** Adds a value at the end of a list of `position` values. False if the list is unknown or has another length. */
   append(key: string, owner: string, position: number, value: V): Promise<boolean>;
-  /** Reads a list in order; empty if it is unknown. Reading does not count as use. */
-  list(key: string, owner: string): Promise<readonly V[]>;
+  /**
+   * Reads a list in order, from a position on; empty if it is unknown. Reading does not count as use. A value that cannot
+   * be read fails the whole list.
+   */
+  list(key: string, owner: string, from?: number): Promise<readonly V[]>;
 }
+
+/** Bounds of values that their writer removes itself. */
+export const UNBOUNDED: Bounds = { entries: Number.MAX_SAFE_INTEGER, size: Number.MAX_SAFE_INTEGER };
+/** Time of values that are kept until they are removed. */
+export const FOREVER_MS = 1e15;
 
 /** Bounds and format of the values of one kind. A driver may ignore `cached`. */
 export interface StorageOptions<V> {

@@ -9,12 +9,20 @@ import {
 } from "@modelcontextprotocol/server";
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { singleFlight } from "../../base/util/single-flight.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { createBearerCheck, createOAuthGuard, type OAuthOptions, type TokenFinder } from "./bearer.ts";
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
 import { generateToken } from "./generate-token.ts";
 import { readBytes, tooLarge, writeResponse } from "./http-messages.ts";
-import { createHttpRoutes, createRouter, type Mount, type Receive, type Webhook } from "./http-routes.ts";
+import {
+  createHttpRoutes,
+  createRouter,
+  type Exchange,
+  type Mount,
+  type Receive,
+  type Webhook,
+} from "./http-routes.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
@@ -57,6 +65,8 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** How long an answer goes on after its key was revoked. */
+const REVOKED_MS = 500;
 /** Counts requests of the server's own principal, which has no id here. */
 const OWN = "own";
 
@@ -100,29 +110,56 @@ export async function listen(
   const limits = createCallerLimits(options.limits);
   const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
-  const running = new Map<ServerResponse, { readonly isStream: boolean }>();
+  const running = new Map<
+    ServerResponse,
+    { readonly request: IncomingMessage; readonly isStream: boolean }
+  >();
+  /** The callers of requests that needed one. */
+  const callers = new WeakMap<IncomingMessage, string>();
   let closing = false;
 
   const readBody = createBodyReader();
 
-  async function authenticate(request: IncomingMessage) {
+  async function identify(request: IncomingMessage, isAgain = false) {
     const { headers } = request;
-    const fromMount = mount?.authenticate(request);
+    const fromMount = mount?.authenticate(request, isAgain);
     if (fromMount) return fromMount instanceof Response ? fromMount : { principal: fromMount };
     if (!options.authenticate) return bearer(headers.authorization);
     const decided = await options.authenticate(headers);
     return decided instanceof Response ? decided : { principal: decided };
   }
 
+  async function authenticate(request: IncomingMessage) {
+    const caller = await identify(request);
+    if (!(caller instanceof Response)) callers.set(request, caller.principal?.id ?? OWN);
+    return caller;
+  }
+
+  /** Ends every answer whose caller would be refused now: their key was revoked, or is too old. */
+  const endRevoked = singleFlight(async () => {
+    for (const [response, { request }] of running) {
+      const caller = callers.get(request);
+      if (caller === undefined) continue;
+      const now = await identify(request, true).catch(reasonOf);
+      const isSame = typeof now === "object" && "principal" in now && (now.principal?.id ?? OWN) === caller;
+      if (!isSame) response.destroy();
+    }
+  });
+  const looking = setInterval(() => void endRevoked(), REVOKED_MS).unref();
+
   /** Counts a request of a caller until it is answered, or refuses it. */
-  function enter(caller: string, isStream: boolean, response: ServerResponse): Response | undefined {
+  function enter(
+    caller: string,
+    isStream: boolean,
+    { request, response }: Pick<Exchange, "request" | "response">,
+  ): Response | undefined {
     // The client left during authentication; no close event will come.
     if (response.destroyed) return jsonRpcError(408, -32000, "The client is gone.");
     const entered = limits.enter(caller, isStream);
     if ("retryAfter" in entered) {
       return jsonRpcError(429, -32000, "Too many requests.", { "retry-after": String(entered.retryAfter) });
     }
-    running.set(response, { isStream });
+    running.set(response, { request, isStream });
     response.once("close", () => {
       running.delete(response);
       entered.release();
@@ -132,9 +169,10 @@ export async function listen(
     return undefined;
   }
 
-  const receive: Receive = async ({ request, response }, { caller = OWN, isStream = false, maxBytes }) => {
+  const receive: Receive = async (exchange, { caller = OWN, isStream = false, maxBytes }) => {
+    const { request } = exchange;
     const body = request.method === "POST" ? await readBody(caller, request, maxBytes) : Buffer.alloc(0);
-    return body ? (enter(caller, isStream, response) ?? body) : tooLarge(maxBytes);
+    return body ? (enter(caller, isStream, exchange) ?? body) : tooLarge(maxBytes);
   };
 
   const route = createRouter(
@@ -179,6 +217,7 @@ export async function listen(
     ...(generated && { token: generated }),
     close: async () => {
       closing = true;
+      clearInterval(looking);
       const closed = new Promise<void>((resolve) => http.close(() => resolve()));
       http.closeIdleConnections();
       // Streams that wait for news would never end by themselves.

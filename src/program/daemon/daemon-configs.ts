@@ -15,8 +15,8 @@ import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { findCommand } from "../../sources/mcp/config/server-program.ts";
 import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
@@ -29,7 +29,7 @@ import type { ServeRequest } from "./handshake.ts";
 /** A client of a config, and the way to make it open the config again. */
 interface Member {
   readonly request: ServeRequest;
-  readonly settings: Pick<Settings, "audit" | "learning" | "askAfterInjection">;
+  readonly settings: Pick<Settings, "audit" | "learning" | "askAfterInjection" | "instructions">;
   /** The files of the commands of its servers, which its PATH decides. */
   readonly programs: readonly (string | undefined)[];
   reconnect(): void;
@@ -79,10 +79,10 @@ export function createDaemonConfigs({ idleMs, kept }: { readonly idleMs: number;
       throw problem("DAEMON_FAILED", {
         reason: "the client's telemetry or logging differs from the daemon's, and a process has only one",
       });
-    const { audit, learning, askAfterInjection, mcpServers } = settings;
+    const { audit, learning, askAfterInjection, instructions, mcpServers } = settings;
     const member: Member = {
       request,
-      settings: { audit, learning, askAfterInjection },
+      settings: { audit, learning, askAfterInjection, ...(instructions && { instructions }) },
       programs: Object.values(mcpServers).map((server) =>
         findCommand(String(field(server, "command") ?? ""), env.PATH ?? "", workspaceOf(named)),
       ),
@@ -194,7 +194,9 @@ export function createDaemonConfigs({ idleMs, kept }: { readonly idleMs: number;
         const principal = principalFor(request);
         const { shortcut: shortcuts } = request;
         const name = JSON.stringify([surface, principal, shortcuts]);
-        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
+        const { instructions } = opened.settings;
+        const menu = { surface, principal, shortcuts, ...(instructions && { instructions }) };
+        const server = servers.get(name) ?? createMcpServer(gateway, menu);
         servers.set(name, server);
         return server;
       },
@@ -257,7 +259,7 @@ function openKept(path: string): Pick<ReturnType<typeof openSqliteStorage>, "ope
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */
-function hasStatefulServer(sources: readonly McpSource[]): boolean {
+function hasStatefulServer(sources: readonly ServerSource[]): boolean {
   return sources.some(({ isStateful }) => isStateful);
 }
 

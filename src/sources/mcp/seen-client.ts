@@ -1,10 +1,11 @@
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
-import type { PlainObject } from "../../base/util/plain-object.ts";
+import { problem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import type { CallingClient, ClientRoot } from "../../core/nouns/entry.ts";
 import type { StdioConfig } from "./config/server-config.ts";
-import { type Asking, takesForms, toClientRequest } from "./pass-through.ts";
 
 /** Capabilities of clients by which they answer a server's requests. */
 const ANSWERS = ["elicitation", "sampling", "roots"] as const;
@@ -20,6 +21,12 @@ export interface SeenClient {
   readonly folder?: string | undefined;
   /** Changes with the roots of the only client behind the process. */
   roots?: readonly ClientRoot[] | undefined;
+}
+
+/** A server as its questions name it. */
+export interface Asking {
+  readonly label: string;
+  readonly trusted: boolean;
 }
 
 /** A call that runs, with the client behind it. */
@@ -82,6 +89,36 @@ function refusal(reason: string): Error {
 function canAnswer({ capabilities, request }: CallingClient, name: Answer): boolean {
   if (!request) return false;
   return name === "elicitation" ? takesForms(capabilities) : capabilities[name] !== undefined;
+}
+
+/** Clients that name no mode are older than modes and take forms. */
+export function takesForms({ elicitation }: CallingClient["capabilities"]): boolean {
+  return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
+}
+
+export interface ServerRequest {
+  readonly method: string;
+  readonly params?: PlainObject | undefined;
+}
+
+/**
+ * Prepares a server's request for the client behind the call. An untrusted server is named in its forms and in the
+ * prompts that it wants completed, and may not open a page.
+ *
+ * @throws UPSTREAM_ERROR
+ */
+export function toClientRequest(
+  { method, params }: ServerRequest,
+  { label, trusted }: Asking,
+): ServerRequest {
+  if (trusted || method === "roots/list") return { method, params };
+  const named = (text: unknown) => `The server ${label} asks: ${toVisibleText(String(text ?? ""))}`;
+  if (method === "sampling/createMessage")
+    return { method, params: { ...params, systemPrompt: named(params?.systemPrompt) } };
+  if (method === "elicitation/create" && (params?.mode ?? "form") === "form")
+    return { method, params: { ...params, message: named(params?.message) } };
+  const reason = `it asks the client for more than a form (${method}), which only a trusted server may`;
+  throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
 }
 
 /** The client as a server sees it that has asked for these facts. A promise only if the client has to be asked. */

@@ -18,8 +18,7 @@ import {
   wasCut,
 } from "./failure.ts";
 import type { Listing } from "./listing.ts";
-import type { Asking } from "./pass-through.ts";
-import { type AskedFact, type SeenClient, seenBy, startsInFolder } from "./seen-client.ts";
+import { type AskedFact, type Asking, type SeenClient, seenBy, startsInFolder } from "./seen-client.ts";
 
 export interface UpstreamCall<T> {
   /** Whether running it twice is harmless. */
