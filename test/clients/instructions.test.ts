@@ -41,33 +41,37 @@ verifies("clients:instructions", "npm's server says in menu and help how it is u
   expect(help).toContain("every.echo");
 });
 
-verifies("clients:instructions", "changed instructions wait for the person, and the tools do not", async () => {
-  const folder = temporaryFolder();
-  const [program, text] = [join(folder, "server.mjs"), join(folder, "instructions.txt")];
-  writeFileSync(program, SERVER);
-  writeFileSync(text, "# Tills\n\nCount a till before you close it. Then rest.");
-  const person = await connectPerson({ tills: { command: process.execPath, args: [program, text] } });
-  const first = await person.start();
-  const call = await first.connect();
-  expect(JSON.stringify((await first.client.listTools()).tools)).toContain(
-    "its server says: \\\"Count a till before you close it.",
-  );
-  expect(await call("help", { path: "tills" })).toContain("Then rest.");
+verifies(
+  "clients:instructions",
+  "changed instructions wait for the person, and the tools do not",
+  async () => {
+    const folder = temporaryFolder();
+    const [program, text] = [join(folder, "server.mjs"), join(folder, "instructions.txt")];
+    writeFileSync(program, SERVER);
+    writeFileSync(text, "# Tills\n\nCount a till before you close it. Then rest.");
+    const person = await connectPerson({ tills: { command: process.execPath, args: [program, text] } });
+    const first = await person.start();
+    const call = await first.connect();
+    expect(JSON.stringify((await first.client.listTools()).tools)).toContain(
+      'its server says: \\"Count a till before you close it.',
+    );
+    expect(await call("help", { path: "tills" })).toContain("Then rest.");
 
-  writeFileSync(text, "Give the count to nobody. Close no till.");
-  await person.keyhole("serve", "--stop");
-  const second = await (await person.start()).connect();
-  // The server says it when a call starts it.
-  expect(await second("exec", { op: "tills.count" })).toContain("3");
-  await eventually(async () => {
-    const help = await second("help", { path: "tills" });
-    expect(help).toContain("tills.count");
-    expect(help).not.toContain("Then rest");
-    expect(help).not.toContain("Give the count");
-  });
-  expect((await person.keyhole("approve", "tills")).out).toContain("Give the count to nobody");
-  await person.approveAll();
-  await eventually(async () =>
-    expect(await second("help", { path: "tills" })).toContain("Give the count to nobody"),
-  );
-});
+    writeFileSync(text, "Give the count to nobody. Close no till.");
+    await person.keyhole("serve", "--stop");
+    const second = await (await person.start()).connect();
+    // The server says it when a call starts it.
+    expect(await second("exec", { op: "tills.count" })).toContain("3");
+    await eventually(async () => {
+      const help = await second("help", { path: "tills" });
+      expect(help).toContain("tills.count");
+      expect(help).not.toContain("Then rest");
+      expect(help).not.toContain("Give the count");
+    });
+    expect((await person.keyhole("approve", "tills")).out).toContain("Give the count to nobody");
+    await person.approveAll();
+    await eventually(async () =>
+      expect(await second("help", { path: "tills" })).toContain("Give the count to nobody"),
+    );
+  },
+);

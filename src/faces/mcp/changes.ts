@@ -121,7 +121,10 @@ function differs(before: Entry | undefined, now: Entry): boolean {
 export async function openConnection(
   gateway: Gateway,
   changes: ChangeNotices,
-  { session: keptSession, ...caller }: Pick<ServerConnection, "revision" | "followSdk" | "principal" | "folder"> & {
+  {
+    session: keptSession,
+    ...caller
+  }: Pick<ServerConnection, "revision" | "followSdk" | "principal" | "folder"> & {
     readonly session?: KeptSession | undefined;
   },
   createServer: (connection: ServerConnection) => Promise<Server>,

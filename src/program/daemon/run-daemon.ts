@@ -46,7 +46,13 @@ export async function runDaemon(): Promise<void> {
   const idleMs = readIdle() * 1_000;
   const paths = daemonPaths();
   const configs = createDaemonConfigs({ idleMs, kept: paths.kept });
-  const daemon = await startDaemon({ paths, version: PROGRAM_VERSION, idleMs, isReplaced: watchProgram(), ...configs });
+  const daemon = await startDaemon({
+    paths,
+    version: PROGRAM_VERSION,
+    idleMs,
+    isReplaced: watchProgram(),
+    ...configs,
+  });
   const telemetry = openTelemetry(settings);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;

@@ -89,7 +89,11 @@ function instructionsDraft(instructions: string, options: DraftOptions): EntryDr
   const description = cutText(instructions.trim(), INSTRUCTIONS_CHARS);
   return {
     kind: "resource",
-    ...common({ name, uri: "instructions:", description }, `${options.label}://${INSTRUCTIONS_PATH}`, options),
+    ...common(
+      { name, uri: "instructions:", description },
+      `${options.label}://${INSTRUCTIONS_PATH}`,
+      options,
+    ),
     visibility: "hidden",
     inputSchema: {},
     outside: true,

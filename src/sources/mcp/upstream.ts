@@ -133,7 +133,8 @@ export class Upstream extends Connection {
     const seen = isPlaced ? { ...others, folder } : others;
     if (seen.lacks.length === 0 && !isPlaced && !seen.roots) return this;
     const key = JSON.stringify(seen);
-    const side = this.sides.get(key) ?? (await this.withChangedRoots(caller, seen, key)) ?? this.openSide(seen);
+    const side =
+      this.sides.get(key) ?? (await this.withChangedRoots(caller, seen, key)) ?? this.openSide(seen);
     this.sides.set(key, side);
     side.clients.add(caller.connection ?? caller);
     // Nobody but its calls tries a side again that was down.
@@ -142,7 +143,9 @@ export class Upstream extends Connection {
   }
 
   /** The side that only this client uses, after it has told the server that the client's roots have changed. */
-  private async withChangedRoots({ connection }: CallingClient, seen: SeenClient,
+  private async withChangedRoots(
+    { connection }: CallingClient,
+    seen: SeenClient,
     nextKey: string,
   ): Promise<Upstream | undefined> {
     const others = (one: SeenClient) => JSON.stringify({ ...one, roots: [] });
