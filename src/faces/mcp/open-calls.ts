@@ -63,7 +63,7 @@ export function createOpenCalls(states: SealedStates, clock: Clock) {
 }
 
 type Start = (options: Pick<FaceOptions, "client" | "signal">) => Promise<object>;
-type Ask = NonNullable<CallingClient["request"]>;
+type AskClient = NonNullable<CallingClient["request"]>;
 type Roots = readonly ClientRoot[];
 
 /** Clients of the newer protocol do not tell when their roots change. */
@@ -73,7 +73,7 @@ const ROOTS_MS = 60_000;
 function createRootsCache(clock: Clock) {
   const known = new WeakMap<object, { readonly at: number; readonly roots: Roots }>();
   return {
-    of: async ({ connection }: CallingClient, ask: Ask): Promise<Roots> => {
+    of: async ({ connection }: CallingClient, ask: AskClient): Promise<Roots> => {
       const last = connection && known.get(connection);
       if (last && clock.monotonic() - last.at < ROOTS_MS) return last.roots;
       const answered = fieldsOf(await ask("roots/list", {})).roots;
@@ -89,7 +89,7 @@ function createRootsCache(clock: Clock) {
 class OpenCall {
   onExpired = () => {};
   private readonly clock: Clock;
-  private readonly rootsOf: (client: CallingClient, ask: Ask) => Promise<Roots>;
+  private readonly rootsOf: (client: CallingClient, ask: AskClient) => Promise<Roots>;
   private readonly start: Start;
   private readonly controller = new AbortController();
   private outcome: Promise<{ readonly result: object }> | undefined;
@@ -131,7 +131,7 @@ class OpenCall {
   }
 
   private async begin(client: CallingClient): Promise<{ readonly result: object }> {
-    const request: Ask = (method, params) => {
+    const request: AskClient = (method, params) => {
       const turn = this.turn.then(() => this.ask({ method, params }));
       this.turn = turn.catch(() => {});
       return turn;

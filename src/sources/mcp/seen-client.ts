@@ -9,15 +9,15 @@ import type { StdioConfig } from "./config/server-config.ts";
 
 /** Capabilities of clients by which they answer a server's requests. */
 const ANSWERS = ["elicitation", "sampling", "roots"] as const;
-type Answer = (typeof ANSWERS)[number];
+type ClientAnswer = (typeof ANSWERS)[number];
 
 /** Facts about clients that a server has asked for, or that its work depends on. Clients that differ in them are parted. */
-export type AskedFact = Answer | "folder";
+export type AskedFact = ClientAnswer | "folder";
 
 /** The clients behind one process of a server, as the server sees them. */
 export interface SeenClient {
   /** Requests of the server that they cannot answer. */
-  readonly lacks: readonly Answer[];
+  readonly lacks: readonly ClientAnswer[];
   readonly folder?: string | undefined;
   /** Changes with the roots of the only client behind the process. */
   roots?: readonly ClientRoot[] | undefined;
@@ -30,7 +30,7 @@ export interface Asking {
 }
 
 /** A call that runs, with the client behind it. */
-interface RunningCall {
+interface AskableCall {
   readonly caller?: CallingClient | undefined;
   readonly asking?: Asking | undefined;
 }
@@ -38,7 +38,7 @@ interface RunningCall {
 /** The capabilities that a server is told of. Until it has asked for one, all clients count as having it. */
 export function capabilitiesOf({ lacks }: SeenClient = { lacks: [] }) {
   const all = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !lacks.includes(name as Answer)));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !lacks.includes(name as ClientAnswer)));
 }
 
 /** Answers the requests of a server by the client whose call runs. */
@@ -48,9 +48,9 @@ export function answerServer(
   { seen, onAsked }: { readonly seen?: SeenClient | undefined; onAsked(fact: AskedFact): void },
 ): void {
   const declared = capabilitiesOf(seen);
-  const pass = async (name: Answer, method: string, params: PlainObject) => {
+  const pass = async (name: ClientAnswer, method: string, params: PlainObject) => {
     onAsked(name);
-    const { caller, asking } = onlyCall(running as ReadonlySet<RunningCall>);
+    const { caller, asking } = onlyCall(running as ReadonlySet<AskableCall>);
     if (!caller?.request || !asking || !canAnswer(caller, name))
       throw refusal(`The client of this call does not support ${name}.`);
     const request = toClientRequest({ method, params }, asking);
@@ -72,7 +72,7 @@ export function answerServer(
 }
 
 /** A request names no call, so all running calls have to be of one client. */
-function onlyCall(running: ReadonlySet<RunningCall>): RunningCall {
+function onlyCall(running: ReadonlySet<AskableCall>): AskableCall {
   const calls = [...running].filter(({ caller }) => caller);
   const clients = new Set(calls.map(({ caller }) => caller?.connection ?? caller));
   if (clients.size > 1) throw refusal("Several clients call at once. Call again when the others are done.");
@@ -86,7 +86,7 @@ function refusal(reason: string): Error {
   return Object.assign(new Error(reason), { code: METHOD_NOT_FOUND });
 }
 
-function canAnswer({ capabilities, request }: CallingClient, name: Answer): boolean {
+function canAnswer({ capabilities, request }: CallingClient, name: ClientAnswer): boolean {
   if (!request) return false;
   return name === "elicitation" ? takesForms(capabilities) : capabilities[name] !== undefined;
 }
