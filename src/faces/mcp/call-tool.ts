@@ -89,9 +89,11 @@ export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Ca
         const asked = { ...context, options: { ...toolbox.face, ...context.options } };
         return tasks && becomesTask(tool, call, context, isModern)
           ? callAsTask(parts, tasks, tool, call.task?.ttl, { context: asked, isModern })
-          : parts.openCalls.run(asked, (options) =>
-              callTool(parts, tool, { ...asked, options: { ...asked.options, ...options } }),
-            );
+          : asked.answersServers
+            ? parts.openCalls.run(asked, (options) =>
+                callTool(parts, tool, { ...asked, options: { ...asked.options, ...options } }),
+              )
+            : callTool(parts, tool, asked);
       },
     );
 }

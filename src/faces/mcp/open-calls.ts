@@ -10,8 +10,6 @@ import type { RequestContext } from "./request.ts";
 import type { SealedStates } from "./sealed-state.ts";
 
 const KEY = "question";
-/** Capabilities by which a client answers requests of servers. */
-const ANSWERS = ["elicitation", "sampling", "roots"];
 /** How long a client has to answer. */
 const ANSWER_MS = 10 * 60_000;
 
@@ -31,10 +29,8 @@ export function createOpenCalls(states: SealedStates, clock: Clock) {
       context: RequestContext,
       start: (options: Pick<FaceOptions, "client" | "signal">) => Promise<T>,
     ): Promise<T | InputRequiredResult> => {
-      const { state, principal, options } = context;
-      const { client } = options;
-      if (state?.kind !== "open" && !ANSWERS.some((name) => client && name in client.capabilities))
-        return start({});
+      const { state, principal } = context;
+      if (state?.kind !== "open" && !context.answersServers) return start({});
       const id = state?.kind === "open" ? state.call : mintHandle("");
       const call = state?.kind === "open" ? open.get(id) : new OpenCall(clock, roots.of, start);
       if (!call) throw refusedState();

@@ -48,6 +48,8 @@ export interface RequestContext {
   readonly state?: SealedState;
   /** Whether the client can put a question to its user. */
   readonly canAsk: boolean;
+  /** Whether the client can answer requests of servers while its call runs. */
+  readonly answersServers: boolean;
   /** The name that the client gives of itself. */
   readonly client: string | undefined;
   /** The request asks for structured content. */
@@ -55,6 +57,8 @@ export interface RequestContext {
   readonly options: FaceOptions;
 }
 
+/** Capabilities by which a client answers requests of servers. */
+const ANSWERS = ["elicitation", "sampling", "roots"];
 /** Programs set this in the `_meta` of a call to get structured content beside the text. */
 const STRUCTURED_META_KEY = "keyhole/structured";
 
@@ -115,6 +119,7 @@ function toContext(
     responses: request.inputResponses ?? {},
     ...(state && { state }),
     canAsk: takesForms(capabilities),
+    answersServers: ANSWERS.some((name) => name in capabilities),
     structured: request._meta?.[STRUCTURED_META_KEY] === true,
     options: {
       principal,

@@ -79,7 +79,7 @@ export async function requestForEntry<T extends object>(
       repeatable,
       caller,
       asking: options,
-      usesFolder: hasRelativePath(args),
+      usesFolder: caller?.folder !== undefined && hasRelativePath(args),
       check,
       work: (client, bounds) =>
         traceRequest(trace, traced, (meta) => {

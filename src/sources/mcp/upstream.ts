@@ -113,7 +113,7 @@ export class Upstream extends Connection {
   async run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
     const { caller } = call;
     if (!caller) return this.runHere(call, signal);
-    if (call.usesFolder && caller.folder !== undefined) this.onAsked("folder");
+    if (call.usesFolder) this.onAsked("folder");
     for (;;) {
       const known = this.asked.size;
       const side = await this.sideFor(caller);
@@ -128,6 +128,7 @@ export class Upstream extends Connection {
 
   private async sideFor(caller: CallingClient): Promise<Upstream> {
     const { config } = this.options;
+    if (this.asked.size === 0) return this;
     const { folder, ...others } = await seenBy(this.asked, caller);
     const isPlaced = config.transport === "stdio" && config.cwd === undefined && folder !== undefined;
     const seen = isPlaced ? { ...others, folder } : others;
