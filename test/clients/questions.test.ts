@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { verifies } from "../claims.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { connectPerson, npmServer } from "./connected-person.ts";
@@ -31,7 +31,11 @@ for (const isModern of [false, true]) {
       const sample = { op: "every.trigger-sampling-request", args: { prompt: "hello" } };
       expect(await call("exec", sample)).toContain("completed words");
       expect(asked[1]).toMatch(/^The server every asks: /);
-      expect(await call("exec", { op: "every.get-roots-list" })).toContain(folder);
+      // The server asks for roots some time after its start.
+      await vi.waitFor(
+        async () => expect(await call("exec", { op: "every.get-roots-list" })).toContain(folder),
+        { timeout: 30_000, interval: 500 },
+      );
 
       const plain = await (await person.start({ folder, isModern })).connect();
       expect(await plain("exec", elicit)).toMatch(/only to clients with .*elicitation/);
