@@ -5,7 +5,9 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { installTool } from "../scripts/tool.ts";
 import { type DeclaredTool, impliedLane, laneOfTool } from "../src/core/catalog/tool-lane.ts";
+import { LANES } from "../src/core/nouns/entry.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
+import { realLane } from "./real-lanes.ts";
 import { listSets, readJsonLines, type SetTool } from "./tool-sets.ts";
 
 /** Sets of definitions that real servers list. */
@@ -20,10 +22,41 @@ export const benchmark: Benchmark = async ({ data }) => {
       tools.map(({ name, input_schema }) => ({ name, inputSchema: input_schema })),
     );
   });
-  for (const [name, command] of Object.entries(serverCommands()))
-    rows.push(...measure(name, await listTools(command)));
+  for (const [name, command] of Object.entries(serverCommands())) {
+    const tools = await listTools(command);
+    rows.push(...measure(name, tools), ...compare(name, tools));
+  }
   return rows;
 };
+
+/** How often the lane of a tool is what it really does, by the list of `real-lanes.ts`. */
+function compare(name: string, tools: readonly DeclaredTool[]): Row[] {
+  const wrong = (isWrong: (lane: number, real: number) => boolean) =>
+    tools.filter((tool) => {
+      const real = realLane(name, tool.name);
+      return real !== undefined && isWrong(LANES.indexOf(laneOfTool(tool)), LANES.indexOf(real));
+    });
+  const row = (metric: string, some: readonly DeclaredTool[]) =>
+    ({ bench: "lanes", case: name, system: "keyhole", metric, value: some.length, unit: "tools" }) as const;
+  return [
+    row(
+      "listed by hand",
+      tools.filter((tool) => realLane(name, tool.name) !== undefined),
+    ),
+    row(
+      "as they really are",
+      wrong((lane, real) => lane === real),
+    ),
+    row(
+      "stricter than they are",
+      wrong((lane, real) => lane > real),
+    ),
+    row(
+      "milder than they are",
+      wrong((lane, real) => lane < real),
+    ),
+  ];
+}
 
 function measure(name: string, tools: readonly DeclaredTool[]): Row[] {
   const share = (metric: string, some: readonly DeclaredTool[]) =>
@@ -62,6 +95,7 @@ function serverCommands(): Readonly<Record<string, readonly string[]>> {
     filesystem: [own("mcp-server-filesystem"), "."],
     memory: [own("mcp-server-memory")],
     everything: [own("mcp-server-everything")],
+    "sequential-thinking": [own("mcp-server-sequential-thinking")],
     github: [more("mcp-server-github")],
     notion: [more("notion-mcp-server")],
     playwright: [more("playwright-mcp"), "--headless"],

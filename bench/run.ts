@@ -26,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   faults: () => import("./faults.ts"),
   soak: () => import("./soak.ts"),
   sandbox: () => import("./sandbox.ts"),
+  sessions: () => import("./sessions.ts"),
   run: () => import("./run-plans.ts"),
   conversation: () => import("./conversation.ts"),
 };

@@ -1,17 +1,33 @@
-// The cost of the sandbox of a server: the same server is started as it is and isolated, in turns in one run. `start` is
-// the time to its first answer, `memory` the resident memory of all its processes that no other process shares.
-import { type ChildProcess, spawn } from "node:child_process";
+// The cost of the sandbox of a server: the same server is started as it is, isolated, and isolated with a list of hosts,
+// in turns in one run. `start` is the time to its first answer, `memory` the resident memory of all its processes that
+// no other process shares. With a list of hosts, a listening socket is opened in the sandbox before the server starts.
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { isolate, isolationFault } from "../src/sources/isolation/isolation.ts";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { type IsolatedCommand, isolate, isolationFault } from "../src/sources/isolation/isolation.ts";
+import type { Isolation } from "../src/sources/isolation/mounts.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 
 const ROUNDS = 15;
+const OFFICIAL = ["server-filesystem", "server-memory", "server-everything"];
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
-const HELLO = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+const HELLO = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "bench", version: "1" },
+  },
+};
+
+type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 interface Sample {
   readonly startMs: number;
@@ -22,15 +38,31 @@ export const benchmark: Benchmark = async () => {
   const fault = await isolationFault();
   const cwd = mkdtempSync(join(tmpdir(), "keyhole-bench-"));
   const env = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
-  const plain = { command: process.execPath, args: [CHAOS], env, cwd };
-  const rounds: (readonly [plain: Sample, isolated: Sample])[] = [];
-  const limits = { open: [CHAOS], hidden: [join(env.HOME, ".keyhole")], network: "all" as const };
+  const { resolve: find } = createRequire(import.meta.url);
+  const servers = OFFICIAL.map((name) =>
+    join(dirname(find(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js"),
+  );
+  const rows: Row[] = [];
+  for (const file of [CHAOS, ...servers]) rows.push(...(await measureServer(file, { env, cwd }, fault)));
+  rmSync(cwd, { recursive: true, force: true });
+  return rows;
+};
+
+async function measureServer(
+  file: string,
+  { env, cwd }: { readonly env: Record<string, string>; readonly cwd: string },
+  fault: string | undefined,
+): Promise<Row[]> {
+  const plain = { command: process.execPath, args: [file, cwd], env, cwd };
+  const rounds: (readonly [plain: Sample, isolated: Sample, listed: Sample])[] = [];
+  const limits = { open: [file, cwd], hidden: [join(env.HOME!, ".keyhole")] };
+  const within = async (network: Isolation["network"]) => (await isolate(plain, { ...limits, network })) ?? plain;
   for (let round = 0; round < ROUNDS && fault === undefined; round++) {
     const first = await measure(plain, async () => plain);
-    const second = await measure(plain, async () => (await isolate(plain, limits)) ?? plain);
-    if (round > 0) rounds.push([first, second]);
+    const second = await measure(plain, () => within("none"));
+    const third = await measure(plain, () => within(["api.example.com"]));
+    if (round > 0) rounds.push([first, second, third]);
   }
-  rmSync(cwd, { recursive: true, force: true });
   const row = (
     system: string,
     metric: string,
@@ -38,7 +70,7 @@ export const benchmark: Benchmark = async () => {
     figure: (round: (typeof rounds)[number]) => number,
   ): Row => ({
     bench: "sandbox",
-    case: "chaos server",
+    case: file === CHAOS ? "chaos server" : basename(dirname(dirname(file))),
     system,
     metric,
     value: fault === undefined ? percentile(rounds.map(figure), 50) : Number.NaN,
@@ -52,18 +84,22 @@ export const benchmark: Benchmark = async () => {
     row("sandbox", "memory", "MB", ([, isolated]) => isolated.ownMb),
     row("added", "start", "ms", ([direct, isolated]) => isolated.startMs - direct.startMs),
     row("added", "memory", "MB", ([direct, isolated]) => isolated.ownMb - direct.ownMb),
+    row("added, hosts listed", "start", "ms", ([direct, , listed]) => listed.startMs - direct.startMs),
+    row("added, hosts listed", "memory", "MB", ([direct, , listed]) => listed.ownMb - direct.ownMb),
   ];
-};
+}
 
-type Started = Pick<Awaited<ReturnType<typeof isolate>> & object, "command" | "args">;
+type Started = Pick<IsolatedCommand, "command" | "args"> & Partial<IsolatedCommand>;
 
 async function measure(
   { env, cwd }: { readonly env: Record<string, string>; readonly cwd: string },
   prepare: () => Promise<Started>,
 ): Promise<Sample> {
   const begin = performance.now();
-  const { command, args } = await prepare();
-  const child = spawn(command, [...args], { env, cwd, stdio: ["pipe", "pipe", "ignore"] });
+  const { command, args, env: more, channels = [], attach } = await prepare();
+  const stdio = ["pipe", "pipe", "ignore", ...channels] as const;
+  const child = spawn(command, [...args], { env: { ...env, ...more }, cwd, stdio: [...stdio] }) as Child;
+  attach?.(child);
   child.stdin.write(`${JSON.stringify(HELLO)}\n`);
   await once(child.stdout, "data");
   const startMs = performance.now() - begin;

@@ -1,9 +1,5 @@
 // Most clients are served by the daemon. Their process loads a CommonJS bundle of its own: through the whole program
 // it takes 90 ms of processor time instead of 80, and the bar "relay ready_ms" of `npm run bench -- start` is 100 ms.
-const CHECK_MS = 20;
-const START_MS = 1_000;
-/** A program that takes more than this is no small one. */
-const SMALL_BYTES = 90 * 1024 * 1024;
 /** The modules of Node that serving needs. */
 const NEEDED =
   "async_hooks child_process console crypto fs/promises module net os perf_hooks process timers/promises util";
@@ -29,8 +25,8 @@ function runProgram() {
   import("../program/main.js");
 }
 
-// Nearly everything that the program allocates while it loads stays, so room for short-lived objects is wasted. The
-// bars "empty rss_mb" and "daemon rss_mb" of `npm run bench -- start` are 80 MB: without this they take 85 and 87.
+// Young objects get a small space that does not grow. The bars "empty rss_mb" and "daemon rss_mb" of `npm run bench --
+// start` are 80 MB: without this they take 85 and 87. With four servers the daemon takes 12 MB less (`bench -- sessions`).
 function staySmall() {
   // With another flag, V8 compiles each further module of Node instead of using what Node ships. That takes 20 ms.
   for (const name of NEEDED.split(" ")) process.getBuiltinModule(`node:${name}`);
@@ -38,9 +34,4 @@ function staySmall() {
   process.stdout;
   const { setFlagsFromString } = require("node:v8");
   setFlagsFromString("--semi-space-growth-factor=1");
-  const checking = setInterval(() => {
-    if (performance.now() < START_MS && process.memoryUsage.rss() < SMALL_BYTES) return;
-    clearInterval(checking);
-    setFlagsFromString("--semi-space-growth-factor=2");
-  }, CHECK_MS).unref();
 }

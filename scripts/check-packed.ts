@@ -3,6 +3,7 @@
 // it on the running Node alone.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -38,6 +39,7 @@ try {
   for (const node of [process.execPath, ...VERSIONS.flatMap((version) => fetchNode(version) ?? [])]) {
     const home = mkdtempSync(join(folder, "home-"));
     await tryConfig(node, home);
+    await tryElsewhere(node, home);
     await tryServer(node, home);
     await tryClient(node, home);
     await tryAgent(node, home);
@@ -74,6 +76,16 @@ async function tryConfig(node: string, home: string): Promise<void> {
   });
   expect(node, "exec", made.content[0], { type: "text", text: 'notes.note.create: {"text":"hi"}' });
   await client.close();
+}
+
+/** A config in a folder without packages finds those of the program, as with a global installation. */
+async function tryElsewhere(node: string, home: string): Promise<void> {
+  const other = mkdtempSync(join(tmpdir(), "keyhole-elsewhere-"));
+  const config = join(other, "keyhole.config.ts");
+  writeFileSync(config, CONFIG);
+  const { status, stdout, stderr } = await run(node, home, ["ask", "write down a note", "--config", config]);
+  rmSync(other, { recursive: true });
+  expect(node, "a config elsewhere", [status, stdout.split("(")[0], stderr], [0, "1. notes.note.create", ""]);
 }
 
 /** Takes the steps of a person with an MCP server: let it start, approve its tools, find one, call it, run a script. */

@@ -9,12 +9,13 @@ export type { TokenCounter } from "./base/tokens/tokens.ts";
 export { loadTokenCounter } from "./base/tokens/tokens.ts";
 export type { Clock } from "./base/util/clock.ts";
 export type { Json } from "./base/util/json.ts";
+export type { Bounds, OpenStorage, Storage, StorageOptions } from "./base/util/storage.ts";
 export type { DefinitionChange } from "./core/access/diff-definitions.ts";
 export type { Pin, PinSelection, Pins, PinsOptions } from "./core/access/pins.ts";
 export { createPins } from "./core/access/pins.ts";
 export type { View } from "./core/access/view.ts";
 export type { AuditChain, AuditEvent, AuditLine, AuditStore } from "./core/audit/audit-store.ts";
-export type { FileAuditStoreOptions } from "./core/audit/file-audit-store.ts";
+export type { FileAuditStoreOptions } from "./core/audit/chain-writer.ts";
 export { createFileAuditStore } from "./core/audit/file-audit-store.ts";
 export type { AuditOptions } from "./core/calls/auditor.ts";
 export type { Approve } from "./core/calls/call-environment.ts";
@@ -31,7 +32,6 @@ export type {
   ToolDefinition,
 } from "./core/nouns/definition.ts";
 export type {
-  AskBefore,
   BoundScript,
   CallContext,
   Domain,
@@ -56,9 +56,9 @@ export type {
   ResourceNode,
 } from "./core/nouns/pipeline.ts";
 export type { Principal } from "./core/nouns/principal.ts";
-export type { Approval, ToolQuestion } from "./core/nouns/question.ts";
+export type { Approval, AskBefore, ToolQuestion } from "./core/nouns/question.ts";
 export type { SearchConfig, SearchSegment } from "./core/nouns/search-config.ts";
-export type { ServerProgram } from "./core/nouns/server-program.ts";
+export type { SandboxLimits, ServerProgram } from "./core/nouns/server-program.ts";
 export type { Freshness, Source, SourceContent, SourceState } from "./core/nouns/source.ts";
 export type { CallTrace, TracedCall, TracedRequest } from "./core/nouns/span-context.ts";
 export type { ErrorAnswer } from "./core/operations/error-answer.ts";
@@ -74,7 +74,6 @@ export type { ResultStore } from "./core/storage/result-store.ts";
 export type { Session, SessionStore, SessionStoreOptions } from "./core/storage/session-store.ts";
 export { createSqliteSessionStore } from "./core/storage/session-store.ts";
 export type { SpentApprovals } from "./core/storage/spent-approvals.ts";
-export type { Bounds, OpenStorage, Storage, StorageOptions } from "./core/storage/storage.ts";
 export type { MenuOptions } from "./core/surfaces/menu.ts";
 export type { MenuTool, NativeNames } from "./core/surfaces/native-tools.ts";
 export type { Surface } from "./core/surfaces/surface-names.ts";

@@ -94,12 +94,13 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   writeFileSync(join(project, "notes.txt"), ["Opening hours: 9 to 5", ...written].join("\n"));
   let handle = "";
   const first = await openAgent(data, project, [
-    // Turn one: discover, then call two tools at once.
+    // Turn one: discover, then call three tools at once.
     search("list pages"),
     {
       calls: [
         { name: "cms_listPages", args: {} },
         { name: "cms_getPage", args: { page: "press" } },
+        { name: "cms_getNavigation", args: {} },
       ],
     },
     // The result is large, so the rest is read by its handle.
@@ -123,8 +124,9 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   ]);
   const session = await first.agent.openSession();
   const one = await all(run(first.agent, "Which pages are there?", { session }));
-  // Calling a tool that was only named discovers it and reads at once.
+  // A related tool came along. Calling a tool that was not found discovers it and reads at once.
   expect(toolEnds(one).sort()).toEqual([
+    "cms_getPage true",
     "cms_listPages true",
     "get true",
     "tool_search true",

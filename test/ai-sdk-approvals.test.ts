@@ -157,3 +157,15 @@ test("both modes ask for the approvals that the gateway requires", async () => {
     expect(requests.at(-1)?.messages.at(-1)?.text).toContain("APPROVAL_REQUIRED");
   }
 });
+
+test("an input that cannot be read is an answer to the model, and the turn goes on", async () => {
+  const { gateway } = openShop();
+  const { text, requests } = await speak({
+    gateway,
+    prompt: "Run it.",
+    options: { mode: "fixed" },
+    replies: [call("exec", { args: {} }), { text: "I need the name." }],
+  });
+  expect(text).toBe("I need the name.");
+  expect(requests.at(-1)?.messages.at(-1)?.text).toContain("give either op or route");
+});

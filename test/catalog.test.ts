@@ -5,9 +5,10 @@ import {
   defineDomain,
   defineTool,
   isProblem,
+  onEvent,
   type Source,
 } from "keyhole";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { fromDomains } from "../src/sources/code/from-domains.ts";
 import { verifies } from "./claims.ts";
 import { auditor, createShop, reader } from "./shop.ts";
@@ -79,7 +80,6 @@ verifies("catalog:all-errors", "all wrong definitions are reported at once with 
     /tool f: execute/,
     /tool g: no address/,
     /tool 😀: no address/,
-    /rules for category images/,
     /domain cms: defined more than once/,
     /domain not a name: name/,
   ];
@@ -252,4 +252,31 @@ test("changes of a source take effect; a wrong one is refused and the last good 
   );
   expect((await gateway.ask({ query: "newest orders" })).hits[0]?.op).toBe("shop.order.list");
   await gateway.close();
+});
+
+test("a rules file too many is told, and refuses nothing", async () => {
+  const notices: string[] = [];
+  onTestFinished(
+    onEvent((event) => {
+      if (event.type === "notice" && event.notice === "content-failed") notices.push(event.detail);
+    }),
+  );
+  const tool = defineTool({
+    name: "list_pages",
+    category: "pages",
+    description: "Lists pages.",
+    execute: () => [],
+  });
+  const rules = { pages: "Pages first.", pexels: "Search existing images first." };
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "cms", description: "A website.", tools: [tool], rules })],
+  });
+  onTestFinished(() => gateway.close());
+  const { text } = await gateway.ask({ query: "list pages" });
+  expect(text).toContain("Pages first.");
+  expect(text).not.toContain("Search existing images first.");
+  await gateway.ready();
+  expect(notices).toEqual([
+    expect.stringContaining("rules for the category pexels, which no entry has, are not used"),
+  ]);
 });

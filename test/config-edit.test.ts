@@ -51,7 +51,7 @@ async function follow(path: string) {
     stop();
     await gateway.close();
   });
-  const source = (label: string): McpSource => first.find(({ id }) => id === `mcp:${label}`)!;
+  const source = (label: string) => first.find(({ id }) => id === `mcp:${label}`) as McpSource;
   return { gateway, reports, calls, source };
 }
 

@@ -6,7 +6,7 @@ import { Client, type Transport } from "@modelcontextprotocol/client";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
 import { type Daemon, startDaemon } from "../src/program/daemon/daemon.ts";
-import { createDaemonConfigs } from "../src/program/daemon/daemon-configs.ts";
+import { DaemonConfigs } from "../src/program/daemon/daemon-configs.ts";
 import { type DaemonPaths, daemonPaths } from "../src/program/daemon/daemon-paths.ts";
 import type { ServeRequest } from "../src/program/daemon/handshake.ts";
 import { reachDaemon } from "../src/program/daemon/reach-daemon.ts";
@@ -47,8 +47,8 @@ export function createPerson(): Person {
   const paths = daemonPaths({ state: join(folder, "state"), cache: folder, home: folder });
   const daemons: Daemon[] = [];
   const start = async (version = "0.1.0", idleMs = 600_000) => {
-    const configs = createDaemonConfigs({ idleMs });
-    const daemon = await startDaemon({ paths, version, idleMs, checkMs: 50, ...configs });
+    const configs = new DaemonConfigs(idleMs);
+    const daemon = await startDaemon({ paths, version, idleMs, checkMs: 50, configs });
     const ended = daemon.ended.then(() => configs.close());
     daemons.push({ ...daemon, ended });
     return { ...daemon, ended };

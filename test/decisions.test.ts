@@ -16,7 +16,8 @@ import { createMcpServer } from "keyhole/mcp";
 import { createScriptedModel } from "keyhole/testing";
 import { afterAll, expect, test } from "vitest";
 import { type CallDecision, type CallPolicy, decideCall } from "../src/core/calls/decide-call.ts";
-import { ASKS, type AskBefore, type Entry, type ToolEntry } from "../src/core/nouns/entry.ts";
+import type { Entry, ToolEntry } from "../src/core/nouns/entry.ts";
+import { ASKS, type AskBefore } from "../src/core/nouns/question.ts";
 import { faceApiOf } from "../src/gateway/face-api.ts";
 import { connect, ERAS, type Era } from "./mcp/connect.ts";
 

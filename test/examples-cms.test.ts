@@ -224,7 +224,6 @@ verifies("cms:validation", "all definitions that contradict each other are refus
   const [first, ...others] = tools;
   const broken = {
     ...cms.domain,
-    rules: { ...(cms.domain.rules as Record<string, string>), videos: "none" },
     entityExtractors: { ...cms.domain.entityExtractors, cms_getPost: () => [], cms_nothing: () => [] },
     tools: [
       { ...first!, relatedTools: ["cms_gone"] },
@@ -238,7 +237,7 @@ verifies("cms:validation", "all definitions that contradict each other are refus
   } catch (error) {
     if (!isProblem(error)) throw error;
     expect(error.code).toBe("CATALOG_INVALID");
-    for (const wrong of ["cms_gone", "videos", "cms_nothing", "both an extraction schema", "description"]) {
+    for (const wrong of ["cms_gone", "cms_nothing", "both an extraction schema", "description"]) {
       expect(error.message).toContain(wrong);
     }
   }

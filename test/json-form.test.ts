@@ -1,7 +1,7 @@
 import { createGateway, createToolbox, type Surface } from "keyhole";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { fromJsonNames, inJson, toJsonNames, toJsonPath } from "../src/core/operations/json-form.ts";
+import { fromJsonNames, inJson, toJsonNames, toJsonPath } from "../src/core/nouns/json-form.ts";
 import { OPERATIONS } from "../src/core/operations/operations.ts";
 import { clerk, createShop } from "./shop.ts";
 

@@ -22,7 +22,7 @@ verifies(
   "learning:bounded",
   "use lifts an entry for similar queries, but never above an entry that the query names",
   async () => {
-    const log = join(mkdtempSync(join(tmpdir(), "keyhole-")), "log.jsonl");
+    const log = join(mkdtempSync(join(tmpdir(), "keyhole-")), "learning.db");
     const gateway = createGateway({ domains, learning: { log } });
     const before = await gateway.ask({ query: "paper scan please" });
     const [first, second] = before.hits.map((hit) => hit.op);

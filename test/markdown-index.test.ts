@@ -62,7 +62,7 @@ verifies(["markdown:index", "index-damage"], "a damaged, cut or old index is not
   const whole = readFileSync(path("files.index"));
   const flipped = Buffer.from(whole);
   flipped[whole.length - 5]! ^= 1;
-  const old = Buffer.from(whole.toString("latin1").replace('"version":"4"', '"version":"0"'), "latin1");
+  const old = Buffer.from(whole.toString("latin1").replace('"version":"5"', '"version":"0"'), "latin1");
   for (const damaged of [
     flipped,
     whole.subarray(0, whole.length - 9),
@@ -87,7 +87,31 @@ verifies("markdown:index", "keyhole catalog index writes it and names the files 
   expect(JSON.parse(built.stdout)).toMatchObject({ files: 5, fragments: 3 });
   expect(JSON.parse(built.stdout).problems).toEqual([expect.stringContaining("fragments/broken.md:1:1")]);
   expect(built.status).toBe(1);
-  expect(readFileSync(join(out, "files.index"), "utf8")).toContain('"version":"4"');
+  expect(readFileSync(join(out, "files.index"), "utf8")).toContain('"version":"5"');
   expect(run("index", join(directory, "nowhere")).stderr).toContain("INVALID_INPUT");
   expect(run("indx").status).toBe(1);
+});
+
+verifies("markdown:index", "files that are in use only in part are named, and the index is whole", () => {
+  const directory = temporaryFolder();
+  const colon = "---\nuseWhen:\n  - Building APIs: with Node\n---\n# APIs\n\nText.";
+  openNotes({ ...NOTES, "rules/spare.md": "**Spare:** none.", "fragments/apis.md": colon }, { directory });
+  const built = spawnSync(process.execPath, ["src/program/main.ts", "catalog", "index", directory], {
+    encoding: "utf8",
+  });
+  expect(built.stdout).toContain("Files: 7");
+  expect(built.stderr).toContain("rules/spare.md: no entry has its category, so these rules are not used");
+  expect(built.stderr).toContain(
+    "fragments/apis.md: useWhen has an item with a colon, which was read as text",
+  );
+  expect(built.status).toBe(0);
+  // A start that reads the index says the same.
+  const { source, gateway } = openNotes({}, { directory });
+  return gateway.ready().then(() => {
+    expect(source.diagnostics().index).toBe("used");
+    expect(source.diagnostics().problems).toEqual([
+      expect.stringContaining("fragments/apis.md"),
+      expect.stringContaining("rules/spare.md"),
+    ]);
+  });
 });

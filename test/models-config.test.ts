@@ -11,8 +11,8 @@ import { foundryLocal, SECRET } from "./model-providers.ts";
 const AZURE = { endpoint: "https://x.openai.azure.com", deployment: "gpt" };
 const PROJECT = { mode: "cloud", projectEndpoint: "https://x.services.ai.azure.com" } as const;
 
-test("the seven providers are listed", () => {
-  const names = ["openai", "anthropic", "azure", "foundry", "gemini", "github", "local"];
+test("the providers are listed", () => {
+  const names = ["openai", "anthropic", "azure", "foundry", "gemini", "github", "local", "custom"];
   expect(getSupportedProviders()).toEqual(names);
   expect(providersConfigSchema.parse({})).toEqual({ default: "openai" });
 });

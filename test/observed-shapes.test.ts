@@ -6,7 +6,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { toResultType } from "../src/base/json-schema/signature.ts";
 import type { Entry } from "../src/core/nouns/entry.ts";
-import { createObservedShapes } from "../src/core/sessions/observed-shapes.ts";
+import { ObservedShapes } from "../src/core/storage/observed-shapes.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 let orders: unknown = {
@@ -72,7 +72,7 @@ test("later results widen the shape", async () => {
 });
 
 test("keys that are values are not kept, and shapes stay small", () => {
-  const shapes = createObservedShapes();
+  const shapes = new ObservedShapes();
   const caller = { scopeKey: "[]", principal };
   const entry = { kind: "tool", op: "a.b", description: "", inputSchema: {} } as unknown as Entry;
   const shapeOf = (...values: unknown[]) => {
@@ -95,6 +95,20 @@ test("keys that are values are not kept, and shapes stay small", () => {
   );
 });
 
+test("T13: a caller with many tools pushes out no shape of another", () => {
+  const shapes = new ObservedShapes();
+  const [ann, mallory] = ["ann", "mallory"].map((id) => ({
+    scopeKey: "[]",
+    principal: { ...principal, id },
+  }));
+  const tool = (op: string) => ({ kind: "tool", op, description: "", inputSchema: {} }) as unknown as Entry;
+  shapes.note(ann!, tool("a.b"), { id: 1 });
+  for (let number = 0; number < 5_000; number++) shapes.note(mallory!, tool(`m.${number}`), { id: 1 });
+  expect(shapes.of(ann!, tool("a.b"))).toBeDefined();
+  expect(shapes.of(mallory!, tool("m.4999"))).toBeDefined();
+  expect(shapes.of(mallory!, tool("m.0"))).toBeUndefined();
+});
+
 test("a restart knows the shapes of definitions that have not changed, and never values", async () => {
   const cacheDirectory = temporaryFolder();
   const open = (description: string) => {
@@ -113,7 +127,7 @@ test("a restart knows the shapes of definitions that have not changed, and never
   const first = open("List orders.");
   await first.exec({ op: "shop.order.list" });
   await first.close();
-  const file = join(cacheDirectory, "shapes.json");
+  const file = join(cacheDirectory, "shapes.db");
   expect(readFileSync(file, "utf8")).not.toContain("private");
   const returnsOf = async (description: string) =>
     (await open(description).help({ path: "shop.order.list" })).text.match(/Returns .*/)?.[0];

@@ -83,25 +83,14 @@ test("a destructive tool runs dry without a person to ask, and says how they all
   }
 });
 
-test("a script and a batch do the same, and ask under one name however often they run", async () => {
-  const requests = JSON.stringify([{ exec: { op: "notes.note.delete" } }]);
-  for (const command of [
-    ["script", "return tools.notes.note.delete({})"],
-    ["batch", "--requests", requests],
-  ]) {
-    const dry = await local(...command, "--allow-write");
-    const named = /Type keyhole approve call:\w{6} in a terminal/;
-    expect([dry.code, dry.stdout]).toEqual([3, expect.stringMatching(named)]);
-    expect(dry.stdout).not.toMatch(/dry_run|plan:/);
-    const again = await local(...command, "--allow-write");
-    expect(named.exec(again.stdout)?.[0]).toBe(named.exec(dry.stdout)?.[0]);
-  }
-});
-
-test("batch reads its requests as JSON", async () => {
-  const requests = JSON.stringify([{ help: { path: "notes" } }, { exec: { op: "notes.note.list" } }]);
-  const { stdout } = await local("batch", "--requests", requests);
-  expect(stdout).toMatch(/^\[0\] [\s\S]*\[1\] notes\.note\.list: /);
+test("a script does the same, and asks under one name however often it runs", async () => {
+  const command = ["script", "return tools.notes.note.delete({})"];
+  const dry = await local(...command, "--allow-write");
+  const named = /Type keyhole approve call:\w{6} in a terminal/;
+  expect([dry.code, dry.stdout]).toEqual([3, expect.stringMatching(named)]);
+  expect(dry.stdout).not.toMatch(/dry_run|plan:/);
+  const again = await local(...command, "--allow-write");
+  expect(named.exec(again.stdout)?.[0]).toBe(named.exec(dry.stdout)?.[0]);
 });
 
 test.each([

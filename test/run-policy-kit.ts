@@ -5,7 +5,8 @@ import { createEmbeddedIndex } from "keyhole/search";
 import { expect } from "vitest";
 import { z } from "zod";
 import { decideCall } from "../src/core/calls/decide-call.ts";
-import { ASKS, type AskBefore, LANES, type ToolEntry } from "../src/core/nouns/entry.ts";
+import { LANES, type ToolEntry } from "../src/core/nouns/entry.ts";
+import { ASKS, type AskBefore } from "../src/core/nouns/question.ts";
 import type { Sandbox } from "../src/core/sandbox/sandbox.ts";
 import { faceApiOf } from "../src/gateway/face-api.ts";
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { AgentEvent } from "../src/agent/loop/agent-event.ts";
 import { recordAgentEvents } from "../src/agent/loop/record-agent-events.ts";
-import { newSpan, parseTraceparent } from "../src/core/telemetry/trace-context.ts";
+import { newSpan, parseTraceparent } from "../src/core/telemetry/events.ts";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { verifies } from "./claims.ts";
 import { startLoopbackApi } from "./loopback-api.ts";

@@ -12,15 +12,17 @@ export interface Received {
 }
 
 /**
- * A loopback server that answers the few requests that Keyhole sends as Typesense does. It finds by any word,
- * in the order of ids. It does not filter, so tests see what the index itself filters.
+ * A loopback server that answers the few requests that Keyhole sends as the documented API of Typesense does: a
+ * document needs the fields of the schema, and a search may name only those. It finds by any word, in the order of ids.
+ * It does not filter, so tests see what the index itself filters.
  */
 export class TypesenseStub {
   readonly received: Received[] = [];
   readonly documents = new Map<string, ResourceDocument>();
   /** Answers every request while set. */
   failure: { status: number; body: string; headers?: Record<string, string> } | "hang" | undefined;
-  private hasCollection = false;
+  /** The fields of the collection. Undefined while there is none. */
+  fields: readonly StubField[] | undefined;
   private readonly server: Server;
 
   constructor() {
@@ -56,21 +58,30 @@ export class TypesenseStub {
   private answer({ method, path, body }: Received): { status: number; body: string } {
     if (path === "/multi_search") return this.search(body);
     if (path === "/collections" && method === "POST") {
-      this.hasCollection = true;
+      this.fields = (JSON.parse(body) as { fields: StubField[] }).fields;
       return { status: 201, body: "{}" };
     }
-    if (!this.hasCollection) return { status: 404, body: '{"message":"Not found."}' };
+    if (!this.fields) return { status: 404, body: '{"message":"Not found."}' };
     if (path.endsWith("/import?action=upsert")) return this.upsert(body);
-    if (method === "DELETE") {
+    if (method === "DELETE" && !path.includes("/documents")) {
+      this.fields = undefined;
+      this.documents.clear();
+    } else if (method === "DELETE") {
       for (const [, id = ""] of decodeURIComponent(path).matchAll(/`([^`]*)`/g)) this.documents.delete(id);
     }
-    return { status: 200, body: "{}" };
+    const { fields, documents } = this;
+    return { status: 200, body: JSON.stringify({ fields, num_documents: documents.size }) };
   }
 
   private upsert(body: string): { status: number; body: string } {
     const lines = body.split("\n").map((line) => {
       const document = JSON.parse(line) as ResourceDocument;
       if (document.name === "refuse me") return JSON.stringify({ success: false, error: "Bad document." });
+      const missing = this.fields?.find(({ name, optional }) => !optional && !(name in document));
+      if (missing) {
+        const error = `Field \`${missing.name}\` has been declared in the schema, but is not found in the document.`;
+        return JSON.stringify({ success: false, error });
+      }
       this.documents.set(document.id, document);
       return JSON.stringify({ success: true });
     });
@@ -79,9 +90,13 @@ export class TypesenseStub {
 
   private search(body: string): { status: number; body: string } {
     const { searches } = JSON.parse(body) as { searches: StubSearch[] };
-    const results = searches.map((search) =>
-      this.hasCollection ? { hits: this.find(search) } : { code: 404, error: "Not found." },
-    );
+    const results = searches.map((search) => {
+      if (!this.fields) return { code: 404, error: "Not found." };
+      const names = this.fields.map(({ name }) => name);
+      const missing = search.query_by.split(",").find((name) => !names.includes(name));
+      if (missing === undefined) return { hits: this.find(search) };
+      return { code: 404, error: `Could not find a field named \`${missing}\` in the schema.` };
+    });
     return { status: 200, body: JSON.stringify({ results }) };
   }
 
@@ -95,8 +110,15 @@ export class TypesenseStub {
   }
 }
 
+interface StubField {
+  readonly name: string;
+  readonly type: string;
+  readonly optional?: boolean;
+}
+
 interface StubSearch {
   readonly q: string;
+  readonly query_by: string;
   readonly page: number;
   readonly per_page: number;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { createGateway, type Gateway, type GatewayOptions, type Principal } from "keyhole";
+import { createGateway, type Gateway, type GatewayOptions, type Principal, type Source } from "keyhole";
 import type { McpSource, McpSourceOptions } from "keyhole/sources";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 
@@ -30,7 +30,7 @@ export function chaos(
   return createMcpSource(label, config, { trusted: true, ...options, limits });
 }
 
-export function gatewayOf(sources: readonly McpSource[], options: Partial<GatewayOptions> = {}): Gateway {
+export function gatewayOf(sources: readonly Source[], options: Partial<GatewayOptions> = {}): Gateway {
   return createGateway({ domains: [], sources, principal: operator, ...options });
 }
 

@@ -7,7 +7,7 @@ import { serveConsole } from "keyhole/http";
 import { createMcpServer, type McpServer, type McpServerOptions } from "keyhole/mcp";
 import { heading } from "../print.ts";
 import { authenticateBy, GUEST, makeToken, PLAYGROUND } from "./principals.ts";
-import { createSystems, listEverything } from "./systems.ts";
+import { createSystems, listEverything, SYSTEMS } from "./systems.ts";
 import { THINGS_TO_TRY } from "./things-to-try.ts";
 
 const SURFACES = ["lanes", "routes", "commands", "native"] as const;
@@ -15,6 +15,7 @@ const SURFACES = ["lanes", "routes", "commands", "native"] as const;
 const USAGE = `Usage: npm start -- [options]
 
   --stdio          serves over stdin and stdout instead of HTTP; then with npm start --silent
+  --system NAME    only one of them: onto, cms, warehouse or library
   --port NUMBER    default: any that is free, on 127.0.0.1
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --help`;
@@ -23,7 +24,7 @@ const options = readOptions();
 // stdout belongs to the protocol.
 if (options.stdio) globalThis.console = new Console(process.stderr);
 
-const systems = createSystems();
+const systems = createSystems(options.system);
 const gateway = createGateway({
   domains: systems.flatMap(({ domains }) => domains),
   sources: systems.flatMap(({ sources }) => sources),
@@ -31,7 +32,11 @@ const gateway = createGateway({
 });
 const server = createMcpServer(gateway, { surface: options.surface });
 
-console.log("Keyhole serves four systems: onto (projects), cms (a website), warehouse (fraud) and library.");
+console.log(
+  options.system
+    ? `Keyhole serves ${options.system}.`
+    : "Keyhole serves four systems: onto (projects), cms (a website), warehouse (fraud) and library.",
+);
 await tellCosts(gateway, options.surface);
 const face = options.stdio ? server.connect() : await openHttp(server, options.port);
 console.log("\nPress Ctrl-C to stop. All changes are lost then.");
@@ -107,6 +112,7 @@ function readOptions() {
     const { values } = parseArgs({
       options: {
         stdio: { type: "boolean", default: false },
+        system: { type: "string" },
         port: { type: "string", default: "0" },
         surface: { type: "string", default: "lanes" },
         help: { type: "boolean", default: false },
@@ -118,7 +124,9 @@ function readOptions() {
     }
     const surface = SURFACES.find((name) => name === values.surface);
     const port = Number(values.port);
-    if (surface && Number.isInteger(port) && port >= 0 && port < 65_536) return { ...values, surface, port };
+    const isSystem = values.system === undefined || values.system in SYSTEMS;
+    if (surface && isSystem && Number.isInteger(port) && port >= 0 && port < 65_536)
+      return { ...values, system: values.system as keyof typeof SYSTEMS | undefined, surface, port };
   } catch {
     // An unknown option, or one without its value.
   }

@@ -12,17 +12,21 @@ export interface System {
   close(): Promise<void>;
 }
 
-export function createSystems(): readonly System[] {
-  const onto = createOnto();
-  const cms = createCms();
-  const warehouse = createWarehouse();
-  return [
-    { name: "onto", domains: onto.domains, sources: [], close: onto.close },
-    { name: "cms", domains: [cms.domain], sources: [], close: cms.close },
-    { name: "warehouse", domains: warehouse.domains, sources: [], close: warehouse.close },
-    // A source ends with its gateway.
-    { name: "library", domains: [], sources: [createLibrary()], close: async () => {} },
-  ];
+export const SYSTEMS = {
+  onto: () => ({ ...createOnto(), sources: [] }),
+  cms: () => {
+    const { domain, close } = createCms();
+    return { domains: [domain], sources: [], close };
+  },
+  warehouse: () => ({ ...createWarehouse(), sources: [] }),
+  // A source ends with its gateway.
+  library: () => ({ domains: [], sources: [createLibrary()], close: async () => {} }),
+};
+
+/** Creates all systems, or one of them. */
+export function createSystems(only?: keyof typeof SYSTEMS): readonly System[] {
+  const names = only ? [only] : (Object.keys(SYSTEMS) as (keyof typeof SYSTEMS)[]);
+  return names.map((name) => ({ name, ...SYSTEMS[name]() }));
 }
 
 /**

@@ -9,7 +9,7 @@ import type { DefinitionChange } from "../core/access/diff-definitions.ts";
 import { type Pin, type Pins, waits } from "../core/access/pins.ts";
 import { type DeclaredTool, impliedLane, laneOfTool, strongest } from "../core/catalog/tool-lane.ts";
 import { DOES, type Entry, type Lane } from "../core/nouns/entry.ts";
-import type { ServerProgram } from "../core/nouns/server-program.ts";
+import type { SandboxLimits, ServerProgram } from "../core/nouns/server-program.ts";
 
 /** A definition as a person judges it. Its texts come from outside. */
 export interface DefinitionApproval extends Pin {
@@ -39,9 +39,17 @@ export interface ProgramApproval {
   readonly lines: readonly string[];
 }
 
+/** Limits that are proposed for the process of a server, in whole lines. */
+export interface ProfileApproval {
+  readonly limits: SandboxLimits;
+  readonly lines: readonly string[];
+}
+
 /** Everything of one server that a person says yes or no to. */
 export interface ServerApprovals {
   readonly server: string;
+  /** Absent if nothing speaks for other limits than the present ones. */
+  readonly profile?: ProfileApproval;
   /** Absent for servers that a config module starts by itself. */
   readonly program?: ProgramApproval;
   readonly definitions: readonly DefinitionApproval[];
@@ -55,6 +63,8 @@ export interface ApprovalCard {
   readonly definitions: readonly DefinitionApproval[];
   /** The yes to a card without definitions. */
   readonly yes?: string;
+  /** Whether the person may keep the server to the limits among the facts. */
+  readonly limits?: boolean;
   /** The server whose changes of wording the person may let through from now on. */
   readonly rewords?: string;
 }
@@ -63,6 +73,8 @@ export interface ApprovalCard {
 export interface ApprovalDecision {
   readonly approve: readonly Pin[];
   readonly reject: readonly Pin[];
+  /** The person keeps the server to the proposed limits. */
+  readonly isLimited?: boolean;
   /** The person lets the server change wording from now on. */
   readonly wordingOk?: boolean;
 }
@@ -189,6 +201,17 @@ export function programCard({ server, lines }: ProgramApproval): ApprovalCard {
   };
 }
 
+/** Asks whether a server is kept to the proposed limits, if nothing else of it waits. */
+export function profileCard(server: string, { lines }: ProfileApproval): ApprovalCard {
+  const name = toVisibleLine(server);
+  return {
+    title: `May ${name} run within these limits?`,
+    facts: lines,
+    definitions: [],
+    yes: `Yes, keep ${name} to this sandbox`,
+  };
+}
+
 /**
  * Asks which definitions of a server models may see.
  *
@@ -198,6 +221,7 @@ export function definitionsCard(
   server: string,
   definitions: readonly DefinitionApproval[],
   offersWording = false,
+  profile?: ProfileApproval,
 ): ApprovalCard {
   const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
   const size = `${countOf(definitions.length, "tool")}, ${total} tokens`;
@@ -206,8 +230,9 @@ export function definitionsCard(
   );
   return {
     title: `${toVisibleLine(server)}: ${size}. Which may models see and call?`,
-    facts: milderFacts(definitions),
+    facts: [...(profile?.lines ?? []), ...milderFacts(definitions)],
     definitions,
+    ...(profile && { limits: true }),
     ...(offersWording && isReworded && { rewords: "servers" }),
   };
 }

@@ -133,8 +133,11 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
       return {
         search: await searchStatus(),
         discovery: services.discovery.figures(),
-        unmet: learning?.unmet() ?? [],
-        repeated: (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) })),
+        unmet: (await learning?.unmet()) ?? [],
+        repeated: ((await learning?.repeated()) ?? []).map((calls) => ({
+          ...calls,
+          code: toDraftCode(calls),
+        })),
         ledger: await ledger.report(viewFor(principal), spent),
         // Large, so it is made when somebody reads it.
         get registry() {

@@ -11,17 +11,18 @@ import type { Source } from "../core/nouns/source.ts";
 import type { Limits } from "../core/operations/operation.ts";
 import type { Sandbox } from "../core/sandbox/sandbox.ts";
 import { createExtractor } from "../core/sessions/extractor.ts";
-import { createObservedShapes } from "../core/sessions/observed-shapes.ts";
 import { createIdempotency } from "../core/storage/idempotency.ts";
+import { ObservedShapes } from "../core/storage/observed-shapes.ts";
 import { createPlanStore } from "../core/storage/plan-store.ts";
 import { createResultStore } from "../core/storage/result-store.ts";
 import { createSessionStore } from "../core/storage/session-store.ts";
 import { createSpentApprovals } from "../core/storage/spent-approvals.ts";
+import { openSqliteStorage } from "../core/storage/sql-storage.ts";
 import { createDiscovery } from "../core/telemetry/discovery.ts";
 import { isHeard, type NoticeEvent, type Publish, publish } from "../core/telemetry/events.ts";
 import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../search/embedded-index.ts";
-import { createLearning } from "../search/learning/learning.ts";
+import { createLearning, type Learning } from "../search/learning/learning.ts";
 import { createStaticEmbedder } from "../search/vectors/static-embedder.ts";
 import { fromDomains } from "../sources/code/from-domains.ts";
 import { createContentSources } from "../sources/content/content-source.ts";
@@ -29,7 +30,7 @@ import { createContentStore } from "../sources/content/content-store.ts";
 import { createRecipeSource } from "../sources/recipes/recipe-source.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
 import { createLedger } from "./ledger.ts";
-import { InFlight } from "./start/in-flight.ts";
+import { InFlight } from "./start/availability.ts";
 import { CODE, type SourceManager } from "./start/source-manager.ts";
 
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
@@ -65,14 +66,14 @@ export function gatewayDefaults(options: GatewayOptions) {
   const results = options.results ?? createResultStore(storage);
   const sessions = options.sessions ?? createSessionStore(storage);
   const clock = options.clock ?? systemClock;
-  const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
+  const learning = openLearning(options);
   const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const services: CallServices = {
     extractor: createExtractor((detail) => notice("extraction-failed", detail)),
     idempotency:
       options.idempotency ??
       createIdempotency(results, storage && { open: storage, redact: createRedact([], { kinds: true }) }),
-    shapes: createObservedShapes(cacheDirectory && join(cacheDirectory, "shapes.json")),
+    shapes: new ObservedShapes(cacheDirectory && join(cacheDirectory, "shapes.db")),
     discovery: createDiscovery(publishHere),
     ...(learning && { learning }),
     ...(audit && { audit }),
@@ -99,6 +100,16 @@ export function gatewayDefaults(options: GatewayOptions) {
     recipeSandbox: createLazySandbox(),
     recipes: options.recipes === undefined ? undefined : createRecipeSource(options.recipes, clock),
   };
+}
+
+/** Opens what the gateway learns, with the file that keeps it. */
+function openLearning({ learning = {}, storage }: GatewayOptions): Learning | undefined {
+  if (learning === false) return undefined;
+  const { log = storage, ...options } = learning;
+  if (typeof log !== "string") return createLearning(termsOf, { ...options, ...(log && { log }) });
+  const file = openSqliteStorage(log);
+  const learned = createLearning(termsOf, { ...options, log: file.open });
+  return { ...learned, close: () => learned.close().finally(file.close) };
 }
 
 /** Learning uses the same words of a query as search. */

@@ -1,13 +1,14 @@
 import type { z } from "zod";
 import type { Clock } from "../base/util/clock.ts";
+import type { OpenStorage } from "../base/util/storage.ts";
 import type { Pins } from "../core/access/pins.ts";
 import type { View } from "../core/access/view.ts";
 import type { AuditOptions } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
 import type { Registry } from "../core/catalog/registry.ts";
 import type { DomainDefinition } from "../core/nouns/definition.ts";
-import type { AskBefore } from "../core/nouns/entry.ts";
 import type { Principal } from "../core/nouns/principal.ts";
+import type { AskBefore } from "../core/nouns/question.ts";
 import type { Source } from "../core/nouns/source.ts";
 import type { CallTrace } from "../core/nouns/span-context.ts";
 import type { ErrorAnswer } from "../core/operations/error-answer.ts";
@@ -22,7 +23,6 @@ import type { Idempotency } from "../core/storage/idempotency.ts";
 import type { ResultStore } from "../core/storage/result-store.ts";
 import type { Session, SessionStore } from "../core/storage/session-store.ts";
 import type { SpentApprovals } from "../core/storage/spent-approvals.ts";
-import type { OpenStorage } from "../core/storage/storage.ts";
 import type { MenuOptions } from "../core/surfaces/menu.ts";
 import type { MenuTool } from "../core/surfaces/native-tools.ts";
 import type { DiscoveryFigures } from "../core/telemetry/discovery.ts";
@@ -62,8 +62,11 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
    */
   readonly askAfterInjection?: boolean;
   readonly limits?: Partial<Limits>;
-  /** Learning from use. Default: on, in memory. Options keep it in a log; `false` switches it off. */
-  readonly learning?: LearningOptions | false;
+  /**
+   * Learning from use. Default: on, kept where `storage` keeps values. `log` names a SQLite file for it, or another
+   * driver; `false` switches it off.
+   */
+  readonly learning?: (Omit<LearningOptions, "log"> & { readonly log?: string | OpenStorage }) | false;
   /** Sources of further entries, in addition to the domains. */
   readonly sources?: readonly Source[];
   /** The search engine. Default: the embedded engine with the offline embedder. */
@@ -71,8 +74,8 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   /** Store of approved outside definitions. Default: in memory, so approvals end with the process. */
   readonly pins?: Pins;
   /**
-   * Driver that keeps sessions, results, plans, idempotency keys and spent approvals of this one gateway, where the
-   * options below bring no store. `describeStorage` of `keyhole/testing` tests a driver. Default: memory.
+   * Driver that keeps sessions, results, plans, idempotency keys, spent approvals and learning of this one gateway,
+   * where other options bring no store. `describeStorage` of `keyhole/testing` tests a driver. Default: memory.
    */
   readonly storage?: OpenStorage;
   /** Store of sessions. Default: in memory. The gateway does not close it. */

@@ -4,13 +4,7 @@ import { memoizeByObject } from "../base/util/memoize-by-object.ts";
 import type { View } from "../core/access/view.ts";
 import type { Entry } from "../core/nouns/entry.ts";
 import type { Aside, Limits } from "../core/operations/operation.ts";
-import {
-  addTokens,
-  type Cause,
-  NO_TOKENS,
-  sumTokens,
-  type Tokens,
-} from "../core/sessions/tokens-by-cause.ts";
+import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "../core/sessions/working-memory.ts";
 import { type CallSession, isSessionAddress } from "../core/storage/session-store.ts";
 import { countMenu } from "../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../core/surfaces/native-tools.ts";

@@ -1,16 +1,13 @@
-import type { ToolNames } from "../base/problems/format-message.ts";
-import { customProblem, isProblem, type Problem } from "../base/problems/problem.ts";
+import { randomUUID } from "node:crypto";
+import { isProblem } from "../base/problems/problem.ts";
 import { hideSecrets } from "../base/safety/known-secrets.ts";
 import { toVisibleText } from "../base/safety/visible-text.ts";
-import { countLongText, loadTokenCounter, type TokenCounter } from "../base/tokens/tokens.ts";
-import { addressOf } from "../base/util/address-of.ts";
+import { countLongText, loadTokenCounter } from "../base/tokens/tokens.ts";
+import { contentHash } from "../base/util/content-hash.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
-import { missingScopes } from "../core/access/view.ts";
-import type { WaitingCalls } from "../core/access/waiting-calls.ts";
-import type { Approve, CallServices } from "../core/calls/call-environment.ts";
-import { type CallPolicy, decideCall } from "../core/calls/decide-call.ts";
-import { resolveAddress } from "../core/calls/resolve-address.ts";
-import { type AskBefore, domainOf, type Entry, stricterAsk } from "../core/nouns/entry.ts";
+import { resolveAddress } from "../core/access/view.ts";
+import { type CallDecision, decideCall } from "../core/calls/decide-call.ts";
+import { ReadInput, readInput } from "../core/nouns/json-form.ts";
 import type { Principal } from "../core/nouns/principal.ts";
 import type { AnswerLimits, Outside } from "../core/operations/answer-parts.ts";
 import {
@@ -20,91 +17,62 @@ import {
   toErrorAnswer,
   toOperationProblem,
 } from "../core/operations/error-answer.ts";
-import { readInput } from "../core/operations/json-form.ts";
-import type {
-  FailedRead,
-  Limits,
-  OperationContext,
-  RecipeKeeper,
-  Scripts,
-} from "../core/operations/operation.ts";
+import type { PlannedCall } from "../core/operations/operation.ts";
 import { type AnyOperation, type OperationName, operationOf } from "../core/operations/operations.ts";
-import { runRecipe } from "../core/operations/recipes.ts";
-import { keepResult, noteSteering } from "../core/sessions/working-memory.ts";
+import { keepResult } from "../core/sessions/working-memory.ts";
 import { keeperOf } from "../core/storage/result-keeper.ts";
 import { type CallSession, toCallSession } from "../core/storage/session-store.ts";
-import { type SurfaceOptions, surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
-import { isHeard } from "../core/telemetry/events.ts";
-import type { GatewayParts } from "./defaults.ts";
+import { wordsOf } from "../core/surfaces/surface.ts";
+import { argumentShape, beginSpan, inConversation, isHeard, type Publish } from "../core/telemetry/events.ts";
 import type { AskingOptions, FaceApi, FaceOptions, Observer } from "./face-api.ts";
-import type { GatewayOptions } from "./gateway-api.ts";
 import { type CallBudget, callBudget, type LedgerEntry } from "./ledger.ts";
-import { beginRecord, type OperationRecord } from "./record-operation.ts";
-import type { Availability, Generation } from "./start/availability.ts";
-
-/** Surface of callers that were shown no other one. */
-const LANES_SURFACE: SurfaceOptions = {};
-/** The signal of callers that cannot cancel. */
-const NEVER = new AbortController().signal;
-
-/** The parts of a gateway that its calls work with. */
-export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
-  readonly recipes: RecipeKeeper | undefined;
-  readonly search: OperationContext["search"];
-  readonly approve: Approve;
-  waiting(): WaitingCalls | undefined;
-  readonly missingScope: GatewayOptions["missingScope"];
-  readonly observers: ReadonlySet<Observer>;
-  failedSources(principal: Principal): readonly FailedRead[];
-  readonly catalog: Pick<Availability, "available" | "refuseEnded">;
-}
-
-/** One call on its way from input to answer. */
-interface OperationCall {
-  readonly operation: AnyOperation;
-  readonly input: unknown;
-  readonly options: Partial<AskingOptions>;
-  readonly principal: Principal;
-  readonly words: ToolNames;
-  readonly record: OperationRecord;
-  readonly countTokens: TokenCounter;
-  /** Large values that are being stored. */
-  readonly storing: Promise<void>[];
-  /** Untrusted text that the answer shows. */
-  readonly outside: Outside[];
-  session: CallSession | undefined;
-  /** The session that the face chose, whichever one the input names. */
-  conversation: CallSession | undefined;
-}
+import {
+  LANES_SURFACE,
+  type OperationCall,
+  OperationContexts,
+  type RunnerParts,
+} from "./operation-context.ts";
 
 /** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records it. */
 export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"> {
-  const keeper = keeperOf(parts.results);
-  const quiet = quietly(parts.services);
-  const { publish, ledger, catalog, services, search, sessions, results, plans, sandbox, recipes } = parts;
-  const steering = createSteering(parts);
+  const runner = new Runner(parts);
+  return {
+    run: ((name, input, options) => runner.run(name, input, options)) as FaceApi["run"],
+    decide: (name, input, options) => runner.decide(name, input, options),
+  };
+}
 
-  async function run(
-    name: OperationName,
-    input: unknown,
-    options: Partial<AskingOptions> = {},
-  ): Promise<object> {
+class Runner {
+  readonly #parts: RunnerParts;
+  readonly #contexts: OperationContexts;
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+    this.#contexts = new OperationContexts(parts);
+  }
+
+  async run(name: OperationName, input: unknown, options: Partial<AskingOptions> = {}): Promise<object> {
+    const parts = this.#parts;
     const { principal = parts.owner, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
-    const operation = operationOf(name);
     const endCall = parts.calls.enter();
-    const record = beginRecord(name, principal, input, options, parts.observers, publish);
+    const given = input instanceof ReadInput ? input.given : input;
+    const record = beginRecord(name, principal, given, options, parts.observers, parts.publish);
     try {
-      catalog.refuseEnded();
-      const countTokens = await loadTokenCounter();
-      const asked = { operation, input, options, principal, words, record, countTokens };
+      parts.catalog.refuseEnded();
       const call: OperationCall = {
-        ...asked,
+        operation: operationOf(name),
+        input,
+        options,
+        principal,
+        words,
+        record,
+        countTokens: await loadTokenCounter(),
         storing: [],
         outside: [],
         session: undefined,
         conversation: undefined,
       };
-      return await answer(call).catch((error: unknown) => refuse(call, error));
+      return await this.answer(call).catch((error: unknown) => this.refuse(call, error, given));
     } catch (error) {
       record.end(isProblem(error) ? error.code : "INTERNAL", 0);
       throw error;
@@ -113,134 +81,106 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     }
   }
 
-  async function answer(call: OperationCall): Promise<object> {
-    const { operation, options, principal, words, record, countTokens } = call;
-    const limits = { ...parts.limits, ...options.limits };
-    const { input, ignored } = readInput(operation, call.input);
-    const { resume, answers } = options;
-    const named = (input as { session?: string }).session;
+  private async answer(call: OperationCall): Promise<object> {
+    const { operation, options, principal } = call;
+    const { ledger, catalog } = this.#parts;
+    const limits = { ...this.#parts.limits, ...options.limits };
+    const read = inputOf(operation, call.input);
+    const { input } = read;
+    const { session: named } = input as { session?: string };
     // A budget needs the count of the answers before.
     if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
-    const handle = resume?.session ?? named ?? options.session;
-    if (handle !== undefined) call.session = await openSession(handle, principal);
+    await this.openSessions(call, named);
     const { session } = call;
-    if (options.session !== undefined)
-      call.conversation =
-        options.session === handle ? session : await openSession(options.session, principal);
     const targets = operation.targets(input);
     const generation = await catalog.available(targets, principal, options.startingMs);
     const budget = callBudget(session, limits, targets);
-    const asksLater = answers !== undefined && operation.calls(input).length <= 1;
-    const context = contextOf(call, generation, budget.limits, asksLater);
+    const asksLater = options.answers !== undefined && operation.calls(input).length <= 1;
+    const context = this.#contexts.contextOf(call, generation, budget.limits, asksLater);
     const outcome = await operation.run(input, context);
     const question = asksLater ? operation.question?.(outcome) : undefined;
     if (question) {
       await Promise.all([...call.storing, session?.save()]);
-      record.end("asks", 0, { targets, session, poison: [] });
+      call.record.end("asks", 0, { targets, session, poison: [] });
       return { asks: question };
     }
-    const room = roomOf(call, budget, named === undefined ? undefined : session?.handle);
-    const toText = options.toText ?? ((shown: object) => operation.toText(shown, words));
+    const room = this.roomOf(call, budget, named === undefined ? undefined : session?.handle);
+    const toText = options.toText ?? ((shown: object) => operation.toText(shown, call.words));
     const { output, text } = leave(
       operation.show(outcome, room) as object,
-      (shown) => toText(shown) + ignoredText(ignored),
+      (shown) => toText(shown) + ignoredText(read.ignored),
     );
     operation.noteShown?.(output, context);
-    const poison = steering.note(call, targets);
+    const poison = this.#contexts.noteSteering(call, targets);
     // The next call may go to another gateway, so everything is in the stores before this one is answered.
     await Promise.all([...call.storing, session?.save(), call.conversation?.save()]);
-    const errors = operation.errors(output);
-    const { error, code } = judge(errors);
-    const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
     if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
-    if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
-    const asides = operation.asides?.(output, context, words) ?? [];
-    count(call, { text, asides, tokens, counted: record.observed(code, output, { targets, session }) });
+    const { error, code } = judge(operation.errors(output));
+    const asides = operation.asides?.(output, context, call.words) ?? [];
+    this.note(call, code, output, { text, asides }, { targets, session, poison });
     return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
   }
 
+  /** Opens the session that the input names, or the face's own, and the face's own in any case. */
+  private async openSessions(call: OperationCall, named: string | undefined): Promise<void> {
+    const { options, principal } = call;
+    const handle = options.resume?.session ?? named ?? options.session;
+    if (handle !== undefined) call.session = await this.openSession(handle, principal);
+    if (options.session === undefined) return;
+    call.conversation =
+      options.session === handle ? call.session : await this.openSession(options.session, principal);
+  }
+
   /** Opens or resumes a session. A failing store does not fail the call. */
-  async function openSession(handle: string, principal: Principal): Promise<CallSession | undefined> {
+  private async openSession(handle: string, principal: Principal): Promise<CallSession> {
+    const { sessions, publish } = this.#parts;
     const existing = handle === "new" ? await sessions.open(principal.id) : handle;
     return toCallSession(sessions, existing, principal.id, (error) =>
       publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
     );
   }
 
-  async function refuse(call: OperationCall, thrown: unknown): Promise<object> {
+  /** Publishes the event of an answer, and counts the answer for the ledger once it has gone out. */
+  private note(
+    call: OperationCall,
+    code: string,
+    output: object,
+    { text, asides }: Pick<LedgerEntry, "text" | "asides">,
+    answer: RecordedAnswer,
+  ): void {
+    const { record } = call;
+    const tokens = isHeard() ? countLongText(text, call.countTokens) : undefined;
+    if (tokens !== undefined) record.end(code, tokens, answer);
+    this.count(call, { text, asides, tokens, counted: record.observed(code, output, answer) });
+  }
+
+  private async refuse(call: OperationCall, thrown: unknown, given: unknown): Promise<object> {
     const { operation, session, record } = call;
     const raised = toOperationProblem(thrown, operation.name);
-    const room = roomOf(call, { limits: parts.limits, tokensLeft: Number.POSITIVE_INFINITY });
+    const room = this.roomOf(call, { limits: this.#parts.limits, tokensLeft: Number.POSITIVE_INFINITY });
     const { output: error, text } = leave(
       toErrorAnswer({ problem: raised, helpPath: ROOT }, room),
       errorText,
     );
     record.end(error.code, 0);
     await Promise.allSettled([...call.storing, session?.save()]);
-    count(call, { text, asides: [], counted: record.observed(error.code, {}, { targets: [], session }) });
-    return { ...(operation.refuse(error, call.input, record.traceId) as object), ok: false, error, text };
+    const counted = record.observed(error.code, {}, { targets: [], session });
+    this.count(call, { text, asides: [], counted });
+    return { ...(operation.refuse(error, given, record.traceId) as object), ok: false, error, text };
   }
 
-  function count(
+  private count(
     { operation, options, session, countTokens }: OperationCall,
     counted: Pick<LedgerEntry, "text" | "asides" | "tokens" | "counted">,
   ): void {
-    if (!options.forPerson) ledger.note({ ...counted, cause: operation.cause, session, countTokens });
+    if (options.forPerson) return;
+    this.#parts.ledger.note({ ...counted, cause: operation.cause, session, countTokens });
   }
 
-  function contextOf(
-    { options, principal, record, operation, session, conversation, countTokens }: OperationCall,
-    { catalog: whole, viewFor }: Generation,
-    limits: Limits,
-    asksLater: boolean,
-  ): OperationContext {
-    const { approve = parts.approve, answers = approve, client, discovers, signal = NEVER } = options;
-    const { traceId } = record;
-    const notice: OperationContext["notice"] = (name, detail) =>
-      publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
-    const { resume } = options.resume ?? {};
-    const scripts: Scripts = { plans, sandbox: options.sandbox ?? sandbox, recipes, resume };
-    const context: OperationContext = {
-      view: viewFor(principal),
-      services: options.forPerson ? quiet : services,
-      request: { signal, traceId, client, trace: record.traceIn(session) },
-      policy: {
-        ...policyOf(operation.name as OperationName, options, parts.ask),
-        steeredBy: steering.of(principal, conversation),
-      },
-      approve: (question) => (asksLater ? answers : approve)(question, { signal }),
-      waiting: parts.waiting(),
-      beforeCall: options.beforeCall,
-      asksLater,
-      callMs: limits.callMs,
-      notice,
-      refusal: (address) => {
-        const entry = resolveAddress(address, whole.find)?.entry;
-        const missing = entry ? missingScopes(principal, entry) : [];
-        if (!entry || missing.length === 0) return undefined;
-        notice("scope-missing", `${entry.route} needs the scope ${missing.join(", ")}`);
-        return parts.missingScope === "ACCESS_DENIED" ? scopeDenied(entry) : undefined;
-      },
-      limits,
-      countTokens,
-      search,
-      sessions,
-      results,
-      scripts,
-      // Scripts that wait for a recipe do not take its threads.
-      runScript: (script, ended) =>
-        runRecipe(script, ended, { ...context, scripts: { ...scripts, sandbox: parts.recipeSandbox } }),
-      session,
-      discovers,
-      failedSources: () => parts.failedSources(principal),
-    };
-    return context;
-  }
-
-  function roomOf(call: OperationCall, { limits, tokensLeft }: CallBudget, session?: string): AnswerLimits {
+  private roomOf(call: OperationCall, { limits, tokensLeft }: CallBudget, session?: string): AnswerLimits {
     const { words, countTokens, principal, storing } = call;
     const keep: AnswerLimits["keep"] = (value, name, origin) => {
-      const { handle, needs, stored } = keeper.keep(value, principal, origin);
+      const { handle, needs, stored } = keeperOf(this.#parts.results).keep(value, principal, origin);
       // Also awaited later; until then a failure must not count as unhandled.
       stored.catch(() => {});
       storing.push(stored);
@@ -251,85 +191,42 @@ export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"
     return { ...limits, words, countTokens, tokensLeft, keep, noteOutside, session };
   }
 
-  return {
-    run: run as FaceApi["run"],
-    decide: async (name, given, options = {}) => {
-      const operation = operationOf(name);
-      const { principal = parts.owner } = options;
-      const planned = operation.calls(readInput(operation, given).input);
-      const addresses = planned.map(({ address }) => address);
-      const view = (await catalog.available(addresses, principal)).viewFor(principal);
-      const { session } = options;
-      const conversation = session === undefined ? undefined : await openSession(session, principal);
-      const policy = {
-        ...policyOf(name, options, parts.ask),
-        steeredBy: steering.of(principal, conversation),
-      };
-      return planned.flatMap(({ address, args, dryRun }) => {
-        const addressed = resolveAddress(address, view.find);
-        if (!addressed) return [];
-        const { entry, params } = addressed;
-        // The call runs with the arguments in its address too.
-        const all = params ? { ...params, ...(args as object) } : args;
-        return [decideCall(entry, principal, { args: all, dryRun }, policy)];
-      });
-    },
-  };
-}
-
-/** Names no scope: which ones there are is the owner's business. */
-function scopeDenied(entry: Entry): Problem {
-  const message = `${addressOf(entry)} needs a scope that this caller lacks.`;
-  return customProblem("ACCESS_DENIED", message, "Only the owner of the gateway can grant it.");
-}
-
-/** A face asks about at least the calls that its gateway asks about. */
-function policyOf(
-  name: OperationName,
-  { surface = LANES_SURFACE, policy }: FaceOptions,
-  ask: AskBefore | undefined,
-): CallPolicy {
-  const tool = surfaceTools(surface).find(({ operation }) => operation === name);
-  const onlyReads = operationOf(name).readOnly && !tool?.mayWrite;
-  const asks = stricterAsk(ask, policy?.asks);
-  return { reach: onlyReads ? "read" : "any", ...policy, asks, ...(ask && { byDefault: ask }) };
-}
-
-/** How long the text of a server counts for the calls of a principal without a session. */
-const STEERED_MS = 30 * 60_000;
-const MOST_STEERED = 10_000;
-
-/** Remembers the servers whose text tried to steer the model, by the session that the face chose, or by principal. */
-function createSteering({ asksAfterInjection, clock }: Pick<GatewayParts, "asksAfterInjection" | "clock">) {
-  const byPrincipal = new Map<string, { readonly servers: readonly string[]; readonly until: number }>();
-
-  function of({ id }: Principal, conversation: CallSession | undefined): readonly string[] {
-    if (!asksAfterInjection) return [];
-    if (conversation) return conversation.memory.steeredBy;
-    const { servers = [], until = 0 } = byPrincipal.get(id) ?? {};
-    return clock.monotonic() < until ? servers : [];
+  /** Decides about the calls that an input would make. An input that cannot be read makes none. */
+  async decide(
+    name: OperationName,
+    given: unknown,
+    options: FaceOptions = {},
+  ): Promise<readonly CallDecision[]> {
+    const { owner, catalog } = this.#parts;
+    const { principal = owner, session } = options;
+    const operation = operationOf(name);
+    const planned = plannedBy(operation, given);
+    const addresses = planned.map(({ address }) => address);
+    const view = (await catalog.available(addresses, principal)).viewFor(principal);
+    const conversation = session === undefined ? undefined : await this.openSession(session, principal);
+    const policy = this.#contexts.policyOf(name, options, principal, conversation);
+    return planned.flatMap(({ address, args, dryRun }) => {
+      const addressed = resolveAddress(address, view.find);
+      if (!addressed) return [];
+      const { entry, params } = addressed;
+      // The call runs with the arguments in its address too.
+      const all = params ? { ...params, ...(args as object) } : args;
+      return [decideCall(entry, principal, { args: all, dryRun }, policy)];
+    });
   }
+}
 
-  return {
-    of,
-    /** Notes what a model was shown. Returns the ways in which it was to be steered. */
-    note: ({ outside, principal, conversation, session }: OperationCall, targets: readonly string[]) => {
-      const steers = outside.filter(({ poison }) => poison.length > 0);
-      if (steers.length === 0) return [];
-      const read = session?.memory.results.filter(({ handle }) => targets.includes(handle)) ?? [];
-      const servers = steers.flatMap(({ source }) =>
-        source === "result" && read.length > 0 ? read.map(({ name }) => domainOf(name)) : source.split(", "),
-      );
-      if (conversation) conversation.update((memory) => noteSteering(memory, servers));
-      else {
-        const all = [...new Set([...of(principal, undefined), ...servers])];
-        byPrincipal.delete(principal.id);
-        byPrincipal.set(principal.id, { servers: all, until: clock.monotonic() + STEERED_MS });
-        if (byPrincipal.size > MOST_STEERED) byPrincipal.delete(byPrincipal.keys().next().value!);
-      }
-      return [...new Set(steers.flatMap(({ poison }) => poison))];
-    },
-  };
+function inputOf(operation: AnyOperation, given: unknown): ReadInput {
+  return given instanceof ReadInput ? given : readInput(operation, given);
+}
+
+function plannedBy(operation: AnyOperation, given: unknown): readonly PlannedCall[] {
+  try {
+    return operation.calls(inputOf(operation, given).input);
+  } catch (error) {
+    if (isProblem(error) && error.code === "INVALID_INPUT") return [];
+    throw error;
+  }
 }
 
 /** The way out of every answer: without secrets, as data and as text; hidden characters of the text are spelt out. */
@@ -351,13 +248,73 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   return { error: errors.includes(undefined) ? undefined : first, code: first?.code ?? "ok" };
 }
 
-/** The same services, which note nothing of a call. */
-function quietly(services: CallServices): CallServices {
-  const { learning, discovery } = services;
-  const nothing = () => {};
-  return {
-    ...services,
-    discovery: { ...discovery, searched: nothing, used: nothing },
-    ...(learning && { learning: { ...learning, note: nothing } }),
+/** The record of one operation, for its event and for observers. It never has argument values. */
+export type OperationRecord = ReturnType<typeof beginRecord>;
+
+interface RecordedAnswer {
+  readonly targets: readonly string[];
+  readonly session: CallSession | undefined;
+  readonly poison: readonly string[];
+}
+
+/** Input that could not be read names no targets. */
+const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
+
+/** Begins the record of an operation: it takes the time from here. */
+export function beginRecord(
+  operation: OperationName,
+  principal: Principal,
+  input: unknown,
+  { trace: given, forPerson }: FaceOptions,
+  observers: ReadonlySet<Observer>,
+  publish: Publish,
+) {
+  const started = performance.now();
+  const startedAt = Date.now();
+  const id = randomUUID();
+  const traceId = `tr_${id}`;
+  const { span, trace } = beginSpan(given, publish, id);
+  const factsOf = (outcome: string, targets: readonly string[], session: CallSession | undefined) => {
+    const conversation = conversationIn(trace, session);
+    const latencyMs = performance.now() - started;
+    const named = conversation !== undefined && { conversation };
+    return { operation, targets, ...named, traceId, latencyMs, outcome, startedAt };
   };
+  return {
+    traceId,
+    /** The trace to pass on, within the conversation of the session. */
+    traceIn: (session: CallSession | undefined): FaceOptions["trace"] => {
+      const conversation = conversationIn(trace, session);
+      return span && trace ? inConversation(trace, span, publish, conversation) : trace;
+    },
+    /** Returns the function that reports the call, as it is now, to observers once its tokens are counted. */
+    observed: (
+      outcome: string,
+      answer: object,
+      { targets, session }: Pick<RecordedAnswer, "targets" | "session">,
+    ) => {
+      if (forPerson || observers.size === 0) return undefined;
+      const facts = factsOf(outcome, targets, session);
+      return (tokens: number) => {
+        for (const observer of observers) observer.called({ ...facts, tokens, principal, answer });
+      };
+    },
+    end: (outcome: string, tokens: number, { targets, session, poison } = NOT_READ): void => {
+      publish({
+        type: "operation",
+        ...factsOf(outcome, targets, session),
+        tokens,
+        principal: principal.id,
+        ...(poison.length > 0 && { poison }),
+        argumentShape: argumentShape(input) as Record<string, unknown>,
+        ...(span && { span }),
+      });
+    },
+  };
+}
+
+/** A handle opens the session, so only its hash names the conversation. */
+function conversationIn(trace: FaceOptions["trace"], session: CallSession | undefined): string | undefined {
+  if (trace?.conversation !== undefined) return trace.conversation;
+  return session && contentHash(session.handle).slice(0, 16);
 }

@@ -5,8 +5,8 @@ import { nearest } from "../base/util/nearest.ts";
 import { fieldsOf, type PlainObject } from "../base/util/plain-object.ts";
 import type { View } from "../core/access/view.ts";
 import type { Entry } from "../core/nouns/entry.ts";
+import { readInput, toJsonNames } from "../core/nouns/json-form.ts";
 import { errorSchema, errorText, ROOT } from "../core/operations/error-answer.ts";
-import { toJsonNames } from "../core/operations/json-form.ts";
 import { type OperationName, operationByAlias, operationOf } from "../core/operations/operations.ts";
 import { type MenuOptions, shortcutsOf } from "../core/surfaces/menu.ts";
 import { type MenuTool, nativeTools, toNativeTool, vendorsRefuse } from "../core/surfaces/native-tools.ts";
@@ -33,7 +33,7 @@ export interface ToolAnswer {
 /** Options of {@link createToolbox}: the surface, and who calls. */
 export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "session" | "approve">;
 
-/** An operation with its input, which every tool call becomes. */
+/** An operation with its input, as it was sent or as {@link readCall} has read it, which every tool call becomes. */
 export interface ToolCall {
   readonly operation: OperationName;
   readonly input: unknown;
@@ -137,6 +137,15 @@ export function toEntryCall(entry: Entry, args: unknown): ToolCall {
   return entry.kind === "tool"
     ? { operation: "exec", input: { op: entry.op, args: args ?? {}, dryRun: false } }
     : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
+}
+
+/** Reads the input of a call that is decided about before it runs. An input that cannot be read is left to the run. */
+export function readCall(call: ToolCall): ToolCall {
+  try {
+    return { ...call, input: readInput(operationOf(call.operation), call.input) };
+  } catch {
+    return call;
+  }
 }
 
 export async function callOperation(

@@ -59,11 +59,6 @@ export const OTHERS: readonly CommandRow[] = [
   row("uninstall", "Undo every connection, and say what is left.", () => import("./commands/uninstall.ts")),
   row("completion", "Complete commands in your shell.", () => import("./commands/completion.ts")),
 ];
-/** Commands of the last release that no command line of today replaces word by word. */
-const OLD: readonly CommandRow[] = [
-  operation("get", "Run reading tools and load documents."),
-  operation("batch", "Run several tools."),
-];
 const COMMANDS = [...Object.values(GROUPS).flat(), ...OTHERS];
 const NAMES = COMMANDS.map(({ name }) => name);
 /** `keyhole` without a command. Its help is that of the program. */
@@ -91,18 +86,13 @@ export function loadCommands() {
 }
 
 /** Runs the program with the words of a command line. Failures are printed and become the exit code. */
-export async function runProgram(typed: readonly string[]): Promise<void> {
-  // Every client has a process of `serve`, so that one loads nothing else.
-  const renamed =
-    typed[0] === "serve" ? undefined : (await import("./old-names.ts")).readOldName(typed, NAMES);
-  if (renamed) console.error(renamed.sentence);
-  const words = renamed?.words ?? typed;
+export async function runProgram(words: readonly string[]): Promise<void> {
   const [name = "", ...args] = words;
   if (name === "help") return showHelp(args);
   if (name.startsWith("-") && isHelpAsked(words)) return console.log(usage());
   if (["--version", "-v", "version"].includes(name)) return console.log(PROGRAM_VERSION);
   if (name === "" || name.startsWith("--")) return start(FIRST_LOOK, words);
-  const command = [...COMMANDS, ...OLD].find((one) => one.name === name);
+  const command = COMMANDS.find((one) => one.name === name);
   return command ? start(command, args) : refuse(name);
 }
 

@@ -91,90 +91,106 @@ async function load(
   return { ok: true, value: { words, side, note } };
 }
 
-function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex {
-  let { words, side } = parts;
-  let merging: Promise<void> | undefined;
-  let changes: Promise<void> = Promise.resolve();
-  let closed = false;
-  const threads = new SegmentThreads();
+/** Words and vectors, and the changes to them that are under way. */
+class IndexContents {
+  words: LexicalIndex;
+  side: VectorIndex | undefined;
+  merging: Promise<void> | undefined;
+  changes: Promise<void> = Promise.resolve();
+  isClosed = false;
+  private readonly threads = new SegmentThreads();
+
+  constructor({ words, side }: Parts) {
+    this.words = words;
+    this.side = side;
+  }
 
   /** Changes take effect in the order in which they were asked for, though a large one lets searches between. */
-  function inTurn(change: () => Promise<void>): Promise<void> {
-    checkOpen();
-    const done = changes.then(change);
-    changes = done.catch(() => undefined);
+  async inTurn(change: () => Promise<void>): Promise<void> {
+    this.checkOpen();
+    const done = this.changes.then(change);
+    this.changes = done.catch(() => undefined);
     return done;
   }
 
-  function startMerging(all = false): Promise<void> {
-    merging ??= inSteps(words.merge(all), () => closed).finally(() => {
-      merging = undefined;
+  startMerging(all = false): Promise<void> {
+    this.merging ??= inSteps(this.words.merge(all), () => this.isClosed).finally(() => {
+      this.merging = undefined;
     });
-    return merging;
+    return this.merging;
   }
 
-  async function mergeIfDue(): Promise<void> {
-    if (!words.wantsMerge) return;
-    const merged = startMerging();
-    if (words.segmentCount > MAX_BACKLOG) await merged;
+  async put(documents: readonly SearchDocument[]): Promise<void> {
+    const isThreaded = documents.length >= THREADED_FROM && this.threads.width > 0;
+    await (isThreaded ? this.putInThreads(documents) : this.putHere(documents));
+    for (let from = 0; from < documents.length && !this.isClosed; from += VECTOR_STEP) {
+      if (from > 0) await setImmediate();
+      this.side?.put(documents.slice(from, from + VECTOR_STEP));
+    }
   }
 
-  async function putHere(documents: readonly SearchDocument[]): Promise<void> {
-    const steps = words.put(documents);
-    while (!closed && steps.next().done !== true) {
+  checkOpen(): void {
+    if (this.isClosed) throw problem("CLOSED");
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.threads.end();
+    this.side?.close();
+  }
+
+  private async mergeIfDue(): Promise<void> {
+    if (!this.words.wantsMerge) return;
+    const merged = this.startMerging();
+    if (this.words.segmentCount > MAX_BACKLOG) await merged;
+  }
+
+  private async putHere(documents: readonly SearchDocument[]): Promise<void> {
+    const steps = this.words.put(documents);
+    while (!this.isClosed && steps.next().done !== true) {
       await setImmediate();
-      await mergeIfDue();
+      await this.mergeIfDue();
     }
-    await mergeIfDue();
+    await this.mergeIfDue();
   }
 
-  async function putInThreads(documents: readonly SearchDocument[]): Promise<void> {
+  private async putInThreads(documents: readonly SearchDocument[]): Promise<void> {
     const batches = batchesOf(documents);
-    async function putOn(): Promise<void> {
-      for (let batch = batches.shift(); batch !== undefined && !closed; batch = batches.shift()) {
+    const putOn = async (): Promise<void> => {
+      for (let batch = batches.shift(); batch !== undefined && !this.isClosed; batch = batches.shift()) {
         const shown = batch.filter(({ visibility }) => visibility !== "hidden");
-        const segment = await threads.build(shown).catch(() => undefined);
-        if (closed) return;
+        const segment = await this.threads.build(shown).catch(() => undefined);
+        if (this.isClosed) return;
         // A host that cannot run threads does the work itself.
-        if (segment === undefined) await putHere(batch);
-        else words.take(batch, segment);
-        await mergeIfDue();
+        if (segment === undefined) await this.putHere(batch);
+        else this.words.take(batch, segment);
+        await this.mergeIfDue();
       }
-    }
-    await Promise.all(Array.from({ length: threads.width }, putOn));
+    };
+    await Promise.all(Array.from({ length: this.threads.width }, putOn));
   }
+}
 
-  function checkOpen(): void {
-    if (closed) throw problem("CLOSED");
-  }
-
+function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex {
+  const contents = new IndexContents(parts);
   return {
-    async put(documents) {
-      await inTurn(async () => {
-        const isThreaded = documents.length >= THREADED_FROM && threads.width > 0;
-        await (isThreaded ? putInThreads(documents) : putHere(documents));
-        for (let from = 0; from < documents.length && !closed; from += VECTOR_STEP) {
-          if (from > 0) await setImmediate();
-          side?.put(documents.slice(from, from + VECTOR_STEP));
-        }
-      });
-    },
+    put: (documents) => contents.inTurn(() => contents.put(documents)),
 
-    async drop(ids) {
-      await inTurn(async () => {
-        words.drop(ids);
-        side?.drop(ids);
-        if (words.wantsMerge) startMerging();
-      });
-    },
+    drop: (ids) =>
+      contents.inTurn(async () => {
+        contents.words.drop(ids);
+        contents.side?.drop(ids);
+        if (contents.words.wantsMerge) contents.startMerging();
+      }),
 
     async search(request) {
-      checkOpen();
-      await side?.nearlySettled();
-      return hybridSearch(words, side, request);
+      contents.checkOpen();
+      await contents.side?.nearlySettled();
+      return hybridSearch(contents.words, contents.side, request);
     },
 
     status() {
+      const { words, side } = contents;
       const { reason, waitingCount: waiting = 0 } = side ?? {};
       return {
         mode: side?.isReady ? "hybrid" : "lexical",
@@ -185,47 +201,44 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
     },
 
     async ready() {
-      await changes;
-      if (side?.embedder.isInstant) await side.settled();
+      await contents.changes;
+      if (contents.side?.embedder.isInstant) await contents.side.settled();
     },
 
     async settled() {
-      await changes;
-      while (merging !== undefined) await merging;
-      await side?.settled();
+      await contents.changes;
+      while (contents.merging !== undefined) await contents.merging;
+      await contents.side?.settled();
     },
 
     async compact() {
-      checkOpen();
-      await changes;
-      while (!closed && words.whole === undefined) await startMerging(true);
+      contents.checkOpen();
+      await contents.changes;
+      while (!contents.isClosed && contents.words.whole === undefined) await contents.startMerging(true);
     },
 
     async save(path, note = "") {
       await this.settled();
       await this.compact();
-      const { whole } = words;
+      const { whole } = contents.words;
       if (whole === undefined) throw problem("CLOSED");
-      await writeSnapshot(path, { segment: whole, note }, side?.contents(whole.ids));
+      await writeSnapshot(path, { segment: whole, note }, contents.side?.contents(whole.ids));
     },
 
     async restore() {
       if (options.snapshot === undefined) return {};
       const loaded = await load(options.snapshot, options);
       if (!loaded.ok) return { reason: loaded.reason };
-      ({ words, side } = loaded.value);
-      return { note: loaded.value.note };
+      const { note, ...parts } = loaded.value;
+      Object.assign(contents, parts);
+      return { note };
     },
 
     async keep(note) {
       if (options.snapshot !== undefined) await this.save(options.snapshot, note);
     },
 
-    async close() {
-      closed = true;
-      threads.end();
-      side?.close();
-    },
+    close: async () => contents.close(),
   };
 }
 

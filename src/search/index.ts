@@ -1,7 +1,7 @@
 export type { EmbeddedIndex, EmbeddedIndexOptions } from "./embedded-index.ts";
 export { createEmbeddedIndex } from "./embedded-index.ts";
 export type { LearningOptions } from "./learning/learning.ts";
-export type { Forgotten, LearningEvent, LearningLog } from "./learning/learning-log.ts";
+export type { Forgotten, LearningEvent } from "./learning/learning-log.ts";
 export type { UnmetQuery } from "./learning/learning-state.ts";
 export type {
   SearchDocument,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { takeTurns } from "./arrange.ts";
-import { cutWhereRelevanceFalls } from "./rank.ts";
+import { cutWhereRelevanceFalls, expandQuery, rankDestroyingLast } from "./rank.ts";
+import { createStaticEmbedder } from "./vectors/static-embedder.ts";
 
 const hits = (...scores: number[]) => scores.map((score) => ({ score }));
 
@@ -33,4 +34,35 @@ test("a need whose first hit another need has already shown gets a hit of its ow
   const sum = { entries: ["sum"] };
   expect(takeTurns([search, remove, sum], 3)).toEqual(["graph", "delete", "sum"]);
   expect(takeTurns([search, remove, sum], 5)).toEqual(["graph", "delete", "sum", "search", "forget"]);
+});
+
+test("hits that destroy go behind the others that stand out, and before the rest", () => {
+  const found = [
+    { id: "delete", score: 1 },
+    { id: "update", score: 0.95 },
+    { id: "purge", score: 0.9 },
+    { id: "get", score: 0.8 },
+    { id: "unrelated", score: 0.1 },
+  ];
+  const isDestroying = (id: string) => id === "delete" || id === "purge";
+  const order = rankDestroyingLast(found, isDestroying).map(({ id }) => id);
+  expect(order).toEqual(["update", "get", "delete", "purge", "unrelated"]);
+  // A hit that stands out alone stays first.
+  expect(rankDestroyingLast([found[0]!, found[4]!], isDestroying)[0]?.id).toBe("delete");
+});
+
+test("a query asks to destroy something by any form of the word, in the languages that are read", async () => {
+  const embedder = createStaticEmbedder();
+  const asks = async (query: string) => (await expandQuery(query, embedder)).asksToDestroy;
+  for (const query of [
+    "delete it",
+    "without deleting the node",
+    "was it erased?",
+    "get rid of it",
+    "удали папку",
+  ])
+    expect(await asks(query), query).toBe(true);
+  for (const query of ["mark it as done", "erstelle eine Aufgabe"])
+    expect(await asks(query), query).toBe(false);
+  for (const query of ["删除文件", "حذف الملف"]) expect(await asks(query), query).toBeUndefined();
 });

@@ -12,7 +12,8 @@
  *  4. Vectors rank documents by their cosines with query and clauses (`blendCosines`). They are trusted as far as
  *     their embedder knows the language and the match lies in what was embedded (`seenShare`).
  *  5. Both are blended: the list that tells its best hits from its tenth has more say (`fuse`).
- *  6. Quality decides between hits that match alike ({@link rankByQuality}).
+ *  6. Quality decides between hits that match alike ({@link rankByQuality}). Hits that destroy go behind the others
+ *     unless the query asks for that ({@link rankDestroyingLast}).
  *  7. Authors' phrases raise their entries (`learning/phrase-lift`).
  *  8. Past use for like queries raises entries, as far as it was right before (`learning/lift-hits`).
  *  9. Entries that often follow the last call are raised a little (`liftExpected`).
@@ -28,13 +29,14 @@
 import { cutQuery, type WordQuery } from "./analysis/analyze-query.ts";
 import { rewriteQuery } from "./analysis/rewrite-query.ts";
 import { queryParts } from "./analysis/split-needs.ts";
+import { asksToDestroy } from "./analysis/tool-verbs.ts";
 import { liftByPhrases, type Phrased } from "./learning/phrase-lift.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { type ClauseRanking, rankClauses } from "./lexical/rank-clauses.ts";
 import { limitOf } from "./port/engine-input.ts";
 import type { Explanation, SearchField, SearchHit, SearchRequest, TermScore } from "./port/search-index.ts";
 import { bestFirst, fuse, type Scored, seenShare } from "./ranking/fusion.ts";
-import { CUT, FIELD_RULES, QUALITY, VECTORS } from "./ranking/tuning.ts";
+import { CUT, DESTROYING_SHARE, FIELD_RULES, QUALITY, VECTORS } from "./ranking/tuning.ts";
 import type { VectorIndex } from "./vector-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 
@@ -50,6 +52,7 @@ export async function hybridSearch(
   const embedder = side?.isReady ? side.embedder : undefined;
   const need = await expandQuery(request.query, embedder);
   const { query } = need;
+  const asks = need.asksToDestroy === undefined ? {} : { asksToDestroy: need.asksToDestroy };
   const isRead = embedder !== undefined && (embedder.reads?.(query) ?? true);
   // Without vectors of the query, the words answer alone.
   const vectors = isRead ? await side?.embedQuery(queryParts(query)).catch(() => undefined) : undefined;
@@ -60,7 +63,7 @@ export async function hybridSearch(
   const wordsMs = watch();
   if (side === undefined || vectors === undefined) {
     const waiting = side?.isReady === false && side.reason === undefined ? side.waitingCount : 0;
-    request.note?.({ by: "words", wordsMs, ...(waiting > 0 && { waiting }) });
+    request.note?.({ by: "words", wordsMs, ...(waiting > 0 && { waiting }), ...asks });
     return toHits(words, ranking, ranking.hits, request);
   }
   const found = ranking.hits.map((hit) => hit.id);
@@ -68,7 +71,7 @@ export async function hybridSearch(
   const seen = seenShare(ranking.hits, ranking.whole.terms, (id) => words.postingsOf(id));
   const trust = (side.embedder.fluency?.(query) ?? 1) * seen;
   const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, trust);
-  request.note?.({ by, wordsMs, vectorsMs: embedMs + watch() });
+  request.note?.({ by, wordsMs, vectorsMs: embedMs + watch(), ...asks });
   return toHits(words, ranking, hits.slice(0, limit), request, near);
 }
 
@@ -76,6 +79,10 @@ export async function hybridSearch(
 export interface HitSignals {
   /** Quality of an entry, 0 to 100; anything else counts as neutral. */
   qualityOf(id: string): unknown;
+  /** Whether an entry destroys something, and says so in its name. */
+  destroys?(id: string): boolean;
+  /** Whether the query asks to destroy something; undefined if its language is not read. */
+  readonly asksToDestroy?: boolean | undefined;
   /** Entries with the phrases of their authors. */
   readonly phrased: readonly Phrased[];
   /** Raises hits by past use and by what often comes next. */
@@ -86,9 +93,11 @@ export interface HitSignals {
 export async function refineHits(
   query: string,
   hits: readonly SearchHit[],
-  { qualityOf, phrased, lift }: HitSignals,
+  { qualityOf, destroys, asksToDestroy: asks, phrased, lift }: HitSignals,
 ): Promise<readonly SearchHit[]> {
-  const byPhrases = await liftByPhrases(query, rankByQuality(hits, qualityOf), phrased);
+  const byQuality = rankByQuality(hits, qualityOf);
+  const safest = destroys && asks === false ? rankDestroyingLast(byQuality, destroys) : byQuality;
+  const byPhrases = await liftByPhrases(query, safest, phrased);
   return lift === undefined ? byPhrases : lift(query, byPhrases);
 }
 
@@ -106,6 +115,19 @@ export function rankByQuality(
     return { ...hit, score: hit.score * (1 + QUALITY.influence * share) };
   });
   return changed ? weighed.sort(bestFirst) : hits;
+}
+
+/** Puts hits that destroy right behind the last of the others that stands out. Hits come best first. */
+export function rankDestroyingLast(
+  hits: readonly SearchHit[],
+  destroys: (id: string) => boolean,
+): readonly SearchHit[] {
+  const first = hits.find(({ id }) => destroys(id));
+  const standOut = hits.slice(0, cutWhereRelevanceFalls(hits, { most: hits.length }));
+  const last = standOut.findLast(({ id }) => !destroys(id));
+  if (!first || !last || first.score <= last.score) return hits;
+  const share = (DESTROYING_SHARE * last.score) / first.score;
+  return hits.map((hit) => (destroys(hit.id) ? { ...hit, score: hit.score * share } : hit)).sort(bestFirst);
 }
 
 export interface RelevanceCutOptions {
@@ -131,6 +153,8 @@ export function cutWhereRelevanceFalls(
 export interface Need extends WordQuery {
   /** With what it means in the words of tools beside its own. */
   readonly query: string;
+  /** Whether it asks to destroy something; undefined if its language is not read. */
+  readonly asksToDestroy?: boolean;
 }
 
 /** Reads a query in the languages that the embedder knows. Must not throw: its words still count. */
@@ -141,10 +165,17 @@ export async function expandQuery(
   const cut = cutQuery(asked);
   const query = rewriteQuery(cut);
   const read = await embedder.readForeign?.(cut).catch(() => undefined);
-  if (read === undefined) return { query, words: query };
+  if (read === undefined) {
+    const isRead = embedder.readForeign !== undefined && !OTHER_LETTERS.test(cut);
+    return { query, words: query, ...(isRead && { asksToDestroy: asksToDestroy(query) }) };
+  }
   const { words: foreign, inVerbsOfTools } = read;
-  return { query, words: inVerbsOfTools ? `${query} ${rewriteQuery(inVerbsOfTools)}` : query, foreign };
+  if (inVerbsOfTools === undefined) return { query, words: query, foreign };
+  const words = `${query} ${rewriteQuery(inVerbsOfTools)}`;
+  return { query, words, foreign, asksToDestroy: asksToDestroy(words) };
 }
+
+const OTHER_LETTERS = /(?!\p{Script=Latin})\p{L}/u;
 
 /** Each call gives the milliseconds since the last one. */
 function startWatch(): () => number {

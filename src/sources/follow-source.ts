@@ -247,7 +247,7 @@ class FollowedOrigin {
 }
 
 /** Passes contents to one reader. */
-function createOutlet() {
+export function createOutlet() {
   let next: { readonly value: SourceContent; readonly done: PromiseWithResolvers<void> } | undefined;
   let bell = Promise.withResolvers<void>();
   let closed = false;

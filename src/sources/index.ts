@@ -7,7 +7,8 @@ export type { GitHubKind, GitHubSourceOptions } from "./content/sources/github-s
 export type { LocalSourceOptions } from "./content/sources/local-source.ts";
 export type { PostgresSourceOptions } from "./content/sources/postgres-source.ts";
 export type { QaseSourceOptions } from "./content/sources/qase-source.ts";
-export type { Isolation } from "./isolation/mounts.ts";
+export type { IsolatedProgram, Isolation } from "./isolation/mounts.ts";
+export type { IsolatedServer } from "./isolation/profile.ts";
 export type {
   MarkdownDiagnostics,
   MarkdownSource,
@@ -23,6 +24,7 @@ export type { SkillDraftOptions } from "./markdown/skills/skill-drafts.ts";
 export { skillDrafts } from "./markdown/skills/skill-drafts.ts";
 export type { ToolOverride } from "./mcp/config/overrides.ts";
 export type { ChangePolicy, McpServerConfig } from "./mcp/config/server-config.ts";
+export type { ServerIsolation } from "./mcp/config/to-launch.ts";
 export type { McpDiagnostics, McpSourceOptions } from "./mcp/follow-upstream.ts";
 export type { LogInOptions } from "./mcp/login/log-in.ts";
 export type { Challenge, KeptLogin, Logins } from "./mcp/login/logins.ts";
@@ -33,3 +35,5 @@ export type { UpstreamLimits } from "./mcp/upstream-target.ts";
 export type { OpenApiAuth } from "./openapi/credentials.ts";
 export type { OpenApiOptions } from "./openapi/openapi-source.ts";
 export { createOpenApiSource } from "./openapi/openapi-source.ts";
+export type { ServerSource } from "./servers/from-config.ts";
+export { fromConfig } from "./servers/from-config.ts";

@@ -81,8 +81,8 @@ verifies(
     expect(await call(writer, "help", { path: "ops" })).not.toContain("NOT_FOUND");
     expect(await call(reader, "help", { path: "ops" })).toContain("NOT_FOUND");
     expect(seen).toMatchObject([
-      { id: "agent:ci", scopes: ["team", "ops"] },
-      { id: "agent:guest", scopes: [] },
+      { id: expect.stringMatching(/^agent:ci#/), scopes: ["team", "ops"] },
+      { id: expect.stringMatching(/^agent:guest#/), scopes: [] },
     ]);
 
     expect(await keyhole(home, ["agents", "revoke", "ci"])).toMatchObject({ code: 0, out: "Revoked: ci.\n" });

@@ -6,7 +6,7 @@ import { openProgram } from "../threats/program.ts";
 
 test("keyhole catalog report offers calls that conversations repeat, each with a script that runs", async () => {
   const { home, keyhole } = openProgram();
-  const log = join(home, ".local", "state", "keyhole", "learning.jsonl");
+  const log = join(home, ".local", "state", "keyhole", "learning.db");
   mkdirSync(dirname(log), { recursive: true });
   const { gateway } = createShopGateway({ learning: { log } });
   for (let times = 0; times < 3; times++) {

@@ -278,7 +278,7 @@ test("what agents ask and use through serve is kept: bench asks it again, and re
   expect((await keyhole(home, ["catalog", "report"])).out).toMatch(
     /led to no call[\s\S]*brew a pot of coffee/,
   );
-  const log = join(home, ".local/state/keyhole/learning.jsonl");
+  const log = join(home, ".local/state/keyhole/learning.db");
   expect(statSync(log).mode & 0o077).toBe(0);
 
   rmSync(log);

@@ -161,7 +161,7 @@ verifies(
   "approvals that cannot be read or were changed by hand are found",
   async () => {
     const home = temporaryFolder();
-    await keyhole(home, ["token", "add", "ci"]);
+    await keyhole(home, ["agents", "add", "ci"]);
     const path = join(home, ".local/state/keyhole/approvals.db");
     changeBytes(path, '"allowWrite":false', '"allowWrite":true ');
     const causeOf = async () => (await doctor(home)).findings.find(({ about }) => about === path);

@@ -97,7 +97,7 @@ test("a server that never answers holds a command up for two seconds, not longer
   expect(performance.now() - started).toBeLessThan(40_000);
   // A call of the server itself waits no longer either.
   const called = performance.now();
-  const refused = await program.keyhole("exec", "hung.add", "--trust", "--config", config);
+  const refused = await program.keyhole("call", "hung.add", "--trust", "--config", config);
   expect(refused).toMatchObject({ code: 1, out: expect.stringContaining("UNAVAILABLE: The server hung") });
   expect(performance.now() - called).toBeLessThan(9_000);
 });

@@ -68,8 +68,8 @@ test("servers says why a server is down and what to type", async () => {
   const home = setUp();
   writeFileSync(join(home, "mcp.json"), JSON.stringify({ mcpServers: { dead: { command: "no-such" } } }));
   const config = ["--config", "mcp.json"];
-  const { out } = await keyhole(home, ["servers", "allow", "dead", ...config]);
-  await keyhole(home, ["servers", "allow", "dead", "--yes", /Hash: (\S+)/.exec(out)?.[1] ?? "", ...config]);
+  const { out } = await keyhole(home, ["approve", "dead", ...config]);
+  await keyhole(home, ["approve", "dead", "--hash", /Hash: (\S+)/.exec(out)?.[1] ?? "", ...config]);
   for (const words of [[], ["dead"]]) {
     const shown = await keyhole(home, ["servers", ...words, ...config]);
     expect(shown.out).toMatch(

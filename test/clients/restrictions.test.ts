@@ -9,8 +9,9 @@ import { CLIENTS } from "../../src/program/clients/clients.ts";
 import { editConfig } from "../../src/program/clients/edit-config.ts";
 import { readJsonConfig } from "../../src/program/open/read-json-config.ts";
 import { readProfile, serversOf } from "../../src/sources/mcp/config/overrides.ts";
-import { createMcpSource, type McpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../../src/sources/mcp/shared-servers.ts";
+import type { ServerSource } from "../../src/sources/servers/from-config.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { PATIENT } from "../upstream-kit.ts";
 import { clientOf, pathOf, setUp, write } from "./kit.ts";
@@ -82,7 +83,7 @@ function allowed(client: Client, servers: readonly Wanted[]): Set<string> {
 }
 
 /** The tools that a source offers, as `program tool`. Ends the source at the signal, or else at once. */
-async function offered(source: McpSource, signal?: AbortSignal): Promise<string[]> {
+async function offered(source: ServerSource, signal?: AbortSignal): Promise<string[]> {
   const { runs } = source.program();
   const end = new AbortController();
   const contents = source.contents(signal ?? end.signal, () => {})[Symbol.asyncIterator]();

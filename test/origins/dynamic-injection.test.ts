@@ -173,6 +173,29 @@ describe("phase 5: tool_search", () => {
     expect(tools.map(({ name }) => name)).toContain("cms_updateSectionImage");
   });
 
+  test("related tools become available with the hit, before tools that only share a word", async () => {
+    const names = ["export_ledger", "check_ledger_rights", "sign_archive", "ledger_colors", "ledger_fonts"];
+    const tools = names.map((name) =>
+      defineTool({
+        name,
+        description: name === "export_ledger" ? "Exports the ledger as a spreadsheet." : `About ${name}.`,
+        relatedTools: name === "export_ledger" ? ["sign_archive", "check_ledger_rights"] : [],
+        execute: () => name,
+      }),
+    );
+    const gateway = createGateway({
+      domains: [defineDomain({ name: "books", description: "Accounts.", tools })],
+    });
+    onTestFinished(() => gateway.close());
+    const available = async (limit: number) => {
+      const { tools } = await toolSearch(gateway, { query: "export the ledger as a spreadsheet", limit });
+      return tools.map(({ name }) => name);
+    };
+    expect(await available(3)).toEqual(["export_ledger", "sign_archive", "check_ledger_rights"]);
+    expect(await available(2)).toEqual(["export_ledger", "sign_archive"]);
+    expect(await available(1)).toEqual(["export_ledger"]);
+  });
+
   test("an empty result names the query, and a hint of this catalog instead of a website's", async () => {
     const pay = defineTool({
       name: "pay_invoice",

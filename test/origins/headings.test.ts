@@ -20,3 +20,12 @@ test.each([
   );
   expect(new Set(headings).size).toBe(count);
 });
+
+test("docs/origins.md has a row for each thing that the projects' own data brought out", () => {
+  const rows = sections
+    .find((section) => section.startsWith("With the projects' own data"))
+    ?.match(/^\| .*$/gmu);
+  const findings = (rows ?? []).slice(1).map((row) => row.split("|").map((cell) => cell.trim()));
+  expect(new Set(findings.map(([, , finding]) => finding)).size).toBe(27);
+  for (const [, , , change] of findings) expect(change).not.toBe("");
+});

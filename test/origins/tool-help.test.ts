@@ -373,3 +373,20 @@ describe("the concrete example", () => {
     expect(moved.meta.warnings).toEqual([]);
   });
 });
+
+test("the commands surface names tools by op in tool_search, as help and errors do", async () => {
+  const gateway = open();
+  const toolbox = await createToolbox(gateway, { surface: "commands", toolSearch: true });
+  const search = async (query: string) => (await toolbox.call("tool_search", { query })).text;
+  const found = await search("list the tasks of a project");
+  expect(found).toMatch(/^- onto\.task\.list\(/m);
+  expect(found).not.toContain("onto://tools");
+  const misspelt = await search("onto.task.lst");
+  expect(misspelt).toContain("onto.task.list");
+  expect(misspelt).not.toContain("onto://tools");
+  const [op = ""] = /onto\.[\w.]+/.exec(found) ?? [];
+  expect((await toolbox.call("tool_exec", { op, args: {} })).text).not.toContain("onto://tools");
+  expect((await gateway.ask({ query: "list the tasks of a project" })).text).toContain(
+    "onto://tools/task/list",
+  );
+});

@@ -10,6 +10,7 @@ function used(route: string, scope = "s"): LearningEvent {
 export function describeLearningLog({ create, name }: StateKind): void {
   test("events are kept in their order, and forgotten ones are gone", async () => {
     const { log } = await (await create()).open();
+    await log.load();
     const odd = used("odd\0\ud800");
     for (const event of [used("a"), used("b"), used("a", "t"), odd]) log.append(event);
     expect(log.events).toEqual([used("a"), used("b"), used("a", "t"), odd]);
@@ -25,6 +26,7 @@ export function describeLearningLog({ create, name }: StateKind): void {
     first.log.append(used("b"));
     await first.log.close();
     const { log } = await state.open();
+    await log.load();
     expect(log.events).toEqual(name === "memory" ? [] : [used("a"), used("b")]);
   });
 }
@@ -35,7 +37,8 @@ export function describeSharedLearningLog({ create }: StateKind): void {
     const state = await create();
     const [one, other] = [await state.open(), await state.open()];
     const heard: string[] = [];
-    other.log.follow?.((events) =>
+    await Promise.all([one.log.load(), other.log.load()]);
+    other.log.follow((events) =>
       heard.push(...(events?.map((event) => ("route" in event ? event.route : "")) ?? ["all again"])),
     );
     other.log.append(used("own"));
@@ -45,5 +48,6 @@ export function describeSharedLearningLog({ create }: StateKind): void {
     await one.log.forget({ scope: "s" });
     await expect.poll(() => heard.at(-1), { timeout: 20_000 }).toBe("all again");
     expect(other.log.events).toEqual([]);
+    await Promise.all([one.log.close(), other.log.close()]);
   });
 }

@@ -14,7 +14,8 @@ import { openRecordFile } from "../../src/core/storage/record-file.ts";
 import { createResultStore } from "../../src/core/storage/result-store.ts";
 import { createSessionStore, createSqliteSessionStore } from "../../src/core/storage/session-store.ts";
 import { createSpentApprovals } from "../../src/core/storage/spent-approvals.ts";
-import { openLearningLog } from "../../src/search/learning/learning-log.ts";
+import { openSqliteStorage } from "../../src/core/storage/sql-storage.ts";
+import { LearningLog } from "../../src/search/learning/learning-log.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 export type StateOptions = Pick<PostgresStateOptions, "sessions" | "results" | "idempotency" | "leaseMs">;
@@ -23,7 +24,7 @@ type Stores = Required<
   Pick<GatewayOptions, "sessions" | "results" | "idempotency" | "approvals" | "pins">
 > & {
   readonly plans: PlanStore;
-  readonly log: ReturnType<typeof openLearningLog>;
+  readonly log: LearningLog;
   /** Absent if consents cannot be kept there. */
   readonly consents?: Consents<boolean> | Consents<Promise<boolean>>;
 };
@@ -58,7 +59,7 @@ export const MEMORY: StateKind = {
         plans: createPlanStore(),
         approvals: createSpentApprovals(),
         pins: createPins(),
-        log: openLearningLog(undefined),
+        log: new LearningLog(),
         close: async () => {},
       };
     },
@@ -73,7 +74,11 @@ export const FILES: StateKind = {
     return {
       open: async ({ sessions: options = {}, idempotency } = {}) => {
         const sessions = await createSqliteSessionStore(join(folder, "state.db"), options);
-        onTestFinished(() => sessions.close());
+        const learned = openSqliteStorage(join(folder, "learning.db"));
+        onTestFinished(() => {
+          sessions.close();
+          learned.close();
+        });
         const results = createDiskResultStore({ path: join(folder, "results"), maxChars: 2_000_000 });
         const records = openRecordFile(join(folder, "approvals.db"));
         return {
@@ -83,7 +88,7 @@ export const FILES: StateKind = {
           plans: sessions.plans!,
           approvals: createSpentApprovals(),
           pins: createPinsOver(openGrantsNow(records, "definition"), { strict: true }),
-          log: openLearningLog(join(folder, "learning.jsonl")),
+          log: new LearningLog(learned.open),
           consents: createConsents<boolean>(openGrantsNow(records, "program")),
           close: async () => {},
         };
@@ -111,7 +116,7 @@ function postgresKind(name: string, clientOf: () => PostgresStateOptions["client
             closed = true;
           };
           onTestFinished(close);
-          const log = state.stores.learning.log as OpenState["log"];
+          const log = new LearningLog(state.stores.learning.log);
           const plans = state.stores.sessions.plans!;
           return { ...state.stores, plans, log, consents: state.consents, close };
         },

@@ -1,9 +1,9 @@
 import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
+import type { OpenStorage } from "../../src/base/util/storage.ts";
 import { createIdempotency, type IdempotencyOptions } from "../../src/core/storage/idempotency.ts";
 import { createMemoryStorage } from "../../src/core/storage/memory-storage.ts";
 import { createResultStore } from "../../src/core/storage/result-store.ts";
-import type { OpenStorage } from "../../src/core/storage/storage.ts";
 
 const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
 const cashier: Principal = { id: "cashier", scopes: [], allowWrite: true };

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createPermissions } from "../../src/agent/permissions/permissions.ts";
 import { CLIENTS } from "../../src/program/clients/clients.ts";
@@ -13,22 +13,11 @@ import { openWorkspace } from "../open-workspace.ts";
 import { setUpPermissions } from "../set-up-permissions.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { eventually } from "../upstream-kit.ts";
-import { agree, chaos, openProgram, type Program } from "./program.ts";
+import { serveHostile } from "./hostile-server.ts";
+import { agree, chaos, openProgram } from "./program.ts";
 
-const SHELL = resolve("test/threats/shell-upstream.ts");
 const isMissing = (await isolationMissing()) !== undefined;
 const SECRET = "planted-3f9c1a";
-
-/** Starts the hostile server as `keyhole serve` does. Returns a way to run commands in it. */
-async function serveHostile(program: Program, more: object = {}, ...args: string[]) {
-  const hostile = { command: process.execPath, args: [SHELL, ...args], ...more };
-  const config = program.write("mcp.json", { mcpServers: { hostile } });
-  const call = await program.serve("--trust", "--allow-write", "--config", config);
-  onTestFinished(async () => void (await program.keyhole("serve", "--stop")));
-  const run = (command: string) => call("exec", { op: "hostile.run", args: { command } });
-  await eventually(async () => expect(await run("echo ready")).toContain("ready"), 20_000);
-  return run;
-}
 
 function plant(path: string): string {
   mkdirSync(dirname(path), { recursive: true });

@@ -15,7 +15,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readAuditFolder } from "../../src/core/audit/audit-folder.ts";
 import type { AuditStore } from "../../src/core/audit/audit-store.ts";
-import { createFileAuditStore, type FileAuditStoreOptions } from "../../src/core/audit/file-audit-store.ts";
+import type { FileAuditStoreOptions } from "../../src/core/audit/chain-writer.ts";
+import { createFileAuditStore } from "../../src/core/audit/file-audit-store.ts";
 import { allowed, auditFiles, badIn, recordsOf, verifyAll } from "../audit-kit.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 

@@ -35,7 +35,7 @@ async function trust({ keyhole }: Program, ...args: string[]): Promise<void> {
 
 test.each([
   ["serve"],
-  ["run", "-p", "hello"],
+  ["chat", "-p", "hello"],
   ["chat", "--plain"],
   ["approve"],
   ["login", "mail"],

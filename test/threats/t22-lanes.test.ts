@@ -1,10 +1,12 @@
 // Reading has to be earned: a tool of a server reads only if it says so and no word of it writes, or by a person's word.
-import { resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createGateway, createPins } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
-import { laneOfTool } from "../../src/core/catalog/tool-lane.ts";
+import { impliedLane, laneOfTool } from "../../src/core/catalog/tool-lane.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { createOpenApiSource } from "../../src/sources/openapi/openapi-source.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { tmuxMissing } from "../tmux.ts";
 import { eventually, gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { agree, openProgram, type Program } from "./program.ts";
@@ -36,6 +38,26 @@ const CHANGING =
   execute_plan invoke_lambda trigger_build start_vm stop_vm pay_bill buy_ticket book_room order_pizza sign_contract
   grant_role assign_ticket reply_to_thread comment_on_pr add_member create_issue write_file edit_page commit_changes
   merge_branches getanddeletemail RemoveAllUsers check_in_luggage roll_back_release`.split(/\s+/);
+
+/** Sixty more, as servers name tools that sound like reading and change something. */
+const TRAPS =
+  `get_and_delete fetch_or_create read_and_clear list_and_archive search_then_tag pop_message dequeue_job
+  consume_event drain_queue take_snapshot_and_restore claim_next_task checkout_file ack_message mark_as_read
+  get_or_insert_default find_and_modify find_one_and_update findOneAndDelete scan_and_quarantine read_once
+  view_and_dismiss lookup_and_block preview_and_publish validate_and_submit verify_and_activate check_and_repair
+  inspect_and_kill describe_and_terminate export_and_purge download_and_install fetch_and_execute load_and_run
+  get_token_and_rotate show_and_pin query_and_update dump_and_truncate peek_and_remove count_and_reset
+  compare_and_set test_and_set read_modify_write select_into listen_and_reply watch_and_restart poll_and_commit
+  sync_calendar refresh_and_store warm_cache_and_evict analyze_and_fix detect_and_block estimate_and_book
+  recommend_and_order summarize_and_email retrieveAndForward lookupOrRegister get_consent_and_sign
+  list_unsubscribe trace_and_patch diff_and_apply preview_merge_and_close`.split(/\s+/);
+
+test("T22: of sixty names that sound like reading and change something, none reads", () => {
+  expect(new Set(TRAPS).size).toBe(60);
+  expect(TRAPS.filter((name) => laneOfTool(definition(name, READS)) === "read")).toEqual([]);
+  expect(TRAPS.filter((name) => impliedLane(definition(name)) === "read")).toEqual([]);
+  expect(TRAPS.filter((name) => laneOfTool(definition(name)) === "read")).toEqual([]);
+});
 
 /** Names of tools that read, with nouns that are verbs elsewhere. */
 const READING =
@@ -169,7 +191,7 @@ test("T22: a person's mark counts for exactly the definition that was shown, and
   expect(marked.out).toMatch(/update_page +writes /);
   expect(await gets(program, ["get_page", "update_page", "query"])).toEqual(["ran", "refused", "refused"]);
   await agree(program, "up.query", "--reads", "--config", program.config);
-  await eventually(async () => expect(await gets(program, ["query"])).toEqual(["ran"]));
+  expect(await gets(program, ["query"])).toEqual(["ran"]);
 
   program.write(
     "tools.json",
@@ -178,6 +200,29 @@ test("T22: a person's mark counts for exactly the definition that was shown, and
   await agree(program, "up", "--refresh", "--config", program.config);
   expect(await lanes(program)).toEqual({ get_page: "writes", update_page: "writes", query: "writes" });
   expect(await gets(program, ["get_page", "query"])).toEqual(["refused", "refused"]);
+});
+
+test("T22: approvals, marks and their end by another process count for the very next call", async () => {
+  const path = join(temporaryFolder(), "approvals.db");
+  const file = join(temporaryFolder(), "tools.json");
+  writeFileSync(file, JSON.stringify([definition("get_page")]));
+  const open = () => {
+    const server = { command: process.execPath, args: [UPSTREAM, file] };
+    const source = createMcpSource("up", server, { trusted: false, limits: PATIENT });
+    return gatewayOf([source], { pins: createPins({ path }) });
+  };
+  const [running, person] = [open(), open()];
+  onTestFinished(async () => void (await Promise.all([running.close(), person.close()])));
+  await Promise.all([running.ready(), person.ready()]);
+  const page = { route: "up://tools/get_page" };
+  const reading = async () => JSON.stringify(await running.get({ routes: [page] })).includes("ran get_page");
+  for (let round = 0; round < 5; round += 1) {
+    expect(await reading()).toBe(false);
+    const pins = person.pins.list().map((pin) => ({ ...pin, lane: "read" as const }));
+    await person.pins.approve({ pins });
+    expect(await reading()).toBe(true);
+    await person.pins.revoke("all");
+  }
 });
 
 test("T22: marking needs the hash of what was shown with the mark, and is taken back with the approval", async () => {

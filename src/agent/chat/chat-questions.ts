@@ -1,5 +1,5 @@
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { newSpan } from "../../core/telemetry/events.ts";
 import type { ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";

@@ -54,23 +54,6 @@ export function createChatServers(
     ].join("; ");
   }
 
-  async function logIn(server: McpSource): Promise<Fact[]> {
-    const addresses: string[] = [];
-    const needed = await server.logIn({
-      onUrl: async (url) => {
-        addresses.push(url.href);
-        await openUrl(url);
-      },
-    });
-    const done = needed ? "logged in" : "needs no login";
-    return [{ name: server.label, text: [done, ...addresses].join("; ") }];
-  }
-
-  /** A server that files name and that no person has allowed to run its program as it is now. */
-  function needsConsent(server: McpSource): boolean {
-    return server.diagnostics().status?.state === "quarantined";
-  }
-
   /** Asks about a server: whether it may start, then which of its tools may be used. */
   async function* approve(server: McpSource, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const program = server.program();
@@ -128,6 +111,23 @@ export function createChatServers(
       return fresh;
     },
   };
+}
+
+async function logIn(server: McpSource): Promise<Fact[]> {
+  const addresses: string[] = [];
+  const needed = await server.logIn({
+    onUrl: async (url) => {
+      addresses.push(url.href);
+      await openUrl(url);
+    },
+  });
+  const done = needed ? "logged in" : "needs no login";
+  return [{ name: server.label, text: [done, ...addresses].join("; ") }];
+}
+
+/** A server that files name and that no person has allowed to run its program as it is now. */
+function needsConsent(server: McpSource): boolean {
+  return server.diagnostics().status?.state === "quarantined";
 }
 
 function invalid(reason: string) {

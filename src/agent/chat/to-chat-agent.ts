@@ -6,7 +6,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { newSpan } from "../../core/telemetry/events.ts";
 import { outputText } from "../../faces/ai-sdk/messages.ts";
 import { CONTEXT_CAUSES } from "../context/count-context.ts";
 import { type AgentSession, rewind, type SessionState } from "../loop/agent.ts";

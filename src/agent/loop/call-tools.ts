@@ -8,7 +8,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { ToolQuestion } from "../../core/nouns/question.ts";
-import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { newSpan } from "../../core/telemetry/events.ts";
 import { outputFiles, outputText } from "../../faces/ai-sdk/messages.ts";
 import type { PermissionAnswer } from "../permissions/permissions.ts";
 import { showExactly } from "../permissions/to-request.ts";

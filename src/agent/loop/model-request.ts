@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type LanguageModel, NoSuchToolError, type StepResult, type TextStreamPart, type ToolSet } from "ai";
 import type { Approve, BeforeCall } from "../../core/calls/call-environment.ts";
-import { traceBelow } from "../../core/telemetry/trace-context.ts";
+import { traceBelow } from "../../core/telemetry/events.ts";
 import { createLoopTools, type LoopTools } from "../../faces/ai-sdk/ai-sdk-tools.ts";
 import { type ContextRequest, type InstructionParts, joinTexts } from "../context/count-context.ts";
 import { type FinishReason, toFinishReason } from "../models/model-answer.ts";

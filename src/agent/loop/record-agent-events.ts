@@ -41,53 +41,12 @@ export function recordAgentEvents(
   recorder: Recorder,
   { provider, server, arguments: withValues }: AgentRecording,
 ): (event: AgentEvent) => void {
-  const open = new Map<string, Open>();
+  const spans = new OpenSpans(recorder);
   const address = serverAttributes(server);
-  /** The conversation of each run, by its trace. */
-  const conversations = new Map<string, string>();
-
-  function begin(
-    { span: context }: AgentEvent,
-    name: string,
-    kind: "internal" | "client",
-    attributes: Attributes,
-  ) {
-    if (open.size >= MAX_OPEN) return;
-    const conversation = { "gen_ai.conversation.id": conversations.get(context.traceId) };
-    const all = { ...attributes, ...conversation };
-    const span = { context, name, kind, startedAt: Date.now(), attributes: all, events: [] };
-    open.set(context.spanId, { span, started: performance.now() });
-  }
-
-  function end(
-    spanId: string,
-    attributes: Attributes,
-    error?: string,
-  ): { seconds: number; attributes: Attributes } | undefined {
-    const begun = open.get(spanId);
-    if (!begun) return undefined;
-    open.delete(spanId);
-    const { events, ...span } = begun.span;
-    const durationMs = performance.now() - begun.started;
-    recorder.span({
-      ...span,
-      durationMs,
-      attributes: { ...span.attributes, ...attributes },
-      ...(events.length > 0 && { events: events as NonNullable<FinishedSpan["events"]> }),
-      ...(error !== undefined && { error }),
-    });
-    return { seconds: durationMs / 1000, attributes: span.attributes };
-  }
-
-  const note = (event: AgentEvent, attributes: Attributes) =>
-    open.get(event.span.spanId)?.span.events.push({ name: event.type, at: Date.now(), attributes });
-
   const records: EventRecords = {
     "agent-start": (event) => {
-      // Runs whose end nobody saw.
-      if (conversations.size >= MAX_OPEN) conversations.clear();
-      conversations.set(event.span.traceId, event.session);
-      begin(event, "invoke_agent keyhole", "internal", {
+      spans.beginRun(event);
+      spans.begin(event, "invoke_agent keyhole", "internal", {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "keyhole",
         "gen_ai.provider.name": provider,
@@ -95,7 +54,7 @@ export function recordAgentEvents(
       });
     },
     "llm-start": (event) =>
-      begin(event, `chat ${event.model}`, "client", {
+      spans.begin(event, `chat ${event.model}`, "client", {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": event.model,
@@ -105,11 +64,11 @@ export function recordAgentEvents(
         ...(withValues && { "gen_ai.input.messages": asText(toMessageParts(event.messages ?? [])) }),
       }),
     "llm-retry": (event) =>
-      note(event, { "keyhole.retry.attempt": event.attempt, "keyhole.retry.delay_ms": event.delayMs }),
+      spans.note(event, { "keyhole.retry.attempt": event.attempt, "keyhole.retry.delay_ms": event.delayMs }),
     "llm-end": (event) => {
       const finish = FINISHES[event.finish] ?? event.finish;
       const output = withValues && asText(toAnswerParts(event.text, event.calls ?? [], finish));
-      const ended = end(event.span.spanId, {
+      const ended = spans.end(event.span.spanId, {
         ...usageOf(event.usage),
         "gen_ai.response.model": event.model,
         "gen_ai.response.finish_reasons": [finish],
@@ -124,38 +83,91 @@ export function recordAgentEvents(
       }
     },
     "tool-start": (event) =>
-      begin(event, `execute_tool ${event.tool}`, "internal", {
+      spans.begin(event, `execute_tool ${event.tool}`, "internal", {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": event.tool,
         "gen_ai.tool.type": "function",
         "gen_ai.tool.call.id": event.callId,
         ...(withValues && { "gen_ai.tool.call.arguments": asText(event.args) }),
       }),
-    "permission-request": (event) => note(event, { "keyhole.permission.scope": event.scope }),
-    "permission-answer": (event) => note(event, { "keyhole.permission.answer": event.answer }),
+    "permission-request": (event) => spans.note(event, { "keyhole.permission.scope": event.scope }),
+    "permission-answer": (event) => spans.note(event, { "keyhole.permission.answer": event.answer }),
     "tool-end": ({ span, ok, text, error = "INTERNAL" }) =>
-      end(span.spanId, withValues ? { "gen_ai.tool.call.result": text } : {}, ok ? undefined : error),
-    "agent-end": (event) => {
-      const error = event.outcome === "answered" ? undefined : (event.error?.code ?? CODES[event.outcome]);
-      // Spans that a cancelled or failed run left open get no end event of their own.
-      for (const [spanId, { span }] of open) {
-        if (span.context.traceId !== event.span.traceId || spanId === event.span.spanId) continue;
-        const ended = end(spanId, {}, error);
-        if (!ended || span.kind !== "client") continue;
-        const labels = { ...labelsOf(ended.attributes), "error.type": error };
-        recorder.metric("gen_ai.client.operation.duration", ended.seconds, labels);
-      }
-      conversations.delete(event.span.traceId);
-      const attributes = {
-        ...usageOf(event.usage),
-        "keyhole.agent.outcome": event.outcome,
-        "keyhole.agent.steps": event.steps,
-        ...(withValues && { "gen_ai.output.messages": message("assistant", event.text) }),
-      };
-      end(event.span.spanId, attributes, error);
-    },
+      spans.end(span.spanId, withValues ? { "gen_ai.tool.call.result": text } : {}, ok ? undefined : error),
+    "agent-end": (event) => spans.endRun(event, withValues),
   };
   return (event) => void records[event.type]?.(event as never);
+}
+
+/** The spans of runs, model requests and tool calls that have not ended. */
+class OpenSpans {
+  readonly #recorder: Recorder;
+  readonly #open = new Map<string, Open>();
+  /** The conversation of each run, by its trace. */
+  readonly #conversations = new Map<string, string>();
+
+  constructor(recorder: Recorder) {
+    this.#recorder = recorder;
+  }
+
+  beginRun({ span, session }: Extract<AgentEvent, { type: "agent-start" }>): void {
+    // Runs whose end nobody saw.
+    if (this.#conversations.size >= MAX_OPEN) this.#conversations.clear();
+    this.#conversations.set(span.traceId, session);
+  }
+
+  begin({ span: context }: AgentEvent, name: string, kind: "internal" | "client", attributes: Attributes) {
+    if (this.#open.size >= MAX_OPEN) return;
+    const conversation = { "gen_ai.conversation.id": this.#conversations.get(context.traceId) };
+    const all = { ...attributes, ...conversation };
+    const span = { context, name, kind, startedAt: Date.now(), attributes: all, events: [] };
+    this.#open.set(context.spanId, { span, started: performance.now() });
+  }
+
+  end(
+    spanId: string,
+    attributes: Attributes,
+    error?: string,
+  ): { seconds: number; attributes: Attributes } | undefined {
+    const begun = this.#open.get(spanId);
+    if (!begun) return undefined;
+    this.#open.delete(spanId);
+    const { events, ...span } = begun.span;
+    const durationMs = performance.now() - begun.started;
+    this.#recorder.span({
+      ...span,
+      durationMs,
+      attributes: { ...span.attributes, ...attributes },
+      ...(events.length > 0 && { events: events as NonNullable<FinishedSpan["events"]> }),
+      ...(error !== undefined && { error }),
+    });
+    return { seconds: durationMs / 1000, attributes: span.attributes };
+  }
+
+  note(event: AgentEvent, attributes: Attributes): void {
+    const span = this.#open.get(event.span.spanId)?.span;
+    span?.events.push({ name: event.type, at: Date.now(), attributes });
+  }
+
+  endRun(event: Extract<AgentEvent, { type: "agent-end" }>, withValues: boolean): void {
+    const error = event.outcome === "answered" ? undefined : (event.error?.code ?? CODES[event.outcome]);
+    // Spans that a cancelled or failed run left open get no end event of their own.
+    for (const [spanId, { span }] of this.#open) {
+      if (span.context.traceId !== event.span.traceId || spanId === event.span.spanId) continue;
+      const ended = this.end(spanId, {}, error);
+      if (!ended || span.kind !== "client") continue;
+      const labels = { ...labelsOf(ended.attributes), "error.type": error };
+      this.#recorder.metric("gen_ai.client.operation.duration", ended.seconds, labels);
+    }
+    this.#conversations.delete(event.span.traceId);
+    const attributes = {
+      ...usageOf(event.usage),
+      "keyhole.agent.outcome": event.outcome,
+      "keyhole.agent.steps": event.steps,
+      ...(withValues && { "gen_ai.output.messages": message("assistant", event.text) }),
+    };
+    this.end(event.span.spanId, attributes, error);
+  }
 }
 
 /** How each type of event is recorded; the others leave no trace. */

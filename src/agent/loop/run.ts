@@ -1,6 +1,6 @@
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { newSpan } from "../../core/telemetry/events.ts";
 import type { OutputSchema } from "../models/model-answer.ts";
 import type { Agent, AgentSession, SessionState } from "./agent.ts";
 import {

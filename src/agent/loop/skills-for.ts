@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { importModule } from "../../base/util/import-module.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { View } from "../../core/access/view.ts";
 import type { AnyTool, DomainDefinition } from "../../core/nouns/definition.ts";
@@ -92,7 +92,7 @@ async function loadToolset(
     skill.files.some((listed) => listed.path === name),
   );
   if (file === undefined) return "the skill has no such file";
-  const exported = (await import(pathToFileURL(join(skill.folder, file)).href)) as Record<string, unknown>;
+  const exported = await importModule(join(skill.folder, file));
   const given = Object.hasOwn(exported, className) ? exported[className] : undefined;
   const tools = await toTools(given);
   return Array.isArray(tools) ? tools : `${className} returns no list of tools`;

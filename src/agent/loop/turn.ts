@@ -8,7 +8,7 @@ import {
   type UserModelMessage,
 } from "ai";
 import { problem } from "../../base/problems/problem.ts";
-import { newSpan } from "../../core/telemetry/trace-context.ts";
+import { newSpan } from "../../core/telemetry/events.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
 import type { Agent, SessionState } from "./agent.ts";
 import { type AgentOutcome, NO_TOKENS, type PromptFile, plus, type SpanContext } from "./agent-event.ts";
@@ -29,9 +29,6 @@ import {
 import type { RunContext } from "./run-context.ts";
 import { toAgentError } from "./to-agent-error.ts";
 
-/** One prompt on its way to its answer. */
-export type Turn = Awaited<ReturnType<typeof createTurn>>;
-
 interface TurnOptions {
   readonly root: SpanContext;
   /** The part of the skills that the prompt calls for. */
@@ -47,53 +44,116 @@ interface TurnStep {
   readonly finish: FinishReason;
 }
 
+/** Says the prompt, with what hooks and the mode add to it, and returns the turn that answers it. */
 export async function createTurn(
   agent: Agent,
   session: SessionState,
   prompt: string,
   context: RunContext,
-  { root, skills, output: wanted, files }: TurnOptions,
-) {
-  const { ownTools = {}, maxRetries, effort, temperature, maxTokens } = agent.options;
-  const told = {
-    ...(temperature !== undefined && { temperature }),
-    ...(maxTokens !== undefined && { maxTokens }),
-  };
-  const settings = {
-    ...(temperature !== undefined && { temperature }),
-    ...(effort !== undefined && { reasoning: effort }),
-    ...(maxRetries !== undefined && { maxRetries }),
-    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
-  };
-  const { signal, emit } = context;
+  options: TurnOptions,
+): Promise<Turn> {
   const turnTools = await disclose(agent, session, context);
-  const instructions = await toInstructions(agent.options, turnTools.instructions, skills);
-  const guard = createCallGuard(agent.limits.sameCalls);
-  const steps: FinishedStep[] = [];
-  /** The answer so far, and its cost. */
-  const state = { text: "", usage: NO_TOKENS, steps: 0, output: undefined as unknown };
-  let corrections = 0;
-  let retried = false;
+  const instructions = await toInstructions(agent.options, turnTools.instructions, options.skills);
+  const turn = new Turn(agent, session, context, options, { turnTools, instructions });
+  const isPlanning = agent.options.permissionMode?.() === "plan";
+  const hooked = await agent.options.hooks?.prompt?.(prompt);
+  const notes = [...(isPlanning ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
+  turn.say({ role: "user", content: toContent(prompt, options.files, notes) });
+  return turn;
+}
 
-  function say(...messages: readonly ModelMessage[]): void {
-    session.messages.push(...messages);
-    session.shown.push(...messages);
-    for (const message of messages) session.log?.message(message);
+/** What every request of a turn has. */
+interface TurnRequest {
+  readonly turnTools: Awaited<ReturnType<typeof disclose>>;
+  readonly instructions: Awaited<ReturnType<typeof toInstructions>>;
+}
+
+/** One prompt on its way to its answer. */
+export class Turn {
+  /** The answer so far, and its cost. */
+  readonly state = { text: "", usage: NO_TOKENS, steps: 0, output: undefined as unknown };
+  readonly #agent: Agent;
+  readonly #session: SessionState;
+  readonly #context: RunContext;
+  readonly #options: TurnOptions;
+  readonly #request: TurnRequest;
+  readonly #guard: ReturnType<typeof createCallGuard>;
+  readonly #steps: FinishedStep[] = [];
+  #corrections = 0;
+  #retried = false;
+
+  constructor(
+    agent: Agent,
+    session: SessionState,
+    context: RunContext,
+    options: TurnOptions,
+    request: TurnRequest,
+  ) {
+    this.#agent = agent;
+    this.#session = session;
+    this.#context = context;
+    this.#options = options;
+    this.#request = request;
+    this.#guard = createCallGuard(agent.limits.sameCalls);
+  }
+
+  /** Asks the model and makes its calls. Returns how the run ended, if it did. */
+  async next(): Promise<AgentOutcome | undefined> {
+    const { result, calls, messages, finish } = await this.#askModel().catch((error: unknown) =>
+      this.#retryCompacted(error),
+    );
+    this.say(...messages);
+    this.state.steps = this.#steps.push(result);
+    if (calls.length === 0) return this.#conclude(finish);
+    const outcomes = await callTools(calls, {
+      tools: this.#request.turnTools.tools,
+      ownTools: this.#agent.options.ownTools ?? {},
+      guard: this.#guard,
+      context: this.#context,
+      root: this.#options.root,
+      session: this.#session,
+      hooks: this.#agent.options.hooks,
+    });
+    this.say({ role: "tool", content: outcomes.map(({ part }) => part) });
+    this.#steps[this.#steps.length - 1] = { ...result, toolResults: outcomes.map(toToolResult) };
+    this.#request.turnTools.onStepFinish({ content: outcomes.map(toToolResult) });
+    return outcomes.some(({ isStuck }) => isStuck) ? "repeating" : undefined;
+  }
+
+  /** Gives every call in the history a result, also after an interruption. */
+  leave(): void {
+    const closed = closeHistory(this.#session.messages);
+    const added = closed.filter((message) => !this.#session.messages.includes(message));
+    this.#session.messages = closed;
+    this.#session.shown = closeHistory(this.#session.shown);
+    for (const message of added) this.#session.log?.message(message);
+  }
+
+  say(...messages: readonly ModelMessage[]): void {
+    this.#session.messages.push(...messages);
+    this.#session.shown.push(...messages);
+    for (const message of messages) this.#session.log?.message(message);
   }
 
   /** The next request, after the older part of the conversation was summarized if it would not fit. */
-  async function assemble() {
-    const model = await modelOf(agent);
-    const toNext = () => toRequest(turnTools, steps, session, instructions, model);
-    const { request, tokens } = await fitContext(agent, session, toNext, { model, signal, emit });
-    session.tools = Object.keys(request.tools);
+  async #assemble() {
+    const { signal, emit } = this.#context;
+    const { turnTools, instructions } = this.#request;
+    const model = await modelOf(this.#agent);
+    const toNext = () => toRequest(turnTools, this.#steps, this.#session, instructions, model);
+    const { request, tokens } = await fitContext(this.#agent, this.#session, toNext, { model, signal, emit });
+    this.#session.tools = Object.keys(request.tools);
     return { model, counted: tokens, ...toSent(request) };
   }
 
-  async function askModel(): Promise<TurnStep> {
-    const { model, counted, ...request } = await assemble();
-    const step = steps.length + 1;
-    const span = newSpan(root);
+  async #askModel(): Promise<TurnStep> {
+    const { signal, emit } = this.#context;
+    const { turnTools } = this.#request;
+    const { output: wanted } = this.#options;
+    const { told, settings } = settingsOf(this.#agent.options);
+    const { model, counted, ...request } = await this.#assemble();
+    const step = this.#steps.length + 1;
+    const span = newSpan(this.#options.root);
     const messages = [...request.messages];
     emit({ type: "llm-start", step, model: nameOf(model), messages, ...told }, span);
     const stream = streamText({
@@ -108,10 +168,10 @@ export async function createTurn(
       onError: () => {},
     });
     const reply = await readReply(stream.fullStream, step, turnTools.tools, (event) => emit(event, span));
-    state.usage = plus(state.usage, reply.usage);
-    if (reply.usage.input > 0 && counted > 0) session.scale = reply.usage.input / counted;
-    if (reply.brokenBy) return breakOff(reply.text, reply.brokenBy);
-    state.text = reply.text;
+    this.state.usage = plus(this.state.usage, reply.usage);
+    if (reply.usage.input > 0 && counted > 0) this.#session.scale = reply.usage.input / counted;
+    if (reply.brokenBy) return this.#breakOff(reply.text, reply.brokenBy);
+    this.state.text = reply.text;
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const said = (await stream.responseMessages).filter(({ role }) => role === "assistant");
     const [finished] = await stream.steps;
@@ -120,73 +180,52 @@ export async function createTurn(
   }
 
   /** The conversation keeps what the model had said. */
-  function breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
-    if (said !== "") say({ role: "assistant", content: said });
-    if (by !== "abort") throw by.error;
-    state.text = said;
-    throw signal.reason;
+  #breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
+    if (said !== "") this.say({ role: "assistant", content: said });
+    this.state.text = said;
+    throw by === "abort" ? this.#context.signal.reason : by.error;
   }
 
   /** A provider that finds the request too long gets it once more, with a summary of the older part. */
-  async function retryCompacted(error: unknown): Promise<TurnStep> {
+  async #retryCompacted(error: unknown): Promise<TurnStep> {
+    const { signal, emit } = this.#context;
     const { code } = toAgentError(error);
-    if (signal.aborted || code !== "CONTEXT_LENGTH_EXCEEDED" || retried) throw error;
-    retried = true;
-    const compacted = await compactSession(agent, session, { signal, emit, keep: "turn" });
+    if (signal.aborted || code !== "CONTEXT_LENGTH_EXCEEDED" || this.#retried) throw error;
+    this.#retried = true;
+    const compacted = await compactSession(this.#agent, this.#session, { signal, emit, keep: "turn" });
     if (!compacted) throw error;
-    return askModel();
+    return this.#askModel();
   }
 
-  async function conclude(finish: FinishReason): Promise<AgentOutcome | undefined> {
+  async #conclude(finish: FinishReason): Promise<AgentOutcome | undefined> {
     if (finish === "length") return "cut-off";
     if (finish === "content-filter") return "filtered";
+    const { output: wanted } = this.#options;
     if (!wanted) return "answered";
-    const { mismatch, output: value } = await readOutput(state.text, wanted);
+    const { mismatch, output: value } = await readOutput(this.state.text, wanted);
     if (mismatch === undefined) {
-      state.output = value;
+      this.state.output = value;
       return "answered";
     }
-    if (corrections++ > 0) throw problem("OUTPUT_INVALID", { reason: mismatch });
-    say({
+    if (this.#corrections++ > 0) throw problem("OUTPUT_INVALID", { reason: mismatch });
+    this.say({
       role: "user",
       content: `That does not fit the schema: ${mismatch}. Answer again, with the JSON alone.`,
     });
     return undefined;
   }
+}
 
-  const isPlanning = agent.options.permissionMode?.() === "plan";
-  const hooked = await agent.options.hooks?.prompt?.(prompt);
-  const notes = [...(isPlanning ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
-  say({ role: "user", content: toContent(prompt, files, notes) });
+/** The settings of requests, and those that events tell. */
+function settingsOf({ maxRetries, effort, temperature, maxTokens }: Agent["options"]) {
+  const warmth = temperature !== undefined && { temperature };
   return {
-    state,
-    /** Asks the model and makes its calls. Returns how the run ended, if it did. */
-    next: async (): Promise<AgentOutcome | undefined> => {
-      const { result, calls, messages, finish } = await askModel().catch(retryCompacted);
-      say(...messages);
-      state.steps = steps.push(result);
-      if (calls.length === 0) return conclude(finish);
-      const outcomes = await callTools(calls, {
-        tools: turnTools.tools,
-        ownTools,
-        guard,
-        context,
-        root,
-        session,
-        hooks: agent.options.hooks,
-      });
-      say({ role: "tool", content: outcomes.map(({ part }) => part) });
-      steps[steps.length - 1] = { ...result, toolResults: outcomes.map(toToolResult) };
-      turnTools.onStepFinish({ content: outcomes.map(toToolResult) });
-      return outcomes.some(({ isStuck }) => isStuck) ? "repeating" : undefined;
-    },
-    /** Gives every call in the history a result, also after an interruption. */
-    leave: () => {
-      const closed = closeHistory(session.messages);
-      const added = closed.filter((message) => !session.messages.includes(message));
-      session.messages = closed;
-      session.shown = closeHistory(session.shown);
-      for (const message of added) session.log?.message(message);
+    told: { ...warmth, ...(maxTokens !== undefined && { maxTokens }) },
+    settings: {
+      ...warmth,
+      ...(effort !== undefined && { reasoning: effort }),
+      ...(maxRetries !== undefined && { maxRetries }),
+      ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     },
   };
 }

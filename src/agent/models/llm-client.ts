@@ -15,9 +15,9 @@ import {
   toFinishReason,
   toJsonSchema,
 } from "./model-answer.ts";
-import { type Attempt, createRetryingModel, type RetryContext, withRetry } from "./model-retries.ts";
+import { type Attempt, createRetryingModel, type RetryContext, repeatFailing } from "./model-retries.ts";
 import { DEFAULT_PROVIDER, type ModelsConfig, type RetryConfig, retryConfigSchema } from "./models-config.ts";
-import { createHost, type ProviderHost } from "./providers/define-provider.ts";
+import { createHost, type ProviderHost, type ReadyModel } from "./providers/define-provider.ts";
 import {
   type ModelErrorCode,
   type ModelErrorResponse,
@@ -61,7 +61,13 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
       const rules = retryConfigSchema.safeParse({ ...configNow().retry, ...retry });
       if (!rules.success)
         throw modelProblem("PROVIDER_NOT_CONFIGURED", "The retry section of the config is invalid.");
-      return await withRetry(operation, { config: rules.data, onRetry, signal, clock: host.clock, random });
+      return await repeatFailing(operation, {
+        config: rules.data,
+        onRetry,
+        signal,
+        clock: host.clock,
+        random,
+      });
     } catch (error) {
       onError(error as ModelProblem);
       throw error;
@@ -74,13 +80,19 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     return Object.hasOwn(providers, providerNow()) ? providers[providerNow()] : undefined;
   }
 
+  /** An own provider comes before those of Keyhole. */
+  async function makeModel(provider: string, on: ProviderHost): Promise<ReadyModel> {
+    const own = Object.hasOwn(options.providers ?? {}, provider) ? options.providers![provider] : undefined;
+    return own ? { model: await own(), secrets: () => [] } : createModel(provider, partNow(), on);
+  }
+
   /** Makes the model at the first call and keeps it until its config changes. A failed attempt is not kept. */
   async function modelNow(): Promise<LanguageModelV4> {
     const provider = providerNow();
     const idleMs = configNow().idleTimeoutMs ?? host.idleMs;
     const key = JSON.stringify([provider, partNow(), idleMs]);
     if (latest?.key === key) return latest.model;
-    const model = createModel(provider, partNow(), { ...host, idleMs }).then((ready) =>
+    const model = makeModel(provider, { ...host, idleMs }).then((ready) =>
       createRetryingModel(ready, { provider, attempt, now: host.clock.now, onError }),
     );
     const mine = { key, model };
@@ -110,27 +122,6 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     );
   }
 
-  async function* toChunks(
-    stream: AsyncIterable<LanguageModelV4StreamPart>,
-  ): AsyncGenerator<StreamChunk, void> {
-    try {
-      for await (const part of stream) {
-        if (part.type === "error") throw part.error;
-        if (part.type === "text-delta") {
-          notify(() => callbacks.onStreamChunk?.(part.delta));
-          yield { type: "text-delta", text: part.delta };
-        } else if (part.type === "finish") {
-          const end = endOf(part);
-          notify(() => callbacks.onStreamEnd?.(end.usage));
-          yield { type: "finish", ...end };
-        }
-      }
-    } catch (error) {
-      const { success: _, ...failure } = failureOf(error);
-      yield { type: "error", ...failure };
-    }
-  }
-
   return {
     invoke: <T>(input: LLMInput, callOptions: InvokeOptions<T> = {}) =>
       respond<InvokeResult<T>>(`${providerNow()} answered.`, callOptions.signal, async (model) => {
@@ -142,7 +133,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     stream: (input, callOptions = {}) => {
       notify(() => callbacks.onStreamStart?.());
       return respond(`${providerNow()} is answering.`, callOptions.signal, async (model) =>
-        toChunks((await model.doStream(toCall(input, callOptions))).stream),
+        toChunks((await model.doStream(toCall(input, callOptions))).stream, callbacks, failureOf),
       );
     },
     languageModel: () => {
@@ -153,6 +144,29 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     getServerUrl: serverUrl,
     getModelName: modelName,
   };
+}
+
+async function* toChunks(
+  stream: AsyncIterable<LanguageModelV4StreamPart>,
+  callbacks: NonNullable<LLMClientOptions["callbacks"]>,
+  failureOf: (error: unknown) => ModelErrorResponse,
+): AsyncGenerator<StreamChunk, void> {
+  try {
+    for await (const part of stream) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "text-delta") {
+        notify(() => callbacks.onStreamChunk?.(part.delta));
+        yield { type: "text-delta", text: part.delta };
+      } else if (part.type === "finish") {
+        const end = endOf(part);
+        notify(() => callbacks.onStreamEnd?.(end.usage));
+        yield { type: "finish", ...end };
+      }
+    }
+  } catch (error) {
+    const { success: _, ...failure } = failureOf(error);
+    yield { type: "error", ...failure };
+  }
 }
 
 /** Options of one call; `output` describes the value to answer with. */
@@ -202,6 +216,8 @@ export interface LLMClientOptions {
   /** The config, or a function that is called with each call so that changes take effect. */
   readonly config: ModelsConfig | (() => ModelsConfig);
   readonly callbacks?: LLMCallbacks;
+  /** Own providers: each makes a model of the AI SDK. `providers.default` of the config names one of them. */
+  readonly providers?: Readonly<Record<string, () => LanguageModelV4 | Promise<LanguageModelV4>>>;
   /** Overrides the config's `retry`. */
   readonly retry?: Partial<RetryConfig>;
   /** The source of jitter, for tests. */

@@ -25,7 +25,17 @@ const PROMPT = ["inputTokens", "input_tokens", "prompt_tokens", "promptTokens"];
 const COMPLETION = ["outputTokens", "output_tokens", "completion_tokens", "completionTokens"];
 const TOTAL = ["totalTokens", "total_tokens"];
 
-/** Reads token counts from the usage of the AI SDK, or from metadata as providers write it. */
+/**
+ * Reads token counts from the usage of the AI SDK, or from metadata as providers write it.
+ *
+ * @example
+ * ```ts
+ * import { extractTokenUsage } from "keyhole/models";
+ *
+ * const usage = extractTokenUsage({ usage: { input_tokens: 3, output_tokens: 4 } });
+ * console.assert(usage?.totalTokens === 7);
+ * ```
+ */
 export function extractTokenUsage(metadata: unknown): TokenUsage | undefined {
   const holder = HOLDERS.map((name) => field(metadata, name)).find(isPlainObject) ?? metadata;
   const count = (names: readonly string[]) =>

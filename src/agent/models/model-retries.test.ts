@@ -7,7 +7,7 @@ import {
   isRetryableError,
   LONGEST_RETRY_AFTER_MS,
   type RetryContext,
-  withRetry,
+  repeatFailing,
 } from "./model-retries.ts";
 import { retryConfigSchema } from "./models-config.ts";
 import {
@@ -98,7 +98,7 @@ test("a signal ends the wait", async () => {
   };
   const onRetry = () => queueMicrotask(() => controller.abort());
   const { signal } = controller;
-  const retried = withRetry(operation, { config, clock, onRetry, signal, random: Math.random });
+  const retried = repeatFailing(operation, { config, clock, onRetry, signal, random: Math.random });
   await expect(retried).rejects.toBe(failure);
   expect(calls).toBe(1);
 });
@@ -141,6 +141,6 @@ async function run(outcomes: readonly (ModelProblem | string)[], rules = config)
   };
   const onRetry = (context: RetryContext) => void contexts.push(context);
   const options = { config: rules, clock, onRetry, random: Math.random };
-  const result: unknown = await withRetry(operation, options).catch((problem: unknown) => problem);
+  const result: unknown = await repeatFailing(operation, options).catch((problem: unknown) => problem);
   return { result, calls, waits, contexts };
 }

@@ -146,7 +146,7 @@ export interface RetryContext {
   readonly message: string;
 }
 
-export interface RetryOptions {
+export interface RetryRules {
   readonly config: RetryConfig;
   readonly onRetry: (context: RetryContext) => void;
   /** Ends the wait; the last failure is then the result. */
@@ -161,9 +161,9 @@ const JITTER = 0.25;
 export const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /** Repeats an operation while it throws temporary problems of models, as often as the config allows. */
-export async function withRetry<T>(
+export async function repeatFailing<T>(
   operation: () => Promise<T>,
-  { config, onRetry, signal, clock, random }: RetryOptions,
+  { config, onRetry, signal, clock, random }: RetryRules,
 ): Promise<T> {
   const { baseDelayMs, maxDelayMs, enableJitter } = config;
   const maxRetries = config.enabled ? config.maxRetries : 0;
@@ -183,11 +183,31 @@ export async function withRetry<T>(
   }
 }
 
+/**
+ * Whether a failure is temporary, so that the same call may succeed later. See {@link withRetry}.
+ *
+ * @example
+ * ```ts
+ * import { isRetryableError } from "keyhole/models";
+ *
+ * console.assert(isRetryableError("TIMEOUT") && !isRetryableError("MODEL_NOT_FOUND"));
+ * ```
+ */
 export function isRetryableError(code: ModelErrorCode): boolean {
   return RETRYABLE_CODES.includes(code);
 }
 
-/** Doubles with each attempt (from 0), varies by a quarter at random, and never exceeds the maximum. */
+/**
+ * The delay before a retry: doubles with each attempt (from 0), varies by a quarter at random, and never exceeds the
+ * maximum.
+ *
+ * @example
+ * ```ts
+ * import { calculateDelay } from "keyhole/models";
+ *
+ * console.assert(calculateDelay(2, 1_000, 10_000, false) === 4_000);
+ * ```
+ */
 export function calculateDelay(
   attempt: number,
   baseDelayMs: number,

@@ -10,7 +10,7 @@ import type {
   ShellRequest,
 } from "./permission.ts";
 import { holdsSecrets, runsLater } from "./sensitive-path.ts";
-import { onlyReads, programOf, reachOf } from "./shell/command-reach.ts";
+import { changesNothing, onlyReads, programOf, reachOf } from "./shell/command-reach.ts";
 import type { SimpleCommand } from "./shell/read-word.ts";
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
@@ -35,7 +35,7 @@ export function refusedInPlan(request: PermissionRequest): string | undefined {
   const reads =
     request.scope === "shell-run" &&
     request.parsed.ok &&
-    request.parsed.commands.every(onlyReads) &&
+    request.parsed.commands.every(changesNothing) &&
     request.files.every(({ scope }) => scope === "fs-read");
   return reads ? undefined : PLANNING;
 }

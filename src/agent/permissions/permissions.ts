@@ -126,11 +126,10 @@ export function createPermissions(options: PermissionsOptions): Permissions {
   /** Questions wait for each other, because an answer may settle the next one. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  const edits = readRules("user", { allow: ["fs-write(**)"] });
   const rulesNow = () => [
     ...own,
     readRules("user", { allow: [...always] }),
-    ...(options.mode?.() === "accept-edits" ? [edits] : []),
+    ...(options.mode?.() === "accept-edits" ? [EDITS] : []),
   ];
 
   async function check(
@@ -189,14 +188,10 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     if (answer === "always" && rules.length > 0) {
       always = [...always, ...rules];
       const failure = await options.store?.allow(rules).then(() => undefined, reasonOf);
-      if (failure !== undefined) {
+      if (failure !== undefined)
         return { allowed: true, reason: `The person allowed it; the rule is not kept: ${failure}` };
-      }
     }
-    if (answer === "once" || answer === "session" || answer === "always")
-      return { allowed: true, reason: "The person allowed it." };
-    const said = typeof answer === "object" ? `The person refused, and says: ${answer.deny}` : undefined;
-    return { allowed: false, reason: said ?? "The person refused." };
+    return toOutcome(answer);
   }
 
   function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
@@ -224,6 +219,14 @@ export function createPermissions(options: PermissionsOptions): Permissions {
 }
 
 const NOBODY = "Nobody is there to ask.";
+const EDITS = readRules("user", { allow: ["fs-write(**)"] });
+
+function toOutcome(answer: PermissionAnswer | undefined): PermissionOutcome {
+  if (answer === "once" || answer === "session" || answer === "always")
+    return { allowed: true, reason: "The person allowed it." };
+  const said = typeof answer === "object" ? `The person refused, and says: ${answer.deny}` : undefined;
+  return { allowed: false, reason: said ?? "The person refused." };
+}
 
 type AskPermission = (
   question: PermissionQuestion,

@@ -91,7 +91,7 @@ export function createLayout({ title, facts, definitions }: ApprovalCard) {
 
 /** The answers to a card, by the marks of its definitions. */
 export function choicesOf(
-  { definitions, yes = "Yes", rewords }: ApprovalCard,
+  { definitions, yes = "Yes", rewords, limits }: ApprovalCard,
   { marks, lanes }: ApprovalState,
 ): ApprovalChoice[] {
   const later = { label: "Later", answer: "later", isYes: false } as const;
@@ -110,6 +110,9 @@ export function choicesOf(
   const isYes = approve.length > 0;
   const isAllRejected = reject.length === definitions.length;
   return [
+    ...(isYes && limits
+      ? [{ label: `${label}, within this sandbox`, answer: { approve, reject, isLimited: true }, isYes }]
+      : []),
     ...(isYes || reject.length > 0 ? [{ label, answer: { approve, reject }, isYes }] : []),
     ...(isYes && rewords !== undefined
       ? [

@@ -36,7 +36,8 @@ const APART_MS = 120;
  */
 export function ApprovalView({ card, columns, rows, attention, onAnswer }: ApprovalViewProps): ReactNode {
   const layout = useMemo(() => createLayout(card), [card]);
-  const answers = card.definitions.length === 0 ? 2 : card.rewords === undefined ? 3 : 4;
+  const more = [card.rewords, card.limits].filter((one) => one !== undefined).length;
+  const answers = card.definitions.length === 0 ? 2 : 3 + more;
   const height = Math.max(3, rows - OTHER_ROWS - answers);
   const screen = { height, layout: (state: ApprovalState) => layout(state, columns) };
   const first = useMemo(() => startState(card), [card]);

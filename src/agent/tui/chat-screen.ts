@@ -84,26 +84,8 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       h(BlockView, { key: index, block: toFit(block, columns, rows - ROWS_BELOW), columns }),
     ),
     h(StatusLine, { state }),
-    permission && card
-      ? h(ApprovalView, {
-          key: permission.number,
-          card,
-          columns,
-          rows: rows - ROWS_BESIDE_CARD,
-          attention,
-          onAnswer: (answer) => chat.answer(answer === "later" ? "deny" : answer),
-        })
-      : null,
-    permission && !card
-      ? h(PermissionDialog, {
-          key: permission.number,
-          permission,
-          columns,
-          rows,
-          attention,
-          draft,
-          onAnswer: (answer) => chat.answer(answer),
-        })
+    permission
+      ? h(Asking, { key: permission.number, chat, permission, columns, rows, attention, draft })
       : null,
     picker
       ? h(PickerView, {
@@ -138,6 +120,31 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     }),
     h(StatusBar, { status: state.status }),
   );
+}
+
+interface AskingProps {
+  readonly chat: Chat;
+  readonly permission: ChatState["permissions"][number];
+  readonly columns: number;
+  readonly rows: number;
+  readonly attention: ReturnType<typeof useAttention>;
+  readonly draft: ReturnType<typeof useDraft>;
+}
+
+/** The first question that waits: a card of definitions, or a call. */
+function Asking({ chat, permission, columns, rows, attention, draft }: AskingProps): ReactNode {
+  const card = chat.card();
+  if (!card) {
+    const onAnswer = (answer: Parameters<Chat["answer"]>[0]) => chat.answer(answer);
+    return h(PermissionDialog, { permission, columns, rows, attention, draft, onAnswer });
+  }
+  return h(ApprovalView, {
+    card,
+    columns,
+    rows: rows - ROWS_BESIDE_CARD,
+    attention,
+    onAnswer: (answer) => chat.answer(answer === "later" ? "deny" : answer),
+  });
 }
 
 function StatusLine({ state }: { state: ChatState }): ReactNode {

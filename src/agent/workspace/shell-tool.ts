@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as startTimer, clearTimeout as stopTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
@@ -133,13 +134,14 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   const program = { command: options.shell, args: ["-c", command], env, cwd: options.folder };
   const isolated = options.isolation && (await isolate(program, options.isolation));
   const started = isolated ?? program;
-  const child = spawn(started.command, started.args, {
+  const child = spawn(started.command, [...started.args], {
     cwd: options.folder,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...env, ...isolated?.env },
+    stdio: ["ignore", "pipe", "pipe", ...(isolated?.channels ?? [])],
     detached: true,
     windowsHide: true,
-  });
+  }) as ChildProcessByStdio<null, Readable, Readable>;
+  isolated?.attach(child);
   for (const stream of [child.stdout, child.stderr]) {
     const decoder = new StringDecoder("utf8");
     stream.on("data", (chunk: Buffer) => {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { Json } from "../util/json.ts";
-import { isPlainObject } from "../util/plain-object.ts";
+import { fieldsOf, isPlainObject } from "../util/plain-object.ts";
 import type { FieldError } from "./field-error.ts";
 import { fieldPath } from "./field-path.ts";
 import { createWalk, flatten, toObjectView } from "./flatten-schema.ts";
@@ -29,7 +29,10 @@ function toFieldError({ error, branches }: FoldedError, root: Json): FieldError 
   switch (error.keyword) {
     case "required": {
       const name = String(params.missingProperty);
-      return { field: fieldPath([...keys, name]), message: missingMessage(name, given, known) };
+      return {
+        field: fieldPath([...keys, name]),
+        message: missingMessage(name, fieldsOf(error.data), known),
+      };
     }
     case "dependentRequired":
     case "dependencies":

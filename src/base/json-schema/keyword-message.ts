@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { nearest } from "../util/nearest.ts";
+import { fieldsOf, type PlainObject } from "../util/plain-object.ts";
 import { describeChoices, describeTypes, describeValue, showValue } from "./describe-value.ts";
 
 const MAX_REASONS = 3;
@@ -126,9 +127,14 @@ function reason(branch: ErrorObject, choice: ErrorObject): string {
 const MAX_NAMES = 12;
 
 /** Says that a name is missing, and which of the given names is probably meant for it. */
-export function missingMessage(missing: string, given: readonly string[], known: readonly string[]): string {
-  const unknown = new Set(given).difference(new Set(known));
-  const [meant] = nearest(missing, unknown, 1);
+export function missingMessage(missing: string, given: PlainObject, known: readonly string[]): string {
+  const unknown = new Set(Object.keys(given)).difference(new Set(known));
+  const outer = [...unknown].find((name) => Object.hasOwn(fieldsOf(given[name]), missing));
+  if (outer !== undefined) return `is required; move it out of ${showValue(outer)}`;
+  const [only = ""] = unknown;
+  // A single unknown name that is near no other one stands for what is missing: `file` for `path`.
+  const isAlone = unknown.size === 1 && nearest(only, known, 1).every((name) => name === missing);
+  const [meant] = isAlone ? [only] : nearest(missing, unknown, 1);
   if (meant === undefined) return "is required";
   return `is required; rename ${showValue(meant)} to ${showValue(missing)} if you meant that`;
 }

@@ -16,7 +16,10 @@ export const STEPS = {
 } as const;
 
 export type Role = (typeof ROLES)[number] | keyof typeof STEPS;
-export type ToolNames = Readonly<Partial<Record<Role, string>>>;
+export type ToolNames = Readonly<Partial<Record<Role, string>>> & {
+  /** Tools are named by op alone: the surface takes no routes. */
+  readonly ops?: true;
+};
 
 /** A text or number in a sentence. */
 export type Fill = string | number;

@@ -171,6 +171,11 @@ export const PROBLEMS = {
     next: "A person has to run keyhole approve {folder} in a terminal: it shows what the folder would run and asks.",
     when: "A command stands in a folder with a config of its own, and no person has trusted what it holds.",
   },
+  IMPORT_NOT_TRUSTED: {
+    sentence: "{path} is not loaded: {importer} imports it, and it is not among the files that were trusted.",
+    next: "Import it by a plain relative path, so that trust covers it, or name the config with --config.",
+    when: "Code of a trusted folder imports a file by a computed name.",
+  },
   PERSON_NEEDED: {
     sentence: "{action} needs a person, and there is no terminal to ask in.",
     next: "A person has to run the command in a terminal, or repeat it with --hash and the hash of what was shown.",
@@ -273,7 +278,7 @@ export const PROBLEMS = {
   },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
-    next: "Install it: npm install {name}",
+    next: "Install it beside Keyhole: npm install {name}. The program also looks in your own folder: npm install --prefix ~/.keyhole {name}",
     when: "A feature is used without the optional package that it needs.",
   },
   // Models and workspace tools. They also raise others of this table, such as RATE_LIMITED, TIMEOUT and NOT_FOUND.

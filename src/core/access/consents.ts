@@ -34,6 +34,8 @@ export function createConsents<Given extends boolean | Promise<boolean> = boolea
   };
 }
 
+const HIDDEN_PATHS =
+  'note     the sandbox does not see which files this script writes; name them: "sandbox": { "folders": ["PATH"] }';
 const VARIABLE = /\$\{[^{}]*\}/g;
 
 /**
@@ -51,6 +53,8 @@ export function showProgram({ runs }: ServerProgram): string[] {
       ...sent([runs.url, ...Object.values({ ...runs.headers, ...login })], toVisibleLine(host)),
     ];
   }
+  if ("reads" in runs)
+    return [...fields("reads", runs.reads), ...sent(Object.values(runs.reads), "where it reads")];
   return [
     `runs     ${hideInCommand([runs.command, ...runs.args])
       .map(quoted)
@@ -59,19 +63,31 @@ export function showProgram({ runs }: ServerProgram): string[] {
     `in       ${toVisibleLine(runs.cwd)}`,
     ...fields("variable", runs.env),
     ...(runs.envFile === undefined ? [] : [`and all  variables of ${toVisibleLine(runs.envFile)}`]),
-    ...showSandbox(runs.sandbox),
+    ...showSandbox(runs),
     ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
   ];
 }
 
+/** The script that a shell is given as a word. The sandbox does not see which paths it uses. */
+export function scriptOf({ command, args }: Pick<ServerProcess, "command" | "args">): string | undefined {
+  const isShell = /(?:^|\/)(?:ba|da|z|k|fi)?sh$/.test(command);
+  const at = isShell ? args.findIndex((word) => /^-\w*c$/.test(word)) : -1;
+  return at < 0 ? undefined : args[at + 1];
+}
+
 /** The limits that the config changes; the usual ones need no line. */
-function showSandbox(sandbox: ServerProcess["sandbox"]): string[] {
+function showSandbox(runs: ServerProcess): string[] {
+  const { sandbox, container } = runs;
+  if (container !== undefined)
+    return [`inside   the container ${toVisibleLine(container)}: its files, and the mounted folders`];
+  if (sandbox === undefined && scriptOf(runs) !== undefined) return [HIDDEN_PATHS];
   if (sandbox === undefined) return [];
   if (sandbox === false) return ["sandbox  none: it sees and reaches everything that you can"];
   const { folders = [], network } = sandbox;
   return [
     ...folders.map((folder) => `may use  ${toVisibleLine(folder)}`),
     ...(network === "none" ? ["sandbox  without network"] : []),
+    ...(typeof network === "object" ? [`reaches  ${network.map(toVisibleLine).join(", ")} alone`] : []),
   ];
 }
 

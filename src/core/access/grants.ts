@@ -10,6 +10,20 @@ const givenAt = z.number();
 const GRANTS = {
   /** A server may run a program, by the hash of everything that it runs. */
   program: z.object({ givenAt, label: z.string() }),
+  /** The limits of a server's process, by the hash of everything that it runs, and what it asked for. */
+  profile: z.object({
+    label: z.string(),
+    hosts: z.array(z.string()),
+    paths: z.array(z.string()),
+    /** The limits that the person has accepted. */
+    sandbox: z
+      .object({
+        folders: z.array(z.string()).readonly().optional(),
+        network: z.union([z.enum(["all", "none"]), z.array(z.string()).readonly()]).optional(),
+      })
+      .optional(),
+    givenAt: givenAt.optional(),
+  }),
   /** A definition of a server may be shown and called, by source, route and program. */
   definition: z.object({
     givenAt,

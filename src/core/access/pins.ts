@@ -82,11 +82,8 @@ export interface Pins {
   judge(drafts: readonly Draft[], publish?: Publish): Draft[];
   /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
   onChange(listener: () => Promise<void>): () => void;
-  /**
-   * Resolves when every change that was made before is in effect, also by other gateways. Absent if changes by
-   * others are noticed only later.
-   */
-  refresh?(): Promise<void>;
+  /** Resolves when every change that was made before is in effect, also by other processes. */
+  refresh(): Promise<void>;
 }
 
 /** Options of {@link createPins}. */
@@ -116,149 +113,163 @@ export function createPins({ path }: PinsOptions = {}): Pins {
   return createPinsOver(openGrantsNow(storage, "definition"));
 }
 
-/** With `strict`, calls wait until changes by other gateways are in effect. */
+/** With `strict`, calls fail while changes by other gateways cannot be read. */
 export function createPinsOver(grants: Grants<"definition">, { strict = false } = {}): Pins {
+  const judge = new PinJudge(grants);
+  const isAskedAbout = (pin: Judged) => {
+    const state = judge.stateOf(pin);
+    return waits({ state }) || state === "reworded";
+  };
+  return {
+    get damage() {
+      return grants.damage;
+    },
+    judge: (drafts, tell = publish) => judge.judge(drafts, tell),
+    list: () =>
+      judge
+        .select("all")
+        .map((pin) => judge.toPin(pin))
+        .sort((left, right) => (left.route < right.route ? -1 : 1)),
+    diff: (route) => {
+      const [pin] = judge.select({ route });
+      return pin ? diffDefinitions(judge.approvalOf(pin)?.definition ?? {}, pin.origin.definition) : [];
+    },
+    approve: async (which) => {
+      const approved = judge.select(which).filter((pin) => {
+        if (isAskedAbout(pin)) return true;
+        if (!namesDefinitions(which)) return false;
+        const isOtherLane = "pins" in which && laneIn(which, pin.route) !== judge.markOf(pin);
+        return isOtherLane || judge.stateOf(pin) === "rejected";
+      });
+      const changes = approved.flatMap(({ route, origin }) => [
+        [keyOf(route, origin), toGrant(origin, laneIn(which, route))] as const,
+        [rejectionKey(route, origin), undefined] as const,
+      ]);
+      await grants.change(new Map(changes));
+      return approved.length;
+    },
+    reject: async (which) => {
+      const rejected = judge.select(which).filter(isAskedAbout);
+      // A rejected change leaves the approval of what was there before.
+      const changes = rejected.map(
+        ({ route, origin }) => [rejectionKey(route, origin), toGrant(origin, laneIn(which, route))] as const,
+      );
+      await grants.change(new Map(changes));
+      return rejected.length;
+    },
+    revoke: (which) => {
+      const keys = judge
+        .select(which)
+        .flatMap(({ route, origin }) => [keyOf(route, origin), rejectionKey(route, origin)]);
+      return grants.change(revoked(keys));
+    },
+    onChange: grants.watch,
+    refresh: async () => {
+      if (judge.waitsForOthers) await (strict ? grants.catchUp() : grants.catchUp().catch(() => {}));
+    },
+  };
+}
+
+function toGrant({ hash, definition }: Origin, lane: Lane | undefined) {
+  return { givenAt: Date.now(), hash, definition, ...(lane && { lane }) };
+}
+
+/** Judges the drafts of a catalog by what a person has granted. */
+class PinJudge {
+  /** Whether a draft needs an approval that another gateway may give or take back. */
+  waitsForOthers = false;
+  private readonly grants: Grants<"definition">;
   /** Lazy: a large catalog has many, and a start needs none of them. */
-  let judged: () => ReadonlyMap<string, Judged> = () => new Map();
-  let waitsForOthers = false;
-  const masked = new WeakMap<Draft, EntryDraft>();
-  const marked = new WeakMap<Draft, { readonly lane: Lane; readonly draft: Draft }>();
+  private judged: () => ReadonlyMap<string, Judged> = () => new Map();
+  private readonly masked = new WeakMap<Draft, EntryDraft>();
+  private readonly marked = new WeakMap<Draft, { readonly lane: Lane; readonly draft: Draft }>();
   /** The last rewording of each route that was published. */
-  const announced = new Map<string, string>();
+  private readonly announced = new Map<string, string>();
+
+  constructor(grants: Grants<"definition">) {
+    this.grants = grants;
+  }
+
+  judge(drafts: readonly Draft[], tell: Publish): Draft[] {
+    this.judged = lazy(() => toJudged(drafts));
+    this.waitsForOthers = false;
+    const isAnyApproved = this.grants.entries().size > 0;
+    return drafts.map((draft) => this.judgeOne(draft, isAnyApproved, tell));
+  }
+
+  select(which: PinSelection): Judged[] {
+    if (which !== "all" && "route" in which) return [this.judged().get(which.route) ?? []].flat();
+    return [...this.judged().values()].filter(({ route, origin }) => {
+      if (which === "all") return true;
+      if ("pins" in which) return which.pins.some((pin) => isSamePin(pin, route, origin));
+      return origin.source === which.source;
+    });
+  }
+
+  toPin(pin: Judged): Pin {
+    const { route, origin } = pin;
+    const { source, hash, program } = origin;
+    const state = this.stateOf(pin);
+    return { route, source, state, hash, program, poison: poisonOf(origin), lane: this.markOf(pin) };
+  }
 
   /** Without approvals nothing is looked up, which takes time for each of many tools. */
-  function stateOf({ route, origin }: Judged, isAnyApproved = true): PinState {
-    const approval = isAnyApproved ? approvalOf({ route, origin }) : undefined;
+  stateOf({ route, origin }: Judged, isAnyApproved = true): PinState {
+    const approval = isAnyApproved ? this.approvalOf({ route, origin }) : undefined;
     if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
-    if (isAnyApproved && isRejected({ route, origin })) return "rejected";
+    const rejection = isAnyApproved ? this.grants.get(rejectionKey(route, origin)) : undefined;
+    if (rejection?.hash === origin.hash) return "rejected";
     if (origin.trusted) return poisonOf(origin).length === 0 ? "trusted" : "flagged";
     if (!approval) return "pending";
     return isReworded(approval.definition, origin) ? "reworded" : "changed";
   }
 
-  function approvalOf({ route, origin }: Judged) {
-    return grants.get(keyOf(route, origin));
+  approvalOf({ route, origin }: Judged) {
+    return this.grants.get(keyOf(route, origin));
   }
 
   /** The mark of exactly this definition. A changed one has lost it. */
-  function markOf({ route, origin }: Judged): Lane | undefined {
-    const approval = approvalOf({ route, origin });
-    return approval?.hash === origin.hash ? approval.lane : undefined;
+  markOf(pin: Judged): Lane | undefined {
+    const approval = this.approvalOf(pin);
+    return approval?.hash === pin.origin.hash ? approval.lane : undefined;
   }
 
-  function isRejected({ route, origin }: Judged): boolean {
-    return grants.get(rejectionKey(route, origin))?.hash === origin.hash;
-  }
-
-  function select(which: PinSelection): Judged[] {
-    return [...judged().values()].filter(({ route, origin }) => {
-      if (which === "all") return true;
-      if ("pins" in which) return which.pins.some((pin) => isSamePin(pin, route, origin));
-      return "source" in which ? origin.source === which.source : route === which.route;
-    });
-  }
-
-  async function change(
-    decision: "approve" | "reject",
-    which: PinSelection,
-    counts: (pin: Judged) => boolean,
-  ): Promise<number> {
-    const selected = select(which).filter(counts);
-    const givenAt = Date.now();
-    const changes = selected.flatMap(({ route, origin }) => {
-      const lane = laneIn(which, route);
-      const grant = { givenAt, hash: origin.hash, definition: origin.definition, ...(lane && { lane }) };
-      // A rejected change leaves the approval of what was there before.
-      if (decision === "reject") return [[rejectionKey(route, origin), grant] as const];
-      return [[keyOf(route, origin), grant] as const, [rejectionKey(route, origin), undefined] as const];
-    });
-    await grants.change(new Map(changes));
-    return selected.length;
-  }
-
-  /** Records a change of wording once. */
-  function announce(route: string, origin: Origin, tell: Publish): void {
-    if (announced.get(route) === origin.hash) return;
-    announced.set(route, origin.hash);
-    const detail = `${route}: its description has changed; ${commandOf(route, origin)} shows how`;
-    tell({ type: "notice", notice: "definition-reworded", detail });
-  }
-
-  function judgeOne(draft: Draft, isAnyApproved: boolean, tell: Publish): Draft {
+  private judgeOne(draft: Draft, isAnyApproved: boolean, tell: Publish): Draft {
     const { origin, route } = draft;
     if (!origin || route === undefined) return draft;
-    waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
-    const state = stateOf({ route, origin }, isAnyApproved);
-    if (state === "reworded") announce(route, origin, tell);
-    if (USABLE.has(state)) return isAnyApproved ? withMark(draft, markOf({ route, origin })) : draft;
-    const known = masked.get(draft);
+    this.waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
+    const state = this.stateOf({ route, origin }, isAnyApproved);
+    if (state === "reworded") this.announce(route, origin, tell);
+    if (USABLE.has(state))
+      return isAnyApproved ? this.withMark(draft, this.markOf({ route, origin })) : draft;
+    const known = this.masked.get(draft);
     const typed = state === "rejected" ? "" : `; the user has to type: ${commandOf(route, origin)}`;
     const reason = `${REASONS[state as keyof typeof REASONS]}${typed}`;
     if (known?.status?.reason === reason) return known;
     const plain = "read" in draft ? draft.read() : draft;
     const visible = state === "rejected" ? ({ ...plain, visibility: "hidden" } as const) : plain;
     const made = mask(visible, route, { state: "quarantined", reason });
-    masked.set(draft, made);
+    this.masked.set(draft, made);
     return made;
   }
 
-  /** The same draft for the same mark each time, so that nothing is rebuilt. */
-  function withMark(draft: Draft, lane: Lane | undefined): Draft {
-    if (lane === undefined || draft.origin?.lane !== undefined) return draft;
-    const before = marked.get(draft);
-    if (before?.lane === lane) return before.draft;
-    const after = { lane, draft: withLane(draft, lane) };
-    marked.set(draft, after);
-    return after.draft;
+  /** Records a change of wording once. */
+  private announce(route: string, origin: Origin, tell: Publish): void {
+    if (this.announced.get(route) === origin.hash) return;
+    this.announced.set(route, origin.hash);
+    const detail = `${route}: its description has changed; ${commandOf(route, origin)} shows how`;
+    tell({ type: "notice", notice: "definition-reworded", detail });
   }
 
-  return {
-    get damage() {
-      return grants.damage;
-    },
-    judge: (drafts, tell = publish) => {
-      judged = lazy(() => toJudged(drafts));
-      waitsForOthers = false;
-      const isAnyApproved = grants.entries().size > 0;
-      return drafts.map((draft) => judgeOne(draft, isAnyApproved, tell));
-    },
-    list: () =>
-      [...judged().values()]
-        .map((pin) => ({
-          route: pin.route,
-          source: pin.origin.source,
-          state: stateOf(pin),
-          hash: pin.origin.hash,
-          program: pin.origin.program,
-          poison: poisonOf(pin.origin),
-          lane: markOf(pin),
-        }))
-        .sort((left, right) => (left.route < right.route ? -1 : 1)),
-    diff: (route) => {
-      const pin = judged().get(route);
-      return pin ? diffDefinitions(approvalOf(pin)?.definition ?? {}, pin.origin.definition) : [];
-    },
-    approve: (which) =>
-      change("approve", which, (pin) => {
-        const state = stateOf(pin);
-        if (waits({ state }) || state === "reworded") return true;
-        if (!namesDefinitions(which)) return false;
-        return state === "rejected" || ("pins" in which && laneIn(which, pin.route) !== markOf(pin));
-      }),
-    reject: (which) =>
-      change("reject", which, (pin) => {
-        const state = stateOf(pin);
-        return waits({ state }) || state === "reworded";
-      }),
-    revoke: (which) =>
-      grants.change(
-        revoked(
-          select(which).flatMap(({ route, origin }) => [keyOf(route, origin), rejectionKey(route, origin)]),
-        ),
-      ),
-    onChange: grants.watch,
-    ...(strict && { refresh: async () => void (waitsForOthers && (await grants.catchUp())) }),
-  };
+  /** The same draft for the same mark each time, so that nothing is rebuilt. */
+  private withMark(draft: Draft, lane: Lane | undefined): Draft {
+    if (lane === undefined || draft.origin?.lane !== undefined) return draft;
+    const before = this.marked.get(draft);
+    if (before?.lane === lane) return before.draft;
+    const after = { lane, draft: withLane(draft, lane) };
+    this.marked.set(draft, after);
+    return after.draft;
+  }
 }
 
 function commandOf(route: string, { approvedBy }: Origin): string {

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { toSignature } from "../../base/json-schema/signature.ts";
+import type { ToolNames } from "../../base/problems/format-message.ts";
+import { addressOf } from "../../base/util/address-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
@@ -49,13 +51,13 @@ export const hitForms: (entry: Entry) => readonly Hit[] = memoizeByObject((entry
 });
 
 /** One line for a model. Reading is the rule, so only the other lanes are marked. */
-export function hitLine(hit: Hit): string {
+export function hitLine(hit: Hit, { ops }: ToolNames = {}): string {
   const lane = hit.lane === "read" ? "" : ` [${hit.lane}]`;
   const unavailable = hit.unavailable ? ` [unavailable, ${hit.unavailable}]` : "";
   const summary = hit.summary ? `: ${hit.summary}` : "";
   const returns = hit.returns ? ` => ${hit.returns}` : "";
   const dont = hit.dont ? ` Do not: ${hit.dont}` : "";
-  return `- ${hit.route}${hit.signature ?? ""}${returns}${lane}${unavailable}${summary}${dont}`;
+  return `- ${ops ? addressOf(hit) : hit.route}${hit.signature ?? ""}${returns}${lane}${unavailable}${summary}${dont}`;
 }
 
 function dontOf(entry: Entry): Pick<Hit, "dont"> {

@@ -1,7 +1,7 @@
 import { escapePart } from "../../base/json-schema/walk-schema.ts";
 import { boundaryBefore, codePointBoundary } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
-import type { JsonRecord } from "./blocks.ts";
+import { type JsonRecord, jsonChars } from "./content.ts";
 
 /** More parts than this are not named one by one. */
 const MOST_LEFT = 4;
@@ -153,25 +153,6 @@ export interface PageRequest {
   readonly limit?: number | undefined;
   /** `chars` reads any value as text by characters: a text as it is, anything else as its JSON. */
   readonly unit?: TextUnit | undefined;
-}
-
-/** Counts the characters of a value's JSON without writing it. Stops soon after `limit`. */
-export function jsonChars(value: Json, limit = Number.POSITIVE_INFINITY): number {
-  if (typeof value === "string") return value.length + 2;
-  if (value === null || typeof value !== "object") return String(value).length;
-  let chars = 2;
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      chars += jsonChars(item, limit - chars) + 1;
-      if (chars > limit) return chars;
-    }
-    return chars;
-  }
-  for (const key of Object.keys(value)) {
-    chars += key.length + 4 + jsonChars(value[key]!, limit - chars);
-    if (chars > limit) return chars;
-  }
-  return chars;
 }
 
 /**

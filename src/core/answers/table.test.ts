@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "../../base/util/json.ts";
-import { toTable } from "./content-text.ts";
+import { toTable } from "./content.ts";
 
 const text = fc.oneof(
   fc.string(),

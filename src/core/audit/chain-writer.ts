@@ -15,7 +15,9 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { problem } from "../../base/problems/problem.ts";
+import { type Clock, systemClock } from "../../base/util/clock.ts";
 import { makeFolder } from "../../base/util/make-folder.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
 import {
   type ChainFile,
   fileName,
@@ -25,112 +27,168 @@ import {
   readHead,
   toHeadText,
 } from "./audit-folder.ts";
-import {
-  type AuditEvent,
-  type AuditHead,
-  type AuditRecord,
-  EMPTY,
-  readAuditLine,
-  type TimedEvent,
-  toAuditLines,
-} from "./audit-store.ts";
+import type { ChainWriter } from "./audit-log.ts";
+import { type AuditHead, type AuditRecord, EMPTY, readAuditLine } from "./audit-store.ts";
 
-/** Writes one chain of a folder. No other process writes it meanwhile. */
-export type ChainWriter = ReturnType<typeof openChain>;
+/** Options of {@link createFileAuditStore}. */
+export interface FileAuditStoreOptions {
+  /** The folder of the log. It is created on first use, for its owner only. */
+  readonly path: string;
+  /**
+   * When records are flushed to the disk. They survive a crash of the process in any case; this is about a crash of
+   * the machine. `each`: before the call runs. `second`: within a second, the default. `never`: the system decides.
+   */
+  readonly sync?: "each" | "second" | "never";
+  /** Bytes after which a new file is begun. Default: 8 Mi. */
+  readonly maxFileBytes?: number;
+  /** Beyond this many files of a chain the oldest are deleted, which the log records. Default: 128. */
+  readonly maxFiles?: number;
+  /** Clock, for tests. Default: the system's. */
+  readonly clock?: Clock;
+}
 
 const MAX_CHAINS = 64;
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+const MAX_FILES = 128;
+const SYNC_MS = 1_000;
 const datasync = promisify(fdatasync);
 
-/**
- * Takes the first chain that no process writes, or begins one, cuts off an unfinished record, and goes on after the
- * last one. The first write also records that the log was opened.
- */
-export function openChain(
-  folder: string,
-  limits: { readonly maxFileBytes: number; readonly maxFiles: number },
-  dropped: number,
-) {
-  makeFolder(folder);
-  chmodSync(folder, 0o700);
-  const { chain, release } = lockChain(folder);
-  let file: OpenFile | undefined;
-  let headFile: number | undefined;
+/** A chain in the files of a folder. No other process writes it meanwhile. */
+export class FileChain implements ChainWriter {
+  readonly head: AuditHead;
+  keptFrom: number;
+  readonly gaps: NonNullable<ChainWriter["gaps"]>;
+  private readonly options: FileAuditStoreOptions;
+  private readonly lock: ReturnType<typeof lockChain>;
+  private readonly files: ChainFile[];
+  private readonly headFile: number;
+  private file: OpenFile | undefined;
+  private seq: number;
+  private outdated: readonly ChainFile[] = [];
+  private stopTimer: (() => void) | undefined;
+  /** Why the last flush to the disk failed. */
+  private failure: unknown;
 
-  function close(): void {
-    if (file) closeSync(file.fd);
-    if (headFile !== undefined) closeSync(headFile);
-    file = undefined;
-    headFile = undefined;
-    release();
+  /**
+   * Takes the first chain that no process writes, or begins one, cuts off an unfinished record, and goes on after the
+   * last one.
+   *
+   * @throws AUDIT_FAILED, here and in all methods.
+   */
+  static open(options: FileAuditStoreOptions): FileChain {
+    const { path } = options;
+    return attempt(path, () => {
+      makeFolder(path);
+      chmodSync(path, 0o700);
+      const lock = lockChain(path);
+      try {
+        return new FileChain(options, lock);
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+    });
   }
 
-  try {
-    const files = listChainFiles(folder).filter((one) => one.chain === chain);
-    const end = recoverChain(folder, files, readHead(folder, chain));
-    file = end.file;
-    headFile = openFile(folder, headName(chain), 0).fd;
-    let { head, keptFrom } = end;
-    let opening: object | undefined = {
-      ...(end.torn > 0 && { torn: end.torn }),
-      ...(dropped > 0 && { dropped }),
-      ...(end.isHeadless && { headless: true }),
-    };
+  private constructor(options: FileAuditStoreOptions, lock: ReturnType<typeof lockChain>) {
+    const { path } = options;
+    this.options = options;
+    this.lock = lock;
+    this.files = listChainFiles(path).filter(({ chain }) => chain === lock.chain);
+    const { file, head, keptFrom, gaps } = recoverChain(path, this.files, readHead(path, lock.chain));
+    this.file = file;
+    this.head = head;
+    this.seq = head.seq;
+    this.keptFrom = keptFrom;
+    this.gaps = gaps;
+    this.headFile = openFile(path, headName(lock.chain), 0).fd;
+  }
 
-    /** Begins the next file, and deletes the oldest if there are too many. */
-    function rotate(): ChainFile[] {
-      const next = { chain, first: head.seq + 1, name: fileName(chain, head.seq + 1) };
-      if (file) {
-        fsyncSync(file.fd);
-        closeSync(file.fd);
+  turn(): boolean {
+    const { path, maxFileBytes = MAX_FILE_BYTES, maxFiles = MAX_FILES } = this.options;
+    if (this.file && this.file.size < maxFileBytes) return false;
+    attempt(path, () => {
+      const first = this.seq + 1;
+      const name = fileName(this.lock.chain, first);
+      if (this.file) {
+        fsyncSync(this.file.fd);
+        closeSync(this.file.fd);
+        this.file = undefined;
       }
-      file = openFile(folder, next.name);
-      syncFolder(folder);
-      files.push(next);
-      const outdated = files.splice(0, Math.max(0, files.length - limits.maxFiles));
-      if (outdated.length > 0) keptFrom = files[0]!.first;
-      opening ??= {};
-      return outdated;
-    }
+      this.file = openFile(path, name);
+      syncFolder(path);
+      this.files.push({ chain: this.lock.chain, first, name });
+      this.outdated = this.files.splice(0, Math.max(0, this.files.length - Math.max(2, maxFiles)));
+      if (this.outdated.length > 0) this.keptFrom = this.files[0]!.first;
+    });
+    return true;
+  }
 
-    return {
-      /** Writes events as the next records. After a failure, none counts as written and the writer is unusable. */
-      write: (events: readonly TimedEvent[]): void => {
-        const outdated = !file || file.size >= limits.maxFileBytes ? rotate() : [];
-        const { fd, size } = file!;
-        const first = { kind: "log-opened", pid: process.pid, keptFrom, ...opening } as AuditEvent;
-        const all = opening ? [{ event: first, at: events[0]?.at ?? Date.now() }, ...events] : events;
-        const { texts, head: next } = toAuditLines(head, all);
-        const text = texts.map((line) => `${line}\n`).join("");
-        try {
-          writeFileSync(fd, text);
-          file!.size += Buffer.byteLength(text);
-          writeSync(headFile!, toHeadText(next), 0);
-        } catch (error) {
-          ftruncateSync(fd, size);
-          throw error;
-        }
-        head = next;
-        opening = undefined;
-        for (const { name } of outdated) rmSync(join(folder, name), { force: true });
-      },
-      /** Whether the file was deleted or replaced, so that records would go nowhere. */
-      isGone: () => file !== undefined && fstatSync(file.fd).nlink === 0,
-      /** Flushes the file to the disk. */
-      sync: async (): Promise<void> => {
-        const fd = file?.fd;
-        if (fd === undefined) return;
-        try {
-          await datasync(fd);
-        } catch (error) {
-          // A file that was closed meanwhile is on disk already.
-          if (file?.fd === fd) throw error;
-        }
-      },
-      close,
-    };
+  async append(lines: readonly string[], head: AuditHead): Promise<boolean> {
+    const { path } = this.options;
+    const file = this.file!;
+    const text = lines.map((line) => `${line}\n`).join("");
+    // A deleted file would take the records with it.
+    if (fstatSync(file.fd).nlink === 0) return false;
+    attempt(path, () => {
+      try {
+        writeFileSync(file.fd, text);
+        writeSync(this.headFile, toHeadText(head), 0);
+      } catch (error) {
+        ftruncateSync(file.fd, file.size);
+        throw error;
+      }
+    });
+    file.size += Buffer.byteLength(text);
+    this.seq = head.seq;
+    for (const { name } of this.outdated) rmSync(join(path, name), { force: true });
+    this.outdated = [];
+    return true;
+  }
+
+  async sync(): Promise<void> {
+    const { sync = "second", clock = systemClock } = this.options;
+    if (sync === "each") await this.flushFile();
+    this.checkFlushed();
+    if (sync !== "second") return;
+    this.stopTimer ??= clock.after(SYNC_MS, () => {
+      this.stopTimer = undefined;
+      void this.flushFile();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.stopTimer?.();
+    if (this.options.sync !== "never") await this.flushFile();
+    if (this.file) closeSync(this.file.fd);
+    this.file = undefined;
+    closeSync(this.headFile);
+    this.lock.release();
+    this.checkFlushed();
+  }
+
+  private checkFlushed(): void {
+    const { path } = this.options;
+    if (this.failure) throw problem("AUDIT_FAILED", { path, reason: reasonOf(this.failure) });
+  }
+
+  private async flushFile(): Promise<void> {
+    const fd = this.file?.fd;
+    if (fd === undefined) return;
+    try {
+      await datasync(fd);
+    } catch (error) {
+      // A file that was closed meanwhile is on disk already.
+      if (this.file?.fd === fd) this.failure = error;
+    }
+  }
+}
+
+function attempt<T>(path: string, task: () => T): T {
+  try {
+    return task();
   } catch (error) {
-    close();
-    throw error;
+    throw problem("AUDIT_FAILED", { path, reason: reasonOf(error) });
   }
 }
 
@@ -190,9 +248,7 @@ interface ChainEnd {
   readonly file?: OpenFile;
   readonly head: AuditHead;
   readonly keptFrom: number;
-  /** Bytes of an unfinished record that were cut off. */
-  readonly torn: number;
-  readonly isHeadless: boolean;
+  readonly gaps: FileChain["gaps"];
 }
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
@@ -209,13 +265,18 @@ function recoverChain(folder: string, files: ChainFile[], kept: AuditHead | unde
     torn += end.torn;
     file.size -= end.torn;
     if (end.torn > 0) ftruncateSync(file.fd, file.size);
-    if (file.size > 0) return { file, torn, ...endOf(file, end.line, newest.first, kept) };
+    if (file.size > 0)
+      return { file, ...endOf(file, end.line, newest.first, kept), gaps: gapsOf(torn, !kept) };
     // The process ended before the first record of the file was written.
     closeSync(file.fd);
     rmSync(join(folder, newest.name));
     files.pop();
   }
-  return { head: kept ?? EMPTY, keptFrom: 1, torn, isHeadless: false };
+  return { head: kept ?? EMPTY, keptFrom: 1, gaps: gapsOf(torn, false) };
+}
+
+function gapsOf(torn: number, isHeadless: boolean): ChainEnd["gaps"] {
+  return { ...(torn > 0 && { torn }), ...(isHeadless && { headless: true }) };
 }
 
 function endOf(file: OpenFile, line: string, first: number, kept: AuditHead | undefined) {
@@ -226,7 +287,6 @@ function endOf(file: OpenFile, line: string, first: number, kept: AuditHead | un
     // Without any trustworthy end, the check of the chain finds the damage before this place.
     head: head ?? { seq: first, hash: EMPTY.hash },
     keptFrom: begun?.kind === "log-opened" ? begun.keptFrom : 1,
-    isHeadless: !kept,
   };
 }
 

@@ -6,8 +6,8 @@ import type { BoundScript, CallingClient, Entry } from "../nouns/entry.ts";
 import type { Approval } from "../nouns/question.ts";
 import type { CallTrace } from "../nouns/span-context.ts";
 import type { Extractor } from "../sessions/extractor.ts";
-import type { ObservedShapes } from "../sessions/observed-shapes.ts";
 import type { Idempotency } from "../storage/idempotency.ts";
+import type { ObservedShapes } from "../storage/observed-shapes.ts";
 import type { CallSession } from "../storage/session-store.ts";
 import type { Discovery } from "../telemetry/discovery.ts";
 import type { NoticeEvent } from "../telemetry/events.ts";
@@ -71,19 +71,4 @@ export type BeforeCall = (
 export interface ScriptValue {
   readonly value: unknown;
   readonly sources: readonly string[];
-}
-
-/** A question is asked for this principal, and for this session if there is one. */
-export function askerOf({ view, session }: Pick<CallScope, "view" | "session">) {
-  return { principal: view.principal, ...(session && { session: session.handle }) };
-}
-
-/** Learning connects queries with calls by session, or by principal if there is no session. */
-export function conversationOf({ session, view }: Pick<CallScope, "session" | "view">): {
-  scope: string;
-  conversation: string;
-  principal: string;
-} {
-  const { scopeKey: scope, principal } = view;
-  return { scope, conversation: session?.handle ?? principal.id, principal: principal.id };
 }

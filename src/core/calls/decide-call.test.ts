@@ -1,15 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
-import {
-  ASKS,
-  type AskBefore,
-  LANES,
-  type ReadableEntry,
-  stricterAsk,
-  type ToolEntry,
-} from "../nouns/entry.ts";
+import { LANES, type ReadableEntry, type ToolEntry } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
-import { type CallPolicy, callHash, decideCall } from "./decide-call.ts";
+import { ASKS, type AskBefore } from "../nouns/question.ts";
+import { type CallPolicy, callHash, decideCall, stricterAsk } from "./decide-call.ts";
 
 const writer: Principal = { id: "ann", scopes: [], allowWrite: true };
 const reader: Principal = { id: "bob", scopes: [], allowWrite: false };

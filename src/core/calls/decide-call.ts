@@ -1,17 +1,9 @@
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { definitionHash } from "../nouns/definition-hash.ts";
-import {
-  type AskBefore,
-  type Entry,
-  LANES,
-  type Lane,
-  type ScriptBounds,
-  stricterAsk,
-} from "../nouns/entry.ts";
+import { definitionHash, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
-import type { ToolQuestion } from "../nouns/question.ts";
+import { ASKS, type AskBefore, type ToolQuestion } from "../nouns/question.ts";
 
 /** A requested call, with its arguments before they are checked. */
 export interface CallRequest {
@@ -163,4 +155,21 @@ function otherServer({ domain }: Entry, { steeredBy }: Pick<CallPolicy, "steered
 
 function refuse(refusal: Problem): CallDecision {
   return { do: "refuse", problem: refusal };
+}
+
+/** The stricter of two. A misspelt word, which plain JavaScript may pass, counts as the strictest. */
+export function stricterAsk(one: AskBefore = "never", other: AskBefore = "never"): AskBefore {
+  const strictness = [one, other].map((ask) => ASKS.indexOf(ask));
+  return strictness.includes(-1) ? "always" : ASKS[Math.max(...strictness)]!;
+}
+
+/** A question is asked for this principal, and for this session if there is one. */
+export function askerOf({
+  view,
+  session,
+}: {
+  readonly view: { readonly principal: Principal };
+  readonly session?: { readonly handle: string };
+}) {
+  return { principal: view.principal, ...(session && { session: session.handle }) };
 }

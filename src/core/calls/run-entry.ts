@@ -1,9 +1,11 @@
+import { toSignature } from "../../base/json-schema/signature.ts";
 import { isProblem, problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
-import type { CallContext, Entry, FindRequest, FoundEntry } from "../nouns/entry.ts";
+import type { CallContext, Entry, FindRequest, FoundEntry, Guidance, Lane } from "../nouns/entry.ts";
 import { needsEntry } from "../sessions/read-conditions.ts";
 import {
   discover,
@@ -14,9 +16,8 @@ import {
   use,
   type WorkingMemory,
 } from "../sessions/working-memory.ts";
-import { askerOf, type CallScope, conversationOf } from "./call-environment.ts";
-import { type ApprovalRequest, type AskingCall, questionOf } from "./decide-call.ts";
-import { type GuidanceStep, guidanceSteps, toGuidedResult } from "./guidance-steps.ts";
+import type { CallScope } from "./call-environment.ts";
+import { type ApprovalRequest, type AskingCall, askerOf, questionOf } from "./decide-call.ts";
 import { marksOf } from "./read-before-write.ts";
 
 /**
@@ -92,7 +93,7 @@ async function run(
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
   return {
     value: hideSecrets(json.value),
-    guidance: guidanceSteps(entry, guidance, environment),
+    guidance: await guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
     showUpTo,
     ...(sources.length > 0 && { source: sources.join(", ") }),
@@ -158,8 +159,8 @@ export function rememberRun(
   }
   const now = new Date();
   const found = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
-  const needs = needsEntry(entry);
-  const entities = found.map((entity) => ({ ...entity, needs }));
+
+  const entities = found.map((entity) => ({ ...entity, needs: needsEntry(entry) }));
   const marks = marksOf(entry, args, value);
   session.update((memory) => {
     const used = useEntry(memory, entry, "success", now);
@@ -227,4 +228,88 @@ export async function withDeadline<T>(
     clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
   }
+}
+
+const OFTEN_NEXT = "Often used next.";
+const MAX_STEPS = 20;
+const PROSE_CHARS = 500;
+
+/** A next step as an answer carries it. */
+export interface GuidanceStep {
+  readonly route: string;
+  readonly prose: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly signature?: string;
+  readonly lane: Lane;
+}
+
+/**
+ * The next steps after an entry ran: those its result names, those it declares, those learned from use. Steps to
+ * entries that the caller may not see are dropped and reported.
+ */
+export async function guidanceSteps(
+  entry: Entry,
+  returned: readonly unknown[],
+  { view, services, notice }: Pick<CallScope, "view" | "services" | "notice">,
+): Promise<GuidanceStep[]> {
+  const next = await services.learning?.after(view.scopeKey, entry.route, view.principal.id);
+  const learned = (next ?? [])
+    .filter((route) => (view.find(route)?.visibility ?? "hidden") !== "hidden")
+    .map((route) => ({ route, prose: OFTEN_NEXT }));
+  const steps = new Map<string, GuidanceStep>();
+  for (const candidate of [...returned, ...entry.guidance, ...learned].slice(0, MAX_STEPS * 2)) {
+    if (!isGuidance(candidate)) continue;
+    const { route, prose, params } = candidate;
+    const target = view.find(route);
+    if (!target) {
+      notice("guidance-dropped", `${entry.route} leads to ${toVisibleText(route, 200)}`);
+      continue;
+    }
+    const key = JSON.stringify([target.route, params]);
+    if (steps.has(key) || steps.size >= MAX_STEPS) continue;
+    steps.set(key, {
+      route: target.route,
+      prose: toVisibleText(prose, PROSE_CHARS),
+      ...(params && { params }),
+      ...(target.kind !== "resource" && { signature: toSignature(target.inputSchema) }),
+      lane: target.lane,
+    });
+  }
+  return [...steps.values()];
+}
+
+/**
+ * Reads a result apart from its guidance: `{ content, guidance }`, and `{ content }` around a text alone unless the
+ * tool declares to return an object. Any other value is the content itself.
+ */
+export function toGuidedResult(
+  value: unknown,
+  declaresObject: boolean,
+): { readonly content: unknown; readonly guidance: readonly unknown[] } {
+  if (typeof value !== "object" || value === null || !("content" in value))
+    return { content: value, guidance: [] };
+  if ("guidance" in value && Array.isArray(value.guidance))
+    return { content: value.content, guidance: value.guidance };
+  const isAlone = typeof value.content === "string" && Object.keys(value).length === 1 && !declaresObject;
+  return { content: isAlone ? value.content : value, guidance: [] };
+}
+
+function isGuidance(value: unknown): value is Guidance {
+  if (typeof value !== "object" || value === null) return false;
+  const { route, prose, params } = value as Partial<Guidance>;
+  return (
+    typeof route === "string" &&
+    typeof prose === "string" &&
+    (params === undefined || typeof params === "object")
+  );
+}
+
+/** Learning connects queries with calls by session, or by principal if there is no session. */
+export function conversationOf({ session, view }: Pick<CallScope, "session" | "view">): {
+  scope: string;
+  conversation: string;
+  principal: string;
+} {
+  const { scopeKey: scope, principal } = view;
+  return { scope, conversation: session?.handle ?? principal.id, principal: principal.id };
 }

@@ -1,7 +1,7 @@
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { nameTableOf } from "../../search/lexical/names.ts";
-import type { Domain, Entry } from "../nouns/entry.ts";
+import type { Domain, Entry, Rule } from "../nouns/entry.ts";
 
 /** Lists conflicts between definitions, one sentence each, which says where to look. Entries are sorted by route. */
 export function catalogErrors(domains: readonly Domain[], entries: readonly Entry[]): string[] {
@@ -12,7 +12,6 @@ export function catalogErrors(domains: readonly Domain[], entries: readonly Entr
     ...entries
       .filter(({ related, guidance }) => related.length + guidance.length > 0)
       .flatMap((entry) => entryErrors(entry, entries)),
-    ...domains.flatMap((domain) => orphanRules(domain, entries)),
   ];
 }
 
@@ -49,14 +48,13 @@ function entryErrors({ route, domain, related, guidance }: Entry, entries: reado
   ];
 }
 
-function orphanRules(domain: Domain, entries: readonly Entry[]): string[] {
+/** The rules of a domain whose category no entry has: nobody would ever be shown them. */
+export function spareRules(domain: Domain, entries: readonly Entry[]): Rule[] {
   if (domain.rules.length === 0) return [];
   const categories = new Set(
     entries.filter((entry) => entry.domain === domain.name).map((entry) => entry.category),
   );
-  return domain.rules
-    .filter((rule) => rule.category !== undefined && !categories.has(rule.category))
-    .map((rule) => `domain ${domain.name}: rules for category ${rule.category}, which no entry has`);
+  return domain.rules.filter(({ category }) => category !== undefined && !categories.has(category));
 }
 
 function doubledNames(domains: readonly Domain[]): string[] {

@@ -196,14 +196,11 @@ export function spellings(words: readonly string[]): SplitName[] {
     others.filter((word) => !FILLERS.has(word)),
     first,
   );
-  const short = [verbFirst(words), verbAtEnd(words), { verb: first, path }];
+  const grouped = { verb: others.join("_"), path: [first] };
+  const short = [verbFirst(words), verbAtEnd(words), { verb: first, path }, grouped];
   if (others.length === 1) return short;
   const inner = verbFirst(others);
-  return [
-    ...short,
-    { verb: others.join("_"), path: [first] },
-    { verb: inner.verb, path: [first, ...inner.path] },
-  ];
+  return [...short, { verb: inner.verb, path: [first, ...inner.path] }];
 }
 
 /** `get_order_items` is `order.items.get`; `find_pets_by_status` is `pets.find_by_status`. */

@@ -1,20 +1,19 @@
 import { z } from "zod";
 import type { FromJsonSchema, JsonSchema } from "../../base/json-schema/json-schema.ts";
 import type { Visibility } from "../../search/port/search-index.ts";
-import {
-  ASKS,
-  type AskBefore,
-  type CallContext,
-  type Entity,
-  type Example,
-  type ExtractionSchema,
-  type Guidance,
-  type Lane,
-  type Policy,
-  type ReadBeforeWrite,
-  type UndoStep,
+import type {
+  CallContext,
+  Entity,
+  Example,
+  ExtractionSchema,
+  Guidance,
+  Lane,
+  Policy,
+  ReadBeforeWrite,
+  UndoStep,
 } from "./entry.ts";
 import type { ContentPipeline } from "./pipeline.ts";
+import { ASKS, type AskBefore } from "./question.ts";
 import type { SearchConfig } from "./search-config.ts";
 
 /** The schema of a tool's params or results: a zod object schema or a JSON Schema. */

@@ -1,8 +1,10 @@
 import type { ParseOutcome } from "../../base/json-schema/field-error.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import type { Kind, Visibility } from "../../search/port/search-index.ts";
 import type { Principal } from "./principal.ts";
-import type { Approval, ToolQuestion } from "./question.ts";
+import type { Approval, AskBefore, ToolQuestion } from "./question.ts";
 import type { SearchConfig } from "./search-config.ts";
 import type { CallTrace } from "./span-context.ts";
 
@@ -12,37 +14,6 @@ export const LANES = ["read", "write", "destructive"] as const;
 export type Lane = (typeof LANES)[number];
 /** The effect of a tool, in words for people. */
 export const DOES = { read: "reads", write: "writes", destructive: "destroys" } as const;
-
-/** Which calls need a person's approval, the fewest first. */
-export const ASKS = ["never", "destructive", "writes", "always"] as const;
-/**
- * Which calls need a person's approval of exactly that call. `never`: only those of tools with `requiresConfirmation`.
- * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. `always`: every
- * call of a tool. Dry runs need none.
- *
- * @example
- * ```ts
- * import { createGateway, defineDomain, defineTool } from "keyhole";
- *
- * const add = defineTool({ name: "add", op: "notes.add", description: "Add a note.", execute: () => "added" });
- * const notes = defineDomain({ name: "notes", description: "Notes.", tools: [add] });
- * const gateway = createGateway({
- *   domains: [notes],
- *   principal: { id: "me", scopes: [], allowWrite: true },
- *   ask: "writes",
- *   approve: ({ op }) => op === "notes.add",
- * });
- * console.assert((await gateway.exec({ op: "notes.add" })).ok);
- * await gateway.close();
- * ```
- */
-export type AskBefore = (typeof ASKS)[number];
-
-/** The stricter of two. A misspelt word, which plain JavaScript may pass, counts as the strictest. */
-export function stricterAsk(one: AskBefore = "never", other: AskBefore = "never"): AskBefore {
-  const strictness = [one, other].map((ask) => ASKS.indexOf(ask));
-  return strictness.includes(-1) ? "always" : ASKS[Math.max(...strictness)]!;
-}
 
 /** Why an entry that exists cannot be used now. */
 export interface EntryStatus {
@@ -398,3 +369,12 @@ export interface Entity {
 export function domainOf(address: string): string {
   return address.split(/[.:/?]/, 1)[0] ?? "";
 }
+
+/** The hash of an entry as people and models see it. For entries of servers it covers the whole definition. */
+export function definitionHash(entry: Entry): string {
+  return entry.origin?.hash ?? ownHash(entry);
+}
+
+const ownHash = memoizeByObject(({ kind, op, route, name, description, lane, scopes, inputSchema }: Entry) =>
+  contentHash({ kind, op, route, name, description, lane, scopes, inputSchema }),
+);

@@ -22,3 +22,28 @@ export type Approval =
   | "declined"
   | { readonly declined: string }
   | { readonly by: string; readonly lasts?: "session" | "always" };
+
+/** Which calls need a person's approval, the fewest first. */
+export const ASKS = ["never", "destructive", "writes", "always"] as const;
+/**
+ * Which calls need a person's approval of exactly that call. `never`: only those of tools with `requiresConfirmation`.
+ * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. `always`: every
+ * call of a tool. Dry runs need none.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, defineDomain, defineTool } from "keyhole";
+ *
+ * const add = defineTool({ name: "add", op: "notes.add", description: "Add a note.", execute: () => "added" });
+ * const notes = defineDomain({ name: "notes", description: "Notes.", tools: [add] });
+ * const gateway = createGateway({
+ *   domains: [notes],
+ *   principal: { id: "me", scopes: [], allowWrite: true },
+ *   ask: "writes",
+ *   approve: ({ op }) => op === "notes.add",
+ * });
+ * console.assert((await gateway.exec({ op: "notes.add" })).ok);
+ * await gateway.close();
+ * ```
+ */
+export type AskBefore = (typeof ASKS)[number];

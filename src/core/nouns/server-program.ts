@@ -5,7 +5,7 @@ export interface ServerProgram {
   readonly hash: string;
   /** SHA-256 without the variables, headers and logins. Approvals of definitions are bound to it. */
   readonly identity: string;
-  readonly runs: ServerProcess | ServerAddress;
+  readonly runs: ServerProcess | ServerAddress | ServerReading;
 }
 
 /** A server that runs as a child process. */
@@ -20,7 +20,17 @@ export interface ServerProcess {
   /** The file with more variables. */
   readonly envFile?: string;
   /** The limits that the config sets; false if it asks for none. */
-  readonly sandbox?: false | { readonly folders?: readonly string[]; readonly network?: string };
+  readonly sandbox?: false | SandboxLimits;
+  /** The image of the container that the command starts. */
+  readonly container?: string;
+}
+
+/** The limits that a person sets for the process of a server. */
+export interface SandboxLimits {
+  /** Folders and files that it may use beside its own folder. */
+  readonly folders?: readonly string[] | undefined;
+  /** The hosts that it reaches. */
+  readonly network?: "all" | "none" | readonly string[] | undefined;
 }
 
 /** A server over HTTP. */
@@ -29,4 +39,10 @@ export interface ServerAddress {
   readonly headers: Readonly<Record<string, string>>;
   /** How Keyhole logs in there, if the config says so. */
   readonly oauth?: Readonly<Record<string, unknown>>;
+}
+
+/** A server without a program of its own: Keyhole reads a folder, a document or another system. */
+export interface ServerReading {
+  /** The fields of its config that say what is read, each under its path. Paths of files are absolute. */
+  readonly reads: Readonly<Record<string, string>>;
 }

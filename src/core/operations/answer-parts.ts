@@ -5,11 +5,10 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { TokenCounter } from "../../base/tokens/tokens.ts";
 import type { Json } from "../../base/util/json.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
-import type { GuidanceStep } from "../calls/guidance-steps.ts";
+import type { GuidanceStep } from "../calls/run-entry.ts";
 import { LANES } from "../nouns/entry.ts";
-import { parseJsonText } from "../nouns/input-fields.ts";
+import { inJson, parseJsonText } from "../nouns/json-form.ts";
 import type { ResultOrigin } from "../storage/result-keeper.ts";
-import { inJson } from "./json-form.ts";
 
 /** No tokenizer packs more characters into a token of ordinary text: longer text need not be counted. */
 export const MOST_CHARS_PER_TOKEN = 12;
@@ -94,7 +93,10 @@ export function toResults<R>(results: R[], isFailed: (result: R) => boolean, { s
 
 /** Unchecked arguments. A record schema would drop an argument called `__proto__`; models also send JSON text. */
 export const argsSchema = z
-  .preprocess(readArgs, z.custom<Record<string, unknown>>(isPlainObject, "must be an object"))
+  .preprocess(
+    readArgs,
+    z.custom<Record<string, unknown>>(isPlainObject, 'must be an object of named arguments: {"name": value}'),
+  )
   .meta({ type: "object" });
 
 /** Whether a call only says what it would do. */
@@ -125,9 +127,13 @@ export function sessionText(session: string | undefined): string {
   return session ? `\nsession: ${session}` : "";
 }
 
-function readArgs(value: unknown): unknown {
+export function readArgs(value: unknown): unknown {
+  if (Array.isArray(value) && value.length === 1 && isPlainObject(value[0])) return value[0];
   if (typeof value !== "string") return value;
-  return value.trim() === "" ? {} : parseJsonText(value);
+  const [, inBlock] = /^```\w*\s([\s\S]*)```$/.exec(value.trim()) ?? [];
+  if (value.trim() === "") return {};
+  const parsed = parseJsonText(inBlock ?? value);
+  return typeof parsed === "string" && parsed !== value ? readArgs(parsed) : parsed;
 }
 
 /** Longer text reaches no model whole; its beginning is checked. */

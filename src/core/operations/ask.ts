@@ -1,4 +1,4 @@
-import type { MessageTemplate } from "../../base/problems/format-message.ts";
+import type { MessageTemplate, ToolNames } from "../../base/problems/format-message.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { cutText } from "../../base/util/cut-text.ts";
@@ -11,7 +11,7 @@ import { nameTableOf } from "../../search/lexical/names.ts";
 import { PAGE } from "../../search/ranking/tuning.ts";
 import type { View } from "../access/view.ts";
 import { type Hit, hitLine, ruleId, ruleText, toDiscover } from "../answers/hit.ts";
-import { conversationOf } from "../calls/call-environment.ts";
+import { conversationOf } from "../calls/run-entry.ts";
 import type { Entry, Rule } from "../nouns/entry.ts";
 import { deliverRules, discover } from "../sessions/working-memory.ts";
 import { listNames } from "./describe-directory.ts";
@@ -44,7 +44,14 @@ const MOST_ALIKE_GROUPS = 2;
 const MOST_PARAMS = 4;
 
 /** An answer is written once: its text is measured while it is fitted. */
-const toText = memoizeByObject(answerText);
+const textsOf = memoizeByObject((_output: AskOutput) => new Map<ToolNames["ops"], string>());
+
+function toText(output: AskOutput, words: ToolNames): string {
+  const texts = textsOf(output);
+  const text = texts.get(words.ops) ?? answerText(output, words);
+  texts.set(words.ops, text);
+  return text;
+}
 
 export const ask = defineOperation({
   name: "ask",
@@ -62,7 +69,7 @@ export const ask = defineOperation({
   aliases: { q: "query", need: "query", text: "query", search: "query" },
   calls: () => [],
   run: findAll,
-  show: (found, room) => fitAsk(found, room, toText),
+  show: (found, room) => fitAsk(found, room, (output) => toText(output, room.words)),
   toText,
   errors: () => [],
   refuse: () => ({ queries: [], hits: [], domains: [], rules: [], suggestions: [], notes: [], omitted: 0 }),
@@ -109,7 +116,15 @@ async function findAll(asked: AskInput, context: OperationContext): Promise<Foun
   const most = input.queries || rankings.length === 1 ? count : PAGE.maxOfNeed;
   const worthy = rankings.map((ranking) => withoutRest(ranking, most));
   const relevant = withAlike(takeTurns(worthy, count), ranked, count);
-  const hits = withRelated(isFree(input, rankings) ? relevant : takeTurns(rankings, count), input, context);
+  // The first hits become tools of the model, so related entries go before weaker matches there.
+  const available =
+    discovers === undefined
+      ? []
+      : withRelated(relevant.slice(0, discovers), { ...input, limit: discovers }, context);
+  const shown = isFree(input, rankings)
+    ? relevant
+    : [...new Set([...available, ...takeTurns(rankings, count)])].slice(0, count);
+  const hits = withRelated(shown, input, context);
   const seemsName = queries.some(isOneWord);
   const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || ranked.length < FEW_HITS);
   return {
@@ -117,15 +132,15 @@ async function findAll(asked: AskInput, context: OperationContext): Promise<Foun
     queries,
     view,
     hits,
-    relevant: new Set(relevant),
+    relevant: new Set([...relevant, ...available]),
     isSure: isFree(input, rankings) && rankings.every(isSure),
     shownBefore: shownBefore(context),
-    rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
+    rules: rulesFor(discovers === undefined ? hits : available, context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: [
       ...stillStarting(input, view),
       ...stillEmbedding(rankings),
-      ...(hits.length === 0 ? nothingFound(queries, rankings, context) : []),
+      ...(hits.length === 0 ? nothingFound(queries, rankings, context) : badlyRead(rankings)),
     ],
     missing: missingLines(view, context.failedSources(), input.domain),
     alike: alikeHits(relevant),
@@ -157,10 +172,11 @@ function withoutRest(ranking: RankedEntries, most: number): RankedEntries {
   return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, keep)) };
 }
 
-function answerText(output: AskOutput): string {
+function answerText(output: AskOutput, words: ToolNames): string {
+  const toLine = (hit: Hit) => hitLine(hit, words);
   const groups = output.domains.map(({ name, description }) => [
     description ? `## ${name}: ${description}` : `## ${name}`,
-    ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name && !hit.shownBefore)).map(hitLine),
+    ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name && !hit.shownBefore)).map(toLine),
   ]);
   const repeated = output.hits.filter((hit) => hit.shownBefore).map(addressOf);
   return [
@@ -200,15 +216,14 @@ function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): 
 }
 
 /** Names close to the query, among entries that the caller may see. */
-function suggest(queries: readonly string[], hits: readonly Entry[], input: AskInput, view: View): string[] {
+function suggest(queries: readonly string[], hits: readonly Entry[], input: AskInput, view: View): Entry[] {
   const names = spelledNames(view.shown);
   const worded = queries.filter((query) => /[\p{L}\p{N}]/u.test(query));
   const near = worded.flatMap((query) => nearest(cutText(query, 128), names, MOST_NEAR));
   const entries = new Set(near.map((name) => nameTableOf(view.shown).named(name).at(-1)!));
   return [...entries]
     .filter((entry) => !hits.includes(entry) && (!input.domain || entry.domain === input.domain))
-    .slice(0, MOST_SUGGESTIONS)
-    .map((entry) => entry.route);
+    .slice(0, MOST_SUGGESTIONS);
 }
 
 const spelledNames = memoizeByObject(
@@ -250,6 +265,16 @@ function stillEmbedding(rankings: readonly RankedEntries[]): MessageTemplate[] {
     "If nothing fits, call {ask} again in a moment.",
   ];
   return [{ sentences, fills: { count: String(waiting) } }];
+}
+
+/** Says that search does not know the language of the query. */
+function badlyRead(rankings: readonly RankedEntries[]): MessageTemplate[] {
+  const fills = rankings.find(({ other }) => other)?.other;
+  if (!fills) return [];
+  const sentences = [
+    "The query is in {query}, and this catalog is in {catalog}: if nothing fits, ask in that language.",
+  ];
+  return [{ sentences, fills: { ...fills } }];
 }
 
 function nothingFound(

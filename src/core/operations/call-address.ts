@@ -1,9 +1,9 @@
 import type { MessageTemplate } from "../../base/problems/format-message.ts";
 import type { Json } from "../../base/util/json.ts";
+import { resolveAddress } from "../access/view.ts";
 import type { AskingCall } from "../calls/decide-call.ts";
-import type { GuidanceStep } from "../calls/guidance-steps.ts";
 import { approvalRequired, makeCall, type ResolvedCall } from "../calls/make-call.ts";
-import { resolveAddress } from "../calls/resolve-address.ts";
+import type { GuidanceStep } from "../calls/run-entry.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { readParams } from "../sessions/read-params.ts";
 import { keeperOf } from "../storage/result-keeper.ts";

@@ -13,6 +13,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import type { View } from "../access/view.ts";
 import { domainOf } from "../nouns/entry.ts";
+import { inJson, toJsonNames } from "../nouns/json-form.ts";
 import type { NeededEntry } from "../sessions/read-conditions.ts";
 import type { CallSession } from "../storage/session-store.ts";
 import {
@@ -22,7 +23,6 @@ import {
   markOutside,
   outsideSchema,
 } from "./answer-parts.ts";
-import { inJson, toJsonNames } from "./json-form.ts";
 
 /** Details that sentences speak of; a problem may have others. */
 const detailsSchema = z.looseObject({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ToolNames } from "../../base/problems/format-message.ts";
-import { fieldsOf, textOf } from "../../base/util/plain-object.ts";
+import { fieldsOf, isPlainObject, textOf } from "../../base/util/plain-object.ts";
+import { inJson, parseJsonText } from "../nouns/json-form.ts";
 import {
   type AnswerLimits,
   argsSchema,
@@ -8,13 +9,13 @@ import {
   guidanceSchema,
   guidanceText,
   outsideSchema,
+  readArgs,
   sayWarnings,
   sessionText,
   warningsText,
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { inJson } from "./json-form.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 
@@ -87,12 +88,17 @@ export const exec = defineOperation({
   aliases: {
     tool: "op",
     name: "op",
+    tool_name: "op",
+    toolName: "op",
+    function: "op",
     path: "op",
     arguments: "args",
     params: "args",
     parameters: "args",
     input: "args",
   },
+  repair: repairExec,
+  beside: "args",
   calls: (input) => [plannedExec(input)],
   run: execute,
   question: ({ outcome }) => (outcome.is === "asks" ? outcome.asks : undefined),
@@ -106,6 +112,18 @@ export const exec = defineOperation({
   cause: "results",
   targets: ({ op, route }) => [op ?? route ?? ""],
 });
+
+/** Models send the whole call as text, or once more inside its own args. */
+function repairExec(given: unknown): unknown {
+  const input = typeof given === "string" ? parseJsonText(given) : given;
+  if (!isPlainObject(input)) return input;
+  const inner = readArgs(input.args);
+  if (!isPlainObject(inner) || !isPlainObject(readArgs(inner.args)) || Object.keys(inner).length !== 2)
+    return input;
+  const address = inner.op ?? inner.route ?? inner.tool;
+  const isSame = address !== undefined && (input.op ?? input.route ?? input.tool ?? address) === address;
+  return isSame ? { ...input, ...inner } : input;
+}
 
 /** Runs one request and times it. */
 export async function execute(input: ExecInput, context: OperationContext): Promise<Executed> {

@@ -71,7 +71,7 @@ export interface FoundEntries {
   /** Entries that earlier answers of the session showed. All but the best hit are only named. */
   readonly shownBefore: ReadonlySet<Entry>;
   readonly rules: readonly Rule[];
-  readonly suggestions: readonly string[];
+  readonly suggestions: readonly Entry[];
   readonly notes: readonly MessageTemplate[];
   /** One line about the servers whose entries cannot be found, the fullest form first. */
   readonly missing: readonly string[];
@@ -210,6 +210,8 @@ function toParts(found: FoundEntries, { words }: AnswerLimits): AskPart[] {
       : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const formsOf = (entry: Entry) =>
     words.run === undefined ? hitForms(entry) : withReturns(entry, found.returns(entry));
+  const suggestions = found.suggestions.map((entry) => (words.ops ? addressOf(entry) : entry.route));
+  const toLine = (hit: Hit) => hitLine(hit, words);
   const weakness = (entry: Entry) => (found.relevant.has(entry) ? {} : { weak: true as const });
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
@@ -223,9 +225,9 @@ function toParts(found: FoundEntries, { words }: AnswerLimits): AskPart[] {
         .filter((entry) => entry.domain === name && !isRepeated(entry))
         .map((entry) => {
           const forms = inFull.has(entry) ? formsOf(entry) : formsOf(entry).slice(1);
-          return hitPart(forms, entry === first ? PRICE.firstHit : PRICE.hit, weakness(entry));
+          return hitPart(forms, toLine, entry === first ? PRICE.firstHit : PRICE.hit, weakness(entry));
         }),
-      ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
+      ...pointsOf(name).map((entry) => entryPointPart(entry, toLine, PRICE.entryPoint)),
     ]),
     ...found.hits.filter(isRepeated).map((entry) => {
       const hit = { ...hitForms(entry).at(-1)!, shownBefore: true as const, ...weakness(entry) };
@@ -233,16 +235,16 @@ function toParts(found: FoundEntries, { words }: AnswerLimits): AskPart[] {
     }),
     ...others.flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.otherEntryPoint),
-      ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.otherEntryPoint)),
+      ...pointsOf(name).map((entry) => entryPointPart(entry, toLine, PRICE.otherEntryPoint)),
     ]),
     ...found.rules.map((rule) =>
       linePart(ruleText(rule), PRICE.rule, true, (draft) => draft.rules.push(rule)),
     ),
-    ...(found.suggestions.length === 0
+    ...(suggestions.length === 0
       ? []
       : [
-          linePart(nearNames(found.suggestions), PRICE.suggestions, false, (draft) =>
-            draft.suggestions.push(...found.suggestions),
+          linePart(nearNames(suggestions), PRICE.suggestions, false, (draft) =>
+            draft.suggestions.push(...suggestions),
           ),
         ]),
   ];
@@ -258,18 +260,23 @@ function withReturns(entry: Entry, returns: string | undefined): readonly Hit[] 
 /** Lines shrink before they are dropped: one form fewer is left out at each step. */
 const SHRINKING = [PRICE.shorterHit, PRICE.signatureOnly, PRICE.bareHit];
 
-function hitPart(forms: readonly Hit[], price: number, marks: Partial<Hit>): AskPart {
+function hitPart(
+  forms: readonly Hit[],
+  toLine: (hit: Hit) => string,
+  price: number,
+  marks: Partial<Hit>,
+): AskPart {
   const steps = SHRINKING.slice(SHRINKING.length + 1 - forms.length);
   return {
-    forms: [...forms.map(hitLine), ""],
+    forms: [...forms.map(toLine), ""],
     prices: [...steps.map((step) => Math.min(step, price)), price],
     missed: true,
     put: (draft, form) => draft.hits.push({ ...forms[form]!, ...marks }),
   };
 }
 
-function entryPointPart(entry: Entry, price: number): AskPart {
-  return { ...hitPart(hitForms(entry), price, { entryPoint: true }), wayInto: entry.domain };
+function entryPointPart(entry: Entry, toLine: (hit: Hit) => string, price: number): AskPart {
+  return { ...hitPart(hitForms(entry), toLine, price, { entryPoint: true }), wayInto: entry.domain };
 }
 
 /** A heading stands before its lines, so at the same price it is dropped after them. */

@@ -3,7 +3,7 @@ import { problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
-import { readFields } from "../nouns/input-fields.ts";
+import { inJson, readFields } from "../nouns/json-form.ts";
 import {
   type AnswerLimits,
   argsSchema,
@@ -21,7 +21,6 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress, failureOf } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { inJson } from "./json-form.ts";
 import { defineOperation } from "./operation.ts";
 import { blocksSchema, resultText, showResult, storedSchema } from "./show-result.ts";
 
@@ -71,6 +70,7 @@ export const get = defineOperation({
     toInput: (words, params) => ({ routes: words.map((route) => ({ route, params })) }),
   },
   aliases: { route: "routes", path: "routes", op: "routes" },
+  repair: repairGet,
   // Only a surface where get runs writing tools lists this field.
   unlisted: ["dryRun"],
   calls: ({ routes, dryRun }) =>
@@ -140,6 +140,13 @@ function toRequest(given: unknown): unknown {
   return fields.params === undefined && beside.length > 0
     ? { ...fields, params: Object.fromEntries(beside) }
     : fields;
+}
+
+/** Models send one request without the list, its params beside its address. */
+function repairGet(given: unknown): unknown {
+  if (!isPlainObject(given) || given.routes !== undefined) return given;
+  const { session, dry_run, dryRun = dry_run, ...request } = given;
+  return typeof (request.op ?? request.route) === "string" ? { routes: [request], session, dryRun } : given;
 }
 
 /** Models send one route instead of a list. */

@@ -11,6 +11,7 @@ import { toSummary } from "../../base/util/to-summary.ts";
 import { KINDS } from "../../search/port/search-index.ts";
 import { type CallPolicy, whyAsk } from "../calls/decide-call.ts";
 import { type Entry, LANES, type Policy } from "../nouns/entry.ts";
+import { inJson } from "../nouns/json-form.ts";
 import { discover } from "../sessions/working-memory.ts";
 import { type AnswerLimits, sayWarnings } from "./answer-parts.ts";
 import {
@@ -21,7 +22,6 @@ import {
   showDirectory,
 } from "./describe-directory.ts";
 import { notFound, ROOT } from "./error-answer.ts";
-import { inJson } from "./json-form.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 
 /** Longer descriptions are cut before they reach a model. */

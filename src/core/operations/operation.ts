@@ -6,7 +6,7 @@ import type { CallScope } from "../calls/call-environment.ts";
 import type { ApprovalRequest, CallRequest } from "../calls/decide-call.ts";
 import type { Recipe } from "../nouns/recipe.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Cause } from "../sessions/tokens-by-cause.ts";
+import type { Cause } from "../sessions/working-memory.ts";
 import type { PlanStore } from "../storage/plan-store.ts";
 import type { ResultStore } from "../storage/result-store.ts";
 import type { SessionStore } from "../storage/session-store.ts";
@@ -109,6 +109,10 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly unlisted?: readonly string[];
   /** Other spellings of fields that models send. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Undoes a nesting that models send. */
+  readonly repair?: (given: unknown) => unknown;
+  /** The field that takes all unknown ones where it is empty. */
+  readonly beside?: string;
   /** The calls that an input would make: whether a person is asked depends on them. A script is asked about by its plan. */
   calls(input: z.output<I>): readonly PlannedCall[];
   run(input: z.output<I>, context: OperationContext): Promise<Outcome>;

@@ -4,7 +4,7 @@ import type { Json } from "../../base/util/json.ts";
 import { fieldsOf, listOf } from "../../base/util/plain-object.ts";
 import { undoingVerbs } from "../../search/analysis/tool-verbs.ts";
 import type { View } from "../access/view.ts";
-import { toContentText } from "../answers/content-text.ts";
+import { toContentText } from "../answers/content.ts";
 import { type Entry, LANES, type UndoStep } from "../nouns/entry.ts";
 import type { Effect } from "./plan.ts";
 import type { RunResult } from "./run-plan.ts";

@@ -1,11 +1,12 @@
 import { cutText } from "../../base/util/cut-text.ts";
 import { type OtherLanguage, otherLanguage } from "../../search/analysis/language-of.ts";
+import { namesDestruction } from "../../search/analysis/tool-verbs.ts";
 import { arrangePage, limitPerDomain, namedEntries } from "../../search/arrange.ts";
 import type { Explanation, SearchHit, SearchNote } from "../../search/port/search-index.ts";
 import { cutWhereRelevanceFalls, rankByQuality, refineHits } from "../../search/rank.ts";
 import { CUT, PAGE, QUERY } from "../../search/ranking/tuning.ts";
 import type { View } from "../access/view.ts";
-import { conversationOf } from "../calls/call-environment.ts";
+import { conversationOf } from "../calls/run-entry.ts";
 import type { Entry } from "../nouns/entry.ts";
 import { readSegmentFilter, type SearchConfig, segmentTag } from "../nouns/search-config.ts";
 import type { AskInput } from "./fit-ask.ts";
@@ -22,7 +23,7 @@ export interface RankedEntries {
   readonly segmented: boolean;
   /** Entries that cannot be found by meaning yet; absent if that changed nothing. */
   readonly waiting?: number;
-  /** Set if nothing was found and the catalog is written in another script. */
+  /** Set if the query may find more in the language of the catalog. */
   readonly other?: OtherLanguage;
   /** Why each was found, by route, if requested. */
   readonly explanations: ReadonlyMap<string, Explanation>;
@@ -66,7 +67,7 @@ export async function rank(
     ...how,
   });
   const descriptions = view.shown.values().map(({ description }) => description);
-  const other = entries.length > 0 ? undefined : otherLanguage(asked, descriptions);
+  const other = named.length > 0 ? undefined : otherLanguage(asked, descriptions, entries.length > 0);
   const cut = context.discovers === undefined ? {} : { share: CUT.discoveredShare };
   return {
     ...(other && { other }),
@@ -96,12 +97,14 @@ async function searchFor(asked: string, input: AskInput, context: OperationConte
     ...(input.explain && { explain: true }),
   });
   const { learning } = services;
+  const { waiting, asksToDestroy, ...how }: Partial<SearchNote> = note ?? {};
   const hits = await refineHits(asked, found, {
     qualityOf: qualityIn(view),
+    destroys: destroysIn(view),
+    asksToDestroy,
     phrased: view.shown,
     ...(learning && { lift: (text, some) => learning.lift(conversationOf(context), text, some) }),
   });
-  const { waiting, ...how }: Partial<SearchNote> = note ?? {};
   return { hits, how, waiting };
 }
 
@@ -111,6 +114,14 @@ function filterOf({ domain, kinds }: AskInput, { principal }: View) {
 
 function qualityIn({ find }: View): (id: string) => unknown {
   return (id) => find(id)?.metadata.quality_score;
+}
+
+/** Servers may call all their tools destructive, so the name has to say it too. */
+function destroysIn({ find }: View): (id: string) => boolean {
+  return (id) => {
+    const entry = find(id);
+    return entry?.lane === "destructive" && namesDestruction(entry.name);
+  };
 }
 
 function toEntries(hits: readonly SearchHit[], { find }: View): Entry[] {

@@ -4,8 +4,8 @@ import { findPoisonIn } from "../../base/safety/detect-injection.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
-import { askerOf, type ScriptValue } from "../calls/call-environment.ts";
-import { whyAsk } from "../calls/decide-call.ts";
+import type { ScriptValue } from "../calls/call-environment.ts";
+import { askerOf, whyAsk } from "../calls/decide-call.ts";
 import { approvalOf } from "../calls/make-call.ts";
 import { type BoundScript, LANES, type ScriptBounds } from "../nouns/entry.ts";
 import {

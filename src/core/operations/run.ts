@@ -4,9 +4,10 @@ import { Problem, problem } from "../../base/problems/problem.ts";
 import { UNAPPROVED_PLAN, WAITING_PLAN } from "../../base/problems/script-problems.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
-import { toContentText } from "../answers/content-text.ts";
+import { toContentText } from "../answers/content.ts";
 import type { ApprovalRequest, AskingCall } from "../calls/decide-call.ts";
 import { approvalFills } from "../calls/make-call.ts";
+import { inJson } from "../nouns/json-form.ts";
 import {
   type AnswerLimits,
   argsSchema,
@@ -16,7 +17,6 @@ import {
   warningsText,
 } from "./answer-parts.ts";
 import { errorSchema, errorText, type FailedOperation, ROOT, toErrorAnswer } from "./error-answer.ts";
-import { inJson } from "./json-form.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import type { Plan } from "./plan.ts";
 import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";

@@ -4,7 +4,7 @@ import type { Json } from "../../base/util/json.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { fieldsOf } from "../../base/util/plain-object.ts";
-import { readFields, reasonsOf } from "../nouns/input-fields.ts";
+import { readFields, reasonsOf } from "../nouns/json-form.ts";
 
 /** Options for reading a stored result, applied in this order: path, grep, sort, group, select, count, page. */
 const schema = lazy(() =>

@@ -1,7 +1,15 @@
 import { cutText } from "../../base/util/cut-text.ts";
 import type { Entity } from "../nouns/entry.ts";
 import type { ReadConditions } from "./read-conditions.ts";
-import { NO_TOKENS, type Tokens } from "./tokens-by-cause.ts";
+
+/** The reason for text in an agent's context. */
+export const CAUSES = ["menu", "ask", "help", "results", "rules", "skills"] as const;
+export type Cause = (typeof CAUSES)[number];
+
+/** Tokens put into an agent's context, by cause. */
+export type Tokens = Readonly<Record<Cause, number>>;
+
+export const NO_TOKENS: Tokens = { menu: 0, ask: 0, help: 0, results: 0, rules: 0, skills: 0 };
 
 /** How often an entry was run in a session, and its last outcome. */
 export interface ToolUse {
@@ -160,4 +168,14 @@ function newest<T>(list: readonly T[], most: number): readonly T[] {
 function appendNew(known: readonly string[], names: readonly string[]): readonly string[] {
   const fresh = new Set(names).difference(new Set(known));
   return fresh.size === 0 ? known : [...known, ...fresh].slice(-MOST_NAMES);
+}
+
+export function addTokens(left: Tokens, right: Tokens): Tokens {
+  const sum = { ...left };
+  for (const cause of CAUSES) sum[cause] += right[cause];
+  return sum;
+}
+
+export function sumTokens(tokens: Tokens): number {
+  return CAUSES.reduce((sum, cause) => sum + tokens[cause], 0);
 }

@@ -1,4 +1,4 @@
-import type { Bounds } from "./storage.ts";
+import type { Bounds } from "../../base/util/storage.ts";
 
 export interface FairCacheOptions<V> {
   readonly all: Bounds;

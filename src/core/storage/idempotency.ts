@@ -6,12 +6,12 @@ import { PROBLEMS, type ProblemCode } from "../../base/problems/problems.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { Json } from "../../base/util/json.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Bounds, OpenStorage, Storage } from "../../base/util/storage.ts";
 import type { NeededEntry, ResultReader } from "../sessions/read-conditions.ts";
 import { heapBytes } from "./heap-bytes.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { keeperOf } from "./result-keeper.ts";
 import type { ResultStore } from "./result-store.ts";
-import type { Bounds, OpenStorage, Storage } from "./storage.ts";
 
 /** A call with an idempotency key. */
 export interface KeyedCall {

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { CAUSES } from "../sessions/tokens-by-cause.ts";
-import type { WorkingMemory } from "../sessions/working-memory.ts";
+import { CAUSES, type WorkingMemory } from "../sessions/working-memory.ts";
 
 const FORMAT = 1;
 const names = z.array(z.string()).readonly();

@@ -1,6 +1,6 @@
+import type { OpenStorage, Storage, StorageOptions } from "../../base/util/storage.ts";
 import { createFairCache } from "./fair-cache.ts";
 import { heapBytes } from "./heap-bytes.ts";
-import type { OpenStorage, Storage, StorageOptions } from "./storage.ts";
 
 /** A value, or a list that grows. */
 interface MemoryItem<V> {
@@ -60,7 +60,7 @@ export function createMemoryStorage<V>(
       set(id, owner, item.values, item.size + heapBytes(value));
       return true;
     },
-    list: async (key, owner) => [...(items.get(idOf(key, owner), owner)?.values ?? [])],
+    list: async (key, owner, from = 0) => (items.get(idOf(key, owner), owner)?.values ?? []).slice(from),
   };
 }
 

@@ -23,7 +23,8 @@ export function openDatabase(
   const { value: database, damage } = onIntactFile(path, () => {
     const database = open(path, BUSY_MS);
     try {
-      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+      // Removed values must not stay in the file.
+      database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON");
       migrate(database, part, migrations);
       return database;
     } catch (error) {

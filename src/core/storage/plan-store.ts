@@ -1,8 +1,8 @@
 import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
+import type { Bounds, OpenStorage } from "../../base/util/storage.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
-import type { Bounds, OpenStorage } from "./storage.ts";
 
 /** Keeps plans and the calls that their runs have finished, each for its principal. */
 export interface PlanStore {

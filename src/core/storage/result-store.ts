@@ -1,9 +1,9 @@
 import { problem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import type { Json } from "../../base/util/json.ts";
+import type { OpenStorage, StorageOptions } from "../../base/util/storage.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
-import type { OpenStorage, StorageOptions } from "./storage.ts";
 
 /** Keeps results that are too large to show, each for its principal. */
 export interface ResultStore {

@@ -1,10 +1,10 @@
 import { problem } from "../../base/problems/problem.ts";
+import { type OpenStorage, UNBOUNDED } from "../../base/util/storage.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { bounded, EMPTY_MEMORY, type MemoryChange, type WorkingMemory } from "../sessions/working-memory.ts";
 import { fromStored, toStored } from "./memory-codec.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { createPlanStore, type PlanStore } from "./plan-store.ts";
-import type { OpenStorage } from "./storage.ts";
 
 /** Keeps the memory of sessions, each for the principal that opened it. */
 export interface SessionStore {
@@ -54,8 +54,6 @@ const MIB = 1024 * 1024;
 const MAX_SESSIONS = 10_000;
 const MEMORY_IDLE_MS = 30 * 60_000;
 const DATABASE_IDLE_MS = 7 * DAY_MS;
-/** A database bounds the number of sessions, and each session is bounded itself. */
-const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
 /**
  * Keeps sessions in the storage of a driver, and forgets them after a week without a call. Without a driver, they are
@@ -63,9 +61,10 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER;
  */
 export function createSessionStore(open?: OpenStorage, options: SessionStoreOptions = {}): SessionStore {
   const { maxSessions = MAX_SESSIONS, idleMs = open ? DATABASE_IDLE_MS : MEMORY_IDLE_MS } = options;
+  // A database bounds the number of sessions, and each session is bounded itself.
   const sessions = (open ?? openMemoryStorage)<WorkingMemory>("session", {
-    all: { entries: maxSessions, size: open ? UNBOUNDED : 256 * MIB },
-    perOwner: { entries: Math.ceil(maxSessions / 2), size: open ? UNBOUNDED : 128 * MIB },
+    all: { entries: maxSessions, size: open ? UNBOUNDED.size : 256 * MIB },
+    perOwner: { entries: Math.ceil(maxSessions / 2), size: open ? UNBOUNDED.size : 128 * MIB },
     ttlMs: idleMs,
     cached: 1_024,
     toText: toStored,
@@ -116,8 +115,9 @@ export async function createSqliteSessionStore(
   options: SessionStoreOptions = {},
 ): Promise<SessionStore> {
   const { openSqliteStorage } = await import("./sql-storage.ts");
-  const { open, damage, close } = openSqliteStorage(path);
-  if (damage) options.onDamage?.(damage);
+  const storage = openSqliteStorage(path);
+  if (storage.damage) options.onDamage?.(storage.damage);
+  const { open, close } = storage;
   return { ...createSessionStore(open, options), plans: createPlanStore(open), close };
 }
 

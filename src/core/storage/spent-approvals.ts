@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { OpenStorage } from "../../base/util/storage.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
-import type { OpenStorage } from "./storage.ts";
 
 /** Makes sure that an approval of a call counts once. Gateways that serve the same clients share it. */
 export interface SpentApprovals {

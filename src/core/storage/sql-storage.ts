@@ -3,10 +3,16 @@ import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { problem } from "../../base/problems/problem.ts";
+import {
+  type Bounds,
+  type OpenStorage,
+  type Storage,
+  type StorageOptions,
+  UNBOUNDED,
+} from "../../base/util/storage.ts";
 import { createFairCache, roomOfOwner } from "./fair-cache.ts";
 import { openDatabase } from "./open-database.ts";
 import { toStoredText } from "./postgres-client.ts";
-import type { Bounds, OpenStorage, Storage, StorageOptions } from "./storage.ts";
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
@@ -60,15 +66,20 @@ const SQLITE_NOW = "cast(round(unixepoch('subsec') * 1000) as integer)";
 const SQLITE_PAIRS = "select value ->> 0, value ->> 1 from json_each($2)";
 
 /**
- * Keeps values in a SQLite file, or in `:memory:`. A value is written before the promise of its change resolves. `damage`
- * is set if the file was damaged: it was renamed, and the storage starts empty.
+ * Keeps values in a SQLite file, or in `:memory:`, and opens it at the first use. A value is written before the promise
+ * of its change resolves. `damage` is set if the file was damaged: it was renamed, and the storage starts empty.
  */
 export function openSqliteStorage(path: string) {
-  const { database, damage } = openDatabase(path, "storage", [storageTable(SQLITE_TABLE)]);
+  let file: ReturnType<typeof openDatabase> | undefined;
   const statements = new Map<string, StatementSync>();
 
+  function opened() {
+    file ??= openDatabase(path, "storage", [storageTable(SQLITE_TABLE)]);
+    return file;
+  }
+
   async function query(sql: string, params: unknown[] = []) {
-    const statement = statements.get(sql) ?? database.prepare(sql);
+    const statement = statements.get(sql) ?? opened().database.prepare(sql);
     statements.set(sql, statement);
     const named = params.map((value, at) => [`$${at + 1}`, value as SQLInputValue]);
     return statement.all(Object.fromEntries(named));
@@ -76,8 +87,15 @@ export function openSqliteStorage(path: string) {
 
   return {
     open: createSqlDriver({ query, now: SQLITE_NOW, pairs: SQLITE_PAIRS }, SQLITE_TABLE),
-    damage,
-    close: () => database.close(),
+    get damage() {
+      return opened().damage;
+    },
+    /** The next use opens the file again. */
+    close: () => {
+      file?.database.close();
+      file = undefined;
+      statements.clear();
+    },
   };
 }
 
@@ -137,23 +155,23 @@ class SqlStorage<V> implements Storage<V> {
     const { text, bytes } = this.toRow(value, 0);
     const { query, now } = this.database;
     const rows = await query(
-      `insert into ${this.table} select $1, $2, $3, cast($4 as bigint), ${now}, cast($5 as bigint), $6, $7 where (
-         select count(*) = $4 and max(used_at) >= ${now} - ${Math.floor(this.options.ttlMs)} from ${this.table} where ${OF_ITEM})
+      `insert into ${this.table} select $1, $2, $3, cast($4 as bigint), ${now}, cast($5 as bigint), $6, $7
+       where exists (select 1 from ${this.table} where ${OF_ITEM} and position = cast($4 as bigint) - 1 and ${this.isLive})
        on conflict do nothing returning key`,
-      [...this.idOf(key, owner), position, bytes, randomUUID(), text],
+      [...this.idOf(key, owner), position, bytes, nextRevision(), text],
     );
     if (rows.length > 0) await this.noteAdded(0, bytes);
     return rows.length > 0;
   }
 
-  async list(key: string, owner: string): Promise<readonly V[]> {
+  async list(key: string, owner: string, from = 0): Promise<readonly V[]> {
     const { fromText = JSON.parse, ttlMs } = this.options;
     const rows = await this.database.query(
       `select position, value, ${this.database.now} - used_at as age from ${this.table}
-       where ${OF_ITEM} order by position`,
-      this.idOf(key, owner),
+       where ${OF_ITEM} and position >= $4 order by position`,
+      [...this.idOf(key, owner), from],
     );
-    const isWhole = Number(rows[0]?.position) === 0;
+    const isWhole = Number(rows[0]?.position) === from;
     if (!isWhole || rows.every(({ age }) => Number(age) > ttlMs)) return [];
     return rows.map((row) => fromText(String(row.value)));
   }
@@ -202,11 +220,11 @@ class SqlStorage<V> implements Storage<V> {
     const where = `${OF_ITEM} and position = 0 and revision = $4 and ${this.isLive}`;
     if (value === undefined) {
       this.cache?.delete(nameOf(id));
-      return (
-        (await query(`delete from ${this.table} where ${where} returning key`, [...id, before])).length > 0
-      );
+      const isSame = `exists (select 1 from ${this.table} where ${where})`;
+      const sql = `delete from ${this.table} where ${OF_ITEM} and ${isSame} returning key`;
+      return (await query(sql, [...id, before])).length > 0;
     }
-    const revision = randomUUID();
+    const revision = nextRevision();
     const { text, bytes } = this.toRow(value);
     const rows = await query(
       `update ${this.table} set value = $5, revision = $6, bytes = $7, used_at = ${now}
@@ -220,7 +238,7 @@ class SqlStorage<V> implements Storage<V> {
     const stored = values.map((value) => this.toRow(value));
     const size = stored.reduce((sum, { bytes }) => sum + bytes, 0);
     if (size > this.options.perOwner.size) return false;
-    const revision = randomUUID();
+    const revision = nextRevision();
     let rows: readonly SqlRow[] = [];
     // The first value last: without it, a list that was written in part does not count.
     for (const [position, { text, bytes }] of [...stored.entries()].reverse()) {
@@ -239,7 +257,7 @@ class SqlStorage<V> implements Storage<V> {
     await this.countAll();
     const { text, bytes } = this.toRow(value);
     const room = roomOfOwner(this.options, this.total);
-    const revision = randomUUID();
+    const revision = nextRevision();
     const rows = await this.database.query(
       `insert into ${this.table} as known
          select $1, $2, $3, 0, ${this.database.now}, cast($4 as bigint), $5, $6 where (
@@ -278,6 +296,7 @@ class SqlStorage<V> implements Storage<V> {
   /** Sweeps after much was added, and leaves as much room as may be added until the next time. */
   private async noteAdded(entries: number, size: number): Promise<void> {
     const { all, perOwner } = this.options;
+    if (all === UNBOUNDED) return;
     const spare = {
       entries: Math.ceil(Math.min(SWEEP_EVERY, perOwner.entries / SWEEP_PART)),
       size: Math.floor(perOwner.size / SWEEP_PART),
@@ -293,7 +312,7 @@ class SqlStorage<V> implements Storage<V> {
     const { query, now, pairs } = this.database;
     const rows = await query(
       `select owner, key, sum(bytes) as bytes, ${now} - max(used_at) as age from ${this.table}
-       where kind = $1 group by owner, key order by max(used_at), key desc`,
+       where kind = $1 group by owner, key order by max(used_at), max(revision)`,
       [this.kind],
     );
     const forgotten: SqlRow[] = [];
@@ -314,6 +333,14 @@ class SqlStorage<V> implements Storage<V> {
 
 function without({ entries, size }: Bounds, spare: Bounds): Bounds {
   return { entries: Math.max(1, entries - spare.entries), size: size - spare.size };
+}
+
+let revisions = 0;
+
+/** Differs from all others, and comes after the earlier ones of this process: times are equal within a millisecond. */
+function nextRevision(): string {
+  revisions += 1;
+  return `${String(revisions).padStart(12, "0")} ${randomUUID()}`;
 }
 
 /** One text for a kind, an owner and a key. */

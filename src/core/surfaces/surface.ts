@@ -26,8 +26,8 @@ export interface SurfaceOptions {
 interface SurfaceRow {
   /** The tool for each role that this surface has no separate tool for. */
   readonly instead: Readonly<Partial<Record<Role, OperationName>>>;
-  /** The field that carries arguments, and the one that asks for a dry run. */
-  readonly fields: Pick<ToolNames, "params" | "dry_run">;
+  /** The field that carries arguments, the one that asks for a dry run, and whether tools are named by op. */
+  readonly fields: Pick<ToolNames, "params" | "dry_run" | "ops">;
   readonly changes?: Readonly<Partial<Record<OperationName, Omit<SurfaceTool, "name" | "operation">>>>;
   /** Operations that are shown only with the option of that name. */
   readonly optional?: Readonly<Partial<Record<OperationName, "toolSearch" | "run">>>;
@@ -56,7 +56,7 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   },
   commands: {
     instead: { ask: "help", get: "exec" },
-    fields: { params: "args", ...DRY_RUN },
+    fields: { params: "args", ...DRY_RUN, ops: true },
     optional: { ask: "toolSearch" },
     changes: {
       exec: {

@@ -1,5 +1,5 @@
 import type { LanguageModel, ModelMessage, ToolResultPart } from "ai";
-import { blocksOf } from "../../core/answers/blocks.ts";
+import { blocksOf } from "../../core/answers/content.ts";
 import { toPlainText } from "../../core/nouns/plain-text.ts";
 import type { ToolAnswer } from "../../gateway/toolbox.ts";
 

@@ -1,5 +1,6 @@
 import type { ModelMessage, Schema, StepResult, Tool, ToolSet } from "ai";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import type { CallTrace } from "../../core/nouns/span-context.ts";
 import { noteAsked, type WorkingMemory } from "../../core/sessions/working-memory.ts";
@@ -7,7 +8,7 @@ import type { Session } from "../../core/storage/session-store.ts";
 import type { MenuTool, NativeNames } from "../../core/surfaces/native-tools.ts";
 import { type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import type { ToolAnswer, ToolCall } from "../../gateway/toolbox.ts";
+import { readCall, type ToolAnswer, type ToolCall } from "../../gateway/toolbox.ts";
 import { toToolOutput } from "./messages.ts";
 
 export type SdkDefinition = Pick<MenuTool, "title" | "description"> & {
@@ -30,6 +31,9 @@ export function toSdkTool(
 ): Tool {
   // Files of tool results have another form in version 6, whose calls have no context.
   let isNewer = false;
+  /** The SDK asks about a call and runs it with the same input. */
+  const readOnce = memoizeByObject((input: object) => readCall(toCall(input)));
+  const callOf = (input: unknown) => (isPlainObject(input) ? readOnce(input) : toCall(input));
   return {
     type: "dynamic",
     title,
@@ -38,7 +42,7 @@ export function toSdkTool(
     execute: (input, options) => {
       const { abortSignal } = options;
       isNewer ||= "context" in options;
-      return call(toCall(input), {
+      return call(callOf(input), {
         ...(abortSignal && { signal: abortSignal }),
         ...traced(trace),
         ...approvals?.answersFor(options),
@@ -46,7 +50,7 @@ export function toSdkTool(
     },
     toModelOutput: ({ output }) => toToolOutput(output as ToolAnswer, isNewer),
     needsApproval: approvals?.needsApproval
-      ? (input, options) => approvals.needsApproval!(toCall(input), options)
+      ? (input, options) => approvals.needsApproval!(callOf(input), options)
       : false,
   };
 }

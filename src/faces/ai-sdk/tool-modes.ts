@@ -2,7 +2,7 @@ import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai
 import { formatMessage, type ToolNames } from "../../base/problems/format-message.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import type { View } from "../../core/access/view.ts";
-import { blocksOf } from "../../core/answers/blocks.ts";
+import { blocksOf } from "../../core/answers/content.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 import type { AskOutput } from "../../core/operations/fit-ask.ts";
 import { discover, type WorkingMemory } from "../../core/sessions/working-memory.ts";
@@ -10,7 +10,13 @@ import { menuTool } from "../../core/surfaces/menu.ts";
 import { isNative } from "../../core/surfaces/native-tools.ts";
 import { type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { callOperation, createFaceToolbox, type ToolCall, toEntryCall } from "../../gateway/toolbox.ts";
+import {
+  callOperation,
+  createFaceToolbox,
+  readCall,
+  type ToolCall,
+  toEntryCall,
+} from "../../gateway/toolbox.ts";
 import { FOUND_NAMES, GET, type NamedTools, nameTools } from "./named-tools.ts";
 import {
   argsOf,
@@ -172,7 +178,9 @@ function createFoundSearch(
       ...traced(trace),
       ...approvals?.answersFor(sdkCall),
     };
-    const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
+    const made =
+      entry && input.call?.input !== undefined ? readCall(toEntryCall(entry, input.call.input)) : undefined;
+    const makes = made && (await onlyReads(entry!, made));
     const toOutput = (answer: AskOutput) => {
       const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
       return called ? withEntry(output, called.definition()) : output;
@@ -192,14 +200,13 @@ function createFoundSearch(
     // A hidden entry can be called by its name, but no search finds it.
     await session.update((memory) => discover(memory, [addressOf(entry)]));
     if (!makes) return output;
-    const answer = await callOperation(gateway, toEntryCall(entry, input.call?.input), options);
+    const answer = await callOperation(gateway, made, options);
     const blocks = blocksOf(answer.data);
     return { ...output, result: answer.text, ...(blocks.length > 0 && { blocks }) };
   };
 
   /** A tool that changes something is called only once the model has seen its definition. */
-  async function onlyReads(entry: Entry, args: unknown): Promise<boolean> {
-    const { operation, input } = toEntryCall(entry, args);
+  async function onlyReads(entry: Entry, { operation, input }: ToolCall): Promise<boolean> {
     const decisions = await faceApiOf(gateway).decide(operation, input, call);
     const isRead = (await gateway.view(call)).find(entry.route)?.lane === "read";
     return isRead && decisions.every((decision) => decision.do === "run");

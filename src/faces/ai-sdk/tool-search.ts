@@ -1,6 +1,6 @@
 import { jsonSchema, type Tool, type ToolExecutionOptions, tool } from "ai";
 import { toSummary } from "../../base/util/to-summary.ts";
-import type { Block } from "../../core/answers/blocks.ts";
+import type { Block } from "../../core/answers/content.ts";
 import { toDiscover } from "../../core/answers/hit.ts";
 import type { AskOutput } from "../../core/operations/fit-ask.ts";
 import { isNative, type MenuTool } from "../../core/surfaces/native-tools.ts";

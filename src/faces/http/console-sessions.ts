@@ -37,9 +37,9 @@ export function createConsoleSessions(principal: Principal) {
       return { half, cookie: toCookie(host, other) };
     },
     /** The principal of a request that carries both halves and comes from the console's own page. */
-    find: (request: IncomingMessage): Principal | undefined => {
+    find: (request: IncomingMessage, renews = true): Principal | undefined => {
       const key = isOwnPage(request) ? keyOf(request) : undefined;
-      return key !== undefined && sessions.get(key) ? principal : undefined;
+      return key !== undefined && sessions.get(key, { updateAgeOnGet: renews }) ? principal : undefined;
     },
     /** Ends the session of a request. Returns the value of Set-Cookie. */
     end: (request: IncomingMessage) => {

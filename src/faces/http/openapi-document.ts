@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
-import { toJsonSchema } from "../../core/operations/json-form.ts";
+import { toJsonSchema } from "../../core/nouns/json-form.ts";
 import type { Endpoint } from "./endpoints/endpoint.ts";
 
 /** Describes the endpoints as an OpenAPI document, made from the same rows as their routes. */

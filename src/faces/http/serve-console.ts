@@ -81,9 +81,9 @@ export async function serveConsole(
     createLink,
   });
   const mount: Mount = {
-    authenticate: (request) => {
+    authenticate: (request, isAgain) => {
       if (request.headers[HALF_HEADER] === undefined) return undefined;
-      return sessions.find(request) ?? Response.json({ ok: false }, { status: 401 });
+      return sessions.find(request, !isAgain) ?? Response.json({ ok: false }, { status: 401 });
     },
     routes: (receive) => [
       ...healthRoutes(gateway),

@@ -21,8 +21,7 @@ import {
   poisonWarning,
 } from "../../core/operations/answer-parts.ts";
 import { detailsJson } from "../../core/operations/error-answer.ts";
-import { type AskingOptions, type FaceOptions, faceApiOf } from "../../gateway/face-api.ts";
-import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { AskingOptions, FaceApi, FaceOptions } from "../../gateway/face-api.ts";
 import { textOf } from "../../sources/mcp/result-value.ts";
 import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { RequestContext } from "./request.ts";
@@ -45,7 +44,7 @@ interface NativeCall {
 }
 
 interface NativeCaller {
-  readonly gateway: Gateway;
+  readonly face: FaceApi;
   readonly states: SealedStates;
 }
 
@@ -60,7 +59,7 @@ export async function callNative(
   if (entry.kind !== "tool") return load(caller, entry, args, context, toResult);
   checkState(entry, args, context);
   const { passing, passed } = passingOn(options);
-  const output = await faceApiOf(caller.gateway).run("exec", input, { ...passing, ...NATIVE });
+  const output = await caller.face.run("exec", input, { ...passing, ...NATIVE });
   if ("asks" in output) return ask(output.asks);
   // The SDK checks the result on its way out; here only its shape matters.
   const { content } = fieldsOf(passed.result);
@@ -84,7 +83,7 @@ export async function callNative(
 
 /** Loads a document, skill or prompt whole, or asks the client for the input that loading needs. */
 export async function load<T>(
-  { gateway, states }: NativeCaller,
+  { face, states }: NativeCaller,
   entry: Entry,
   params: Readonly<Record<string, unknown>>,
   context: RequestContext,
@@ -93,7 +92,7 @@ export async function load<T>(
   checkState(entry, params, context);
   const { passing, passed } = passingOn(context.options);
   const input = { routes: [{ route: entry.route, params: { ...params } }] };
-  const answer = await faceApiOf(gateway).run("get", input, { ...passing, ...NATIVE });
+  const answer = await face.run("get", input, { ...passing, ...NATIVE });
   if (!answer.ok) {
     throwFailed(passed.error, answer.error.code);
     throw failedRequest(answer.error);

@@ -1,17 +1,22 @@
 import { type CallToolResult, isInputRequiredResult, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
-import { blocksOf } from "../../core/answers/blocks.ts";
+import { blocksOf } from "../../core/answers/content.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import { type AskingOptions, faceApiOf } from "../../gateway/face-api.ts";
+import type { AskingOptions, FaceApi } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { type ToolAnswer, type ToolCall, toToolAnswer } from "../../gateway/toolbox.ts";
+import { readCall, type ToolAnswer, type ToolCall, toToolAnswer } from "../../gateway/toolbox.ts";
 import { answersOf, toQuestion } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
-import { readsBytes } from "./client-limits.ts";
 import type { Listings, ToolListing } from "./listing.ts";
 import { refusedTask, unknownName } from "./protocol-errors.ts";
-import { answerRequest, type ClientRequest, type KnownClient, type RequestContext } from "./request.ts";
+import {
+  answerRequest,
+  type ClientRequest,
+  type KnownClient,
+  type RequestContext,
+  readsBytes,
+} from "./request.ts";
 import type { SealedStates } from "./sealed-state.ts";
 import { TASKS_EXTENSION, type Tasks, toCreated } from "./tasks.ts";
 
@@ -33,6 +38,7 @@ interface NamedCall {
 /** The parts of a server that answer calls. */
 export interface CallParts {
   readonly gateway: Gateway;
+  readonly face: FaceApi;
   readonly listings: Listings;
   readonly states: SealedStates;
   /** Approver of calls: the person behind the client, or the gateway's own `approve`. */
@@ -56,7 +62,7 @@ interface Callers {
 }
 
 export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Callers): AnswerCall {
-  const { clock, publish, view } = faceApiOf(parts.gateway);
+  const { clock, publish, view } = parts.face;
 
   async function findTool({ name, args }: NamedCall, principal: Principal | undefined) {
     const caller = await callerOf(principal);
@@ -94,7 +100,7 @@ async function callTool(parts: CallParts, tool: ToolCall, context: RequestContex
   const { operation, input, native } = tool;
   const ask = (question: ApprovalRequest) => toQuestion(question, parts.states, context, used);
   if (native) return callNative(parts, { ...native, input }, options, context, ask);
-  const answer = await faceApiOf(parts.gateway).run(operation, input, options);
+  const answer = await parts.face.run(operation, input, options);
   if ("asks" in answer) return ask(answer.asks);
   return toResult(
     toToolAnswer(operation, answer),
@@ -144,12 +150,13 @@ function becomesTask(
 async function callAsTask(
   parts: CallParts,
   tasks: Tasks<ToolResult>,
-  tool: ToolCall,
+  given: ToolCall,
   ttl: number | undefined,
   { context, isModern }: { readonly context: RequestContext; readonly isModern: boolean },
 ): Promise<ToolResult> {
   const { options } = context;
-  const decisions = await faceApiOf(parts.gateway).decide(tool.operation, tool.input, options);
+  const tool = readCall(given);
+  const decisions = await parts.face.decide(tool.operation, tool.input, options);
   const asksFirst = parts.approvals === "client" && context.canAsk && !context.state;
   if (asksFirst && decisions.some((decision) => decision.do === "ask")) return callTool(parts, tool, context);
   // Only tools that are listed become tasks.

@@ -155,7 +155,8 @@ export async function writeResponse(
   const headers = { ...Object.fromEntries(answer.headers), ...(isLast && { connection: "close" }) };
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   if (answer.body !== null && isStream) {
-    response.writeHead(answer.status, headers);
+    // A client learns that the stream is open before there is news.
+    response.writeHead(answer.status, headers).flushHeaders();
     return writeStream(response, answer.body);
   }
   const text = await answer.text();

@@ -76,8 +76,11 @@ export interface Exchange {
 /** Further endpoints of the server, with their own way to know a caller. */
 export interface Mount {
   routes(receive: Receive): readonly HttpRoute[];
-  /** The caller that only this mount knows. Undefined: the server's own authentication decides. */
-  authenticate(request: IncomingMessage): Principal | Response | undefined;
+  /**
+   * The caller that only this mount knows. Undefined: the server's own authentication decides. `isAgain` looks at a
+   * request that is being answered, which must not lengthen a session.
+   */
+  authenticate(request: IncomingMessage, isAgain: boolean): Principal | Response | undefined;
 }
 
 /** Returns the caller of a request, or the refusal. */

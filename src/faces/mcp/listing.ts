@@ -12,8 +12,8 @@ import { type SurfaceOptions, surfaceTools } from "../../core/surfaces/surface.t
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { createFaceToolbox } from "../../gateway/toolbox.ts";
-import { LARGEST_RESULT } from "./client-limits.ts";
 import { listPrompts, listSkills } from "./prompts.ts";
+import { LARGEST_RESULT } from "./request.ts";
 import { listResources } from "./resources.ts";
 
 /** The lists for clients with the same view, made once for each catalog. */
@@ -28,12 +28,13 @@ interface ListingOptions extends MenuOptions {
 const MAX_LISTINGS = 64;
 
 export function createListings(gateway: Gateway, options: ListingOptions) {
+  const face = faceApiOf(gateway);
   const listings = new LRUCache<string, { version: string; listing: Promise<ToolListing> }>({
     max: MAX_LISTINGS,
   });
 
   async function listingFor(given: Principal | undefined) {
-    const view = await faceApiOf(gateway).view("usable", given);
+    const view = await face.view("usable", given);
     const { principal } = view;
     const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
     const cached = listings.get(key);

@@ -107,12 +107,14 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
   const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
+  const face = faceApiOf(gateway);
   const listings = createListings(gateway, { ...menu, instructions });
-  const tasks = surface === "native" ? createTasks<ToolResult>(faceApiOf(gateway).clock) : undefined;
+  const tasks = surface === "native" ? createTasks<ToolResult>(face.clock) : undefined;
   const parts: ServerParts = {
     gateway,
+    face,
     listings,
-    states: createSealedStates(faceApiOf(gateway).approvals, options.approvalMs),
+    states: createSealedStates(face.approvals, options.approvalMs),
     approvals: options.approvals ?? "client",
     structured: options.structured ?? false,
     name: options.name ?? "keyhole",
@@ -149,7 +151,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
     if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
     if (menu.surface === "native") {
-      await faceApiOf(gateway).view("complete");
+      await face.view("complete");
       const { listing } = await listings.for(principal);
       const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
       if (mismatch) return mismatch;
@@ -164,7 +166,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     runsScripts: surfaceTools(menu).some(({ operation }) => operation === "run"),
     fetch: async (request, caller = {}) => {
       const given = caller.principal ?? options.principal;
-      const principal = given ?? (await faceApiOf(gateway).view("usable")).principal;
+      const principal = given ?? (await face.view("usable")).principal;
       const isPost = request.method === "POST";
       const read = isPost ? await readBody(request, maxBodyBytes, caller.body) : { body: undefined };
       if (read instanceof Response) return read;

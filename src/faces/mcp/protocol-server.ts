@@ -1,10 +1,9 @@
 import { type CompleteResult, Server, type ServerContext } from "@modelcontextprotocol/server";
 import type { Json } from "../../base/util/json.ts";
 import { field, fieldsOf, listOf } from "../../base/util/plain-object.ts";
-import { readTextParams } from "../../core/calls/resolve-address.ts";
+import { readTextParams } from "../../core/access/view.ts";
 import type { Entry, ReadableEntry } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import { faceApiOf } from "../../gateway/face-api.ts";
 import { load } from "./call-native.ts";
 import { type Caller, type CallParts, createAnswerCall } from "./call-tool.ts";
 import type { FollowSdk } from "./fast-path.ts";
@@ -137,7 +136,7 @@ class ProtocolEndpoint {
 
   /** Lists of what servers offer wait a while for those that are starting. */
   async wholeOf(principal: Principal | undefined): Promise<Caller> {
-    await faceApiOf(this.parts.gateway).view("complete");
+    await this.parts.face.view("complete");
     return this.connection ? this.callerOf(principal) : this.parts.listings.for(this.given);
   }
 
@@ -155,7 +154,7 @@ class ProtocolEndpoint {
     find: (caller: Caller) => Promise<Loading<T>>,
   ) {
     const { parts } = this;
-    const { clock, publish } = faceApiOf(parts.gateway);
+    const { clock, publish } = parts.face;
     const findCaller = () => this.wholeOf(principalOf(context));
     return answerRequest(
       fromContext(context),
@@ -183,7 +182,7 @@ class ProtocolEndpoint {
 
 function addToolMethods(endpoint: ProtocolEndpoint): void {
   const { parts, server, connection } = endpoint;
-  const { gateway, tasks } = parts;
+  const { gateway, face, tasks } = parts;
   const callerOf = (principal: Principal | undefined) => endpoint.callerOf(principal);
   const knownClient = () => endpoint.knownClient();
   const followSdk = connection ? connection.followSdk : parts.followSdk;
@@ -200,8 +199,7 @@ function addToolMethods(endpoint: ProtocolEndpoint): void {
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
     const session = await connection?.session?.();
-    if (params?.cursor === undefined)
-      await faceApiOf(gateway).noteMenu(tools, { principal, ...(session && { session }) });
+    if (params?.cursor === undefined) await face.noteMenu(tools, { principal, ...(session && { session }) });
     return { tools: page, ...next, _meta: { [CATALOG_META_KEY]: version } };
   });
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: args = {}, task } }, context) =>

@@ -9,12 +9,20 @@ import {
 } from "@modelcontextprotocol/server";
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { singleFlight } from "../../base/util/single-flight.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { createBearerCheck, createOAuthGuard, type OAuthOptions, type TokenFinder } from "./bearer.ts";
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
 import { generateToken } from "./generate-token.ts";
 import { readBytes, tooLarge, writeResponse } from "./http-messages.ts";
-import { createHttpRoutes, createRouter, type Mount, type Receive, type Webhook } from "./http-routes.ts";
+import {
+  createHttpRoutes,
+  createRouter,
+  type Exchange,
+  type Mount,
+  type Receive,
+  type Webhook,
+} from "./http-routes.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
@@ -57,6 +65,8 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** How long an answer goes on after its key was revoked. */
+const REVOKED_MS = 500;
 /** Counts requests of the server's own principal, which has no id here. */
 const OWN = "own";
 
@@ -100,29 +110,56 @@ export async function listen(
   const limits = createCallerLimits(options.limits);
   const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
-  const running = new Map<ServerResponse, { readonly isStream: boolean }>();
+  const running = new Map<
+    ServerResponse,
+    { readonly request: IncomingMessage; readonly isStream: boolean }
+  >();
+  /** The callers of requests that needed one. */
+  const callers = new WeakMap<IncomingMessage, string>();
   let closing = false;
 
   const readBody = createBodyReader();
 
-  async function authenticate(request: IncomingMessage) {
+  async function identify(request: IncomingMessage, isAgain = false) {
     const { headers } = request;
-    const fromMount = mount?.authenticate(request);
+    const fromMount = mount?.authenticate(request, isAgain);
     if (fromMount) return fromMount instanceof Response ? fromMount : { principal: fromMount };
     if (!options.authenticate) return bearer(headers.authorization);
     const decided = await options.authenticate(headers);
     return decided instanceof Response ? decided : { principal: decided };
   }
 
+  async function authenticate(request: IncomingMessage) {
+    const caller = await identify(request);
+    if (!(caller instanceof Response)) callers.set(request, caller.principal?.id ?? OWN);
+    return caller;
+  }
+
+  /** Ends every answer whose caller would be refused now: their key was revoked, or is too old. */
+  const endRevoked = singleFlight(async () => {
+    for (const [response, { request }] of running) {
+      const caller = callers.get(request);
+      if (caller === undefined) continue;
+      const now = await identify(request, true).catch(reasonOf);
+      const isSame = typeof now === "object" && "principal" in now && (now.principal?.id ?? OWN) === caller;
+      if (!isSame) response.destroy();
+    }
+  });
+  const looking = setInterval(() => void endRevoked(), REVOKED_MS).unref();
+
   /** Counts a request of a caller until it is answered, or refuses it. */
-  function enter(caller: string, isStream: boolean, response: ServerResponse): Response | undefined {
+  function enter(
+    caller: string,
+    isStream: boolean,
+    { request, response }: Pick<Exchange, "request" | "response">,
+  ): Response | undefined {
     // The client left during authentication; no close event will come.
     if (response.destroyed) return jsonRpcError(408, -32000, "The client is gone.");
     const entered = limits.enter(caller, isStream);
     if ("retryAfter" in entered) {
       return jsonRpcError(429, -32000, "Too many requests.", { "retry-after": String(entered.retryAfter) });
     }
-    running.set(response, { isStream });
+    running.set(response, { request, isStream });
     response.once("close", () => {
       running.delete(response);
       entered.release();
@@ -132,9 +169,10 @@ export async function listen(
     return undefined;
   }
 
-  const receive: Receive = async ({ request, response }, { caller = OWN, isStream = false, maxBytes }) => {
+  const receive: Receive = async (exchange, { caller = OWN, isStream = false, maxBytes }) => {
+    const { request } = exchange;
     const body = request.method === "POST" ? await readBody(caller, request, maxBytes) : Buffer.alloc(0);
-    return body ? (enter(caller, isStream, response) ?? body) : tooLarge(maxBytes);
+    return body ? (enter(caller, isStream, exchange) ?? body) : tooLarge(maxBytes);
   };
 
   const route = createRouter(
@@ -146,14 +184,8 @@ export async function listen(
   );
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<Response> {
-    const { headers } = request;
-    // Node reads the first of two; something in front of it may read the other.
-    if ((request.headersDistinct.host?.length ?? 0) > 1)
-      return jsonRpcError(400, -32000, "Two Host headers.");
-    const rightHost = validateHostHeader(headers.host, hosts);
-    if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
-    const rightOrigin = validateOriginHeader(headers.origin, origins);
-    if (!rightOrigin.ok) return jsonRpcError(403, -32000, rightOrigin.message);
+    const foreign = refuseForeign(request, hosts, origins);
+    if (foreign) return foreign;
     if (closing) return jsonRpcError(503, -32000, "Shutting down.", { "retry-after": "5" });
     return route(request, response);
   }
@@ -179,6 +211,7 @@ export async function listen(
     ...(generated && { token: generated }),
     close: async () => {
       closing = true;
+      clearInterval(looking);
       const closed = new Promise<void>((resolve) => http.close(() => resolve()));
       http.closeIdleConnections();
       // Streams that wait for news would never end by themselves.
@@ -188,6 +221,20 @@ export async function listen(
       clearTimeout(timer);
     },
   };
+}
+
+/** Refuses requests for another host, or from the pages of another site. */
+function refuseForeign(
+  { headers, headersDistinct }: IncomingMessage,
+  hosts: string[],
+  origins: string[],
+): Response | undefined {
+  // Node reads the first of two; something in front of it may read the other.
+  if ((headersDistinct.host?.length ?? 0) > 1) return jsonRpcError(400, -32000, "Two Host headers.");
+  const rightHost = validateHostHeader(headers.host, hosts);
+  if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
+  const rightOrigin = validateOriginHeader(headers.origin, origins);
+  return rightOrigin.ok ? undefined : jsonRpcError(403, -32000, rightOrigin.message);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

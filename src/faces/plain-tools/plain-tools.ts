@@ -1,7 +1,7 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
-import { blocksOf } from "../../core/answers/blocks.ts";
+import { blocksOf } from "../../core/answers/content.ts";
 import { impliedLane } from "../../core/catalog/tool-lane.ts";
 import type { DomainDefinition } from "../../core/nouns/definition.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";

@@ -4,7 +4,6 @@ import type { View } from "../../core/access/view.ts";
 import type { Catalog } from "../../core/catalog/catalog.ts";
 import { domainOf } from "../../core/nouns/entry.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import { withTimeout } from "./in-flight.ts";
 
 /*
  *          sources that answer at once           every source has delivered,
@@ -78,8 +77,8 @@ export function createAvailability(catalog: StartingCatalog, begin: () => Promis
     if (need === "searchable") await catalog.searchable();
     else if (principal && need !== "usable" && need !== "complete")
       await until(() => hasStarted(need, catalog.current.viewFor(principal)), waitMs);
-    // Approvals that another gateway has revoked must not count from now on.
-    if (pins.refresh) await pins.refresh();
+    // Approvals that another process gave count from now on, and those that it revoked no longer.
+    await pins.refresh();
     return catalog.current;
   }
 
@@ -118,4 +117,31 @@ export function createAvailability(catalog: StartingCatalog, begin: () => Promis
 function hasStarted(need: "started" | readonly string[], { starting, toNamed }: View): boolean {
   if (starting.size === 0) return true;
   return need !== "started" && !need.some((address) => starting.has(domainOf(toNamed(address))));
+}
+
+/** Tracks the calls that are under way. */
+export class InFlight {
+  readonly #calls = new Set<PromiseWithResolvers<void>>();
+
+  /** Registers a call. Returns the function that ends it. */
+  enter(): () => void {
+    const call = Promise.withResolvers<void>();
+    this.#calls.add(call);
+    return () => {
+      this.#calls.delete(call);
+      call.resolve();
+    };
+  }
+
+  /** Resolves when the calls under way now have ended. Later calls do not delay it. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#calls].map(({ promise }) => promise));
+  }
+}
+
+/** Waits for a promise, at the latest until this time is over. */
+export async function withTimeout(promise: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, over]).finally(() => clearTimeout(timer));
 }

@@ -1,3 +1,4 @@
+import { problem } from "../../base/problems/problem.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Catalog } from "../../core/catalog/catalog.ts";
@@ -6,6 +7,16 @@ import type { SearchIndex } from "../../search/port/search-index.ts";
 import { documentsKey, type HashedDocument, toDocuments } from "./to-search-document.ts";
 
 const PUT_AT_ONCE = 4_096;
+/** Documents that a rebuild looks for at its end. */
+const PROBES = 8;
+
+function notHelped(reason: string) {
+  return problem("UNAVAILABLE", {
+    name: "The search index, which was rebuilt,",
+    state: "not searchable",
+    reason,
+  });
+}
 
 /** The search index as the documents of one catalog. Its snapshot spares the next start most of the work. */
 export class CatalogIndex {
@@ -69,9 +80,37 @@ export class CatalogIndex {
     return this.#key === undefined && this.#hashes().size > entries.length;
   }
 
-  /** Indexes everything again. Entries can be found all the time. */
-  reindex(catalog: Catalog): Promise<void> {
-    return this.#put(toDocuments(catalog, catalog.entries));
+  /** Whether nothing can be found while everything is indexed again. */
+  get isReset(): boolean {
+    return this.#index.reset !== undefined;
+  }
+
+  /**
+   * Indexes everything again.
+   *
+   * @throws UNAVAILABLE if nothing can be found afterwards.
+   */
+  async reindex(catalog: Catalog): Promise<void> {
+    const documents = toDocuments(catalog, catalog.entries);
+    await this.#index.reset?.();
+    await this.#put(documents);
+    await this.#probe(documents.map(({ make }) => make).slice(0, PROBES));
+    if (!this.isReset) return;
+    this.#hashes = () => new Map(documents.map(({ id, hash }) => [id, hash]));
+    this.#key = documentsKey(catalog);
+  }
+
+  /** Looks for some of the documents by their names. */
+  async #probe(samples: readonly HashedDocument["make"][]): Promise<void> {
+    const found = samples
+      .map((make) => make())
+      .filter(({ visibility }) => visibility !== "hidden")
+      .map(({ name, scopes }) => this.#index.search({ query: name, limit: 1, filter: { scopes } }));
+    const hits = await Promise.all(found).catch((error: unknown) => {
+      throw notHelped(reasonOf(error));
+    });
+    if (hits.length > 0 && hits.every(({ length }) => length === 0))
+      throw notHelped("a search for the names of entries finds nothing.");
   }
 
   /** Makes documents in parts: those of all entries at once would take much memory. */

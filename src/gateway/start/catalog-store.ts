@@ -2,13 +2,13 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { Pins } from "../../core/access/pins.ts";
 import { createViews } from "../../core/access/view.ts";
 import { buildCatalog, type Catalog } from "../../core/catalog/catalog.ts";
+import { spareRules } from "../../core/catalog/catalog-errors.ts";
 import { DOES, type Draft, knownStatus } from "../../core/nouns/entry.ts";
 import type { SourceContent } from "../../core/nouns/source.ts";
 import type { Publish } from "../../core/telemetry/events.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
-import { type Generation, type StartState, WAITS } from "./availability.ts";
+import { type Generation, type StartState, WAITS, withTimeout } from "./availability.ts";
 import { CatalogIndex } from "./catalog-index.ts";
-import { withTimeout } from "./in-flight.ts";
 
 /** New content by source id; null removes a source. */
 export type Changes = Readonly<Record<string, SourceContent | null>>;
@@ -102,6 +102,7 @@ export class CatalogStore {
     tellGuessed(this.#current.catalog, this.#publish);
     await delivered;
     this.#reach("complete");
+    tellSpareRules(this.#current.catalog, this.#publish);
     void this.#filling.catch(() => {}).then(() => this.#followIndex());
   }
 
@@ -187,10 +188,22 @@ export class CatalogStore {
     if (changes) for (const listener of this.#listeners) listener();
   }
 
-  /** Indexes everything again. Entries can be found all the time. */
+  /**
+   * Indexes everything again, also after a failure. Entries can be found all the time, unless the engine drops its
+   * store: then searches wait.
+   */
   reindex(): Promise<void> {
-    const done = this.#turn.then(() => this.#filling).then(() => this.#index.reindex(this.#current.catalog));
+    const done = Promise.allSettled([this.#turn, this.#filling]).then(() =>
+      this.#index.reindex(this.#current.catalog),
+    );
     this.#turn = done.catch(() => {});
+    if (this.#index.isReset) this.#filling = done;
+    void done.then(
+      () => {
+        this.#filling = Promise.resolve();
+      },
+      () => {},
+    );
     return done;
   }
 
@@ -234,6 +247,15 @@ function tellGuessed({ entries }: Catalog, publish: Publish): void {
   const more = guessed.length > MOST_NAMED ? ` and ${guessed.length - MOST_NAMED} more` : "";
   const detail = `${shown.join(", ")}${more}, as far as their names tell; declare lane: "read", "write" or "destructive" (keyhole catalog lint lists them)`;
   publish({ type: "notice", notice: "lane-guessed", detail });
+}
+
+/** Tells the log which rules no entry can bring along, because none has their category. */
+function tellSpareRules({ domains, entries }: Catalog, publish: Publish): void {
+  const spare = [...domains.values()].flatMap((domain) => spareRules(domain, entries));
+  for (const { domain, category } of spare) {
+    const detail = `domain ${domain}: rules for the category ${category}, which no entry has, are not used`;
+    publish({ type: "notice", notice: "content-failed", detail });
+  }
 }
 
 /** Tells the log which domains wait for a person and what to type, each once. */

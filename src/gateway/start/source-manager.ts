@@ -10,10 +10,9 @@ import type { Principal } from "../../core/nouns/principal.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import type { FailedRead } from "../../core/operations/operation.ts";
 import type { Publish } from "../../core/telemetry/events.ts";
-import { WAITS } from "./availability.ts";
+import { type InFlight, WAITS, withTimeout } from "./availability.ts";
 import type { CatalogStore, Changes } from "./catalog-store.ts";
 import { FollowedSource, type SourceStatus } from "./followed-source.ts";
-import { type InFlight, withTimeout } from "./in-flight.ts";
 
 /** Id of the domains that are defined in code. */
 export const CODE = "code";

@@ -84,7 +84,7 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       const limit = limitOf(request);
       if (limit === 0 || !(await isReady())) return [];
       const need = await expandQuery(request.query, embedder);
-      const { query } = need;
+      const { query, asksToDestroy } = need;
       const depth = vectors === undefined ? limit : Math.max(limit, VECTORS.depth);
       const [[words, wordsMs], [queries, embedMs]] = await Promise.all([
         timed(rankWords(tables, need, request.filter, depth)),
@@ -99,7 +99,8 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       const { hits, by } = isAlone
         ? { hits: words.hits, by: "words" as const }
         : fuse(words.hits, nearest, words.sureName, (embedder?.fluency?.(query) ?? 1) * words.seen);
-      request.note?.({ by, wordsMs, ...(!isAlone && { vectorsMs }) });
+      const asks = asksToDestroy === undefined ? {} : { asksToDestroy };
+      request.note?.({ by, wordsMs, ...(!isAlone && { vectorsMs }), ...asks });
       return hits.slice(0, limit).map(({ id, score }): SearchHit => ({ id, score }));
     },
 

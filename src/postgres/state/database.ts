@@ -22,9 +22,6 @@ export function stateTables(nameOf: (suffix: string) => string) {
     gateways: nameOf("_gateways"),
     values: nameOf("_values"),
     records: nameOf("_records"),
-    learning: nameOf("_learning"),
-    audit: nameOf("_audit"),
-    chains: nameOf("_audit_chains"),
   };
 }
 

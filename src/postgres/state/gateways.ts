@@ -4,8 +4,6 @@ import type { Database } from "./database.ts";
 
 /** This gateway among those that share the state. */
 export interface Membership extends GatewayGroup {
-  /** SQL that is true for the id of a gateway that has been seen lately. */
-  isAlive(column: string): string;
   /** Leaves the group. Other gateways then treat the running calls of this one as OUTCOME_UNKNOWN. */
   close(): Promise<void>;
 }
@@ -36,17 +34,14 @@ export async function joinGateways(
     beating = beating.then(beat).catch(() => {});
   }, leaseMs / BEATS).unref();
 
-  function isAlive(column: string): string {
-    return `exists (select from ${gateways} g where g.id = ${column}
-      and g.seen_at >= now() - ${Number(leaseMs)} * interval '1 millisecond')`;
-  }
-
   return {
     id,
-    isAlive,
     isRunning: async (other) => {
-      const [row] = await query(`select ${isAlive("$1")} as alive`, [other]);
-      return row?.alive === true;
+      const lease = `${Number(leaseMs)} * interval '1 millisecond'`;
+      const rows = await query(`select 1 from ${gateways} where id = $1 and seen_at >= now() - ${lease}`, [
+        other,
+      ]);
+      return rows.length > 0;
     },
     close: async () => {
       clearInterval(timer);

@@ -3,7 +3,7 @@ import type { Database, StateTables } from "./database.ts";
 
 /** Migration n takes the tables from version n to n + 1. Never change one that was released; add another. */
 const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
-  ({ counters, gateways, values, records, learning, audit, chains }) => `
+  ({ counters, gateways, values, records }) => `
     create table ${counters} (name text primary key, value bigint not null, secret bytea);
     create table ${gateways} (id text primary key, seen_at timestamptz not null);
     ${storageTable(values)};
@@ -12,20 +12,6 @@ const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
       key text not null,
       value text not null,
       primary key (part, key)
-    );
-    create table ${learning} (id bigint primary key, gateway text not null, event text not null);
-    create table ${chains} (
-      chain int generated always as identity primary key,
-      gateway text not null,
-      seq bigint not null,
-      hash text not null,
-      kept_from bigint not null
-    );
-    create table ${audit} (
-      chain int not null,
-      seq bigint not null,
-      line text not null,
-      primary key (chain, seq)
     );`,
 ];
 

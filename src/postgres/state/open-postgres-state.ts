@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { problem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
+import type { Bounds, OpenStorage } from "../../base/util/storage.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { openGrants } from "../../core/access/grants.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { AuditLog } from "../../core/audit/audit-log.ts";
 import type { AuditStore } from "../../core/audit/audit-store.ts";
+import { StorageChains } from "../../core/audit/storage-chains.ts";
 import {
   createIdempotency,
   type Idempotency,
@@ -24,14 +27,10 @@ import {
   type SpentApprovals,
 } from "../../core/storage/spent-approvals.ts";
 import { createSqlDriver } from "../../core/storage/sql-storage.ts";
-import type { Bounds } from "../../core/storage/storage.ts";
-import type { LearningOptions } from "../../search/learning/learning.ts";
 import { quotedNames } from "../quoted-names.ts";
 import { type Database, openDatabase, stateTables } from "./database.ts";
 import { joinGateways } from "./gateways.ts";
 import { migrate } from "./migrate.ts";
-import { PostgresAudit } from "./postgres-audit.ts";
-import { PostgresLearning } from "./postgres-learning.ts";
 import { createPostgresRecords } from "./postgres-records.ts";
 
 /** Options of {@link createPostgresState}. */
@@ -58,7 +57,7 @@ export interface PostgresState {
     readonly idempotency: Idempotency;
     readonly approvals: SpentApprovals;
     readonly pins: Pins;
-    readonly learning: LearningOptions;
+    readonly learning: { readonly log: OpenStorage };
   };
   /** Keeps the audit log: pass it as `audit: { store: state.audit }`. */
   readonly audit: AuditStore;
@@ -95,12 +94,8 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
   });
   const records = createPostgresRecords(database);
   const definitions = openGrants(records, "definition");
-  const [secret, log] = await Promise.all([
-    sharedSecret(database),
-    PostgresLearning.open(database, gateway.id),
-    definitions.refresh(),
-  ]);
-  const audit = new PostgresAudit(database, gateway);
+  const [secret] = await Promise.all([sharedSecret(database), definitions.refresh()]);
+  const audit = new AuditLog(new StorageChains(open, gateway));
   return {
     audit,
     stores: {
@@ -116,13 +111,12 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
       }),
       approvals: createSpentApprovals(open, { secret, most: MOST_APPROVALS }),
       pins: createPinsOver(definitions, { strict: true }),
-      learning: { log },
+      learning: { log: open },
     },
     consents: createConsents(openGrants(records, "program")),
     close: async () => {
       // Events that cannot be written are lost with the process; the chain stays intact.
       await audit.close().catch(() => {});
-      await log.close();
       await gateway.close();
     },
   };

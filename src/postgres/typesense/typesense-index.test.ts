@@ -1,3 +1,4 @@
+import { createGateway, defineDomain, defineTool } from "keyhole";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TypesenseStub } from "../../../test/typesense-stub.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
@@ -41,13 +42,59 @@ describe("createTypesenseIndex", () => {
     const made = stub.received.filter(({ method, path }) => method === "POST" && path === "/collections");
     expect(made).toHaveLength(1);
     expect(JSON.parse(made[0]!.body)).toMatchObject({
-      name: "mcp_resources",
+      name: "keyhole_entries",
       fields: expect.arrayContaining([expect.objectContaining({ name: "is_unrestricted", type: "bool" })]),
     });
     for (const { key, path, body } of stub.received) {
       expect(key).toBe(apiKey);
       expect(path + body).not.toContain(apiKey);
     }
+  });
+
+  /** The collection of another system, whose documents ours would fit into. */
+  const OTHER = ["uri", "name", "content", "domain"].map((name) => ({ name, type: "string" }));
+
+  test("a collection of another schema is told, with what to do", async () => {
+    stub.fields = OTHER;
+    const put = index.put([documentOf({ id: "doc", name: "walrus" })]);
+    await expect(put).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringMatching(
+        /keyhole_entries.*lacks the field path_segment.*another `collection`.*rebuild\(\).*drops it/,
+      ),
+    });
+    expect(stub.documents.size).toBe(0);
+    await expect(idsOf(index, "walrus")).rejects.toThrow("another `collection`");
+    stub.fields = [{ name: "uri", type: "int32" }, ...OTHER.slice(1)];
+    await expect(index.put([])).rejects.toThrow("has another type for the field uri");
+  });
+
+  test("a rebuild of a gateway drops the collection, creates it, and finds everything again", async () => {
+    stub.fields = OTHER;
+    const tool = defineTool({ name: "feed_walrus", description: "Feeds a walrus.", execute: () => "fed" });
+    const domains = [defineDomain({ name: "zoo", description: "A zoo.", tools: [tool] })];
+    const gateway = createGateway({ domains, index });
+    onTestFinished(() => gateway.close());
+    const before = await gateway.ask({ query: "walrus" });
+    expect(before).toMatchObject({ ok: false, text: expect.stringContaining("another `collection`") });
+    await gateway.sources.rebuild();
+    expect((await gateway.ask({ query: "walrus" })).hits).toMatchObject([{ name: "feed_walrus" }]);
+    expect(stub.received.filter(({ method }) => method === "DELETE")).toHaveLength(1);
+  });
+
+  test("a rebuild that did not help says so", async () => {
+    const tool = defineTool({ name: "feed_walrus", description: "Feeds a walrus.", execute: () => "fed" });
+    const domains = [defineDomain({ name: "zoo", description: "A zoo.", tools: [tool] })];
+    const broken = createTypesenseIndex({ url, apiKey, timeoutMs: 2_000 });
+    const gateway = createGateway({ domains, index: { ...broken, search: async () => [] } });
+    onTestFinished(() => gateway.close());
+    await expect(gateway.sources.rebuild()).rejects.toThrow(/rebuilt.*finds nothing/);
+    const failing = createGateway({
+      domains,
+      index: { ...broken, search: () => Promise.reject(new Error("down")) },
+    });
+    onTestFinished(() => failing.close());
+    await expect(failing.sources.rebuild()).rejects.toThrow(/rebuilt.*down/);
   });
 
   test("documents that the caller may not see change neither hits nor their order, and corrections are all tried", async () => {

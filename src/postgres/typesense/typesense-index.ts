@@ -1,10 +1,11 @@
-import { problem } from "../../base/problems/problem.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
+import { field, listOf } from "../../base/util/plain-object.ts";
 import { fromStoredText } from "../../core/storage/postgres-client.ts";
 import { facetTest } from "../../search/lexical/live-segment.ts";
 import { nameKey } from "../../search/lexical/names.ts";
 import type { Facet } from "../../search/lexical/segment.ts";
 import { inBatches, limitOf, newestOf } from "../../search/port/engine-input.ts";
-import type { EngineAnswer } from "../../search/port/engine-request.ts";
+import { type EngineAnswer, unavailable } from "../../search/port/engine-request.ts";
 import type {
   SearchDocument,
   SearchFilter,
@@ -18,7 +19,7 @@ import { createTypesenseClient, type TypesenseOptions, unexpected, withoutKey } 
 
 /** Options of {@link createTypesenseIndex}. */
 export interface TypesenseIndexOptions extends TypesenseOptions {
-  /** Default: `mcp_resources`. */
+  /** Default: `keyhole_entries`. */
   readonly collection?: string;
 }
 
@@ -42,7 +43,7 @@ const MAX_PAGES = 40;
  * ```
  */
 export function createTypesenseIndex(options: TypesenseIndexOptions): SearchIndex {
-  const { collection = "mcp_resources", apiKey } = options;
+  const { collection = "keyhole_entries", apiKey } = options;
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(collection)) {
     const reason = "`collection` must consist of letters, digits, - and _";
     throw problem("INVALID_INPUT", { operation: "createTypesenseIndex", reason });
@@ -67,6 +68,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
       // 409: another gateway created it first.
       if (made.status !== 201 && made.status !== 200 && made.status !== 409) throw unexpected(made, apiKey);
     } else if (found.status !== 200) throw unexpected(found, apiKey);
+    else checkSchema(collection, parseJson(found.text));
     isThere = true;
   }
 
@@ -112,7 +114,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
     for (let number = 1; number <= MAX_PAGES && parts.length > 0; number++) {
       const searches = parts.map((part) => searchParams(collection, words, part, { number, size }));
       const body = JSON.stringify({ searches });
-      const pages = pagesOf(await send({ method: "POST", path: "/multi_search", body }), apiKey);
+      const pages = pagesOf(await send({ method: "POST", path: "/multi_search", body }), collection, apiKey);
       parts = parts.filter((part, at) => {
         const page = pages[at] ?? [];
         // The engine accepts any one of the scopes where all are needed, and compares loosely.
@@ -148,6 +150,14 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
       await drop(ids);
     },
 
+    async reset() {
+      checkOpen();
+      isThere = false;
+      const dropped = await send({ method: "DELETE", path, isWrite: true });
+      if (dropped.status !== 200 && dropped.status !== 404) throw unexpected(dropped, apiKey);
+      await makeCollection();
+    },
+
     async search(request) {
       checkOpen();
       const limit = limitOf(request);
@@ -174,11 +184,13 @@ interface FoundDocument extends Facet {
 }
 type FoundPage = readonly FoundDocument[];
 
-function pagesOf(answer: EngineAnswer, apiKey: string): FoundPage[] {
+function pagesOf(answer: EngineAnswer, collection: string, apiKey: string): FoundPage[] {
   if (answer.status !== 200) throw unexpected(answer, apiKey);
   const { results } = (parseJson(answer.text) as MultiSearchAnswer | undefined) ?? {};
   if (results === undefined) throw unexpected(answer, apiKey);
   return results.map(({ code, error, hits }) => {
+    const [, missing] = /field named `([^`]+)`/.exec(error ?? "") ?? [];
+    if (missing !== undefined) throw otherSchema(collection, `lacks the field ${missing}`);
     // The collection does not exist before the first put.
     if (code === 404) return [];
     if (hits === undefined) {
@@ -226,32 +238,59 @@ function toHits(documents: readonly FoundDocument[], request: SearchRequest, lim
   return ordered.slice(0, limit).map(({ uri }, at) => ({ id: fromStoredText(uri), score: 1 / (at + 1) }));
 }
 
+/** Compares a collection that exists with the schema that searches need. */
+function checkSchema(collection: string, found: unknown): void {
+  const types = new Map(
+    listOf(field(found, "fields")).map((one) => [field(one, "name"), field(one, "type")]),
+  );
+  for (const { name, type, optional } of collectionSchema(collection).fields) {
+    if (types.has(name) ? types.get(name) === type : optional) continue;
+    const lack = types.has(name) ? `has another type for the field ${name}` : `lacks the field ${name}`;
+    throw otherSchema(collection, lack);
+  }
+}
+
+function otherSchema(collection: string, lack: string): Problem {
+  const choice = "name another `collection`, or call rebuild() of the gateway's sources";
+  const reason = `another program made it: it ${lack}. Either ${choice}, which drops it with everything in it and creates it anew.`;
+  return unavailable(`The collection ${collection} of Typesense`, "another schema", reason);
+}
+
+interface CollectionField {
+  readonly name: string;
+  readonly type: string;
+  readonly optional?: boolean;
+  readonly facet?: boolean;
+  readonly sort?: boolean;
+}
+
 /** The schema that the collection is created with. */
-function collectionSchema(name: string): object {
-  const text = (field: string, more: object = {}): object => ({ name: field, type: "string", ...more });
-  return {
-    name,
-    enable_nested_fields: false,
-    fields: [
-      // Sortable, so that ties go by id.
-      text("uri", { sort: true }),
-      text("domain", { facet: true }),
-      text("path", { index: false, optional: true }),
-      text("path_segment", { facet: true }),
-      text("name"),
-      text("description"),
-      text("content"),
-      { name: "scopes", type: "string[]", facet: true },
-      { name: "is_unrestricted", type: "bool", facet: true },
-      text("kind", { facet: true }),
-      text("resource_type", { facet: true }),
-      text("source_id", { facet: true, optional: true }),
-      { name: "quality_score", type: "int32", sort: true, optional: true },
-      { name: "indexed_at", type: "int64", sort: true, optional: true },
-      text("category", { facet: true, optional: true }),
-      { name: "tags", type: "string[]", facet: true },
-      { name: "name_keys", type: "string[]" },
-      ...WORD_FIELDS.map((field) => text(field.name)),
-    ],
-  };
+function collectionSchema(name: string) {
+  const text = (field: string, more: object = {}): CollectionField => ({
+    name: field,
+    type: "string",
+    ...more,
+  });
+  const fields: CollectionField[] = [
+    // Sortable, so that ties go by id.
+    text("uri", { sort: true }),
+    text("domain", { facet: true }),
+    text("path", { index: false, optional: true }),
+    text("path_segment", { facet: true }),
+    text("name"),
+    text("description"),
+    text("content"),
+    { name: "scopes", type: "string[]", facet: true },
+    { name: "is_unrestricted", type: "bool", facet: true },
+    text("kind", { facet: true }),
+    text("resource_type", { facet: true }),
+    text("source_id", { facet: true, optional: true }),
+    { name: "quality_score", type: "int32", sort: true, optional: true },
+    { name: "indexed_at", type: "int64", sort: true, optional: true },
+    text("category", { facet: true, optional: true }),
+    { name: "tags", type: "string[]", facet: true },
+    { name: "name_keys", type: "string[]" },
+    ...WORD_FIELDS.map((field) => text(field.name)),
+  ];
+  return { name, enable_nested_fields: false, fields };
 }

@@ -8,6 +8,8 @@ import {
   type DefinitionApproval,
   definitionsCard,
   markLane,
+  type ProfileApproval,
+  profileCard,
   programCard,
   recordDecision,
   type ServerApprovals,
@@ -135,12 +137,15 @@ function choose(
   const missing = names.find((name) => !known.includes(name));
   const all = `${suggestCommand(["servers"], config)} shows all`;
   if (missing !== undefined) throw notFound("approve", ["server or tool", missing], known, all);
-  return listed.map(({ server, program, definitions }) => {
+  return listed.map(({ server, program, profile, definitions }) => {
     const isWhole = names.length === 0 || names.includes(server);
+    const some = definitions.filter((one) => isNamed(one, names) || (isWhole && counts(one)));
+    const isLimited = names.includes(server) || (isWhole && some.some(waits));
     return {
       server,
       ...(isWhole && program && { program }),
-      definitions: definitions.filter((one) => isNamed(one, names) || (isWhole && counts(one))),
+      ...(isLimited && profile && { profile }),
+      definitions: some,
     };
   });
 }
@@ -179,8 +184,8 @@ async function askEach(
 ): Promise<void> {
   const { showApproval } = await import("../../agent/tui/show-approval.ts");
   let isAnyAsked = hasAsked;
-  for (const { server, program, definitions } of chosen) {
-    let waiting = definitions;
+  for (const { server, program, ...listing } of chosen) {
+    let { definitions: waiting, profile } = listing;
     if (program && !program.isApproved) {
       isAnyAsked = true;
       const answer = await showApproval(programCard(program));
@@ -190,30 +195,43 @@ async function askEach(
         continue;
       }
       const failure = await survey.start(server, program.hash);
+      const listed = (await survey.list()).filter((one) => one.server === server);
+      ({ definitions: waiting, profile } = choose(survey, listed, [server], isOpen)[0]!);
       if (failure !== undefined) {
         stillWaits(failure);
-        continue;
+        // It may have failed because the sandbox kept it from a folder.
+        if (!profile?.limits.folders) continue;
+        waiting = [];
       }
-      const listed = (await survey.list()).filter((one) => one.server === server);
-      waiting = choose(survey, listed, [], isOpen)[0]?.definitions ?? [];
     }
     // With no word, definitions that are in use are told and not asked about.
     const asked = names.length === 0 && !waiting.some(waits) ? [] : waiting.map(mark);
-    if (asked.length === 0) continue;
+    if (asked.length === 0 && !profile) continue;
     isAnyAsked = true;
-    const card = definitionsCard(server, asked, survey.offersWording);
+    const card =
+      asked.length === 0
+        ? profileCard(server, profile!)
+        : definitionsCard(server, asked, survey.offersWording, profile);
     const answer = await showApproval(card);
     if (answer === "stop") return stopped();
     if (answer === "later") {
-      stillWaits(`${server}: ${countOf(asked.filter(waits).length, "tool waits", "tools wait")}.`);
+      const open = asked.filter(waits).length;
+      if (open > 0) stillWaits(`${server}: ${countOf(open, "tool waits", "tools wait")}.`);
       continue;
     }
+    if (profile && (answer.isLimited || asked.length === 0)) await keepTo(survey, server, profile);
+    if (asked.length === 0) continue;
     const { waiting: open, sentence } = await recordDecision(survey.pins, card, answer);
     console.log(sentence);
     if (open > 0) process.exitCode = 1;
     if (answer.wordingOk) await letReword();
   }
   if (!isAnyAsked) console.log("Nothing waits for approval.");
+}
+
+async function keepTo(survey: Survey, server: string, { limits }: ProfileApproval): Promise<void> {
+  await survey.limit(server, limits);
+  console.log(toVisibleLine(`${server} keeps to this sandbox from its next start on.`));
 }
 
 async function letReword(): Promise<void> {
@@ -250,7 +268,8 @@ async function approveShown(
     (one) => waits(one) || one.state === "rejected" || isMarked(one) || given !== undefined,
   );
   const definitions = changing.map(mark);
-  if (programs.length + open.length === 0) {
+  const profiles = chosen.flatMap((one) => (one.profile ? [{ ...one, profile: one.profile }] : []));
+  if (programs.length + open.length + profiles.length === 0) {
     if (!hasAsked && chosen.every((one) => one.definitions.length === 0))
       console.log("Nothing waits for approval.");
     return;
@@ -258,6 +277,7 @@ async function approveShown(
   const hash = contentHash([
     ...programs.map(({ server, hash }) => [server, hash]),
     ...definitions.map(({ route, hash, program, lane = null }) => [route, hash, program, lane]),
+    ...profiles.map(({ server, profile }) => JSON.stringify([server, profile.limits])),
   ]);
   console.log(`Hash: ${shortHash(hash)}`);
   checkHash({ operation: "approve", action: "Approving", hash, given });
@@ -272,9 +292,10 @@ async function approveShown(
     else stillWaits(failure);
   }
   if (definitions.length > 0) console.log(`Approved: ${await survey.pins.approve({ pins: definitions })}.`);
+  for (const { server, profile } of profiles) await keepTo(survey, server, profile);
 }
 
-function plainLines({ server, program, definitions }: ServerApprovals): string[] {
+function plainLines({ server, program, definitions, profile }: ServerApprovals): string[] {
   const columns = process.stdout.columns || COLUMNS;
   const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
   const isStarting = program && !program.isApproved;
@@ -296,7 +317,7 @@ function plainLines({ server, program, definitions }: ServerApprovals): string[]
           ),
         ]
       : []),
-    ...[...facts, ...lines].map(({ text }) => `  ${text}`),
+    ...[...facts, ...exactLines(profile?.lines ?? [], columns - 2), ...lines].map(({ text }) => `  ${text}`),
     ...(isStarting || definitions.length > 0 ? [""] : []),
   ];
 }

@@ -1,9 +1,25 @@
+import { existsSync } from "node:fs";
+import { extname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Profiles } from "../../core/access/profiles.ts";
 import { toAge } from "../../core/answers/to-age.ts";
-import { listApprovals, type ServerApprovals, toProgramApproval } from "../../gateway/approvals.ts";
+import { DOES } from "../../core/nouns/entry.ts";
+import type { SandboxLimits } from "../../core/nouns/server-program.ts";
+import {
+  listApprovals,
+  type ProfileApproval,
+  type ServerApprovals,
+  toProgramApproval,
+} from "../../gateway/approvals.ts";
+import { isolationFault } from "../../sources/isolation/isolation.ts";
+import { deniedPaths, proposeProfile, showLimits } from "../../sources/isolation/profile.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { openConfig } from "../open/open-config.ts";
 import { listSources, openGateway, serverName } from "../open/open-gateway.ts";
-import { closeAudit, localUser, openConfiguredAudit, openConsents } from "../open/stores.ts";
+import { closeAudit, localUser, openConfiguredAudit, openConsents, openProfiles } from "../open/stores.ts";
 
 export interface SurveyOptions {
   readonly config: string | undefined;
@@ -17,7 +33,11 @@ export type Survey = Awaited<ReturnType<typeof surveyServers>>;
 
 /** Reads what the servers of a config and of the settings run and offer, from fresh listings or from the servers. */
 export async function surveyServers({ config, servers: wanted, refresh }: SurveyOptions) {
-  const { options, servers, loaded, settings, recipes } = await openConfig({ config, everyProfile: true });
+  const { options, servers, loaded, settings, recipes } = await openConfig({
+    config,
+    everyProfile: true,
+    isTrial: true,
+  });
   const named = options.sources.filter(({ id }) => wanted.includes(serverName(id)));
   const sources = wanted.length > 0 && named.length === wanted.length ? named : options.sources;
   const audit = await openConfiguredAudit();
@@ -27,8 +47,16 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
     options: { sources, pins, principal, recipes, ...(audit && { audit }) },
   });
   const consents = openConsents();
-  const programs = servers.filter((server) => sources.includes(server)).map((server) => server.program());
+  const chosen = servers.filter((server) => sources.includes(server));
+  const programs = chosen.map((server) => server.program());
+  const profiles = openProfiles();
+  const noteDenied = (some: readonly ServerSource[]) =>
+    Promise.all(
+      some.map((one) => profiles.note(one.program(), { paths: deniedPaths(one.diagnostics().stderr) })),
+    );
   const failures = await listSources(gateway, ({ isFresh }) => refresh || !isFresh);
+  await noteDenied(chosen);
+  const hasSandbox = (await isolationFault()) === undefined;
   const status = await gateway.sources.status();
   const sentenceOf = (id: string, error: unknown) => {
     const newest = status.find((one) => one.id === id)?.newest;
@@ -42,13 +70,25 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
     offersWording: settings.changes === undefined,
     list: async (): Promise<ServerApprovals[]> => {
       const shown = await Promise.all(programs.map((program) => toProgramApproval(program, consents)));
-      return listApprovals(gateway.pins, (await gateway.view()).entries, shown);
+      const listed = await listApprovals(gateway.pins, (await gateway.view()).entries, shown);
+      return listed.map((one) => {
+        const source = hasSandbox && chosen.find(({ label }) => label === one.server);
+        const profile = source && one.program?.isApproved && toProfileApproval(source, one, profiles);
+        return profile ? { ...one, profile } : one;
+      });
+    },
+    /** Keeps a server to limits from its next start on. */
+    limit: async (server: string, limits: SandboxLimits): Promise<void> => {
+      for (const folder of limits.folders ?? [])
+        if (!existsSync(folder) && extname(folder) === "") makeFolder(folder);
+      for (const program of programs) if (program.label === server) await profiles.accept(program, limits);
     },
     /** Lets exactly this program of a server start, and lists what it offers. Returns why that failed. */
     start: async (server: string, hash: string): Promise<string | undefined> => {
       await consents.give(programs.filter((program) => program.label === server && program.hash === hash));
       const ids = sources.filter(({ id }) => serverName(id) === server).map(({ id }) => id);
       const [failure] = await listSources(gateway, ({ id }) => ids.includes(id));
+      await noteDenied(chosen.filter(({ label }) => label === server));
       return failure && sentenceOf(...failure);
     },
     /** Takes the approval of a server's program back. Resolves to their number. */
@@ -65,3 +105,32 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
     },
   };
 }
+
+/** Limits that fit what is known of a server, if they differ from those that it has. */
+function toProfileApproval(
+  server: ServerSource,
+  { definitions }: ServerApprovals,
+  profiles: Profiles,
+): ProfileApproval | undefined {
+  const program = server.program();
+  // The limits of a config are the person's own words.
+  if (!("command" in program.runs) || program.runs.sandbox !== undefined) return undefined;
+  const present = server.limits?.();
+  if (!present) return undefined;
+  const touched = profiles.touched(program);
+  const tools = definitions.filter(({ effect }) => TOOL_EFFECTS.has(effect)).map((one) => one.definition);
+  const { why, ...limits } = proposeProfile(present, tools, touched);
+  if (isDeepStrictEqual(limits, profiles.accepted(program) ?? { network: "all" })) return undefined;
+  const asked = touched.hosts.length > 0 ? touched.hosts.map(toVisibleLine).join(", ") : "no host";
+  return {
+    limits,
+    lines: [
+      "Its sandbox could be:",
+      ...showLimits(server.limits?.(limits) ?? present),
+      `because  ${toVisibleLine(why)}; it asked for ${asked} while it was tried`,
+      "unseen   connections past a proxy, and files that it only reads",
+    ],
+  };
+}
+
+const TOOL_EFFECTS: ReadonlySet<string> = new Set(Object.values(DOES));

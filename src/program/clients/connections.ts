@@ -75,45 +75,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
    * @throws CONNECTION_CHANGED with the backup if a file can only be mended by hand.
    */
   async function planUndo(client: string): Promise<UndoPlan | undefined> {
-    const records = await readAll();
-    const undone = [...records].filter(([, record]) => record.client === client).reverse();
-    if (undone.length === 0) return undefined;
-    for (const [place] of undone) records.delete(place);
-    /** The texts of the files without the connections that are undone so far. */
-    const texts = new Map<string, string | undefined>();
-    const textOf = async (path: string) => (texts.has(path) ? texts.get(path) : readText(path));
-    const originals = new Map<string, RecordedFile>();
-    let ownPath: string | undefined;
-    for (const [, record] of undone) {
-      for (const file of record.files) {
-        texts.set(file.path, await undoFile(file, await textOf(file.path)));
-        originals.set(file.path, file);
-      }
-      const leaving = handOver(record.added, records);
-      if (!record.own) continue;
-      ownPath = record.own.path;
-      texts.set(ownPath, await undoOwn(record.own, await textOf(ownPath), leaving));
-    }
-    const own = ownPath === undefined ? undefined : texts.get(ownPath);
-    const profiles = fieldsOf(field(await readConfig("json", own ?? ""), "profiles"));
-    const filled = undone.flatMap(([, record]) => (record.own ? profilesIn(record.own) : []));
-    const changeOf = async (path: string, format: FormatName) => {
-      return { path, format, before: await readText(path), after: texts.get(path) };
-    };
-    return {
-      files: await Promise.all(
-        [...originals].map(async ([path, { format, before }]) => ({
-          ...(await changeOf(path, format)),
-          isExact: texts.get(path) === before,
-        })),
-      ),
-      own: ownPath === undefined ? undefined : await changeOf(ownPath, "json"),
-      keptProfiles: [...new Set(filled.map(([name]) => name))].filter((name) =>
-        Object.hasOwn(profiles, name),
-      ),
-      places: undone.map(([place]) => place),
-      heirs: records,
-    };
+    return planUndoIn(await readAll(), client);
   }
 
   /** Undoes all connections of a client. Undefined if there are none. No file is touched if one cannot be mended. */
@@ -140,6 +102,45 @@ export function createConnections(folder: string, now: () => Date = () => new Da
   }
 
   return { profilesOf, make, planUndo, undo, clients, rulesOf };
+}
+
+async function planUndoIn(records: Map<string, Recorded>, client: string): Promise<UndoPlan | undefined> {
+  const undone = [...records].filter(([, record]) => record.client === client).reverse();
+  if (undone.length === 0) return undefined;
+  for (const [place] of undone) records.delete(place);
+  /** The texts of the files without the connections that are undone so far. */
+  const texts = new Map<string, string | undefined>();
+  const textOf = async (path: string) => (texts.has(path) ? texts.get(path) : readText(path));
+  const originals = new Map<string, RecordedFile>();
+  let ownPath: string | undefined;
+  for (const [, record] of undone) {
+    for (const file of record.files) {
+      texts.set(file.path, await undoFile(file, await textOf(file.path)));
+      originals.set(file.path, file);
+    }
+    const leaving = handOver(record.added, records);
+    if (!record.own) continue;
+    ownPath = record.own.path;
+    texts.set(ownPath, await undoOwn(record.own, await textOf(ownPath), leaving));
+  }
+  const own = ownPath === undefined ? undefined : texts.get(ownPath);
+  const profiles = fieldsOf(field(await readConfig("json", own ?? ""), "profiles"));
+  const filled = undone.flatMap(([, record]) => (record.own ? profilesIn(record.own) : []));
+  const changeOf = async (path: string, format: FormatName) => {
+    return { path, format, before: await readText(path), after: texts.get(path) };
+  };
+  return {
+    files: await Promise.all(
+      [...originals].map(async ([path, { format, before }]) => ({
+        ...(await changeOf(path, format)),
+        isExact: texts.get(path) === before,
+      })),
+    ),
+    own: ownPath === undefined ? undefined : await changeOf(ownPath, "json"),
+    keptProfiles: [...new Set(filled.map(([name]) => name))].filter((name) => Object.hasOwn(profiles, name)),
+    places: undone.map(([place]) => place),
+    heirs: records,
+  };
 }
 
 /** A file before and after connections are undone. Without a text, there is no file. */

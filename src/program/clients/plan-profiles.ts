@@ -18,6 +18,7 @@ import {
 } from "../../sources/mcp/config/server-config.ts";
 import { variableNamesIn } from "../../sources/mcp/config/to-launch.ts";
 import { toLabel } from "../../sources/mcp/mcp-source.ts";
+import { readServerKind } from "../../sources/servers/server-kinds.ts";
 import { notFound } from "../terminal/define-command.ts";
 import type { ConfigEdit } from "./formats/format.ts";
 import { type FoundServer, mapTexts } from "./read-server.ts";
@@ -142,8 +143,8 @@ function createServers(present: PlainObject, { client, home }: ProfileOptions) {
 /** Identifies what a server runs or reaches, however its config is written. Undefined if it cannot be read. */
 function programKey(config: unknown, home: string): string | undefined {
   try {
-    const program = withoutRules(readServerConfig("server", config));
-    const started = program.transport === "stdio" ? { ...program, cwd: program.cwd ?? home } : program;
+    const server = readServerKind("server", config) ?? readServerConfig("server", config);
+    const started = { ...("url" in server ? {} : { cwd: home }), ...withoutRules(server) };
     const plain: unknown = JSON.parse(JSON.stringify(started));
     // Both spellings name the same variable.
     return contentHash(mapTexts(plain, (text) => text.replaceAll("${env:", "${")));

@@ -120,7 +120,7 @@ function headOf(configs: readonly FoundConfig[], count: number, owners: Readonly
 }
 
 function variablesOf({ runs }: ServerProgram): string {
-  const names = Object.keys("url" in runs ? runs.headers : runs.env);
+  const names = Object.keys("url" in runs ? runs.headers : "command" in runs ? runs.env : {});
   return names.length === 0 ? "" : `with ${names.join(", ")}`;
 }
 

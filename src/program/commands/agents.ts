@@ -51,12 +51,13 @@ async function add(
     allowWrite,
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  const token = await openTokens().add(wanted);
+  const tokens = openTokens();
+  const token = await tokens.add(wanted);
   if (token === undefined)
     throw invalid("agents", `the agent ${name} exists; keyhole agents revoke ${name} takes its key back`);
-  await recordDecisions("allowed", "token", [{ name, digest: contentHash(principalOf(wanted)) }]);
+  await recordDecisions("allowed", "token", [{ name, digest: contentHash(tokens.find(token)) }]);
   if (json) return console.log(JSON.stringify({ ...wanted, token }, null, 2));
-  console.log(`Key of ${name}, shown once: ${token}\n${describe({ ...wanted, createdAt: Date.now() })}`);
+  console.log(`Key of ${name}, shown once: ${token}\n${describe(wanted)}`);
 }
 
 function list(isJson: boolean): void {
@@ -78,7 +79,7 @@ async function revoke(name: string): Promise<void> {
   console.log(`Revoked: ${name}.`);
 }
 
-function describe({ scopes, allowWrite, expiresAt }: AgentToken): string {
+function describe({ scopes, allowWrite, expiresAt }: Omit<AgentToken, "id" | "createdAt">): string {
   const end =
     expiresAt === undefined
       ? "never expires"

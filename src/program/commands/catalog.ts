@@ -5,8 +5,9 @@ import { countOf } from "../../base/util/count-of.ts";
 import { splitWords } from "../../base/util/split-words.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
+import { openSqliteStorage } from "../../core/storage/sql-storage.ts";
 import type { Gateway, GatewayReport } from "../../gateway/gateway-api.ts";
-import { openLearningLog, usedQueries } from "../../search/learning/learning-log.ts";
+import { LearningLog, usedQueries } from "../../search/learning/learning-log.ts";
 import { buildLibraryIndex } from "../../sources/markdown/library-index.ts";
 import { type LintFinding, lintEntries } from "../doctor/lint-entries.ts";
 import { openCatalog, openGateway } from "../open/open-gateway.ts";
@@ -44,7 +45,7 @@ export const catalog = defineCommand({
 
     index indexes the Markdown files under prompts/, fragments/ (or resources/) and rules/ of a directory (default:
     this one), so that a start reads one file instead of all of them. It exits with 1 if files were left out, and names
-    them.`,
+    them; it also names files that are not used as they are written, such as rules of a category that no entry has.`,
   options: OPTIONS,
   run: async (input) => ACTIONS[input.action]?.(input),
 });
@@ -123,7 +124,7 @@ async function bench(input: CatalogCommandInput): Promise<void> {
     const rows = [
       await measure("name", gateway, by(nameOf)),
       await measure("description", gateway, by(describe)),
-      await measure("use", gateway, askedBefore(tools)),
+      await measure("use", gateway, await askedBefore(tools)),
     ];
     const shown = rows.filter(({ asked }) => asked > 0).flatMap(benchLines);
     console.log(input.json ? JSON.stringify(rows, null, 2) : shown.join("\n") || "No tools.");
@@ -162,10 +163,15 @@ function describe({ description, name }: Entry): string {
   return toSummary(description).replaceAll(name, "").trim() || splitWords(name).join(" ");
 }
 
-/** Queries that led to a call, from the log of learning. */
-function askedBefore(tools: readonly Entry[]): Question[] {
+/** Queries that led to a call, from what was learned. */
+async function askedBefore(tools: readonly Entry[]): Promise<Question[]> {
   const entries = new Map(tools.map((entry) => [entry.route, entry]));
-  return usedQueries(openLearningLog(learningFile()).events).flatMap(({ query, route }) => {
+  const file = openSqliteStorage(learningFile());
+  const log = new LearningLog(file.open);
+  await log.load();
+  await log.close();
+  file.close();
+  return usedQueries(log.events).flatMap(({ query, route }) => {
     const entry = entries.get(route);
     return entry ? [{ query, entry }] : [];
   });
@@ -187,7 +193,7 @@ async function index({ words: [directory = "."], out, json }: CatalogCommandInpu
   if (json) console.log(JSON.stringify(built));
   else {
     console.log(`Files: ${built.files}, fragments among them: ${built.fragments}.`);
-    for (const reason of built.problems) console.error(reason);
+    for (const reason of [...built.problems, ...built.warnings]) console.error(reason);
   }
   if (built.problems.length > 0) process.exitCode = 1;
 }

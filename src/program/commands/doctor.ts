@@ -68,7 +68,8 @@ async function* checkServers(opened: OpenedConfig, mayStart: boolean): AsyncGene
     const fix = config === undefined ? `keyhole remove ${label}` : `Remove one of them from ${config}.`;
     yield warningOf(`server ${label}`, cause, fix);
   }
-  const isLimited = ({ runs }: (typeof programs)[number]) => "command" in runs && runs.sandbox !== false;
+  const isLimited = ({ runs }: (typeof programs)[number]) =>
+    "command" in runs && runs.sandbox !== false && runs.container === undefined;
   const fault = programs.some(isLimited) ? await isolationFault() : undefined;
   // Nothing can be installed for it on other systems.
   if (fault !== undefined && process.platform === "linux")

@@ -7,6 +7,7 @@ import type { AuditRecord } from "../../core/audit/audit-store.ts";
 import { mergeChains, type ReadLine, verifyChain } from "../../core/audit/verify-chain.ts";
 import { DOES } from "../../core/nouns/entry.ts";
 import { daemonPaths } from "../daemon/daemon-paths.ts";
+import { KEY_MARK } from "../open/agent-tokens.ts";
 import { auditFolder } from "../open/stores.ts";
 import { type CommandInput, defineCommand, invalid } from "../terminal/define-command.ts";
 import { COUNT_MOST } from "../terminal/shared-options.ts";
@@ -25,7 +26,7 @@ const OPTIONS = {
     takes: "TIME",
     help: "all calls since a date such as 2026-01-31, or an age such as 30m, 12h or 7d",
   },
-  agent: { takes: "ID", help: "only calls of this caller" },
+  agent: { takes: "NAME", help: "only calls of this agent, or of the caller with this id" },
   json: { help: "one line of JSON for each line, calls as they are stored" },
   folder: { takes: "DIRECTORY", help: "the record of calls to read (default: the one in the state folder)" },
   contains: {
@@ -120,6 +121,12 @@ async function verify(folder: string, { contains }: LogsInput): Promise<void> {
   if (!isIntact || !isContained) process.exitCode = 1;
 }
 
+/** Whether a caller has this id, or is a key of this agent. */
+function isOf(agent: string): (id: string) => boolean {
+  return (id) =>
+    id === agent || id.startsWith(`${agent}${KEY_MARK}`) || id.startsWith(`agent:${agent}${KEY_MARK}`);
+}
+
 async function showCalls(folder: string, input: LogsInput): Promise<void> {
   const { number: count, follow, all, since, agent, json } = input;
   const isWhole = all || since !== undefined;
@@ -128,7 +135,7 @@ async function showCalls(folder: string, input: LogsInput): Promise<void> {
   const isWanted = ({ chain, record }: ReadLine) => {
     if (!record) return true;
     seen.set(chain, record.seq);
-    return record.at >= earliest && (agent === undefined || namesOf(record).includes(agent));
+    return record.at >= earliest && (agent === undefined || namesOf(record).some(isOf(agent)));
   };
   const print = (line: ReadLine) => printRecord(line, json ? () => toVisibleJson(line.text) : showRecord);
   const newest: ReadLine[] = [];

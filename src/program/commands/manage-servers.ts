@@ -1,9 +1,10 @@
+import { resolve } from "node:path";
 import { openUrl } from "../../agent/chat/chat-servers.ts";
 import { customProblem, isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { field } from "../../base/util/plain-object.ts";
-import { readServerConfig } from "../../sources/mcp/config/server-config.ts";
 import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
+import { checkServer } from "../../sources/servers/server-kinds.ts";
 import { openConfig } from "../open/open-config.ts";
 import { readSettingsFile } from "../open/read-settings-file.ts";
 import { saveSetting } from "../open/save-setting.ts";
@@ -18,14 +19,23 @@ export const add = defineCommand({
   page: "clients.md",
   words: "NAME [URL]",
   takesCommand: true,
-  forms: ["NAME [--env NAME=VALUE]... -- COMMAND [ARGS]", 'NAME URL [--header "NAME: VALUE"]...'],
-  about: `Adds a server to Keyhole's own config. In a terminal, asks whether it may start and shows what it offers for
+  forms: [
+    "NAME [--env NAME=VALUE]... -- COMMAND [ARGS]",
+    'NAME URL [--header "NAME: VALUE"]...',
+    "NAME --library FOLDER [--scheme NAME]",
+    "NAME --openapi FILE|URL",
+  ],
+  about: `Adds a server to Keyhole's own config: an MCP server, a folder of Markdown, or an API. In a terminal, asks whether it may start and shows what it offers for
     approval; otherwise keyhole approve NAME does that.`,
   options: {
     env: { takes: "NAME=VALUE", repeats: true, help: `a variable of the program; VALUE may be \${NAME}` },
     header: { takes: '"NAME: VALUE"', repeats: true, help: "a header of every request" },
+    library: { takes: "FOLDER", help: "serve a folder of Markdown: prompts, fragments, rules and skills" },
+    scheme: { takes: "NAME", help: "with --library: the scheme of its addresses" },
+    openapi: { takes: "FILE", help: "serve the operations of an OpenAPI document, by its path or address" },
   },
-  run: async ({ words: [name = "", url], command: [program, ...args], env, header }) => {
+  run: async ({ words: [name = "", url], command: [program, ...args], env, header, ...input }) => {
+    const { library, scheme, openapi } = input;
     if (name !== toLabel(name))
       throw invalid(
         "add",
@@ -34,10 +44,15 @@ export const add = defineCommand({
     const config = {
       ...(program !== undefined && { command: program, args }),
       ...(url !== undefined && { url }),
+      ...(library !== undefined && { library: resolve(library) }),
+      ...(scheme !== undefined && { scheme }),
+      ...(openapi !== undefined && {
+        openapi: /^https?:/i.test(openapi) ? openapi : resolve(openapi),
+      }),
       ...(env.length > 0 && { env: pairs(env, "=") }),
       ...(header.length > 0 && { headers: pairs(header, ":") }),
     };
-    readServerConfig(name, config);
+    checkServer(name, config);
     const { all, profiles } = await ownServers();
     if (Object.hasOwn(all, name))
       throw invalid("add", `the server ${name} exists; keyhole remove ${name} removes it`);

@@ -50,7 +50,7 @@ type CommandOperation = Pick<
 const RAN_DRY = 3;
 
 /** The operations that run writing tools. */
-const RUNS_TOOLS: readonly OperationName[] = ["exec", "batch", "run"];
+const RUNS_TOOLS: readonly OperationName[] = ["exec", "run"];
 
 /** The command of an operation: words and values in the operation's form, every other field as an option. */
 export function operationCommand(name: OperationName): Command {
@@ -150,13 +150,8 @@ async function open(options: OperationFlags): Promise<Operator> {
 
 /** Whether a call of the answer ran dry although the input does not ask for a dry run. */
 function ranDryUnasked(input: object, data: unknown): boolean {
-  const { dryRun: isAsked, requests } = fieldsOf(input);
-  const { meta, dry_run: isDry, results } = fieldsOf(data);
-  if ((isDry === true || fieldsOf(meta).dry_run === true) && isAsked !== true) return true;
-  return listOf(results).some((result, index) => {
-    const request = fieldsOf(fieldsOf(listOf(requests)[index]).exec);
-    return ranDryUnasked(request, fieldsOf(fieldsOf(result).exec));
-  });
+  const { meta, dry_run: isDry } = fieldsOf(data);
+  return (isDry === true || fieldsOf(meta).dry_run === true) && fieldsOf(input).dryRun !== true;
 }
 
 function shown(name: OperationName, { ok, text, data }: ToolAnswer, options: OperationFlags): string {

@@ -6,11 +6,13 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import { whyAsk } from "../../core/calls/decide-call.ts";
-import { type AskBefore, DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
+import { DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
+import type { AskBefore } from "../../core/nouns/question.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
+import { showLimits } from "../../sources/isolation/profile.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { findConfigs } from "../clients/find-configs.ts";
 import { daemonLine, requestDaemon } from "../daemon/run-daemon.ts";
@@ -106,7 +108,7 @@ function labelsOf(client: string, { servers, loaded }: OpenedConfig): string[] {
 }
 
 /** The values of variables and headers may be secret, so JSON has the lines that people see. */
-function programFacts(server: Pick<McpSource, "program">) {
+function programFacts(server: Pick<ServerSource, "program">) {
   const program = server.program();
   return { isApproved: openConsents().isGiven(program), hash: program.hash, runs: showProgram(program) };
 }
@@ -140,7 +142,7 @@ function fitted(beginning: string, text: string): string[] {
 }
 
 function stateOf(
-  { label, program, diagnostics }: Pick<McpSource, "label" | "program" | "diagnostics">,
+  { label, program, diagnostics }: Pick<ServerSource, "label" | "program" | "diagnostics">,
   { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
   config: string | undefined,
 ): string {
@@ -184,7 +186,7 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
     const state = server ? stateOf(server, cost, config) : "ready";
     const offers = [countOf(tools.length, "tool"), ...others(entries)].join(", ");
     const runs = server
-      ? [...showProgram(server.program()), ...(await showLimits(server))]
+      ? [...showProgram(server.program()), ...(await limitLines(server))]
       : ["a part of your config"];
     return {
       data: { name, state, ...(server && programFacts(server)), tokens, tools, others: others(entries) },
@@ -202,13 +204,12 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
   }
 }
 
-/** The sandbox of a server whose config says nothing of one. */
-async function showLimits(server: McpSource): Promise<string[]> {
-  const { runs } = server.program();
-  if ("url" in runs || runs.sandbox === false) return [];
+/** The sandbox of a server: the files and hosts that its process has. */
+async function limitLines(server: ServerSource): Promise<string[]> {
+  const limits = server.limits?.();
+  if (!limits) return [];
   const fault = await isolationFault();
-  if (fault !== undefined) return [`sandbox  none on this machine: ${fault}`];
-  return ["sandbox  no private files of yours; writes its folder, caches and the paths named above"];
+  return fault === undefined ? showLimits(limits) : [`sandbox  none on this machine: ${fault}`];
 }
 
 type ToolRow = ReturnType<typeof toRow>;

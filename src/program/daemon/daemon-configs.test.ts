@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { createDaemonConfigs } from "./daemon-configs.ts";
+import { DaemonConfigs } from "./daemon-configs.ts";
 
 let home: string;
 beforeEach(() => {
@@ -18,7 +18,7 @@ test.each([
   ["logging", { logging: { level: "debug" } }],
 ])("a client whose config sets %s is not served by a daemon that would ignore it", async (_, settings) => {
   const config = join(home, "mcp.json");
-  const configs = createDaemonConfigs({ idleMs: 1_000 });
+  const configs = new DaemonConfigs(1_000);
   const request = {
     want: "serve" as const,
     serve: { config, shortcut: [], allowWrite: false, trust: false, cwd: home, env: { HOME: home } },

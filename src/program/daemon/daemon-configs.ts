@@ -11,8 +11,8 @@ import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { findCommand } from "../../sources/mcp/config/server-program.ts";
 import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
@@ -25,7 +25,7 @@ import type { ServeRequest } from "./handshake.ts";
 /** A client of a config, and the way to make it open the config again. */
 interface Member {
   readonly request: ServeRequest;
-  readonly settings: Pick<Settings, "audit" | "learning" | "askAfterInjection">;
+  readonly settings: Pick<Settings, "audit" | "learning" | "askAfterInjection" | "instructions">;
   /** The files of the commands of its servers, which its PATH decides. */
   readonly programs: readonly (string | undefined)[];
   reconnect(): void;
@@ -54,14 +54,16 @@ interface ConfigSlot {
 }
 
 /** Opens configs for clients as `keyhole serve` does for one: with their environment, folder and rights. */
-export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
-  const shared = createSharedServers();
-  const configs = new Map<string, ConfigSlot>();
+export class DaemonConfigs {
+  readonly #idleMs: number;
+  readonly #shared = createSharedServers();
+  readonly #configs = new Map<string, ConfigSlot>();
 
-  async function open(
-    { want, serve: request }: ServingRequest,
-    reconnect: () => void,
-  ): Promise<OpenedClient> {
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs;
+  }
+
+  async open({ want, serve: request }: ServingRequest, reconnect: () => void): Promise<OpenedClient> {
     knowSecrets(secretVariables(request.env));
     const { cwd, env, config: named } = request;
     const [{ settings, problems }, own] = await Promise.all([
@@ -72,16 +74,16 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       throw problem("DAEMON_FAILED", {
         reason: "the client's telemetry or logging differs from the daemon's, and a process has only one",
       });
-    const { audit, learning, askAfterInjection, mcpServers } = settings;
+    const { audit, learning, askAfterInjection, instructions, mcpServers } = settings;
     const member: Member = {
       request,
-      settings: { audit, learning, askAfterInjection },
+      settings: { audit, learning, askAfterInjection, ...(instructions && { instructions }) },
       programs: Object.values(mcpServers).map((server) =>
         findCommand(String(field(server, "command") ?? ""), env.PATH ?? "", workspaceOf(named)),
       ),
       reconnect,
     };
-    const config = (want === "operate" && (await findRunning(member))) || (await join(member));
+    const config = (want === "operate" && (await this.#findRunning(member))) || (await this.#join(member));
     if (want === "serve") config.isServed = true;
     return {
       notes: [
@@ -94,7 +96,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
         if ((await gateway.sources.status()).length === 0) throw problem("NO_SERVERS");
         return callForPerson(gateway, call, { ...options, principal: config.principalFor(request) });
       },
-      leave: () => leave(config, member),
+      leave: () => this.#leave(config, member),
     };
   }
 
@@ -102,11 +104,11 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
    * A gateway that clients use already. The terminal of a person has other variables than their clients, which decide
    * how servers start, and these run.
    */
-  async function findRunning(member: Member): Promise<Config | undefined> {
+  async #findRunning(member: Member): Promise<Config | undefined> {
     const key = await keyOf(member, false);
-    for (const slot of configs.values()) {
+    for (const slot of this.#configs.values()) {
       const config = await slot.config?.catch(() => undefined);
-      if (!config?.isServed || config.isPrivate() || configs.get(slot.key) !== slot) continue;
+      if (!config?.isServed || config.isPrivate() || this.#configs.get(slot.key) !== slot) continue;
       if ((await keyOf(config.first, false)) !== key) continue;
       config.members.add(member);
       return config;
@@ -115,35 +117,35 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
   }
 
   /** Only what decides about a gateway is in the key: most of an environment differs for each client. */
-  async function join(member: Member): Promise<Config> {
+  async #join(member: Member): Promise<Config> {
     for (;;) {
       const key = await keyOf(member);
-      const existing = configs.get(key);
+      const existing = this.#configs.get(key);
       if (!existing) {
         const slot: ConfigSlot = { key, config: undefined };
-        configs.set(key, slot);
-        slot.config = openSlot(slot, member);
-        slot.config.catch(() => forget(slot));
+        this.#configs.set(key, slot);
+        slot.config = this.#openSlot(slot, member);
+        slot.config.catch(() => this.#forget(slot));
         return slot.config;
       }
       const config = await existing.config;
       // It may have been closed, or become exclusive, while we waited.
-      if (!config || configs.get(key) !== existing) continue;
+      if (!config || this.#configs.get(key) !== existing) continue;
       config.members.add(member);
       return config;
     }
   }
 
-  async function openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
+  async #openSlot(slot: ConfigSlot, first: Member): Promise<Config> {
     const { env, cwd } = first.request;
     const { profile, watch, ...opened } = await openConfig({
       ...first.request,
       folder: cwd,
-      servers: { environment: env, shared, limits: { idleMs } },
+      servers: { environment: env, shared: this.#shared, limits: { idleMs: this.#idleMs } },
     });
     const { options } = opened;
     let isPrivate = hasStatefulServer(opened.servers);
-    if (isPrivate) move(slot, randomUUID());
+    if (isPrivate) this.#move(slot, randomUUID());
     const { gateway, close } = openGateway(opened);
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
@@ -154,7 +156,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
       for (const member of [...members])
         if (member !== first && (isPrivate || (await keyOf(member)) !== key)) member.reconnect();
       await gateway.sources.set(all);
-      move(slot, isPrivate || configs.has(key) ? randomUUID() : key);
+      this.#move(slot, isPrivate || this.#configs.has(key) ? randomUUID() : key);
     });
     const principalFor = ({ allowWrite }: ServeRequest) => principalOf({ options, profile, allowWrite });
     return {
@@ -169,12 +171,14 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
         const principal = principalFor(request);
         const { shortcut: shortcuts } = request;
         const name = JSON.stringify([surface, principal, shortcuts]);
-        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
+        const { instructions } = opened.settings;
+        const menu = { surface, principal, shortcuts, ...(instructions && { instructions }) };
+        const server = servers.get(name) ?? createMcpServer(gateway, menu);
         servers.set(name, server);
         return server;
       },
       close: async () => {
-        forget(slot);
+        this.#forget(slot);
         stopWatching();
         await Promise.all([...servers.values()].map((server) => server.close()));
         await close();
@@ -182,37 +186,37 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }) {
     };
   }
 
-  function forget(slot: ConfigSlot): void {
-    if (configs.get(slot.key) === slot) configs.delete(slot.key);
+  #forget(slot: ConfigSlot): void {
+    if (this.#configs.get(slot.key) === slot) this.#configs.delete(slot.key);
   }
 
-  function move(slot: ConfigSlot, key: string): void {
-    forget(slot);
+  #move(slot: ConfigSlot, key: string): void {
+    this.#forget(slot);
     slot.key = key;
-    configs.set(key, slot);
+    this.#configs.set(key, slot);
   }
 
-  function leave(config: Config, member: Member): void {
+  #leave(config: Config, member: Member): void {
     config.members.delete(member);
     if (config.members.size > 0) return;
-    const wait = config.isServed ? idleMs : 0;
+    const wait = config.isServed ? this.#idleMs : 0;
     setTimeout(() => {
       if (config.members.size === 0) void config.close();
     }, wait).unref();
   }
 
-  return {
-    open,
-    count: () => ({ configs: configs.size, servers: shared.size }),
-    close: async () => {
-      const opened = await Promise.allSettled([...configs.values()].map(({ config }) => config));
-      await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
-    },
-  };
+  count() {
+    return { configs: this.#configs.size, servers: this.#shared.size };
+  }
+
+  async close(): Promise<void> {
+    const opened = await Promise.allSettled([...this.#configs.values()].map(({ config }) => config));
+    await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
+  }
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */
-function hasStatefulServer(sources: readonly McpSource[]): boolean {
+function hasStatefulServer(sources: readonly ServerSource[]): boolean {
   return sources.some(({ isStateful }) => isStateful);
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { isProblem, problem } from "../../base/problems/problem.ts";
@@ -50,6 +50,11 @@ export interface DaemonOptions {
   readonly idleMs: number;
   /** How often it checks that it is still the daemon in use. */
   readonly checkMs?: number;
+  readonly configs: OpenConfigs;
+}
+
+/** The configs that the daemon's clients use. */
+interface OpenConfigs {
   /** Opens a config for a client. `reconnect` makes the client open it again. Rejects with a problem. */
   open(request: ServingRequest, reconnect: () => void): Promise<OpenedClient>;
   count(): Pick<DaemonStatus, "configs" | "servers">;
@@ -69,30 +74,72 @@ const MEGABYTE = 1024 * 1024;
  * @throws DAEMON_FAILED if nobody else can be kept out of its folder, or if it cannot listen there
  */
 export async function startDaemon(options: DaemonOptions) {
-  const { paths, version, idleMs } = options;
+  const { paths, version } = options;
   const address = createAddress(paths, version);
   if (!makeOwnFolder(paths.folder)) throw failed("its folder is not of its owner alone");
-  const clients = new Set<DaemonClient>();
-  const started = performance.now();
-  const ended = Promise.withResolvers<void>();
-  let leaving: ClosingReason | undefined;
-  let idle: NodeJS.Timeout | undefined;
+  const daemon = new RunningDaemon(options, address);
+  await daemon.listen();
+  return {
+    address,
+    /** Resolves when the last client has left after a stop, a hand-over or a time without clients. */
+    ended: daemon.ended.promise,
+    /** Lets calls in flight finish, and takes no more. */
+    stop: () => daemon.leave("stopped"),
+  };
+}
 
-  async function receive(socket: Socket): Promise<void> {
+class RunningDaemon {
+  readonly ended = Promise.withResolvers<void>();
+  readonly #options: DaemonOptions;
+  readonly #address: DaemonAddress;
+  readonly #clients = new Set<DaemonClient>();
+  readonly #started = performance.now();
+  readonly #server: Server;
+  #leaving: ClosingReason | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #check: NodeJS.Timeout | undefined;
+
+  constructor(options: DaemonOptions, address: DaemonAddress) {
+    this.#options = options;
+    this.#address = address;
+    this.#server = createServer((socket) => {
+      this.#receive(socket).catch((error: unknown) => {
+        console.error(reasonOf(error));
+        socket.destroy();
+      });
+    });
+  }
+
+  async listen(): Promise<void> {
+    const { paths, checkMs = CHECK_MS } = this.#options;
+    this.#server.listen(this.#address.path);
+    await once(this.#server, "listening").catch((error: unknown) => {
+      throw failed(reasonOf(error));
+    });
+    if (process.platform !== "win32") chmodSync(this.#address.path, 0o600);
+    writeAddress(paths, this.#address);
+    // Another daemon may have taken over, and the folder may be gone.
+    this.#check = setInterval(() => {
+      if (!isCurrent(paths, this.#address)) this.leave("moved");
+    }, checkMs);
+    this.#endIfUnused();
+  }
+
+  async #receive(socket: Socket): Promise<void> {
     socket.on("error", () => {});
     const late = setTimeout(() => socket.destroy(), HELLO_MS);
     const line = await readFirstLine(socket, MAX_HELLO_BYTES);
     clearTimeout(late);
-    const hello = line === undefined ? undefined : readHello(line, address.token);
+    const hello = line === undefined ? undefined : readHello(line, this.#address.token);
     if (!hello) return void socket.destroy();
-    if (hello.want === "serve" || hello.want === "operate") return serve(socket, hello);
-    socket.end(toLine({ ok: true, status: status() }));
-    if (hello.want === "stop") leave("stopped");
+    if (hello.want === "serve" || hello.want === "operate") return this.#serve(socket, hello);
+    socket.end(toLine({ ok: true, status: this.#status() }));
+    if (hello.want === "stop") this.leave("stopped");
   }
 
-  async function serve(socket: Socket, hello: ServingRequest & Pick<Hello, "version">): Promise<void> {
-    if (isNewer(hello.version, version)) leave("moved");
-    if (leaving) return void socket.end(toLine({ ok: false, retired: true }));
+  async #serve(socket: Socket, hello: ServingRequest & Pick<Hello, "version">): Promise<void> {
+    if (isNewer(hello.version, this.#options.version)) this.leave("moved");
+    if (this.#leaving) return void socket.end(toLine({ ok: false, retired: true }));
     // Counts as a client from now on, so that the daemon waits for it.
     let isMoved = false;
     let client: DaemonClient = {
@@ -101,14 +148,14 @@ export async function startDaemon(options: DaemonOptions) {
       },
     };
     const gone = () => {
-      clients.delete(client);
-      endIfUnused();
+      this.#clients.delete(client);
+      this.#endIfUnused();
     };
-    clients.add(client);
-    clearTimeout(idle);
+    this.#clients.add(client);
+    clearTimeout(this.#idle);
     let opened: OpenedClient;
     try {
-      opened = await options.open(hello, () => client.leave("moved"));
+      opened = await this.#options.configs.open(hello, () => client.leave("moved"));
     } catch (error) {
       socket.end(toLine({ ok: false, problem: problemParts(error) }));
       return gone();
@@ -120,66 +167,41 @@ export async function startDaemon(options: DaemonOptions) {
     if (socket.destroyed) return leaveConfig();
     socket.once("close", leaveConfig);
     socket.write(toLine({ ok: true, notes: opened.notes }));
-    clients.delete(client);
+    this.#clients.delete(client);
     if (hello.want === "serve") client = serveClient(socket, opened.connect);
     else servePerson(socket, opened.operate);
-    clients.add(client);
-    if (isMoved) client.leave(leaving ?? "moved");
+    this.#clients.add(client);
+    if (isMoved) client.leave(this.#leaving ?? "moved");
   }
 
-  function status(): DaemonStatus {
+  #status(): DaemonStatus {
     return {
       pid: process.pid,
-      version,
-      clients: clients.size,
-      ...options.count(),
+      version: this.#options.version,
+      clients: this.#clients.size,
+      ...this.#options.configs.count(),
       memoryMb: Math.round(process.memoryUsage.rss() / MEGABYTE),
-      upSeconds: Math.round((performance.now() - started) / 1_000),
+      upSeconds: Math.round((performance.now() - this.#started) / 1_000),
     };
   }
 
   /** Takes no more clients and sends away those who are there, each when its calls are done. */
-  function leave(reason: ClosingReason): void {
-    if (leaving) return;
-    leaving = reason;
-    clearInterval(check);
-    server.close();
-    removeAddress(paths, address);
-    for (const client of clients) client.leave(reason);
-    endIfUnused();
+  leave(reason: ClosingReason): void {
+    if (this.#leaving) return;
+    this.#leaving = reason;
+    clearInterval(this.#check);
+    this.#server.close();
+    removeAddress(this.#options.paths, this.#address);
+    for (const client of this.#clients) client.leave(reason);
+    this.#endIfUnused();
   }
 
-  function endIfUnused(): void {
-    clearTimeout(idle);
-    if (clients.size > 0) return;
-    if (leaving) ended.resolve();
-    else idle = setTimeout(() => leave("stopped"), idleMs);
+  #endIfUnused(): void {
+    clearTimeout(this.#idle);
+    if (this.#clients.size > 0) return;
+    if (this.#leaving) this.ended.resolve();
+    else this.#idle = setTimeout(() => this.leave("stopped"), this.#options.idleMs);
   }
-
-  const server = createServer((socket) => {
-    receive(socket).catch((error: unknown) => {
-      console.error(reasonOf(error));
-      socket.destroy();
-    });
-  });
-  server.listen(address.path);
-  await once(server, "listening").catch((error: unknown) => {
-    throw failed(reasonOf(error));
-  });
-  if (process.platform !== "win32") chmodSync(address.path, 0o600);
-  writeAddress(paths, address);
-  // Another daemon may have taken over, and the folder may be gone.
-  const check = setInterval(() => {
-    if (!isCurrent(paths, address)) leave("moved");
-  }, options.checkMs ?? CHECK_MS);
-  endIfUnused();
-  return {
-    address,
-    /** Resolves when the last client has left after a stop, a hand-over or a time without clients. */
-    ended: ended.promise,
-    /** Lets calls in flight finish, and takes no more. */
-    stop: () => leave("stopped"),
-  };
 }
 
 function readHello(line: string, token: string): Hello | undefined {

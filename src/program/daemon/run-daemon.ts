@@ -25,17 +25,13 @@ export function daemonLine({ pid, version, clients, servers, memoryMb, upSeconds
 
 /** Runs the daemon in this process, as `keyhole serve` does in the background. */
 export async function runDaemon(): Promise<void> {
-  const [
-    { startDaemon },
-    { createDaemonConfigs },
-    { openLog, openTelemetry, tellIsolation },
-    { loadSettings },
-  ] = await Promise.all([
-    import("./daemon.ts"),
-    import("./daemon-configs.ts"),
-    import("../open/open-telemetry.ts"),
-    import("../open/load-settings.ts"),
-  ]);
+  const [{ startDaemon }, { DaemonConfigs }, { openLog, openTelemetry, tellIsolation }, { loadSettings }] =
+    await Promise.all([
+      import("./daemon.ts"),
+      import("./daemon-configs.ts"),
+      import("../open/open-telemetry.ts"),
+      import("../open/load-settings.ts"),
+    ]);
   // The folder that a daemon was started in must not matter.
   process.chdir(homedir());
   const { settings, problems } = await loadSettings();
@@ -43,8 +39,8 @@ export async function runDaemon(): Promise<void> {
   openLog(settings);
   void tellIsolation();
   const idleMs = readIdle() * 1_000;
-  const configs = createDaemonConfigs({ idleMs });
-  const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, ...configs });
+  const configs = new DaemonConfigs(idleMs);
+  const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, configs });
   const telemetry = openTelemetry(settings);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;

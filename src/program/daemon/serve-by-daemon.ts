@@ -48,6 +48,7 @@ export function readRelayRequest(args: readonly string[]): RelayRequest | undefi
     input.daemon ||
     input.noDaemon ||
     input.http ||
+    input.library !== undefined ||
     input.host ||
     input.port ||
     input.allowHost.length > 0

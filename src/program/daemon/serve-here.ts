@@ -59,7 +59,8 @@ async function serveHere(input: ServeInput): Promise<void> {
   const surface = chooseSurface(input.surface, profile);
   const { gateway, close } = openGateway({ ...opened, allowWrite: input.allowWrite, isForMany: http });
   tellDamage(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface, shortcuts });
+  const { instructions } = settings;
+  const server = createMcpServer(gateway, { surface, shortcuts, ...(instructions && { instructions }) });
   const telemetry = openTelemetry(settings);
   const face: Pick<OpenedHttp, "close"> & Partial<OpenedHttp> = http
     ? await (await import("../open/open-http.ts")).openHttp(gateway, server, input, opened)

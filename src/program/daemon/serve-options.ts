@@ -10,6 +10,7 @@ export const SERVE_OPTIONS = {
       of createGateway. Default: keyhole.config.ts or .js in this folder, and the servers of your settings. Changes of
       servers are applied while serving`,
   },
+  library: { takes: "DIR", help: "serve a folder of Markdown, and nothing else unless --config names it" },
   profile: PROFILE,
   trust: {
     help: "start the servers that a JSON config names now, and serve their tools without approval",

@@ -1,7 +1,7 @@
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { waits } from "../../core/access/pins.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { openConsents, openPins } from "../open/stores.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
@@ -40,7 +40,10 @@ const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
 ];
 
 /** Starts the servers that may start, and finds out why some do not answer, and what waits for a person. */
-export async function* checkAnswers(servers: readonly McpSource[], config?: string): AsyncGenerator<Finding> {
+export async function* checkAnswers(
+  servers: readonly ServerSource[],
+  config?: string,
+): AsyncGenerator<Finding> {
   const consents = openConsents();
   const { allowed = [], waiting = [] } = Object.groupBy(servers, (server) =>
     consents.isGiven(server.program()) ? "allowed" : "waiting",
@@ -63,7 +66,7 @@ export async function* checkAnswers(servers: readonly McpSource[], config?: stri
 }
 
 function* checkAnswer(
-  { label, diagnostics }: McpSource,
+  { label, diagnostics, program }: ServerSource,
   failure: unknown,
   { pins }: Gateway,
   config: string | undefined,
@@ -75,7 +78,9 @@ function* checkAnswer(
     const fix =
       status?.state === "needs_login"
         ? suggestCommand(["login", label], config)
-        : fixOf(reason, stderr, suggestCommand(["servers"], config));
+        : "reads" in program().runs
+          ? "Correct it in the config, or try again when it can be read."
+          : fixOf(reason, stderr, suggestCommand(["servers"], config));
     return yield problemWith(about, reason, fix);
   }
   const approving = suggestCommand(["approve", label], config);
@@ -89,7 +94,8 @@ function* checkAnswer(
     const wait = open.length === 1 ? "1 definition waits" : `${open.length} definitions wait`;
     yield warningOf(about, `${wait} for your approval`, approving);
   }
-  for (const warning of warnings) yield warningOf(about, warning, "Ask those who make the server.");
+  const fix = "reads" in program().runs ? "Correct the file." : "Ask those who make the server.";
+  for (const warning of warnings) yield warningOf(about, warning, fix);
 }
 
 /** The server's status says more than its output, so it counts first. */

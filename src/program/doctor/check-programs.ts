@@ -1,8 +1,14 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { isProblem, type Problem } from "../../base/problems/problem.ts";
-import type { ServerAddress, ServerProcess, ServerProgram } from "../../core/nouns/server-program.ts";
+import type {
+  ServerAddress,
+  ServerProcess,
+  ServerProgram,
+  ServerReading,
+} from "../../core/nouns/server-program.ts";
 import { expandVariables, type LaunchVariables, readVariables } from "../../sources/mcp/config/to-launch.ts";
+import { missingPath } from "../../sources/servers/from-config.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
 import { type Finding, problemWith, warningOf } from "./check-state.ts";
 
@@ -29,10 +35,7 @@ export function* checkProgram(
   variables: LaunchVariables,
 ): Generator<Finding> {
   const about = `server ${label}`;
-  const texts =
-    "url" in runs
-      ? [runs.url, ...Object.values(runs.headers)]
-      : [runs.command, ...runs.args, ...Object.values(runs.env), runs.cwd];
+  const texts = textsOf(runs);
   yield* missingVariables(about, label, texts, variables);
   for (const text of texts) {
     // Pasted values often carry characters that nobody sees and every server refuses.
@@ -40,7 +43,23 @@ export function* checkProgram(
     const fix = "Type the value again in the config, without spaces around it.";
     yield warningOf(about, "a value has spaces or characters that do not show", fix);
   }
-  yield* "url" in runs ? checkAddress(about, runs) : checkProcess(about, runs);
+  if ("reads" in runs) yield* checkPaths(about, runs);
+  else yield* "url" in runs ? checkAddress(about, runs) : checkProcess(about, runs);
+}
+
+function textsOf(runs: ServerProgram["runs"]): string[] {
+  if ("reads" in runs) return Object.values(runs.reads);
+  if ("url" in runs) return [runs.url, ...Object.values(runs.headers)];
+  return [runs.command, ...runs.args, ...Object.values(runs.env), runs.cwd];
+}
+
+/** The folders and files that Keyhole reads itself. */
+function* checkPaths(about: string, { reads }: ServerReading): Generator<Finding> {
+  for (const [name, path] of Object.entries(reads)) {
+    const isPath = /(?:^library|^openapi|\.root|\.account)$/.test(name) && isAbsolute(path);
+    const cause = isPath ? missingPath(name, path) : undefined;
+    if (cause !== undefined) yield problemWith(about, cause, `Correct ${name} in the config.`);
+  }
 }
 
 function missingVariables(

@@ -9,7 +9,7 @@ import type { Entry } from "../../core/nouns/entry.ts";
 import { createListings } from "../../faces/mcp/listing.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { wrapText } from "../terminal/define-command.ts";
 import {
@@ -56,7 +56,7 @@ const SUMMARY_CHARS = 160;
  * @param clients Default: one client that has all the servers and lists whole definitions.
  */
 export async function measureServers(
-  sources: readonly McpSource[],
+  sources: readonly ServerSource[],
   clients: readonly ClientServers[] = [],
   pins?: GatewayOptions["pins"],
 ): Promise<Measured> {
@@ -67,11 +67,11 @@ export async function measureServers(
     ...(pins && { pins }),
   });
   const { failures, tools, waiting, ofAll } = await withGateway(options(all), async (gateway, failures) => {
-    const tools = (await gateway.view()).entries.filter(({ kind, origin }) => kind === "tool" && origin);
+    const tools = (await gateway.view()).entries.filter(({ kind }) => kind === "tool");
     const waiting = new Set(gateway.pins.list().flatMap((pin) => (waits(pin) ? pin.route : [])));
     return { failures, tools, waiting, ofAll: await keyholeTokens(gateway, countTokens) };
   });
-  const byServer = Map.groupBy(tools, ({ origin }) => origin!.source);
+  const byServer = Map.groupBy(tools, ({ origin, domain }) => origin?.source ?? domain);
   const sizes = new Map(
     all.map((label) => [label, (byServer.get(label) ?? []).map((tool) => toolTokens(tool, countTokens))]),
   );
@@ -140,7 +140,7 @@ async function keyholeTokens(
 
 /** The tokens of a tool by what clients show of it. */
 function toolTokens(tool: Entry, countTokens: TokenCounter): ToolTokens {
-  const { name, description = "" } = tool.origin!.definition;
+  const { name, description = "" } = tool.origin?.definition ?? tool;
   const names = countTokens(`mcp__${tool.domain}__${name}\n`);
   return {
     definitions: definitionTokens(tool, countTokens),

@@ -5,16 +5,25 @@ import { generateToken } from "../../faces/mcp/generate-token.ts";
 
 /** A bearer token of one agent, without the token itself. */
 export interface AgentToken extends Omit<Grant<"agent">, "hash" | "givenAt"> {
-  /** Unique. */
+  /** Unique among the keys of today. */
   readonly name: string;
+  /** Unique for ever: another key of the same name is another caller. */
+  readonly id: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
 }
-type NewAgentToken = Omit<AgentToken, "createdAt">;
+type NewAgentToken = Omit<AgentToken, "id" | "createdAt">;
 
-/** The principal that calls with a token of this name. */
-export function principalOf({ name, scopes, allowWrite }: NewAgentToken): Principal {
-  return { id: `agent:${name}`, scopes, allowWrite };
+/** The principal that calls with a token. */
+export function principalOf({ id, scopes, allowWrite }: AgentToken): Principal {
+  return { id, scopes, allowWrite };
+}
+
+/** Ids go on with this and a part of the key's hash. */
+export const KEY_MARK = "#";
+
+function toToken(name: string, { hash, givenAt: createdAt, ...agent }: Grant<"agent">): AgentToken {
+  return { name, id: `agent:${name}${KEY_MARK}${hash.slice(0, 8)}`, ...agent, createdAt };
 }
 
 /** The tokens that agents call a gateway with, of which only the hashes are kept. Each is a principal of its own. */
@@ -40,7 +49,7 @@ export function createAgentTokens(grants: Grants<"agent">, now: () => number = D
     /** All tokens by name, expired ones included. */
     list: (): readonly AgentToken[] =>
       [...agents()]
-        .map(([name, { hash: _, givenAt: createdAt, ...agent }]) => ({ name, ...agent, createdAt }))
+        .map(([name, agent]) => toToken(name, agent))
         .sort((left, right) => (left.name < right.name ? -1 : 1)),
     /** Resolves to false if there is no such token. */
     revoke: async (name: string) => (await grants.change(revoked([name]))) > 0,
@@ -55,7 +64,7 @@ export function createAgentTokens(grants: Grants<"agent">, now: () => number = D
       if (name === undefined || !agent) return undefined;
       return agent.expiresAt !== undefined && agent.expiresAt <= now()
         ? undefined
-        : principalOf({ name, ...agent });
+        : principalOf(toToken(name, agent));
     },
   };
 }

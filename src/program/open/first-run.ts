@@ -98,7 +98,7 @@ export async function firstRun(options: FirstRunOptions): Promise<boolean> {
 
   try {
     say("No model provider is set up yet. Choose one; an empty line leaves.");
-    const names = getSupportedProviders();
+    const names = getSupportedProviders().filter((name) => name !== "custom");
     for (const [index, name] of names.entries()) say(`  ${index + 1}  ${name}`);
     const provider = await askProvider(names);
     if (!provider) return false;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { COMMAND_FOLDERS } from "../../agent/chat/custom-commands.ts";
 import { promptPath } from "../../agent/chat/system-prompt.ts";
@@ -10,6 +10,7 @@ import { projectFolders } from "../../agent/loop/project-files.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { revoked } from "../../core/access/grants.ts";
 import { skillPlaces } from "../../sources/markdown/skills/skill.ts";
+import { codeFiles, isFile } from "./code-files.ts";
 import { DEFAULT_CONFIGS, settingsPath } from "./config-files.ts";
 import { openPersonGrants } from "./person-grants.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
@@ -73,10 +74,20 @@ export async function folderContents(given: string): Promise<FolderContents> {
   const skills = await skillFiles(folder);
   // In the home folder, settings and prompt are the person's own, and no project's.
   const isHome = folder === (await realFolder(homedir()));
+  const config = (await existing(folder, DEFAULT_CONFIGS)).slice(0, 1);
+  const programs = skills.filter(isProgram);
+  const hooks = isHome ? [] : await hookFiles(folder);
+  const { code, manifests } = await codeFiles([...config, ...programs, ...hooks]);
+  const packages = config.length > 0 ? await existing(folder, PACKAGES) : [];
   const named = [
-    ...(await configFiles(folder)),
+    ...because("config", config),
+    ...because(
+      "code",
+      code.filter((path) => ![...config, ...programs].includes(path)),
+    ),
+    ...because("packages", [...new Set([...packages, ...manifests])]),
     ...because("settings", await existing(folder, isHome ? [] : [settingsPath(folder)])),
-    ...because("skill", skills.filter(isProgram)),
+    ...because("skill", programs),
   ];
   const files: FolderFile[] = [];
   for (const { path, why } of named) files.push({ path, why, hash: await hashFile(path) });
@@ -100,15 +111,15 @@ function because(why: FolderFile["why"], paths: readonly string[]) {
   return paths.map((path) => ({ path, why }));
 }
 
-async function configFiles(folder: string) {
-  const [config] = await existing(folder, DEFAULT_CONFIGS);
-  if (config === undefined) return [];
-  const reached = (await codeFiles(config)).filter((path) => path !== config);
-  return [
-    ...because("config", [config]),
-    ...because("code", reached),
-    ...because("packages", await existing(folder, PACKAGES)),
-  ];
+/** Files that the commands of the project's hooks name. */
+async function hookFiles(folder: string): Promise<string[]> {
+  const settings = await readSettingsFile(settingsPath(folder));
+  const commands =
+    settings.state === "read" ? (settings.value.hooks ?? []).map(({ command }) => command) : [];
+  const words = commands
+    .flatMap((command) => command.split(/[\s"'`;|&()<>=]+/))
+    .filter((word) => word !== "");
+  return (await existing(folder, [...new Set(words)])).filter(isProgram);
 }
 
 /** Files of the project's skills, also in folders that its settings name. Links are left out, as by their reader. */
@@ -151,33 +162,4 @@ async function hashFile(path: string): Promise<string> {
   } catch {
     return "unreadable";
   }
-}
-
-/** Quoted relative paths. More than imports, which does no harm: a file too many only asks once too often. */
-const RELATIVE = /(["'`])(\.{1,2}\/[^"'`\n]{1,1000})\1/g;
-const CODE = /\.[cm]?[jt]sx?$/;
-const ENDINGS = ["", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".json", "/index.js", "/index.ts"];
-
-/** Lists a module and all files that it names by relative paths, directly or through others. Real paths, in order. */
-async function codeFiles(module: string): Promise<string[]> {
-  const found = new Set<string>();
-  const open = [await realpath(module)];
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    if (found.has(path)) continue;
-    found.add(path);
-    if (!CODE.test(path)) continue;
-    const text = await readFile(path, "utf8").catch(() => "");
-    for (const [, , named = ""] of text.matchAll(RELATIVE)) {
-      const near = resolve(dirname(path), named);
-      for (const ending of ENDINGS) if (await isFile(near + ending)) open.push(await realpath(near + ending));
-    }
-  }
-  return [...found].sort();
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (about) => about.isFile(),
-    () => false,
-  );
 }

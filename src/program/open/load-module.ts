@@ -1,7 +1,6 @@
-import { registerHooks } from "node:module";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { problem } from "../../base/problems/problem.ts";
+import { importModule } from "../../base/util/import-module.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { HttpOptions } from "../../faces/mcp/serve-http.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
@@ -38,7 +37,7 @@ const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
  * @throws CONFIG_INVALID if it cannot be loaded, or has nothing to serve.
  */
 export async function loadModule(path: string) {
-  const exported = (await importModule(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
+  const exported = (await importModule(resolve(path)).catch((error: unknown) => {
     const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", {
       path,
@@ -57,14 +56,4 @@ export async function loadModule(path: string) {
   ]);
   const options: GatewayOptions = { domains, sources, ...Object.fromEntries(named) };
   return { options, ...(webhooks && { webhooks }) };
-}
-
-/** Imports a TypeScript file as an ES module also where package.json says otherwise, as `npm init` makes it. */
-function importModule(url: string): Promise<object> {
-  if (!url.endsWith(".ts")) return import(url);
-  const hooks = registerHooks({
-    load: (file, context, next) =>
-      next(file, file === url ? { ...context, format: "module-typescript" } : context),
-  });
-  return import(url).finally(() => hooks.deregister());
 }

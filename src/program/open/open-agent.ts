@@ -77,18 +77,8 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const checkpoints = options.checkpoints ?? createCheckpoints(folder);
-  const { user, project } = settings.permissions;
   let mode: PermissionMode = "ask";
-  const permissions = createPermissions({
-    mode: () => mode,
-    root: folder,
-    user: {
-      ...user,
-      allow: [...user.allow, ...(options.allow ?? []), ...(allowWrite ? ["fs-write(**)"] : [])],
-    },
-    project,
-    ...(trusted && { store: projectRules(settings, folder) }),
-  });
+  const permissions = openPermissions(options, settings, trusted, () => mode);
   const desk = createAgentTools(permissions);
   const { domains, sources, ...config } = opened.options;
   const { skills, ...openedSkills } = await openSkills(settings.skills, folder, trusted);
@@ -128,34 +118,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const server = client.getServerUrl();
   const record =
     telemetry && (await recorderOf(telemetry, settings, { provider: telemetryName(vendor), server }));
-  const { systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } =
-    settings.agent;
   const agent = createAgent({
+    ...(await agentOptions(settings, { folder, trusted, data, secrets })),
     gateway,
     model: () => client.languageModel(),
-    mode: settings.agent.mode,
-    ...(settings.hooks.length > 0 && { hooks: createHooks(settings.hooks, folder) }),
     permissionMode: () => mode,
-    ...(contextWindow !== undefined && { contextWindow }),
-    ...(effort !== undefined && { effort }),
-    ...(trusted && { folder }),
-    userFolder: join(homedir(), ".keyhole"),
     writes: allowWrite ? "allow" : "ask",
     skills,
-    maxSkills: settings.skills.maxSkills,
-    enabledSkills: settings.skills.enabled ?? [],
-    limits: { steps: maxSteps, ...(maxRunTokens !== undefined && { tokens: maxRunTokens }) },
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    instructions: systemPrompt || (await readSystemPrompt(folder, trusted)),
-    ...(settings.session.keep && {
-      sessions: createSessionLogs({
-        path: join(data, "sessions"),
-        folder,
-        secrets,
-        maxAgeDays: settings.session.maxAgeDays,
-      }),
-    }),
   });
   desk.use(agent);
   return {
@@ -185,6 +154,58 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       await telemetry?.close();
       results.clear();
     },
+  };
+}
+
+function openPermissions(
+  { folder, allow = [], allowWrite }: OpenAgentOptions,
+  settings: Settings,
+  trusted: boolean,
+  mode: () => PermissionMode,
+) {
+  const { user, project } = settings.permissions;
+  return createPermissions({
+    mode,
+    root: folder,
+    user: { ...user, allow: [...user.allow, ...allow, ...(allowWrite ? ["fs-write(**)"] : [])] },
+    project,
+    ...(trusted && { store: projectRules(settings, folder) }),
+  });
+}
+
+/** The part of an agent's options that the settings decide. */
+async function agentOptions(
+  settings: Settings,
+  place: {
+    readonly folder: string;
+    readonly trusted: boolean;
+    readonly data: string;
+    readonly secrets: readonly string[];
+  },
+) {
+  const { folder, trusted, data, secrets } = place;
+  const { maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } = settings.agent;
+  return {
+    mode: settings.agent.mode,
+    ...(settings.hooks.length > 0 && { hooks: createHooks(settings.hooks, folder) }),
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(effort !== undefined && { effort }),
+    ...(trusted && { folder }),
+    userFolder: join(homedir(), ".keyhole"),
+    maxSkills: settings.skills.maxSkills,
+    enabledSkills: settings.skills.enabled ?? [],
+    limits: { steps: maxSteps, ...(maxRunTokens !== undefined && { tokens: maxRunTokens }) },
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    instructions: settings.agent.systemPrompt || (await readSystemPrompt(folder, trusted)),
+    ...(settings.session.keep && {
+      sessions: createSessionLogs({
+        path: join(data, "sessions"),
+        folder,
+        secrets,
+        maxAgeDays: settings.session.maxAgeDays,
+      }),
+    }),
   };
 }
 

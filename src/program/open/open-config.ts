@@ -1,21 +1,24 @@
 import { existsSync, readdirSync, unwatchFile, watchFile } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { type Profile, readProfile, serversOf, serversOfAll } from "../../sources/mcp/config/overrides.ts";
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
-import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
+import { toLabel } from "../../sources/mcp/mcp-source.ts";
+import { fromConfig, type ServerSource } from "../../sources/servers/from-config.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
+import { guardImports } from "./code-files.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
-import { isTrusted } from "./folder-trust.ts";
+import { folderContents, isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
 import {
@@ -28,13 +31,15 @@ import {
 } from "./read-json-config.ts";
 import { withSecrets } from "./secrets.ts";
 import type { Settings } from "./settings-schema.ts";
-import { openConsents, openPins } from "./stores.ts";
+import { openConsents, openPins, openProfiles } from "./stores.ts";
 import { quoteWord, suggestCommand } from "./suggest-command.ts";
 import { cacheFolder, ownFolders, recipesFolder, setStateFolder } from "./user-folders.ts";
 
 export interface ConfigOptions {
   /** A JSON config or a module. Without it, the config of a trusted folder and the servers of the settings. */
   readonly config?: string | undefined;
+  /** A folder of Markdown that the person has named. Without a config, nothing else is served. */
+  readonly library?: string | undefined;
   /** The folder that the command stands in. Default: that of the process. */
   readonly folder?: string;
   readonly profile?: string | undefined;
@@ -50,6 +55,8 @@ export interface ConfigOptions {
   readonly servers?: Pick<McpSourceOptions, "environment" | "inherits" | "shared" | "limits">;
   /** Receives sentences about servers that are set aside and fields that are not honoured. Default: stderr. */
   readonly report?: ConfigReport;
+  /** Whether servers are started so that limits can be proposed for them. */
+  readonly isTrial?: boolean;
   /** Whether definitions are only looked at, so that none needs an approval. Servers still need a consent. */
   readonly readsOnly?: boolean;
   /** Variables that override settings. Default: the environment. */
@@ -66,7 +73,7 @@ export type OpenedConfig = Awaited<ReturnType<typeof openConfig>>;
  * @throws CONFIG_INVALID, CONFIG_NOT_TRUSTED, INVALID_INPUT for a profile that is not there.
  */
 export async function openConfig(given: ConfigOptions = {}) {
-  const { config, folder = process.cwd(), trust = false, env } = given;
+  const { config, library, folder = process.cwd(), trust = false, env } = given;
   setStateFolder();
   if (config !== undefined && !existsSync(config))
     throw problem("CONFIG_INVALID", {
@@ -74,8 +81,10 @@ export async function openConfig(given: ConfigOptions = {}) {
       reason: "the file does not exist",
       step: otherConfig(config),
     });
-  const usesFolder = config === undefined || given.usesFolder === true;
+  const isOwn = config === undefined && library === undefined;
+  const usesFolder = isOwn || given.usesFolder === true;
   const isFolderTrusted = usesFolder && (await isTrustGiven(folder, given));
+  if (isFolderTrusted) await guardFolder(folder);
   const json = isJsonConfig(config) ? config : undefined;
   const source = { project: folder, ...(env && { env }), config: json };
   const loaded = fillSecrets(await loadSettings(source), () => withSecrets(env ?? process.env));
@@ -84,11 +93,14 @@ export async function openConfig(given: ConfigOptions = {}) {
   const module = modulePath === undefined ? undefined : await loadModule(modulePath);
   const profile: Profile =
     given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
-  const followed = json ?? (config === undefined ? settingsPath(homedir()) : undefined);
+  const followed = json ?? (isOwn ? settingsPath(homedir()) : undefined);
   const read = serverReader({ ...given, folder, trust, json });
   const servers = await read(loaded);
-  const own = module?.options.sources ?? [];
-  const withServers = (found: readonly McpSource[]) => [
+  const own = [
+    ...(library === undefined ? [] : [await openLibrary(library)]),
+    ...(module?.options.sources ?? []),
+  ];
+  const withServers = (found: readonly ServerSource[]) => [
     ...own,
     ...found.filter(({ id }) => !own.some((one) => one.id === id)),
   ];
@@ -111,7 +123,7 @@ export async function openConfig(given: ConfigOptions = {}) {
     isFolderTrusted,
     ...(module?.webhooks && { webhooks: module.webhooks }),
     /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
-    watch: (apply: (sources: readonly Source[], servers: readonly McpSource[]) => Promise<void>) => {
+    watch: (apply: (sources: readonly Source[], servers: readonly ServerSource[]) => Promise<void>) => {
       if (followed === undefined) return () => {};
       const update = async () => {
         const now = await loadSettings({ ...source, last: loaded });
@@ -125,6 +137,15 @@ export async function openConfig(given: ConfigOptions = {}) {
       );
     },
   };
+}
+
+/** The folder that a person has named on the command line, under its own name. */
+async function openLibrary(path: string): Promise<Source> {
+  if (!existsSync(path))
+    throw problem("INVALID_INPUT", { operation: "--library", reason: `the folder ${path} does not exist` });
+  const { createMarkdownSource } = await import("../../sources/markdown/markdown-source.ts");
+  const name = basename(resolve(path));
+  return createMarkdownSource(toLabel(name), { directory: path, description: `The library ${name}.` });
 }
 
 /** The file of the same folder that a person may have meant. */
@@ -143,6 +164,11 @@ function attempt<T>(work: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+async function guardFolder(given: string): Promise<void> {
+  const { folder, files } = await folderContents(given);
+  guardImports(folder, new Set(files.map(({ path }) => path)));
 }
 
 async function isTrustGiven(
@@ -177,6 +203,7 @@ export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolea
 function serverReader({
   json,
   config,
+  library,
   folder,
   trust,
   profile,
@@ -184,16 +211,29 @@ function serverReader({
   servers = {},
   report = (sentence) => console.error(toVisibleLine(sentence)),
   readsOnly = false,
+  isTrial = false,
 }: ConfigOptions & { readonly folder: string; readonly trust: boolean; readonly json: string | undefined }) {
   const named = new Set<string>();
   let isNaming = trust && json !== undefined;
-  return async (loaded: LoadedSettings): Promise<McpSource[]> => {
-    if (json === undefined && config !== undefined) return [];
+  return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
+    if (json === undefined && (config !== undefined || library !== undefined)) return [];
     const consents = openConsents();
+    const profiles = openProfiles();
     const options: McpSourceOptions = {
       inherits: "all",
       ...servers,
-      isolation: { hidden: ownFolders() },
+      isolation: {
+        hidden: ownFolders(),
+        isTrial,
+        accepted: profiles.accepted,
+        onHost: (program, host, isListed) => {
+          if (isListed && !isTrial) return;
+          if (!isListed && !profiles.touched(program).hosts.includes(host))
+            report(refusedHost(program, host, json));
+          // A note that is lost is made again.
+          void profiles.note(program, { hosts: [host] }).catch(() => {});
+        },
+      },
       cacheDirectory: join(cacheFolder(), "listings"),
       trusted: trust || readsOnly,
       ...(loaded.settings.changes && { changes: loaded.settings.changes }),
@@ -217,6 +257,12 @@ function serverReader({
   };
 }
 
+function refusedHost({ label, runs }: ServerProgram, host: string, config: string | undefined): string {
+  const isConfigured = "command" in runs && runs.sandbox !== undefined;
+  const allows = isConfigured ? "sandbox.network in its config" : suggestCommand(["approve", label], config);
+  return `The sandbox of ${label} kept it from ${host}, which is not in its list of hosts; ${allows} adds it.`;
+}
+
 /**
  * One source for each server of the settings. The person's own servers start in the home folder, those of a project
  * in the project, so that the folder that a command happens to stand in decides nothing.
@@ -226,17 +272,17 @@ function settingsServers(
   folders: { readonly home: string; readonly project: string },
   options: McpSourceOptions,
   { choose, report }: Required<ReadServers>,
-): McpSource[] {
+): ServerSource[] {
   const project = sources.find(({ from }) => from === "project")?.value.mcpServers ?? {};
   const placed = Object.entries(mcpServers).map(([name, config]) => {
     const cwd = isProjectTrusted && Object.hasOwn(project, name) ? folders.project : folders.home;
-    return [name, field(config, "command") === undefined ? config : { cwd, ...fieldsOf(config) }];
+    return [name, field(config, "url") === undefined ? { cwd, ...fieldsOf(config) } : config];
   });
   const chosen = choose(Object.fromEntries(placed), profiles);
   const { usable, broken, notes } = sortServers({ servers: chosen, overrides }, folders);
   for (const { error } of broken) report(`${reasonOf(error)} The others are used.`);
   for (const { name, note } of notes) report(`The server ${name}: ${note}`);
-  return fromMcpConfig({ mcpServers: usable, overrides, profiles }, options);
+  return fromConfig({ mcpServers: usable, overrides, profiles }, options);
 }
 
 /** The only fields that are filled in: nobody but the owner can set them, and they go nowhere else than to the provider. */

@@ -33,7 +33,11 @@ export async function openSkills(settings: Settings["skills"], folder: string, t
   // Toolsets run with the user's rights. A trusted folder was shown with them; others must be named.
   const mayRun = ({ origin, name }: Skill) => origin !== "user" || enabled?.includes(name) === true;
   const toolsets = await loadSkillToolsets(skills.filter(mayRun));
-  for (const reason of toolsets.refused) console.error(reason);
+  const unnamed = skills.filter((skill) => skill.toolsets.length > 0 && !mayRun(skill));
+  const refused = unnamed.map(
+    ({ name }) => `${name}: its toolsets are not loaded: name the skill in skills.enabled of your settings`,
+  );
+  for (const reason of [...toolsets.refused, ...refused]) console.error(toVisibleLine(reason));
   // As entries, the model can find and read them.
   const sources = skills.length === 0 ? [] : [toSource(skills, enabled ?? [])];
   return { skills, sources, domains: toolsets.domains };

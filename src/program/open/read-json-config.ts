@@ -6,14 +6,10 @@ import { nearest } from "../../base/util/nearest.ts";
 import { field, fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { readOverride, unknownServerNames } from "../../sources/mcp/config/overrides.ts";
-import {
-  invalid,
-  isSwitchedOff,
-  readServerConfig,
-  SERVER_FIELDS,
-} from "../../sources/mcp/config/server-config.ts";
+import { invalid, isSwitchedOff, SERVER_FIELDS } from "../../sources/mcp/config/server-config.ts";
 import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
-import { fromMcpConfig, type McpSource } from "../../sources/mcp/mcp-source.ts";
+import { fromConfig, type ServerSource } from "../../sources/servers/from-config.ts";
+import { ANY_SERVER_FIELDS, checkServer, fieldsOfKind } from "../../sources/servers/server-kinds.ts";
 import type { Dialect } from "../clients/client.ts";
 import { STANDARD } from "../clients/dialects.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
@@ -51,7 +47,7 @@ export async function readJsonConfig(
   path: string,
   options: McpSourceOptions,
   { choose = (servers) => servers, report = console.error }: ReadServers = {},
-): Promise<McpSource[]> {
+): Promise<ServerSource[]> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw problem("CONFIG_INVALID", {
       path,
@@ -83,7 +79,7 @@ export async function readJsonConfig(
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
     report(`${path}: overrides or profiles name the server ${stranger}, which is not there${hint}`);
   }
-  return fromMcpConfig({ servers: usable, overrides, profiles }, options);
+  return fromConfig({ servers: usable, overrides, profiles }, options);
 }
 
 /** The folder that `.vscode` and its like belong to, and in which the config's servers start. */
@@ -115,7 +111,7 @@ async function wrongServer(
 ) {
   const reason = reasonWhy(error);
   const keys = isPlainObject(config) ? Object.keys(config) : [];
-  const slip = findSlip(keys, SERVER_FIELDS);
+  const slip = findSlip(keys, ANY_SERVER_FIELDS);
   const hint = slip ? `; the field nearest to ${JSON.stringify(slip.given)} is ${slip.meant}` : "";
   const position = await parsed.positionOf(slip ? [...place, slip.given] : place);
   return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);
@@ -140,12 +136,16 @@ interface SortedServers {
 
 /** The fields of a server in a config that people paste: those of other clients, and Keyhole's own as they are. */
 const PASTED: Dialect["fields"] = {
-  ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, { as: name }])),
+  ...asTheyAre(SERVER_FIELDS),
   ...STANDARD.fields,
   type: { as: "type" },
   // VS Code has a field of this name with other parts.
   sandbox: { to: (sandbox) => (isPlainObject(field(sandbox, "filesystem")) ? {} : { sandbox }) },
 };
+
+function asTheyAre(names: readonly string[]): Dialect["fields"] {
+  return Object.fromEntries(names.map((name) => [name, { as: name }]));
+}
 
 /** Separates usable servers from broken ones. Servers that are switched off are left out. */
 export function sortServers(
@@ -160,10 +160,13 @@ export function sortServers(
     try {
       const told: SortedServers["notes"][number][] = [];
       if (!isPlainObject(config)) throw invalid(name, "it is not an object");
-      const { own, missing } = toOwnFields(config, PASTED, (note, key) => told.push({ name, key, note }));
+      const fields = fieldsOfKind(config);
+      const { own, missing } = toOwnFields(config, fields ? asTheyAre(fields) : PASTED, (note, key) =>
+        told.push({ name, key, note }),
+      );
       if (missing !== undefined) throw invalid(name, `Keyhole has no ${missing}`);
       const filled = mapTexts(own, (text) => fillFolders(name, text, folders));
-      readServerConfig(name, filled);
+      checkServer(name, filled);
       readOverride(overrides, name);
       usable.set(name, filled);
       notes.push(...told);

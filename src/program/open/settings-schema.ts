@@ -10,7 +10,8 @@ import { secretsIn, secretsInArgs, secretsInFields } from "../../base/safety/sec
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { LOG_LEVELS } from "../../core/telemetry/log-line.ts";
 import { profileSchema, serverOverrideSchema } from "../../sources/mcp/config/overrides.ts";
-import { CHANGES, sandboxSchema, serverConfigSchema } from "../../sources/mcp/config/server-config.ts";
+import { CHANGES, sandboxSchema } from "../../sources/mcp/config/server-config.ts";
+import { anyServerSchema } from "../../sources/servers/server-kinds.ts";
 
 const text = z.string().max(4096);
 const count = z.int().min(0);
@@ -25,7 +26,7 @@ const rules = z
 const retry = retryConfigSchema.shape;
 
 /** A mistake in one server must not make the whole file wrong, so servers are checked one by one when they are used. */
-const server = checkedLater(serverConfigSchema);
+const server = checkedLater(anyServerSchema);
 
 function checkedLater(schema: z.ZodType) {
   const any = z.unknown();
@@ -106,6 +107,10 @@ export const settingsFileSchema = z
         .boolean()
         .describe("Agents with the same scopes learn from each other; false: each learns from its own calls"),
     }),
+    instructions: z
+      .string()
+      .max(20_000)
+      .describe("The instructions that MCP clients get with the tools, in place of Keyhole's own"),
     changes: z
       .enum(CHANGES)
       .describe(
@@ -179,6 +184,8 @@ export type Settings = {
   readonly changes?: SettingsSection<"changes">;
   /** Absent: true. */
   readonly askAfterInjection?: boolean;
+  /** Absent: Keyhole writes its own. */
+  readonly instructions?: string;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
 };

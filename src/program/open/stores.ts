@@ -6,13 +6,14 @@ import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { createProfiles, type Profiles } from "../../core/access/profiles.ts";
 import { createWaitingCalls, type WaitingCalls } from "../../core/access/waiting-calls.ts";
 import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
 import type { AuditOptions } from "../../core/calls/auditor.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { createEmbeddedIndex } from "../../search/embedded-index.ts";
-import type { LearningOptions } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
 import { createStaticEmbedder } from "../../search/vectors/static-embedder.ts";
 import { createAgentTokens } from "./agent-tokens.ts";
@@ -29,6 +30,11 @@ export function openPins(): Pins {
 /** Opens the calls that wait for the person, which all commands share. */
 export function openWaitingCalls(): WaitingCalls {
   return createWaitingCalls(openPersonGrants("call"));
+}
+
+/** Opens the limits of servers that the person has accepted, which all commands share. */
+export function openProfiles(): Profiles {
+  return createProfiles(openPersonGrants("profile"));
 }
 
 export function openTokens() {
@@ -57,13 +63,13 @@ function toDecision({ label, hash }: ServerProgram) {
   return { name: label, digest: hash };
 }
 
-/** The log of learning, which all commands share. */
+/** The file of what was learned, which all commands share. */
 export function learningFile(): string {
-  return join(setStateFolder(), "learning.jsonl");
+  return join(setStateFolder(), "learning.db");
 }
 
 /** How the program learns from use: what it has learned outlives the process unless the settings switch it off. */
-export function openLearning({ enabled, shared }: Settings["learning"]): LearningOptions | false {
+export function openLearning({ enabled, shared }: Settings["learning"]): GatewayOptions["learning"] & {} {
   return enabled ? { log: learningFile(), shared } : false;
 }
 

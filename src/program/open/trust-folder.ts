@@ -19,8 +19,8 @@ import { openConsents, recordDecisions } from "./stores.ts";
 
 const WHY: Readonly<Record<FolderFile["why"], string>> = {
   config: "runs as code",
-  code: "runs as code, imported by the config",
-  packages: "decides which packages the config imports",
+  code: "runs as code of the config, a skill or a hook",
+  packages: "decides which files and packages the code imports",
   settings: "sets permissions, servers, addresses and prompts",
   skill: "may run as code of a skill",
 };
@@ -145,9 +145,9 @@ async function serversOf(folder: string): Promise<ServerProgram[]> {
   const read = await readSettingsFile(settingsPath(folder));
   const { mcpServers = {} } = read.state === "read" ? read.value : {};
   if (Object.keys(mcpServers).length === 0) return [];
-  const { fromMcpConfig } = await import("../../sources/mcp/mcp-source.ts");
+  const { fromConfig } = await import("../../sources/servers/from-config.ts");
   try {
-    return fromMcpConfig({ mcpServers }, { cwd: folder }).map((source) => source.program());
+    return fromConfig({ mcpServers }, { cwd: folder }).map((source) => source.program());
   } catch {
     return [];
   }

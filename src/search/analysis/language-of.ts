@@ -1,3 +1,6 @@
+import { splitWords } from "../../base/util/split-words.ts";
+import { effectOfWord } from "./tool-verbs.ts";
+
 /** Scripts by the language, or group of languages, that a reader would name. */
 const SCRIPTS: readonly (readonly [name: string, letters: RegExp])[] = [
   ["Japanese", /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
@@ -16,7 +19,7 @@ const SCRIPTS: readonly (readonly [name: string, letters: RegExp])[] = [
   ["Armenian", /\p{Script=Armenian}/gu],
 ];
 
-/** The language of a query that found nothing, and the one in which it could be asked instead. */
+/** The language of a query that search reads badly, and the one in which it could be asked instead. */
 export interface OtherLanguage {
   readonly query: string;
   readonly catalog: string;
@@ -24,21 +27,51 @@ export interface OtherLanguage {
 
 /** Texts of a catalog that are looked at to say which language it speaks. */
 const SAMPLE = 64;
+const LATIN = "a language in Latin script";
+/** Scripts that search has words or characters of. */
+const READ = new Set([LATIN, "Japanese", "Chinese", "Korean", "a language in Cyrillic script"]);
+/** Letters of Nordic languages, Czech, Hungarian, Romanian and Vietnamese, which search has no words of. */
+const UNREAD_LETTERS = /[åæøěřůťďňőűășțđơư\u1ea0-\u1ef9]/iu;
+/** Words that hardly any other language has. */
+const ENGLISH_WORDS = new Set(
+  "the this that is are was does you it your of from with and or not what which who when where why how".split(
+    " ",
+  ),
+);
+/** Share of such words from which a text is English; names and fields have none. */
+const ENGLISH_SHARE = 0.05;
 
 /**
- * Tells the languages of a query and of a catalog if they are written in different scripts. A query that found
- * nothing may then find something in the catalog's language. `texts` are descriptions of the catalog's entries.
+ * Tells the languages of a query and of a catalog, if the query may find more in the catalog's language: nothing was
+ * found and the languages differ, or search does not know the query's language. `texts` are descriptions of the
+ * catalog's entries.
  */
-export function otherLanguage(query: string, texts: Iterable<string>): OtherLanguage | undefined {
+export function otherLanguage(
+  query: string,
+  texts: Iterable<string>,
+  found: boolean,
+): OtherLanguage | undefined {
   const language = scriptOf(query);
   if (language === undefined) return undefined;
+  const isRead = language === LATIN ? !UNREAD_LETTERS.test(query.normalize("NFC")) : READ.has(language);
+  if (found && isRead) return undefined;
   const sample = Iterator.from(texts).take(SAMPLE).toArray().join("\n");
   const catalog = scriptOf(sample) ?? LATIN;
-  if (catalog === language) return undefined;
-  return { query: language, catalog: catalog === LATIN ? "English" : catalog };
+  if (catalog !== language) return { query: language, catalog: catalog === LATIN ? "English" : catalog };
+  const isForeign = language === LATIN && englishShare(query) === 0 && !startsWithVerb(query);
+  return isForeign && englishShare(sample) >= ENGLISH_SHARE
+    ? { query: "another language", catalog: "English" }
+    : undefined;
 }
 
-const LATIN = "a language in Latin script";
+function englishShare(text: string): number {
+  const words = splitWords(text);
+  return words.filter((word) => ENGLISH_WORDS.has(word)).length / Math.max(1, words.length);
+}
+
+function startsWithVerb(query: string): boolean {
+  return effectOfWord(splitWords(query)[0] ?? "") !== undefined;
+}
 
 /** The script that most letters of a text belong to; kana count as Japanese even among Han characters. */
 function scriptOf(text: string): string | undefined {

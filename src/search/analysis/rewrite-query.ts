@@ -7,6 +7,8 @@ const SHORT_FORMS: readonly (readonly [form: RegExp, words: string])[] = [
   [/\bDMs?\b/, "direct message"],
   [/\bk8s\b/i, "kubernetes"],
   [/\bfolders?\b/i, "directory"],
+  [/\b(?:(?:start|begin|make) an? new|(?:write|note|jot) down)\b/i, "create"],
+  [/\b(?:get rid of|throw (?:\S+ ){0,4}(?:away|out)|trash)\b/i, "delete remove"],
   [/\b(?:remember|memorize|memorise)\b/i, "memory"],
   [
     /\b(?:merken? (?:dir|mir|euch|uns)|souviens-toi|retiens|recuerda|ricorda|lembre|onthoud)\b/i,
@@ -20,6 +22,29 @@ const ADDRESS =
 const SITE = "(?:(?:an?|the|this|that)\\s+)?(?:web ?sites?|web ?pages?|links?|urls?)\\b";
 /** People go to an address or open a website, and tools navigate to a URL. */
 const VISIT = new RegExp(`\\b(?:go to|visit|open|browse(?: to)?|load)\\s+(?:${ADDRESS}|${SITE})`, "i");
+
+/** Requests to change the state of a thing, which most tools call an update. */
+const STATE_CHANGE = new RegExp(
+  `^\\W*(?:(?:please|can|could|would|you|now)\\s+)*(?:(?:mark|flag)\\b.*\\bas|set\\b.*\\bto|(?:move|put)\\b.*\\b(?:to|on)|${[
+    "(?:re)?assign",
+    "close",
+    "reopen",
+    "complete",
+    "finish",
+    "resolve",
+    "rename",
+    "change",
+    "postpone",
+    "reschedule",
+    "(?:de)?activate",
+    "archive",
+    "publish",
+    "accept",
+    "approve",
+    "reject",
+  ].join("|")})\\b`,
+  "i",
+);
 
 /** Things that people open, submit, file or raise, and that tools create. */
 const FILED =
@@ -42,6 +67,7 @@ export function rewriteQuery(query: string): string {
   const filed = filingIn(query)?.[1];
   const plain = SHORT_FORMS.filter(([form]) => form.test(query)).map(([, words]) => words);
   if (VISIT.test(query)) plain.push("navigate to URL");
+  if (STATE_CHANGE.test(query)) plain.push("update");
   if (filed === undefined && plain.length === 0) return query;
   const thing = SHORT_FORMS.find(([form]) => filed !== undefined && form.test(filed))?.[1] ?? singular(filed);
   const created = TRACKED.test(thing) ? [`create ${thing}`, "create issue"] : [`create ${thing}`];

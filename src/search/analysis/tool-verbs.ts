@@ -1,3 +1,6 @@
+import { splitWords } from "../../base/util/split-words.ts";
+import { stem } from "./analyze.ts";
+
 /** The strongest thing that a tool with such a verb in its name does. `unclear`: some of them read, others write. */
 type VerbEffect = "read" | "unclear" | "write" | "destructive";
 
@@ -32,7 +35,7 @@ const VERBS: Readonly<Record<VerbEffect, { common: string; asked: string; named:
       broadcast enqueue acknowledge snooze complete flag dismiss confirm accept decline pause resume mount unmount lock
       unlock suspend activate deactivate impersonate join leave exec rewrite configure authorize purchase sell escalate
       mutate ingest connect disconnect set_up log_in log_out sign_in sign_out sign_up check_in check_out turn_on
-      turn_off roll_back`,
+      turn_off roll_back pop dequeue consume drain ack quarantine repair fix once into`,
     },
     destructive: {
       common: "delete remove merge",
@@ -114,6 +117,22 @@ const PLAIN_DESTRUCTION = /^\p{L}*(?:delete|destroy|truncate|overwrite|purge|rev
 export function effectOfWord(word: string): VerbEffect | undefined {
   const effect = effects.get(word) ?? actingEffects.get(word);
   return effect ?? (PLAIN_DESTRUCTION.test(word) && !word.endsWith("d") ? "destructive" : undefined);
+}
+
+const destroyingStems = new Set(
+  split(
+    `${VERBS.destructive.common} ${VERBS.destructive.asked} ${VERBS.destructive.named} ${VERBS.destructive.acting}`,
+  ).map(stem),
+);
+
+/** Whether a request has a word, in any form, by which tools destroy something: "deleting", "erased". */
+export function asksToDestroy(request: string): boolean {
+  return splitWords(request).some((word) => destroyingStems.has(stem(word)));
+}
+
+/** Whether the name of a tool says that it destroys something. */
+export function namesDestruction(name: string): boolean {
+  return splitWords(name).some((word) => effectOfWord(word) === "destructive");
 }
 
 /** The verbs of tools that may undo what a tool with this verb did. */

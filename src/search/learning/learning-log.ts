@@ -1,118 +1,190 @@
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { lazy } from "../../base/util/lazy.ts";
-import { makeFolder } from "../../base/util/make-folder.ts";
+import { FOREVER_MS, type OpenStorage, type Storage, UNBOUNDED } from "../../base/util/storage.ts";
+
+/** Events that were written together, the key of the current list, or the end of a list that another one replaces. */
+type Stored = readonly LearningEvent[] | string;
 
 export const KEPT_EVENTS = 10_000;
-
-/** Keeps the newest events that teach. Failures are silent: learning must never break a call. */
-export interface LearningLog {
-  /** All kept events, oldest first. */
-  readonly events: readonly LearningEvent[];
-  append(event: LearningEvent): void;
-  /** Drops events. Resolves to their number. */
-  forget(what: Forgotten): Promise<number>;
-  /** Calls back with new events of other gateways, or without any if `events` has to be read again. */
-  follow?(hear: (events?: readonly LearningEvent[]) => void): void;
-  /** Writes pending events. */
-  close(): Promise<void>;
-}
-
-const FLUSH_AT = 64;
-/** Queries say what a person works on. */
-const OWNER_ONLY = 0o600;
+const KIND = "learning";
+const OWNER = "";
+/** The key of the value that names the current list. */
+const CURRENT = "current";
+const CLOSED = "closed";
+/** How often own events are written and those of other processes read. */
+const EXCHANGE_MS = 1_000;
+const MOST_PENDING = 1_000;
+const TRIES = 100;
 
 /**
- * Opens a log in a file, one JSON a line, or in memory. It reads the file at the first use, so that no start waits for
- * it, and skips lines that it cannot read.
+ * Keeps the newest events that teach, in memory and in a storage that several processes may share. Events are in one
+ * list, to which each process adds after reading what others added. A list that is too long, or has events to forget,
+ * is closed and replaced by another. Failures are silent: learning must never break a call.
  */
-export function openLearningLog(path: string | undefined): LearningLog {
-  let loaded: LearningEvent[] | undefined;
-  let pending: LearningEvent[] = [];
-  let written = 0;
-  let isCut = false;
+export class LearningLog {
+  /** All kept events, oldest first. Those of earlier processes are among them after {@link load}. */
+  events: LearningEvent[] = [];
+  /** Reads what the storage has. Never rejects. */
+  readonly load: () => Promise<void>;
+  private readonly storage: Storage<Stored> | undefined;
+  private pending: LearningEvent[] = [];
+  private list = "";
+  /** How many batches of the list were read or written, and how many events are in them. */
+  private position = 0;
+  private count = 0;
+  private hear: ((events?: readonly LearningEvent[]) => void) | undefined;
+  private working: Promise<unknown> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
 
-  function load(): LearningEvent[] {
-    if (loaded) return loaded;
-    const lines = path === undefined ? [] : readLines(path);
-    const readable = lines.map(parseEvent).filter((event) => event !== undefined);
-    loaded = readable.slice(-KEPT_EVENTS);
-    written = loaded.length;
-    if (loaded.length < lines.length) rewrite(path, toLines(loaded));
-    if (path !== undefined) attempt(() => makeFolder(dirname(path)));
-    return loaded;
-  }
-
-  function flush(): void {
-    const unwritten = pending;
-    pending = [];
-    if (unwritten.length === 0 || path === undefined) return;
-    const text = toLines(unwritten);
-    // A write that failed may have left half a line.
-    const start = isCut ? "\n" : "";
-    isCut = true;
-    attempt(() => {
-      appendFileSync(path, `${start}${text}`, { mode: OWNER_ONLY });
-      isCut = false;
-      written += unwritten.length;
+  constructor(open?: OpenStorage) {
+    const options = { all: UNBOUNDED, perOwner: UNBOUNDED, ttlMs: FOREVER_MS, fromText: parseStored };
+    this.storage = open?.<Stored>(KIND, options);
+    this.load = lazy(async () => {
+      if (this.storage) this.timer = setInterval(() => void this.exchange(), EXCHANGE_MS).unref();
+      await this.exchange();
     });
-    if (written > 2 * KEPT_EVENTS) shorten(path);
   }
 
-  /** Drops the oldest lines, so that a gateway that runs for long does not fill the disk. Others may write too. */
-  function shorten(path: string): void {
-    const kept = readLines(path).slice(-KEPT_EVENTS);
-    rewrite(path, kept.map((line) => `${line}\n`).join(""));
-    written = kept.length;
+  /** Calls back with new events of other processes, or without any if `events` has to be read again. */
+  follow(hear: (events?: readonly LearningEvent[]) => void): void {
+    this.hear = hear;
   }
 
-  return {
-    get events() {
-      return load();
-    },
-    close: async () => flush(),
-    append: (event) => {
-      const events = load();
-      events.push(event);
-      if (events.length > 2 * KEPT_EVENTS) loaded = events.slice(-KEPT_EVENTS);
-      pending.push(event);
-      if (pending.length >= FLUSH_AT) flush();
-    },
-    forget: async (what) => {
-      const events = load();
-      loaded = events.filter((event) => !isForgotten(event, what));
-      pending = [];
-      rewrite(path, toLines(loaded));
-      written = loaded.length;
-      return events.length - loaded.length;
-    },
-  };
+  append(event: LearningEvent): void {
+    this.keep([event]);
+    if (!this.storage) return;
+    this.pending.push(event);
+    if (this.pending.length > MOST_PENDING) this.pending = this.pending.slice(-MOST_PENDING);
+    void this.load();
+  }
+
+  /** Drops events. Resolves to their number. */
+  async forget(what: Forgotten): Promise<number> {
+    await this.exchange();
+    const isKept = (event: LearningEvent) => !isForgotten(event, what);
+    const before = this.events.length;
+    this.pending = this.pending.filter(isKept);
+    await this.alone((storage) => this.replace(storage, (events) => events.filter(isKept)));
+    this.events = this.events.filter(isKept);
+    return before - this.events.length;
+  }
+
+  /** Writes pending events. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    if (this.pending.length > 0) await this.exchange();
+    await this.working;
+  }
+
+  private keep(news: readonly LearningEvent[]): void {
+    this.events.push(...news);
+    if (this.events.length > 2 * KEPT_EVENTS) this.events = this.events.slice(-KEPT_EVENTS);
+  }
+
+  /** Work on the storage, one after the other. */
+  private alone(work: (storage: Storage<Stored>) => Promise<void>): Promise<unknown> {
+    const { storage } = this;
+    if (storage) this.working = this.working.then(() => work(storage)).catch(() => {});
+    return this.working;
+  }
+
+  private exchange(): Promise<unknown> {
+    return this.alone(async (storage) => {
+      await this.readNew(storage);
+      for (let tries = 0; this.pending.length > 0 && tries < TRIES; tries += 1) {
+        // Taken before they are written: a write that seems to fail must not be made twice.
+        const batch = this.pending;
+        this.pending = [];
+        if (await storage.append(this.list, OWNER, this.position, batch)) this.advance([batch]);
+        else {
+          this.pending = [...batch, ...this.pending];
+          await this.readNew(storage);
+        }
+      }
+      if (this.count > 2 * KEPT_EVENTS) await this.replace(storage, (events) => events.slice(-KEPT_EVENTS));
+    });
+  }
+
+  private advance(batches: readonly Stored[]): readonly LearningEvent[] {
+    const events = batches.flatMap((batch) => (typeof batch === "string" ? [] : batch));
+    this.position += batches.length;
+    this.count += events.length;
+    return events;
+  }
+
+  private async readNew(storage: Storage<Stored>): Promise<void> {
+    const current = await this.currentList(storage);
+    const isOther = current !== this.list;
+    if (isOther) this.begin(current);
+    const batches = await storage.list(this.list, OWNER, this.position);
+    const news = this.advance(batches);
+    if (isOther) this.events = [...news.slice(-KEPT_EVENTS), ...this.pending];
+    else this.keep(news);
+    if (isOther) this.hear?.();
+    else if (news.length > 0) this.hear?.(news);
+    // The process that closed or removed the list may have ended before it named another.
+    if (batches.at(-1) === CLOSED || (isOther && batches.length === 0))
+      await this.moveTo(storage, this.written());
+  }
+
+  private begin(list: string): void {
+    this.list = list;
+    this.position = 0;
+    this.count = 0;
+  }
+
+  private async currentList(storage: Storage<Stored>): Promise<string> {
+    const known = await storage.get(CURRENT, OWNER);
+    if (known !== undefined) return String(known);
+    const list = randomUUID();
+    await storage.put(list, OWNER, []);
+    await storage.put(CURRENT, OWNER, list);
+    return String(await storage.get(CURRENT, OWNER));
+  }
+
+  /** The events that the storage has. */
+  private written(): readonly LearningEvent[] {
+    const pending = new Set(this.pending);
+    return this.events.filter((event) => !pending.has(event));
+  }
+
+  private async replace(
+    storage: Storage<Stored>,
+    change: (events: readonly LearningEvent[]) => readonly LearningEvent[],
+  ): Promise<void> {
+    // Closed before it is copied: nobody can add events that the copy would lack.
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const isClosed = await storage.append(this.list, OWNER, this.position, CLOSED);
+      if (isClosed && (await this.moveTo(storage, change(this.written())))) return;
+      await this.readNew(storage);
+    }
+  }
+
+  /** False if another process has replaced the list. */
+  private async moveTo(storage: Storage<Stored>, events: readonly LearningEvent[]): Promise<boolean> {
+    const [before, list] = [this.list, randomUUID()];
+    await storage.put(list, OWNER, events);
+    const current = await storage.update(CURRENT, OWNER, (now) => (now === before ? list : now));
+    const isMoved = current === list;
+    await storage.update(isMoved ? before : list, OWNER, () => undefined);
+    if (!isMoved) return false;
+    this.begin(list);
+    this.advance([events]);
+    return true;
+  }
 }
 
-function readLines(path: string): string[] {
-  const text = attempt(() => readFileSync(path, "utf8")) ?? "";
-  return text.split("\n").filter((line) => line !== "");
-}
-
-function rewrite(path: string | undefined, text: string): void {
-  if (path === undefined) return;
-  const draft = `${path}.tmp`;
-  attempt(() => {
-    writeFileSync(draft, text, { mode: OWNER_ONLY });
-    renameSync(draft, path);
-  });
-}
-
-function toLines(events: readonly LearningEvent[]): string {
-  return events.map((event) => `${JSON.stringify(event)}\n`).join("");
-}
-
-function attempt<T>(action: () => T): T | undefined {
+/** A damaged text has no events. */
+function parseStored(text: string): Stored {
   try {
-    return action();
+    const stored: unknown = JSON.parse(text);
+    if (typeof stored === "string") return stored;
+    return Array.isArray(stored)
+      ? stored.flatMap((event) => learningEventSchema().safeParse(event).data ?? [])
+      : [];
   } catch {
-    return undefined;
+    return [];
   }
 }
 
@@ -152,20 +224,11 @@ export interface Forgotten {
   readonly route?: string;
 }
 
-export function isForgotten(event: LearningEvent, { scope, route }: Forgotten): boolean {
+function isForgotten(event: LearningEvent, { scope, route }: Forgotten): boolean {
   if (scope !== undefined && event.scope !== scope) return false;
   return (
     route === undefined || (event.kind === "asked" ? event.shown.includes(route) : event.route === route)
   );
-}
-
-/** Undefined if unreadable. */
-export function parseEvent(text: string): LearningEvent | undefined {
-  try {
-    return learningEventSchema().safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A query and the entry that was used for it. */

@@ -2,18 +2,19 @@ import { LRUCache } from "lru-cache";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { replaceSecrets } from "../../base/safety/secret-patterns.ts";
 import { cutText } from "../../base/util/cut-text.ts";
+import type { OpenStorage } from "../../base/util/storage.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
-import { type Forgotten, type LearningEvent, type LearningLog, openLearningLog } from "./learning-log.ts";
+import { type Forgotten, type LearningEvent, LearningLog } from "./learning-log.ts";
 import { createLearningState, type LearningScope, type LearningState } from "./learning-state.ts";
 import { liftExpected } from "./lift-hits.ts";
 
 /** How a gateway learns from use. */
 export interface LearningOptions {
-  /** File or log that keeps the events; without it, learning lasts as long as the process. */
-  readonly log?: string | LearningLog;
+  /** Keeps the events, also for other gateways; without it, learning lasts as long as the process. */
+  readonly log?: OpenStorage;
   /**
    * Lets principals with the same scopes learn from each other: an entry that three others used for a like query is
    * raised, below everything that search finds well. Default: each principal learns from itself.
@@ -27,13 +28,15 @@ export interface LearningOptions {
 type NotedAsk<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 
 /** Learns from use which entries serve which queries, and which follow which. */
-export interface Learning extends Pick<LearningState, "after"> {
+export interface Learning {
+  /** Entries that often ran after this one, most often first. */
+  after(...use: Parameters<LearningState["after"]>): Promise<readonly string[]>;
   /** Several queries of one ask are noted with the same `shown` array. */
   note(event: NotedAsk<LearningEvent>): void;
   /** Ranks search's hits for a query again by what past use says, and by what often comes next. */
   lift(caller: LearningScope, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
-  unmet(): ReturnType<LearningState["unmet"]>;
-  repeated: LearningState["repeated"];
+  unmet(): Promise<ReturnType<LearningState["unmet"]>>;
+  repeated(): Promise<ReturnType<LearningState["repeated"]>>;
   /** Drops events, in memory and in the log, with everything learned from them. Resolves to their number. */
   forget(what: Forgotten): Promise<number>;
   close(): Promise<void>;
@@ -48,23 +51,23 @@ const SECRET = "";
 /** Starts from what the log holds, by replaying it at the first use. */
 export function createLearning(
   termsOf: (query: string) => readonly string[],
-  { log: stored, shared = false, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
+  { log: open, shared = false, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
 ): Learning {
-  const log = typeof stored === "object" ? stored : openLearningLog(stored);
+  const log = new LearningLog(open);
   const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
   const asks = new WeakMap<readonly string[], string>();
   let number = 0;
   let replayed: ReturnType<typeof replay> | undefined;
   /** Events of calls that are being answered. Whoever reads what was learned takes them in first. */
   const noted: LearningEvent[] = [];
-  const learned = () => {
+  function learned() {
     replayed ??= replay(log.events);
     for (const event of noted.splice(0)) {
       replayed.state.apply(event);
       log.append(event);
     }
     return replayed;
-  };
+  }
 
   function replay(events: readonly LearningEvent[]) {
     const examples = createExampleStore(termsOf, embedder);
@@ -73,7 +76,7 @@ export function createLearning(
     return { state, examples };
   }
 
-  log.follow?.((events) => {
+  log.follow((events) => {
     if (events) for (const event of events) replayed?.state.apply(event);
     else replayed = undefined;
   });
@@ -92,15 +95,21 @@ export function createLearning(
     return { ...event, query, ask: askOf(event.shown), at: now(), ...(found && { found }) };
   }
 
+  /** What was learned, also by earlier processes. */
+  async function wholeState(): Promise<LearningState> {
+    await log.load();
+    return learned().state;
+  }
+
   /** Takes in the events of calls that have been answered. */
   function settle(): void {
     if (noted.length > 0) learned();
   }
 
   return {
-    after: (scope, route, principal) => learned().state.after(scope, route, principal),
-    unmet: () => learned().state.unmet(now()),
-    repeated: () => learned().state.repeated(),
+    after: async (...use) => (await wholeState()).after(...use),
+    unmet: async () => (await wholeState()).unmet(now()),
+    repeated: async () => (await wholeState()).repeated(),
     note: (event) => {
       if (noted.push(completed(event)) === 1) setImmediate(settle);
     },
@@ -108,6 +117,7 @@ export function createLearning(
       const { scope, principal } = caller;
       const asked = withoutSecrets(query);
       orders.set(keyOf(scope, asked), toOrder(hits));
+      await log.load();
       const { state, examples } = learned();
       const lifted = await examples.lift({ scope, principal, shared }, asked, hits, now());
       return liftExpected(lifted, state.expected(caller, now()));

@@ -79,6 +79,8 @@ export interface SearchNote {
   readonly vectorsMs?: number;
   /** Documents that wait for their vectors; absent unless vectors took no part for that reason. */
   readonly waiting?: number;
+  /** Whether the query asks to destroy something; absent if its language is not read. */
+  readonly asksToDestroy?: boolean;
 }
 
 /** An entry that a search found. */
@@ -128,6 +130,8 @@ export interface SearchIndex {
   put(documents: readonly SearchDocument[]): Promise<void>;
   drop(ids: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
+  /** Drops its whole store and makes it anew, for a rebuild. Without it, a rebuild only puts every document again. */
+  reset?(): Promise<void>;
   /** Resolves when searches give their final answers, or only vectors that take long are missing. */
   ready?(): Promise<void>;
   /** How it searches now; an engine that has only one way may leave it out. */

@@ -120,6 +120,9 @@ export const QUALITY = {
   influence: 0.1,
 } as const;
 
+/** Stage 6: the best hit that destroys has this share of the score of the last hit that stands out. */
+export const DESTROYING_SHARE = 0.99;
+
 /** Stage 7: authors' phrases. */
 export const PHRASES = {
   /** A query less like a phrase than this is about something else. */

@@ -26,32 +26,6 @@ interface VectorHit extends VectorSlot {
   readonly score: number;
 }
 
-/** Vectors as int8 rows. A slot is a vector's number, stable until it is removed. */
-export interface VectorStore {
-  readonly size: number;
-  /** One more than the highest slot in use: the bits that a filter needs. */
-  readonly slots: number;
-  /** Adds the vector, or replaces the one of that id in its slot. Answers the slot. */
-  put(id: string, vector: Float32Array): number;
-  /** False if there is no such vector. The slot is used again. */
-  remove(id: string): boolean;
-  slotOf(id: string): number | undefined;
-  idOf(slot: number): string | undefined;
-  /**
-   * The best `limit` by cosine, ties by id. A query of all zeroes finds nothing. Every vector is compared, unless
-   * there are codes: then those whose codes are the most like the query.
-   */
-  search(query: Float32Array, limit: number, filter?: SlotFilter): VectorHit[];
-  /** The cosines of a query with the vectors in these slots. */
-  cosines(query: Float32Array, slots: readonly number[]): Float64Array;
-  /** Searches need codes, because there are many vectors, and none were made. */
-  readonly wantsCodes: boolean;
-  /** Makes codes, in steps: between them searches and changes go on. Only one such generator may be under way. */
-  makeCodes(): Generator<void, void>;
-  /** The vectors of these ids, in their order, for `prepareVectorStore`. */
-  contents(ids: StringTable): VectorContents;
-}
-
 /** Saved vectors, one for each of a table of ids. */
 export interface VectorContents {
   readonly dimensions: number;
@@ -81,7 +55,7 @@ const MISSING = -1;
 /** An empty store for vectors of that many components. */
 export function createVectorStore(dimensions: number, options: VectorStoreOptions = {}): VectorStore {
   checkDimensions(dimensions);
-  return openStore(dimensions, new SlotIds(), new Float32Array(0), createBlock(dimensions, options), options);
+  return new VectorStore(dimensions, createBlock(dimensions, options), options);
 }
 
 /** Room for saved rows, to read them straight to their place, and the store made of it. */
@@ -100,45 +74,162 @@ export function prepareVectorStore(
     rows: block.rows(count),
     finish(ids, { scales, codes }) {
       const slots = new SlotIds(ids, (slot) => scales[slot] !== MISSING);
-      return openStore(dimensions, slots, scales, block, options, codes);
+      return new VectorStore(dimensions, block, options, { ids: slots, scales, codes });
     },
   };
 }
 
-function openStore(
-  dimensions: number,
-  ids: SlotIds,
-  initialScales: Float32Array,
-  block: DotBlock,
-  options: VectorStoreOptions,
-  savedCodes?: SavedCodes,
-): VectorStore {
-  const { codedFrom = CODED_FROM } = options;
-  // Without the kernel every vector is compared.
-  let canCode = !block.isPlain;
-  const queryRow = new Int8Array(strideOf(dimensions));
-  let scales = initialScales;
-  let codes = savedCodes && canCode ? createVectorCodes(savedCodes) : undefined;
+/** Vectors as int8 rows. A slot is a vector's number, stable until it is removed. */
+export class VectorStore {
+  private readonly dimensions: number;
+  private readonly block: DotBlock;
+  private readonly codedFrom: number;
+  private readonly ids: SlotIds;
+  private readonly queryRow: Int8Array;
+  private scales: Float32Array;
+  /** Without the kernel every vector is compared. */
+  private canCode: boolean;
+  private codes: VectorCodes | undefined;
   /** Codes are being made, of the slots before `codedTo`. */
-  let coding: { readonly codes: VectorCodes; codedTo: number } | undefined;
+  private coding: { readonly codes: VectorCodes; codedTo: number } | undefined;
 
-  function quantized(vector: Float32Array): number {
-    if (vector.length !== dimensions) {
-      throw refused(`a vector of ${dimensions} dimensions was expected, not of ${vector.length}`);
+  constructor(
+    dimensions: number,
+    block: DotBlock,
+    { codedFrom = CODED_FROM }: VectorStoreOptions,
+    saved: { ids: SlotIds; scales: Float32Array; codes?: SavedCodes | undefined } = {
+      ids: new SlotIds(),
+      scales: new Float32Array(0),
+    },
+  ) {
+    this.dimensions = dimensions;
+    this.block = block;
+    this.codedFrom = codedFrom;
+    this.ids = saved.ids;
+    this.scales = saved.scales;
+    this.queryRow = new Int8Array(strideOf(dimensions));
+    this.canCode = !block.isPlain;
+    this.codes = saved.codes && this.canCode ? createVectorCodes(saved.codes) : undefined;
+  }
+
+  get size(): number {
+    return this.ids.size;
+  }
+
+  /** One more than the highest slot in use: the bits that a filter needs. */
+  get slots(): number {
+    return this.ids.slots;
+  }
+
+  slotOf(id: string): number | undefined {
+    return this.ids.slotOf(id);
+  }
+
+  idOf(slot: number): string | undefined {
+    return this.ids.idOf(slot);
+  }
+
+  /** Adds the vector, or replaces the one of that id in its slot. Answers the slot. */
+  put(id: string, vector: Float32Array): number {
+    const scale = this.quantized(vector);
+    const slot = this.ids.slotOf(id) ?? this.claimSlot(id);
+    this.block.row(slot).set(this.queryRow);
+    this.scales[slot] = scale;
+    this.codes?.put(slot, this.queryRow, scale);
+    if (this.coding !== undefined && slot < this.coding.codedTo)
+      this.coding.codes.put(slot, this.queryRow, scale);
+    return slot;
+  }
+
+  /** False if there is no such vector. The slot is used again. */
+  remove(id: string): boolean {
+    const slot = this.ids.release(id);
+    if (slot === undefined) return false;
+    this.scales[slot] = 0;
+    this.block.row(slot).fill(0);
+    return true;
+  }
+
+  /**
+   * The best `limit` by cosine, ties by id. A query of all zeroes finds nothing. Every vector is compared, unless
+   * there are codes: then those whose codes are the most like the query.
+   */
+  search(query: Float32Array, limit: number, filter?: SlotFilter): VectorHit[] {
+    const queryScale = this.quantized(query);
+    if (queryScale === 0 || !(limit >= 1)) return [];
+    const best = new TopHits<VectorSlot>(Math.min(limit, this.size), (one, other) => one.id < other.id);
+    this.block.setQuery(this.queryRow);
+    if (this.codes === undefined || this.size < this.codedFrom) this.offerAll(best, queryScale, filter);
+    else this.offerLikely(this.codes, best, queryScale, filter);
+    return best.list.map(({ score, item }) => ({ ...item, score }));
+  }
+
+  /** The cosines of a query with the vectors in these slots. */
+  cosines(query: Float32Array, slots: readonly number[]): Float64Array {
+    const queryScale = this.quantized(query);
+    this.block.setQuery(this.queryRow);
+    const products = this.block.dotsAt(slots);
+    return Float64Array.from(slots, (slot, at) => products[at]! * this.scales[slot]! * queryScale);
+  }
+
+  /** Searches need codes, because there are many vectors, and none were made. */
+  get wantsCodes(): boolean {
+    return this.canCode && this.codes === undefined && this.size >= this.codedFrom;
+  }
+
+  /** Makes codes, in steps: between them searches and changes go on. Only one such generator may be under way. */
+  *makeCodes(): Generator<void, void> {
+    const empty = createVectorCodes(yield* learnCodes(this.sample(), this.dimensions));
+    this.canCode = empty !== undefined;
+    if (empty === undefined) return;
+    const coding = { codes: empty, codedTo: 0 };
+    this.coding = coding;
+    for (; coding.codedTo < this.slots; coding.codedTo++) {
+      if (coding.codedTo % CODE_STEP === 0) yield;
+      coding.codes.put(coding.codedTo, this.block.row(coding.codedTo), this.scales[coding.codedTo]!);
     }
-    const scale = quantize(vector, queryRow);
+    this.codes = coding.codes;
+    this.coding = undefined;
+  }
+
+  /** The vectors of these ids, in their order, for `prepareVectorStore`. */
+  contents(wanted: StringTable): VectorContents {
+    const { size } = wanted;
+    const { dimensions } = this;
+    const stride = strideOf(dimensions);
+    const rows = new Int8Array(size * stride);
+    const scales = new Float32Array(size).fill(MISSING);
+    const slots = new Int32Array(size);
+    for (let at = 0; at < size; at++) {
+      const slot = this.ids.slotOf(wanted.get(at));
+      slots[at] = slot ?? -1;
+      if (slot === undefined) continue;
+      rows.set(this.block.row(slot), at * stride);
+      scales[at] = this.scales[slot]!;
+    }
+    const codes = this.codes?.copyOf(slots, this.slots);
+    return { dimensions, scales, rows, ...(codes && { codes }) };
+  }
+
+  private quantized(vector: Float32Array): number {
+    if (vector.length !== this.dimensions) {
+      throw refused(`a vector of ${this.dimensions} dimensions was expected, not of ${vector.length}`);
+    }
+    const scale = quantize(vector, this.queryRow);
     if (scale === undefined) throw refused("a component of the vector is not a finite number");
     return scale;
   }
 
-  function claimSlot(id: string): number {
-    const slot = ids.claim(id);
-    reserve(block, slot + 1);
-    if (slot >= scales.length) scales = lengthened(scales, Math.max(64, slot + 1, scales.length * 2));
+  private claimSlot(id: string): number {
+    const slot = this.ids.claim(id);
+    const { length } = this.scales;
+    reserve(this.block, slot + 1);
+    if (slot >= length) this.scales = lengthened(this.scales, Math.max(64, slot + 1, length * 2));
     return slot;
   }
 
-  function offerAll(best: TopHits<VectorSlot>, queryScale: number, filter?: SlotFilter): void {
+  private offerAll(best: TopHits<VectorSlot>, queryScale: number, filter?: SlotFilter): void {
+    const { ids, block, scales } = this;
     let { threshold } = best;
     for (let first = 0; first < ids.slots; first += CHUNK_ROWS) {
       const count = Math.min(CHUNK_ROWS, ids.slots - first);
@@ -154,15 +245,16 @@ function openStore(
     }
   }
 
-  function offerLikely(
-    found: VectorCodes,
+  private offerLikely(
+    codes: VectorCodes,
     best: TopHits<VectorSlot>,
     queryScale: number,
     filter?: SlotFilter,
   ): void {
+    const { ids, scales } = this;
     const passes = (slot: number) => ids.has(slot) && (filter === undefined || hasBit(filter, slot));
-    const slots = found.candidates(queryRow, ids.slots, CANDIDATES, passes);
-    block.dotsAt(slots).forEach((product, at) => {
+    const slots = codes.candidates(this.queryRow, ids.slots, CANDIDATES, passes);
+    this.block.dotsAt(slots).forEach((product, at) => {
       const slot = slots[at]!;
       const score = product * scales[slot]! * queryScale;
       if (score >= best.threshold) best.offer(score, { slot, id: ids.idOf(slot)! });
@@ -170,87 +262,14 @@ function openStore(
   }
 
   /** Vectors from all over the store, so that the codebook suits them all. */
-  function sample(): { row: Int8Array; scale: number }[] {
-    const step = Math.max(1, Math.floor(ids.slots / SAMPLE));
+  private sample(): { row: Int8Array; scale: number }[] {
+    const step = Math.max(1, Math.floor(this.slots / SAMPLE));
     const rows = [];
-    for (let slot = 0; slot < ids.slots; slot += step) {
-      if (ids.has(slot)) rows.push({ row: block.row(slot).slice(), scale: scales[slot]! });
+    for (let slot = 0; slot < this.slots; slot += step) {
+      if (this.ids.has(slot)) rows.push({ row: this.block.row(slot).slice(), scale: this.scales[slot]! });
     }
     return rows;
   }
-
-  return {
-    get size() {
-      return ids.size;
-    },
-    get slots() {
-      return ids.slots;
-    },
-    slotOf: (id) => ids.slotOf(id),
-    idOf: (slot) => ids.idOf(slot),
-    put(id, vector) {
-      const scale = quantized(vector);
-      const slot = ids.slotOf(id) ?? claimSlot(id);
-      block.row(slot).set(queryRow);
-      scales[slot] = scale;
-      codes?.put(slot, queryRow, scale);
-      if (coding !== undefined && slot < coding.codedTo) coding.codes.put(slot, queryRow, scale);
-      return slot;
-    },
-    remove(id) {
-      const slot = ids.release(id);
-      if (slot === undefined) return false;
-      scales[slot] = 0;
-      block.row(slot).fill(0);
-      return true;
-    },
-    search(query, limit, filter) {
-      const queryScale = quantized(query);
-      if (queryScale === 0 || !(limit >= 1)) return [];
-      const best = new TopHits<VectorSlot>(Math.min(limit, ids.size), (one, other) => one.id < other.id);
-      block.setQuery(queryRow);
-      if (codes === undefined || ids.size < codedFrom) offerAll(best, queryScale, filter);
-      else offerLikely(codes, best, queryScale, filter);
-      return best.list.map(({ score, item }) => ({ ...item, score }));
-    },
-    cosines(query, slots) {
-      const queryScale = quantized(query);
-      block.setQuery(queryRow);
-      const products = block.dotsAt(slots);
-      return Float64Array.from(slots, (slot, at) => products[at]! * scales[slot]! * queryScale);
-    },
-    get wantsCodes() {
-      return canCode && codes === undefined && ids.size >= codedFrom;
-    },
-    *makeCodes() {
-      const empty = createVectorCodes(yield* learnCodes(sample(), dimensions));
-      canCode = empty !== undefined;
-      if (empty === undefined) return;
-      coding = { codes: empty, codedTo: 0 };
-      for (; coding.codedTo < ids.slots; coding.codedTo++) {
-        if (coding.codedTo % CODE_STEP === 0) yield;
-        coding.codes.put(coding.codedTo, block.row(coding.codedTo), scales[coding.codedTo]!);
-      }
-      ({ codes } = coding);
-      coding = undefined;
-    },
-    contents(wanted) {
-      const { size } = wanted;
-      const stride = strideOf(dimensions);
-      const rows = new Int8Array(size * stride);
-      const own = new Float32Array(size).fill(MISSING);
-      const slots = new Int32Array(size);
-      for (let at = 0; at < size; at++) {
-        const slot = ids.slotOf(wanted.get(at));
-        slots[at] = slot ?? -1;
-        if (slot === undefined) continue;
-        rows.set(block.row(slot), at * stride);
-        own[at] = scales[slot]!;
-      }
-      const saved = codes?.copyOf(slots, ids.slots);
-      return { dimensions, scales: own, rows, ...(saved && { codes: saved }) };
-    },
-  };
 }
 
 function createBlock(dimensions: number, options: VectorStoreOptions): DotBlock {

@@ -9,6 +9,7 @@ import type { FieldError, ParseOutcome } from "../../base/json-schema/field-erro
 import { fieldPath } from "../../base/json-schema/field-path.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { formatHint, missingMessage, unknownMessage } from "../../base/json-schema/keyword-message.ts";
+import { fieldsOf } from "../../base/util/plain-object.ts";
 import type { InputSchema } from "../../core/nouns/definition.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 
@@ -71,7 +72,7 @@ function toErrors(issue: Issue, input: unknown, knownNames: readonly string[]): 
   const value = valueAt(input, path);
   if (!isMissing(issue, value)) return [{ field, message: messageFor(issue, value) }];
   if (path.length !== 1) return [{ field, message: "is required" }];
-  return [{ field, message: missingMessage(String(path[0]), namesOf(input), knownNames) }];
+  return [{ field, message: missingMessage(String(path[0]), fieldsOf(input), knownNames) }];
 }
 
 /** A missing field fails the first check of its schema, of any kind. */

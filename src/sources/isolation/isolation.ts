@@ -1,5 +1,7 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import type { AddressInfo, Server } from "node:net";
 import { join, resolve } from "node:path";
 import { lazy } from "../../base/util/lazy.ts";
 import { type IsolatedProgram, type Isolation, type MountedPath, planMounts } from "./mounts.ts";
@@ -22,12 +24,87 @@ export const isolationFault: () => Promise<string | undefined> = lazy(async () =
   });
 });
 
+/** A command line with everything that starting it needs. */
+export interface IsolatedCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Variables to add to those of the program. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Channels to open after stdin, stdout and stderr. */
+  readonly channels: readonly "ipc"[];
+  /** To be called with the process as soon as it is started. */
+  attach(child: ChildProcess): void;
+}
+
 /** The command line that runs a program within its limits. Undefined if this machine cannot isolate it. */
-export async function isolate(program: IsolatedProgram, isolation: Isolation) {
+export async function isolate(
+  program: IsolatedProgram,
+  isolation: Isolation,
+): Promise<IsolatedCommand | undefined> {
   if ((await isolationFault()) !== undefined) return undefined;
   const { command, args, cwd } = program;
-  const limits = toArguments(planMounts(program, isolation), isolation.network);
-  return { command: findBubblewrap()!, args: [...limits, "--chdir", cwd, "--", command, ...args] };
+  const { network } = isolation;
+  const limits = toArguments(planMounts(program, isolation), network);
+  const isListed = typeof network === "object";
+  const words = [...(isListed ? ["/bin/sh", "-c", LISTEN_THEN_RUN, process.execPath] : []), command, ...args];
+  const way = isListed ? await reachListed(network, isolation) : await watchHosts(program, isolation);
+  return { command: findBubblewrap()!, args: [...limits, "--chdir", cwd, "--", ...words], ...way };
+}
+
+type Way = Omit<IsolatedCommand, "command" | "args">;
+
+/** The port in the process's own network on which it finds the proxy. */
+const PROXY_PORT = 38_123;
+const MOST_CONNECTIONS = 256;
+/**
+ * Opens a listening socket in the network of the sandbox, hands it to Keyhole, which accepts connections on it from
+ * outside, and runs the program without the channel. No relay stays in the sandbox.
+ */
+const LISTEN_THEN_RUN = [
+  `"$0" -e 'const s=require("net").createServer().listen(${PROXY_PORT},"127.0.0.1",()=>process.send(0,s,()=>process.exit()))'`,
+  "unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE",
+  "exec 3>&-",
+  'exec "$@"',
+].join(" && ");
+
+/** The process has a network of its own, and a proxy that reaches the listed hosts. */
+async function reachListed(hosts: readonly string[], { onHost }: Isolation): Promise<Way> {
+  const { createHostProxy } = await import("../../base/net/host-proxy.ts");
+  const proxy = createHostProxy({ hosts, ...(onHost && { onHost }) });
+  return {
+    env: proxyVariables(PROXY_PORT),
+    channels: ["ipc"],
+    attach: (child) => {
+      child.channel?.unref();
+      child.once("message", (_, handle) => {
+        const listener = handle as Server;
+        listener.maxConnections = MOST_CONNECTIONS;
+        listener.on("connection", (socket) => proxy.emit("connection", socket)).unref();
+        child.once("exit", () => listener.close());
+      });
+    },
+  };
+}
+
+/** Notes the hosts of programs that use a proxy; all others are reached directly. */
+async function watchHosts({ env }: IsolatedProgram, { network, onHost }: Isolation): Promise<Way> {
+  const hasOwnProxy = Object.keys(env).some((name) => /^(?:https?|all)_proxy$/i.test(name));
+  if (network !== "all" || !onHost || hasOwnProxy) return { env: {}, channels: [], attach: () => {} };
+  const { createHostProxy } = await import("../../base/net/host-proxy.ts");
+  const proxy = createHostProxy({ hosts: undefined, onHost }).listen(0, "127.0.0.1").unref();
+  await once(proxy, "listening");
+  return {
+    env: proxyVariables((proxy.address() as AddressInfo).port),
+    channels: [],
+    attach: (child) => child.once("exit", () => proxy.close()),
+  };
+}
+
+function proxyVariables(port: number): Record<string, string> {
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+  const proxies = names.map((name) => [name, `http://127.0.0.1:${port}`]);
+  const without = "localhost,127.0.0.1,::1";
+  return { ...Object.fromEntries(proxies), NO_PROXY: without, no_proxy: without, NODE_USE_ENV_PROXY: "1" };
 }
 
 function findBubblewrap(): string | undefined {
@@ -47,7 +124,7 @@ export function toArguments(mounts: readonly MountedPath[], network: Isolation["
     ...["--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL"],
     // Root reads files of others by these rights. None of them undoes a mount.
     ...(process.getuid?.() === 0 ? ROOT_MAY.flatMap((right) => ["--cap-add", right]) : []),
-    ...(network === "none" ? ["--unshare-net"] : []),
+    ...(network === "all" ? [] : ["--unshare-net"]),
   ];
 }
 

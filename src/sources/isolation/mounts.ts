@@ -10,7 +10,10 @@ export interface Isolation {
   readonly open: readonly string[];
   /** Paths that it never sees, whatever is open: Keyhole's own. */
   readonly hidden: readonly string[];
-  readonly network: "all" | "none";
+  /** The hosts that it reaches: all, none, or those of a list, as `name`, `*.name` or either with `:port`. */
+  readonly network: "all" | "none" | readonly string[];
+  /** Called for each host that the process asks a proxy for. */
+  onHost?(host: string, isListed: boolean): void;
 }
 
 /** A program that is to be started. */

@@ -6,9 +6,10 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import type { LibraryFile } from "./files/parse-file.ts";
 import { EMPTY_LIBRARY, readLibrary } from "./read-library.ts";
+import { createToContent } from "./to-content.ts";
 
 /** Raise it when the format of an index changes. */
-const VERSION = "4";
+const VERSION = "5";
 const FILES = "files.index";
 
 /** Number of files whose bodies are stored as one text. */
@@ -24,7 +25,8 @@ export async function buildLibraryIndex(directory: string, out = join(directory,
   const all = [...files.values()];
   await writeLibraryIndex(out, all);
   const fragments = all.filter(({ kind }) => kind === "fragment").length;
-  return { files: files.size, fragments, problems: [...problems.values()] };
+  const { warnings } = createToContent({ name: "library", description: "", scopes: [] })(all);
+  return { files: files.size, fragments, problems: [...problems.values()], warnings };
 }
 
 /**

@@ -70,6 +70,11 @@ export function createToContent(options: Pick<Domain, "name" | "description" | "
       /** Fragments by route. */
       fragments: new Map(shown.map((file) => [routeOf(file.path), file])),
       warnings: [
+        ...all.flatMap(({ path, joined = [] }) =>
+          joined.map(
+            (field) => `${path}: ${field} has an item with a colon, which was read as text; quote it`,
+          ),
+        ),
         ...[...promptRoutes.doubled, ...fragmentRoutes.doubled].map(
           (path) => `${path}: another entry has its route; rename the file`,
         ),
@@ -137,7 +142,7 @@ function fragmentDraft(
   };
 }
 
-/** Joins the files of a category into one rule. The catalog would refuse rules that concern no entry. */
+/** Joins the files of a category into one rule, and lists files that concern no entry. */
 function toRules(files: readonly RuleFile[], domain: string, categories: ReadonlySet<string | undefined>) {
   const concerns = ({ facts }: RuleFile) => facts.category === undefined || categories.has(facts.category);
   const groups = Map.groupBy(files.filter(concerns), ({ facts }) => facts.category);

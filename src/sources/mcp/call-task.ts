@@ -4,7 +4,6 @@ import type {
   CallToolResult,
   Client,
   RequestOptions,
-  Tool,
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { problem } from "../../base/problems/problem.ts";
@@ -32,11 +31,6 @@ const POLL_MS = 1_000;
 const SHORTEST_POLL_MS = 50;
 const LONGEST_POLL_MS = 10_000;
 const CANCEL_MS = 5_000;
-
-/** Whether a tool has to be called as a task. Only 2025-11-25 lists tools of that kind. */
-export function needsTask(tool: Tool, client: Client): boolean {
-  return tool.execution?.taskSupport === "required" && client.getProtocolEra() === "legacy";
-}
 
 /**
  * Calls a tool as a task and waits for its result. Status messages become progress of the call, and a call that is

@@ -3,15 +3,15 @@ import type { Clock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
-import type { AskBefore, EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { AskBefore } from "../../core/nouns/question.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
-import type { Isolation } from "../isolation/mounts.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import type { ChangePolicy } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
-import type { LaunchVariables } from "./config/to-launch.ts";
+import type { LaunchVariables, ServerIsolation } from "./config/to-launch.ts";
 import type { DraftOptions } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
@@ -69,7 +69,7 @@ export interface McpSourceOptions {
   /** Servers that several gateways share. Default: each source has a process of its own. */
   readonly shared?: SharedServers;
   /** Isolates servers unless their config says `sandbox: false`. Default: only those whose config has a `sandbox`. */
-  readonly isolation?: Pick<Isolation, "hidden">;
+  readonly isolation?: ServerIsolation;
   /** The folder in which a server starts unless its config names one. Default: that of the process. */
   readonly cwd?: string;
   /**

@@ -1,10 +1,11 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
-import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import type { SandboxLimits, ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
+import type { IsolatedServer } from "../isolation/profile.ts";
 import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
 import {
   invalid,
@@ -14,7 +15,7 @@ import {
   type ServerConfig,
   withoutRules,
 } from "./config/server-config.ts";
-import { toServerProgram } from "./config/server-program.ts";
+import { toLimitedLaunch, toServerProgram } from "./config/server-program.ts";
 import { expandVariables } from "./config/to-launch.ts";
 import {
   FollowedUpstream,
@@ -36,6 +37,8 @@ export interface McpSource extends Source {
   readonly isStateful: boolean;
   /** Describes what starting the server runs or reaches. Starts nothing. */
   program(): ServerProgram;
+  /** The process with its limits, or with the given ones instead. Undefined if it is not isolated or cannot start. */
+  limits(sandbox?: SandboxLimits): IsolatedServer | undefined;
   /** Connects if needed and lists everything again. Rejects with UNAVAILABLE if the server is down. */
   refresh(signal?: AbortSignal): Promise<void>;
   /** Lets a person log in. Returns false if the server needs no login. Rejects with LOGIN_FAILED. */
@@ -101,6 +104,7 @@ export function createMcpSource(
     ...(options.scopes && { scopes: options.scopes }),
     isStateful: server.stateful ?? false,
     program: () => toServerProgram(label, server, settings),
+    limits: (sandbox) => toIsolatedServer({ ...server, ...(sandbox && { sandbox }) }, settings),
     // Only a change of the config compares sources.
     get digest() {
       return digestOf(server, options);
@@ -121,6 +125,18 @@ export function createMcpSource(
   };
 }
 
+function toIsolatedServer(config: ServerConfig, options: FollowUpstreamOptions): IsolatedServer | undefined {
+  if (config.transport === "http") return undefined;
+  try {
+    const { command, args, env, cwd = "", isolation } = toLimitedLaunch(config, options);
+    const texts = [...args, ...Object.keys(config.env).map((name) => env[name]!)];
+    return isolation && { program: { command, args, env, cwd: resolve(cwd) }, isolation, texts };
+  } catch {
+    // The start will report the missing variable.
+    return undefined;
+  }
+}
+
 /** What really starts or is reached: the config with the values of its variables, the folder, and the program's file. */
 function whatStarts(
   label: string,
@@ -131,7 +147,7 @@ function whatStarts(
   const program = withoutRules(server);
   // The folder is in `place`, whether the config names it or it is the default.
   const text = JSON.stringify({ ...program, ...("command" in program && { cwd: undefined }) });
-  const place = "url" in runs ? [] : [runs.path ?? "", runs.cwd];
+  const place = "command" in runs ? [runs.path ?? "", runs.cwd] : [];
   try {
     return [expandVariables(label, text, options.variables), ...place];
   } catch {
@@ -184,6 +200,19 @@ const CONFIG = "in the config";
  * ```
  */
 export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
+  return eachServer(json, options, createMcpSource);
+}
+
+/**
+ * Makes a source of each enabled server of a config block, with its override.
+ *
+ * @throws SERVER_CONFIG_INVALID, INVALID_INPUT
+ */
+export function eachServer<T>(
+  json: unknown,
+  options: McpSourceOptions,
+  create: (label: string, config: McpServerConfig, options: McpSourceOptions) => T,
+): T[] {
   const block = typeof json === "string" ? parse(json) : json;
   if (!isPlainObject(block)) throw invalid(CONFIG, "it is not a JSON object");
   const servers =
@@ -197,7 +226,7 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
       // The source itself reports errors in its config.
-      createMcpSource(uniqueName(toLabel(name), taken), config as McpServerConfig, {
+      create(uniqueName(toLabel(name), taken), config as McpServerConfig, {
         ...shared,
         ...readOverride(block.overrides, name),
       }),

@@ -14,7 +14,8 @@ import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import type { LogLevel } from "../../core/nouns/entry.ts";
 import { backoffMs, sleep } from "../backoff.ts";
 import type { StdioConfig } from "./config/server-config.ts";
-import { type LaunchVariables, toLaunch } from "./config/to-launch.ts";
+import { toLimitedLaunch } from "./config/server-program.ts";
+import type { LaunchVariables } from "./config/to-launch.ts";
 import { isLost, refusesPost } from "./failure.ts";
 import { createHttpTransport } from "./http-fast-path.ts";
 import type { ServerLogin } from "./login/server-login.ts";
@@ -117,7 +118,7 @@ async function attempt(
 
 function makeStdioTransport(config: StdioConfig, options: OpenOptions, gate: NoticeGate): OpenTransport {
   const { label, variables, environment, limits } = options;
-  const launch = toLaunch(config, options);
+  const launch = toLimitedLaunch(config, options);
   const declared = Object.entries(launch.env).filter(([name, value]) => environment[name] !== value);
   knowSecrets([
     ...secretsInArgs(launch.args),

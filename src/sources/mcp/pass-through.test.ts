@@ -1,6 +1,6 @@
 import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import { CAPABILITIES_KEY, LOG_LEVEL_KEY, toQuestion } from "./pass-through.ts";
+import { CAPABILITIES_KEY, LOG_LEVEL_KEY, toQuestion } from "./entry-request.ts";
 
 const form = { method: "elicitation/create", params: { message: "Your name?", requestedSchema: {} } };
 const question = (request: object) => ({ resultType: "input_required", inputRequests: { it: request } });

@@ -1,15 +1,10 @@
 import { hash } from "node:crypto";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
+import { stricterAsk } from "../../core/calls/decide-call.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import {
-  type AskBefore,
-  type Domain,
-  type EntryDraft,
-  type EntryStatus,
-  type ReadBeforeWrite,
-  stricterAsk,
-} from "../../core/nouns/entry.ts";
+import type { Domain, EntryDraft, EntryStatus, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { AskBefore } from "../../core/nouns/question.ts";
 import { listsTool } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import type { Listing } from "./listing.ts";
@@ -60,7 +55,10 @@ export function toDomain(
 
 /** Stands for a server that was never listed, with the reason. */
 export function standIn(
-  { label, config: { aliases = [] } }: DescribedServer,
+  {
+    label,
+    config: { aliases = [] },
+  }: { readonly label: string; readonly config: Pick<ServerConfig, "aliases"> },
   status: EntryStatus,
 ): EntryDraft {
   return {
@@ -69,7 +67,7 @@ export function standIn(
     route: `${label}://resources/server`,
     domain: label,
     name: `${label} server`,
-    description: `The MCP server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
+    description: `The server ${label}, which ${status.state === "starting" ? "is still starting" : "could not be listed yet"}.`,
     aliases: [label, ...aliases],
     status,
     load: async () => status,

@@ -1,4 +1,5 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -17,6 +18,7 @@ import { endProcesses, killOnExit } from "./process-tree.ts";
 const INVALID_ANSWER = -32_600;
 const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
+const REMOVE_MS = 5_000;
 /** How long lines are handled before others have their turn. */
 const TURN_MS = 5;
 /** The folders that the system searches without a PATH. */
@@ -31,6 +33,8 @@ export interface StdioOptions {
   readonly cwd?: string | undefined;
   /** Limits what the process sees and reaches, if this machine can. */
   readonly isolation?: Isolation | undefined;
+  /** The command is `run` of a container engine. */
+  readonly isContainer?: boolean;
   readonly maxLineBytes: number;
   /** On close: how long to wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
@@ -64,6 +68,7 @@ export class StdioTransport implements Transport {
   private readonly ring = createTextRing(STDERR_BYTES);
   private readonly readLines: ReturnType<typeof createLineReader>;
   private readonly marker = createMarker();
+  private readonly containerName = `keyhole-${randomUUID()}`;
   private backlog: string[] = [];
   private child: Child | undefined;
   private closed: Promise<void> | undefined;
@@ -79,18 +84,20 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { command, args, isVerbatim } = await toCommandLine(this.options);
+    const { command, args, isVerbatim, env, channels, attach } = await toCommandLine(this.options);
     // What is closed meanwhile must not start.
     if (this.closed) throw this.lost("it was closed before it started");
-    const started = spawn(command, [...args], {
+    const named = this.options.isContainer ? args.toSpliced(1, 0, "--name", this.containerName) : args;
+    const started = spawn(command, [...named], {
       windowsVerbatimArguments: isVerbatim,
-      env: { ...this.options.env, [MARKER]: this.marker },
-      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...this.options.env, ...env, [MARKER]: this.marker },
+      stdio: ["pipe", "pipe", "pipe", ...channels],
       detached: true,
       shell: false,
       windowsHide: true,
       cwd: this.options.cwd,
-    });
+    }) as Child;
+    attach(started);
     this.child = started;
     this.pid = started.pid ?? null;
     started.stdout.on("data", (chunk: Buffer) => this.receive(chunk));
@@ -204,6 +211,12 @@ export class StdioTransport implements Transport {
     if (this.child?.pid === undefined) return;
     this.child.stdin.end();
     await endProcesses(this.child.pid, this.marker, this.options.graceMs);
+    // The engine keeps a container whose client was killed.
+    const { isContainer, command, env, cwd } = this.options;
+    if (isContainer)
+      await new Promise<unknown>((done) =>
+        execFile(command, ["rm", "--force", this.containerName], { env, cwd, timeout: REMOVE_MS }, done),
+      );
     this.forget();
     for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr]) stream.destroy();
   }
@@ -224,9 +237,10 @@ async function toCommandLine({ label, command, args, env, cwd: folder = "", isol
       ? await isolate({ command, args, env, cwd }, isolation)
       : undefined;
   if (isolated) return { ...isolated, isVerbatim: false };
-  if (process.platform !== "win32") return { command, args, isVerbatim: false };
+  const plain = { env: {}, channels: [], attach: () => {} };
+  if (process.platform !== "win32") return { command, args, isVerbatim: false, ...plain };
   const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  return toWindowsCommand(label, command, args, { env, cwd, isFile });
+  return { ...toWindowsCommand(label, command, args, { env, cwd, isFile }), ...plain };
 }
 
 /** Keeps the end of an endless text, up to a size. */

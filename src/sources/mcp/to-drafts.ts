@@ -14,7 +14,6 @@ import { uniqueName } from "../../base/util/unique-name.ts";
 import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
 import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
-import { callTask, needsTask } from "./call-task.ts";
 import { askFor } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import {
@@ -103,9 +102,13 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
           send: (client, passed, request) => {
             const call = { name: tool.name, arguments: args, ...passed };
-            if (!needsTask(tool, client)) return client.callTool(call, { ...request, toolDefinition });
+            // Only 2025-11-25 lists tools that have to be called as tasks.
+            const isTask = tool.execution?.taskSupport === "required" && client.getProtocolEra() === "legacy";
+            if (!isTask) return client.callTool(call, { ...request, toolDefinition });
             const { signal, timeout } = request;
-            return callTask(client, call, { label, request: { signal, timeout }, caller: context.client });
+            return import("./call-task.ts").then(({ callTask }) =>
+              callTask(client, call, { label, request: { signal, timeout }, caller: context.client }),
+            );
           },
           toValue: (result) => {
             if (!result.isError) return toolValue(result);

@@ -3,6 +3,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { type Clock, systemClock } from "../../../base/util/clock.ts";
+import { isMissing } from "../../../base/util/import-module.ts";
 import { type ModelProblem, modelProblem } from "./model-errors.ts";
 
 /** Everything Keyhole knows about a provider. A new one is a file like this and a row of {@link PROVIDERS}. */
@@ -151,10 +152,4 @@ export async function loadPackage<T>(name: string, feature: string, load: () => 
     if (isMissing(error, name)) throw problem("PACKAGE_MISSING", { name, feature });
     throw error;
   }
-}
-
-/** False if the package is there and one of its own dependencies is missing. */
-function isMissing(error: unknown, name: string): boolean {
-  if (!(error instanceof Error) || !("code" in error)) return false;
-  return error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes(`'${name}'`);
 }

@@ -95,6 +95,14 @@ export function nextStepOf(code: ModelErrorCode): string {
   return NEXT[code] ?? nextStepOfCode(code);
 }
 
+/** The wait that an error of a provider names, also as a number of seconds in `retryAfter`. */
+export function retryAfterOfError(error: unknown, now: number): number | undefined {
+  const { headers } = errorFacts(error);
+  const seconds = layersOf(error, 0).map(({ retryAfter }) => retryAfter);
+  const named = seconds.find((value) => typeof value === "number" || typeof value === "string");
+  return retryAfterOf(headers, now) ?? parseRetryAfter(named === undefined ? null : String(named), now);
+}
+
 /** The wait that a provider asks for, in seconds, milliseconds or as a date. */
 function retryAfterOf(headers: PlainObject, now: number): number | undefined {
   const ms = String(headers["retry-after-ms"] ?? "");
@@ -106,7 +114,16 @@ export function isModelCode(code: unknown): code is ModelErrorCode {
   return (MODEL_ERROR_CODES as readonly unknown[]).includes(code);
 }
 
-/** Classifies any thrown error: by its type, then by its status, then by the words of its message. */
+/**
+ * Classifies any thrown error: by its type, then by its status, then by the words of its message.
+ *
+ * @example
+ * ```ts
+ * import { mapErrorToCode } from "keyhole/models";
+ *
+ * console.assert(mapErrorToCode(new Error("rate limit reached")) === "RATE_LIMITED");
+ * ```
+ */
 export function mapErrorToCode(error: unknown): ModelErrorCode {
   return codeOf(errorFacts(error));
 }

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { nearest } from "../../../base/util/nearest.ts";
 import { anthropic } from "./anthropic.ts";
 import { azure } from "./azure.ts";
+import { custom } from "./custom.ts";
 import type { Provider } from "./define-provider.ts";
 import { foundry } from "./foundry.ts";
 import { gemini } from "./gemini.ts";
@@ -18,6 +19,7 @@ export const PROVIDERS = {
   gemini,
   github,
   local,
+  custom,
 } satisfies Record<string, Provider>;
 
 /** A provider by its name in the config. */
@@ -26,6 +28,16 @@ export type ProviderName = keyof typeof PROVIDERS;
 /** A provider's part of the config. */
 export type ProviderConfig<Name extends ProviderName> = z.infer<(typeof PROVIDERS)[Name]["config"]>;
 
+/**
+ * The names of all providers.
+ *
+ * @example
+ * ```ts
+ * import { getSupportedProviders } from "keyhole/models";
+ *
+ * console.assert(getSupportedProviders().includes("anthropic"));
+ * ```
+ */
 export function getSupportedProviders(): ProviderName[] {
   return Object.keys(PROVIDERS) as ProviderName[];
 }
@@ -38,6 +50,16 @@ export function unknownProvider(name: string): { name: string; hint: string; kno
   return { name: name.slice(0, 100), hint, known: known.join(", ") };
 }
 
+/**
+ * Whether Keyhole has a provider of that name. See {@link getSupportedProviders}.
+ *
+ * @example
+ * ```ts
+ * import { isProviderSupported } from "keyhole/models";
+ *
+ * console.assert(isProviderSupported("gemini"));
+ * ```
+ */
 export function isProviderSupported(name: string): name is ProviderName {
   return Object.hasOwn(PROVIDERS, name);
 }

@@ -1,4 +1,4 @@
-import { afterGlobalOptions, gitOnlyReads, reachOfGit } from "./git-reach.ts";
+import { afterGlobalOptions, gitChangesNothing, gitOnlyReads, reachOfGit } from "./git-reach.ts";
 import {
   BUILTINS,
   type CommandReach,
@@ -43,6 +43,12 @@ export function onlyReads(command: SimpleCommand): boolean {
   const system = systemName(command);
   if (system === undefined || reachOf(command).kind !== "plain") return false;
   return system === "git" ? gitOnlyReads(argumentsOf(command)) : READERS.has(system);
+}
+
+/** Whether a command changes nothing at all: `git commit` leaves the files alone that it names, and changes the history. */
+export function changesNothing(command: SimpleCommand): boolean {
+  if (systemName(command) !== "git") return onlyReads(command);
+  return reachOf(command).kind === "plain" && gitChangesNothing(argumentsOf(command));
 }
 
 /** The words of a command without the options of its program that change nothing about it. */

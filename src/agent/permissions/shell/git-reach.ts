@@ -25,6 +25,7 @@ const TRANSPORT = /(?:^|=)[A-Za-z0-9+.-]+::/;
 const RUNS = "runs other programs or changes which ones run";
 const WRITES = "writes files that its options or its input name";
 const EDITS = "opens an editor";
+const DISCARDS = "discards or redirects what git keeps";
 
 interface GitRow {
   /** `*` is every subcommand. */
@@ -39,7 +40,7 @@ const RUNNERS: readonly GitRow[] = [
     names: "*",
     reason: RUNS,
     when: `--upload-pack --receive-pack --exec --ext-diff --extcmd --open-files-in-pager --template --config --web
-      --separate-git-dir --strategy`,
+      --separate-git-dir --strategy --show-signature`,
   },
   { names: "*", reason: WRITES, when: "--output --output-directory --unsafe-paths --in-place" },
   { names: "*", reason: EDITS, when: "--edit --edit-description --interactive" },
@@ -65,6 +66,15 @@ const RUNNERS: readonly GitRow[] = [
   { names: "bisect", reason: RUNS, when: "run visualize view" },
   { names: "submodule", reason: RUNS, when: "foreach" },
   { names: "maintenance", reason: RUNS, when: "start register" },
+  { names: "clean prune", reason: DISCARDS },
+  { names: "branch", reason: DISCARDS, when: "-d -D -f -M -C --delete --force" },
+  { names: "tag", reason: DISCARDS, when: "-d -f --delete --force" },
+  { names: "push", reason: DISCARDS, when: "-f -d --force --force-with-lease --delete --mirror --prune" },
+  { names: "reset", reason: DISCARDS, when: "--hard --merge --keep" },
+  { names: "stash reflog", reason: DISCARDS, when: "drop clear expire delete" },
+  { names: "remote", reason: DISCARDS, when: "set-url remove rm prune" },
+  { names: "symbolic-ref", reason: DISCARDS, when: "** -d --delete" },
+  { names: "notes", reason: DISCARDS, when: "add append copy merge prune remove" },
 ];
 const READS_CONFIG = new Set(["get", "--get"]);
 const SECRET_KEY = /url|header|token|pass|cred|secret|proxy|cookie|insteadof/i;
@@ -104,6 +114,37 @@ export function reachOfGit(args: readonly string[]): CommandReach {
 export function gitOnlyReads(args: readonly string[]): boolean {
   const [subcommand = ""] = afterGlobalOptions(args);
   return PLAIN.has(subcommand) && !WRITES_PATHS.has(subcommand);
+}
+
+/** Subcommands that change nothing, whatever their words. */
+const LOOKS = new Set(
+  `annotate blame cat-file check-attr check-ignore check-mailmap check-ref-format cherry config count-objects describe
+  diff diff-files diff-index diff-tree for-each-ref grep help log ls-files ls-remote ls-tree merge-base name-rev
+  range-diff rev-list rev-parse shortlog show show-branch show-ref status version --version -v --help -h`.split(
+    /\s+/,
+  ),
+);
+/** Words after which a subcommand lists and changes nothing. "" is no further word. */
+const LISTS: Readonly<Record<string, RegExp>> = {
+  bisect: /^log$/,
+  branch:
+    /^$|^(?:-[arvl]+|--(?:list|all|remotes|show-current|contains|merged|no-merged|points-at|sort|format|column).*)$/,
+  notes: /^(?:|list|show)$/,
+  reflog: /^(?:|show|exists)$/,
+  remote: /^(?:|-v|--verbose|show|get-url)$/,
+  stash: /^(?:list|show)$/,
+  submodule: /^(?:|status|summary)$/,
+  tag: /^$|^(?:-l|-n\d*|--(?:list|contains|merged|no-merged|points-at|sort|format|column).*)$/,
+  worktree: /^list$/,
+};
+
+/** Whether git changes nothing at all. Its reach has to be plain. */
+export function gitChangesNothing(args: readonly string[]): boolean {
+  const [subcommand = "", first = "", ...rest] = afterGlobalOptions(args);
+  if (LOOKS.has(subcommand)) return true;
+  // Behind an option that lists, another option may still change a branch.
+  const words = [first, ...(first.startsWith("-") ? rest.filter((arg) => arg.startsWith("-")) : [])];
+  return words.every((word) => LISTS[subcommand]?.test(word));
 }
 
 function readsHarmlessConfig(args: readonly string[]): boolean {

@@ -10,7 +10,7 @@ export type CommandReach =
 /** Programs that only read, each with the options that make it write or run something. */
 export const READERS: ReadonlyMap<string, readonly string[]> = new Map([
   ...names(
-    `cat head tail ls dir vdir exa eza lsd wc grep egrep fgrep diff cmp comm stat nl od hexdump strings md5sum sha1sum
+    `cat head tail ls dir vdir exa eza lsd wc grep egrep fgrep cmp comm stat nl od hexdump strings md5sum sha1sum
     sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum du df realpath readlink dirname basename echo cut tr
     column paste join fold fmt expand unexpand tac rev which type whereis shellcheck base32 pwd true false seq sleep id
     whoami uname uptime ps zcat xzcat bzcat printenv`,
@@ -18,14 +18,18 @@ export const READERS: ReadonlyMap<string, readonly string[]> = new Map([
   ...without("find gfind", "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls"),
   ...without("fd fdfind", "-x -X --exec --exec-batch"),
   ...without("rg", "--pre --hostname-bin"),
-  ...without("bat batcat ag", "--pager"),
+  ...without("bat batcat", "--pager --lessopen --generate-config-file cache"),
+  ...without("ag", "--pager"),
+  ...without("diff", "-l --paginate"),
   ...without("sort gsort", "-o --output --compress-program -T --temporary-directory"),
-  ...without("tree base64", "-o --output"),
+  ...without("base64", "-o --output"),
+  // tree -R writes a page into each folder.
+  ...without("tree", "-o --output -R"),
   ...without("uniq", "**"),
-  ...without("date", "-s --set"),
+  ...without("date", "-s --set 0-9"),
   ...without("printf", "-v"),
   ...without("test [", "-v -R"),
-  ...without("jq gojq jaq", "-f --from-file -L"),
+  ...without("jq gojq jaq", "-f --from-file -L --library-path -i --in-place"),
   ...without("file", "-C --compile"),
 ]);
 
@@ -73,10 +77,11 @@ export const INTERPRETERS = new Set(
 /**
  * Whether arguments have an option: long ones also abbreviated and with a value behind `=`, short ones also bundled
  * and with their value behind. A word without a dash has to be the first argument that is no option. `**` is two
- * arguments that are no options.
+ * arguments that are no options, `0-9` one of digits alone.
  */
 export function hasOption(args: readonly string[], option: string): boolean {
-  if (option === "**") return args.filter((arg) => !arg.startsWith("-")).length > 1;
+  if (option === "**") return args.filter((arg) => !/^-./.test(arg)).length > 1;
+  if (option === "0-9") return args.some((arg) => /^[0-9.]+$/.test(arg));
   if (!option.startsWith("-")) return args.find((arg) => !/^[-+]./.test(arg)) === option;
   return args.some((arg) => isOption(arg, option));
 }

@@ -8,7 +8,8 @@ import {
   WIDE_CORPUS,
   wideRules,
 } from "../../../../test/shell-corpus.ts";
-import { decide } from "../decide.ts";
+import { READER_KINDS } from "../../../../test/shell-corpus-readers.ts";
+import { decide, refusedInPlan } from "../decide.ts";
 import { type PermissionRules, readRules } from "../permission.ts";
 import { toShellRequest } from "../to-request.ts";
 
@@ -45,6 +46,36 @@ describe("the corpus of shell commands", () => {
 
   verifies("permissions:corpus", "is classified as expected by rules for whole programs", async () => {
     expect(await misjudged(WIDE_CORPUS, wideRules)).toEqual([]);
+  });
+
+  verifies(
+    "permissions:corpus",
+    "lets no program pass as a reader that writes, runs, loads or sends by its words",
+    async () => {
+      const commands = Object.values(READER_KINDS).flatMap((kind) => kind.trim().split("\n"));
+      expect(new Set(commands).size).toBeGreaterThanOrEqual(133);
+      const passing: string[] = [];
+      for (const command of commands) {
+        const request = await toShellRequest(command, place.root);
+        const { verdict } = decide(request, [readRules("user", wideRules(command))], place);
+        if (verdict === "allow") passing.push(command);
+        if (refusedInPlan(request) === undefined) passing.push(`in plan mode: ${command}`);
+      }
+      expect(passing).toEqual([]);
+    },
+  );
+
+  test("lets only git commands that change nothing run in plan mode", async () => {
+    const changing = `commit -m x;add .;merge x;rebase x;reset x;push;fetch;pull;branch x;branch -m x;branch -a -u x;tag x;
+      tag -a x;stash;stash push;remote add x y;checkout x;switch x;cherry-pick x;revert x;notes edit;bisect start;gc;
+      worktree add ../x;hash-object -w x;write-tree;pack-refs;sparse-checkout set x;fsck --lost-found;config a.b c`;
+    const looking = `status;log -3;diff;show HEAD;branch;branch -a;branch -vv;branch --contains x;tag;tag -l x;stash list;
+      remote -v;reflog;worktree list;rev-parse HEAD;config --get user.name;blame x;grep x;bisect log`;
+    const refused = async (line: string) =>
+      refusedInPlan(await toShellRequest(`git ${line.trim()}`, place.root)) !== undefined;
+    const [changes, looks] = [changing.split(";"), looking.split(";")];
+    expect(await Promise.all(changes.map(refused))).toEqual(changes.map(() => true));
+    expect(await Promise.all(looks.map(refused))).toEqual(looks.map(() => false));
   });
 
   verifies(

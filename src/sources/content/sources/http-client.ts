@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { createGuardedFetch } from "../../../base/net/guarded-fetch.ts";
 import { readBytes, readValue } from "../../../base/net/read-response.ts";
 import { parseRetryAfter, statusProblem } from "../../../base/net/status-problem.ts";
-import { isProblem, problem } from "../../../base/problems/problem.ts";
+import { isProblem, type Problem, problem } from "../../../base/problems/problem.ts";
 import { reveal, type Secret } from "../../../base/safety/known-secrets.ts";
 import { createRedact } from "../../../base/safety/redact.ts";
 import { type Clock, systemClock } from "../../../base/util/clock.ts";
@@ -140,16 +140,11 @@ export function createHttpClient(api: HttpApi, options: ContentHttpOptions): Htt
     const isLimit = !isFinal && (response.status === 403 || response.status === 429);
     return {
       problem: isLimit
-        ? tooOften(response)
+        ? tooOften(name, response, retryDelay(maxRetries, response.headers))
         : statusProblem(name, response, createRedact(secrets)(readValue(response, bytes))),
       headers: response.headers,
       isFinal,
     };
-  }
-
-  function tooOften({ status, headers }: Response) {
-    const wait = `${Math.ceil(retryDelay(maxRetries, headers) / 1000)} seconds`;
-    return problem("RATE_LIMITED", { name, status, reason: "it is asked too often.", wait }, { status });
   }
 
   /** Returns the wait before attempt number `attempt` (from 1): as the API asks, or a backoff. */
@@ -170,6 +165,11 @@ export function createHttpClient(api: HttpApi, options: ContentHttpOptions): Htt
     json: async (...request) => (await page(...request)).value,
     bytes: (path, query, context) => read(toUrl(name, base, path, query), {}, context, ({ bytes }) => bytes),
   };
+}
+
+function tooOften(name: string, { status }: Response, delayMs: number): Problem {
+  const wait = `${Math.ceil(delayMs / 1000)} seconds`;
+  return problem("RATE_LIMITED", { name, status, reason: "it is asked too often.", wait }, { status });
 }
 
 function validators(cached: CachedResponse | undefined): Record<string, string> {

@@ -269,6 +269,14 @@ function joinColon(item: unknown): unknown {
   return field.join(": ");
 }
 
+/** Fields that are lists of texts. */
+const TEXT_LISTS = ["tags", "capabilities", "useWhen", "related"];
+
+/** The fields that have an item which {@link joinColon} reads as text. */
+export function fieldsWithColons({ data }: FrontMatter): string[] {
+  return TEXT_LISTS.filter((field) => Array.isArray(data[field]) && data[field].some(isPlainObject));
+}
+
 function splitCommas(value: unknown): unknown {
   if (!isPlainText(value)) return value;
   const parts = value.split(",").map((part) => part.trim());

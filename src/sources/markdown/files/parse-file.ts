@@ -6,6 +6,7 @@ import { splitWords } from "../../../base/util/split-words.ts";
 import { toSummary } from "../../../base/util/to-summary.ts";
 import {
   type FrontMatter,
+  fieldsWithColons,
   fileProblem,
   parseFrontMatter,
   readFields,
@@ -25,6 +26,8 @@ interface FileBase {
   /** SHA-256 of the bytes. */
   readonly hash: string;
   readonly body: string;
+  /** Fields of its front matter in which YAML had read a text as a field with a value. */
+  readonly joined?: readonly string[];
 }
 
 /** The facts of a file are its front matter, completed from its text. */
@@ -63,7 +66,8 @@ export function parseFile(
   const matter = parseFrontMatter(content, path);
   const body = toVisibleText(matter.body).trim();
   if (body === "") throw fileProblem(path, matter.bodyLine, 1, "it has no text");
-  const base = { path, stamp, hash, body };
+  const joined = fieldsWithColons(matter);
+  const base = { path, stamp, hash, body, ...(joined.length > 0 && { joined }) };
   if (kind === "prompt") return { ...base, kind, facts: parsePrompt(path, matter, body, countTokens) };
   if (kind === "fragment") return { ...base, kind, facts: parseFragment(path, matter, body, countTokens) };
   return { ...base, kind, facts: parseRule(path, matter) };

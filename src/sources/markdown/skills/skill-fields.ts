@@ -52,23 +52,9 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
     return {
       keywords: words("triggers", keywords).filter(Boolean),
       verbs: words("triggers", verbs).filter(Boolean),
-      patterns: words("triggers", patterns, MAX_PATTERN).filter(Boolean).map(compile),
-    };
-  }
-
-  function compile(pattern: string): TriggerPattern {
-    let compiled: RE2JS;
-    try {
-      compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), RE2JS.CASE_INSENSITIVE);
-    } catch {
-      throw refuse("triggers", `has a pattern that cannot be matched in linear time: ${pattern}`);
-    }
-    if (/\\k/.test(pattern)) throw refuse("triggers", `has a pattern with a back-reference: ${pattern}`);
-    const size = compiled.programSize();
-    if (size > MAX_PROGRAM) throw refuse("triggers", `has a pattern that is too large: ${pattern}`);
-    return {
-      source: pattern,
-      matches: (text) => size * text.length <= MAX_MATCH_WORK && compiled.test(text),
+      patterns: words("triggers", patterns, MAX_PATTERN)
+        .filter(Boolean)
+        .map((pattern) => compile(pattern, (reason) => refuse("triggers", reason))),
     };
   }
 
@@ -124,6 +110,22 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
     if (typeof tools !== "string") return words("allowed-tools", tools);
     return splitTools(tools.slice(0, MAX_DESCRIPTION));
   }
+}
+
+function compile(pattern: string, refuse: (reason: string) => Problem): TriggerPattern {
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), RE2JS.CASE_INSENSITIVE);
+  } catch {
+    throw refuse(`has a pattern that cannot be matched in linear time: ${pattern}`);
+  }
+  if (/\\k/.test(pattern)) throw refuse(`has a pattern with a back-reference: ${pattern}`);
+  const size = compiled.programSize();
+  if (size > MAX_PROGRAM) throw refuse(`has a pattern that is too large: ${pattern}`);
+  return {
+    source: pattern,
+    matches: (text) => size * text.length <= MAX_MATCH_WORK && compiled.test(text),
+  };
 }
 
 function asText(value: unknown): string {

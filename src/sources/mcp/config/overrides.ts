@@ -2,7 +2,7 @@ import { z } from "zod";
 import { readPart } from "../../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../../base/problems/problem.ts";
 import { fieldsOf, isPlainObject, listOf, type PlainObject } from "../../../base/util/plain-object.ts";
-import { ASKS } from "../../../core/nouns/entry.ts";
+import { ASKS } from "../../../core/nouns/question.ts";
 import { FIELD_ALIASES, invalid, isSwitchedOff, nameList, toolAsks } from "./server-config.ts";
 
 const text = z.string().min(1).max(4_096);

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
 import { z } from "zod";
 import { readPart } from "../../../base/json-schema/zod-mistakes.ts";
 import { problem } from "../../../base/problems/problem.ts";
 import { isPlainObject } from "../../../base/util/plain-object.ts";
-import { ASKS } from "../../../core/nouns/entry.ts";
+import { ASKS } from "../../../core/nouns/question.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
@@ -14,7 +17,8 @@ export const CHANGES = ["ask", "wording-ok"] as const;
 /** Whether a changed description alone waits for a person. */
 export type ChangePolicy = (typeof CHANGES)[number];
 
-const common = {
+/** The rules for those who use a server, whatever its kind. */
+export const serverRules = {
   disabled: z.boolean().optional(),
   enabled: z.boolean().optional(),
   /** Further names of the server, in addresses and searches. */
@@ -23,31 +27,42 @@ const common = {
   includeTools: nameList.optional(),
   /** These tools do not exist. */
   excludeTools: nameList.optional(),
-  /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
-  stateful: z.boolean().optional(),
   /** The calls of its tools that need a person's approval: `never`, `destructive` (default), `writes` or `always`. */
   ask: z.enum(ASKS).optional(),
   /** The calls of single tools that need a person's approval, by name or pattern. */
   askTools: toolAsks.optional(),
-  /** Whether a change of descriptions alone waits for a person's approval. */
-  changes: z.enum(CHANGES).optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };
+
+const common = {
+  ...serverRules,
+  /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
+  stateful: z.boolean().optional(),
+  /** Whether a change of descriptions alone waits for a person's approval. */
+  changes: z.enum(CHANGES).optional(),
+};
+
+/** A host: a name, all names below one, or an address (of IPv6 in brackets), and a port. */
+const HOST = /^(?:(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /** The limits of a server's process, or false for none. */
 export const sandboxSchema = z.union([
   z.literal(false),
   z.strictObject({
     /** Folders and files that the server may use beside its project. */
-    folders: z.array(z.string().min(1)).max(1_000).optional(),
-    network: z.enum(["all", "none"]).optional(),
+    folders: z.array(z.string().min(1)).max(1_000).readonly().optional(),
+    /** `all`, `none`, or a list of hosts: `name`, `*.name`, either with `:port`. */
+    network: z
+      .union([z.enum(["all", "none"]), z.array(z.string().regex(HOST)).min(1).max(1_000).readonly()])
+      .optional(),
   }),
 ]);
 
 const stdioSchema = z.object({
   type: z.enum(["stdio", "local"]).optional(),
-  command: z.string().min(1),
+  /** Without it, a container runs the program of its image. */
+  command: z.string().min(1).default(""),
   args: z.array(z.string()).default([]),
   env: texts.default({}),
   /** A file with more variables, as `NAME=value` lines. Those of `env` win. */
@@ -55,6 +70,11 @@ const stdioSchema = z.object({
   cwd: z.string().min(1).optional(),
   /** The files and hosts that the process sees and reaches. */
   sandbox: sandboxSchema.optional(),
+  /** The image of a container that the server runs in, by Docker or Podman, instead of the sandbox. */
+  container: z
+    .string()
+    .regex(/^[a-z0-9][\w.:/@-]*$/i)
+    .optional(),
   ...common,
 });
 
@@ -117,16 +137,55 @@ export const FIELD_ALIASES: Readonly<Record<string, string>> = {
 export function readServerConfig(label: string, config: unknown): ServerConfig {
   if (!isPlainObject(config)) throw invalid(label, "it is not an object");
   const fields = withOwnNames(config);
-  const { command, url } = fields;
+  const { command = fields.container, url } = fields;
   const wrong = (mistakes: string) => invalid(label, mistakes);
   if (command !== undefined && url !== undefined) throw invalid(label, "it has both a command and a url");
-  if (command === undefined && url === undefined) throw invalid(label, "it has neither a command nor a url");
+  if (command === undefined && url === undefined)
+    throw invalid(label, "it has neither a command nor a url, library, openapi or content");
   if (url === undefined) {
     const { type: _, ...stdio } = readPart(stdioSchema, fields, wrong);
-    return { ...stdio, transport: "stdio" };
+    return { ...inContainer(label, stdio), transport: "stdio" };
   }
   const { type, ...http } = readPart(httpSchema, fields, wrong);
   return { ...http, transport: "http", ...(type === "sse" && { sse: true }) };
+}
+
+type StdioFields = Omit<z.output<typeof stdioSchema>, "type">;
+
+/**
+ * A server with a `container` becomes the command that runs it, which a person then sees whole. The container has no
+ * network unless the config opens it, the folders of the sandbox, and variables by name, so that no value is in the
+ * command.
+ */
+function inContainer(label: string, config: StdioFields): StdioFields {
+  const { container, command, args, env, envFile, sandbox, cwd = "" } = config;
+  if (container === undefined) return config;
+  if (sandbox === false) throw invalid(label, "a container has limits; sandbox: false means nothing for it");
+  const { folders = [], network = "none" } = sandbox ?? {};
+  if (typeof network === "object") throw invalid(label, "a container takes no list of hosts: all or none");
+  if (envFile !== undefined)
+    throw invalid(label, "a container takes its variables from env, not from envFile");
+  const places = folders.map((folder) => folder.replace(/^~(?=\/|$)/, homedir()));
+  const words = [
+    ...["run", "-i", "--rm", "--init", "--security-opt", "no-new-privileges"],
+    ...(network === "none" ? ["--network", "none"] : []),
+    ...places.flatMap((folder) => ["--mount", mountOf(/^\./.test(folder) ? resolve(cwd, folder) : folder)]),
+    ...Object.keys(env).flatMap((name) => ["--env", name]),
+    ...[container, ...(command === "" ? [] : [command]), ...args],
+  ];
+  return { ...config, command: containerEngine(), args: words };
+}
+
+/** The same path inside as outside. The engines read it as a line of CSV. */
+function mountOf(folder: string): string {
+  const quoted = (part: string) => (/[",]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part);
+  return ["type=bind", quoted(`source=${folder}`), quoted(`target=${folder}`)].join(",");
+}
+
+function containerEngine(): string {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const places = ["docker", "podman"].flatMap((name) => folders.map((folder) => join(folder, name)));
+  return places.find((path) => existsSync(path)) ?? "docker";
 }
 
 export function isSwitchedOff(config: unknown): boolean {
@@ -134,11 +193,10 @@ export function isSwitchedOff(config: unknown): boolean {
 }
 
 /** The part of a config that says what runs or is reached, without the rules for those who use it. */
-export function withoutRules(config: ServerConfig) {
-  const { aliases, disabled, enabled, includeTools, excludeTools, stateful, ask, askTools, ...program } =
-    config;
-  const { timeoutMs, ...started } = program;
-  return started;
+export function withoutRules<T extends object>(config: T): Omit<T, keyof typeof serverRules | "stateful"> {
+  const isRule = (name: string) => Object.hasOwn(serverRules, name) || name === "stateful";
+  const started = Object.entries(config).filter(([name]) => !isRule(name));
+  return Object.fromEntries(started) as Omit<T, keyof typeof serverRules | "stateful">;
 }
 
 function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -47,10 +47,26 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
  * @throws SERVER_CONFIG_INVALID
  */
 export function processKey(config: StdioConfig, options: LaunchOptions): string {
-  const { env, ...launch } = toLaunch(config, options);
+  const { env, ...launch } = toLimitedLaunch(config, options);
   const declared = Object.keys(config.env).map((name) => [name, env[name]]);
   const telling = { ...tellingVariables(env), ...Object.fromEntries(declared) };
   return hashOf([launch, toProcess(options.label, config, options).path, telling]);
+}
+
+/**
+ * Like {@link toLaunch}, within the limits that a person has accepted if the config has none.
+ *
+ * @throws SERVER_CONFIG_INVALID
+ */
+export function toLimitedLaunch(config: StdioConfig, options: LaunchOptions) {
+  const { label, isolation: { accepted, onHost, isTrial } = {} } = options;
+  const program = toServerProgram(label, config, options);
+  const sandbox = config.sandbox ?? accepted?.(program);
+  const launch = toLaunch(sandbox === undefined ? config : { ...config, sandbox }, options);
+  const isNoted = onHost && (isTrial || typeof launch.isolation?.network === "object");
+  if (!launch.isolation || !isNoted) return launch;
+  const note = (host: string, isListed: boolean) => onHost(program, host, isListed);
+  return { ...launch, isolation: { ...launch.isolation, onHost: note } };
 }
 
 function toProcess(
@@ -66,7 +82,7 @@ function toProcess(
       return text;
     }
   };
-  const { command, args, env, envFile, sandbox } = config;
+  const { command, args, env, envFile, sandbox, container } = config;
   const folder = realFolder(resolve(expand(config.cwd ?? cwd)));
   const searched = expand(env.PATH ?? environment.PATH ?? "");
   const path = findCommand(expand(command), searched, folder);
@@ -78,6 +94,7 @@ function toProcess(
     env,
     ...(envFile !== undefined && { envFile: resolve(folder, expand(envFile)) }),
     ...(sandbox !== undefined && { sandbox }),
+    ...(container !== undefined && { container }),
   };
 }
 

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { namesSecret } from "../../../base/safety/secret-patterns.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
+import type { SandboxLimits, ServerProgram } from "../../../core/nouns/server-program.ts";
 import { pathsIn } from "../../isolation/isolation.ts";
 import type { Isolation } from "../../isolation/mounts.ts";
 import { invalid, type StdioConfig } from "./server-config.ts";
@@ -38,7 +39,17 @@ export interface LaunchOptions {
    * Isolates servers unless their config says `sandbox: false`. `hidden` are the paths that none of them sees. Without
    * it, only those servers are isolated whose config has a `sandbox`.
    */
-  readonly isolation?: Pick<Isolation, "hidden"> | undefined;
+  readonly isolation?: ServerIsolation | undefined;
+}
+
+/** The isolation of servers, beside what their configs say. */
+export interface ServerIsolation extends Pick<Isolation, "hidden"> {
+  /** The limits that a person has accepted for a server whose config has none. */
+  accepted?(program: ServerProgram): SandboxLimits | undefined;
+  /** Called for hosts that a server asks for: for those outside of its list, or for all while servers are tried. */
+  onHost?(program: ServerProgram, host: string, isListed: boolean): void;
+  /** Whether servers are started to learn what they need. */
+  readonly isTrial?: boolean;
 }
 
 /**
@@ -49,7 +60,8 @@ export interface LaunchOptions {
 export function toLaunch(config: StdioConfig, options: LaunchOptions) {
   const { label, variables, environment, inherits, cwd: folder, isolation } = options;
   const expand = (text: string) => expandVariables(label, text, variables);
-  const { envFile, sandbox = isolation && {} } = config;
+  const { envFile, container } = config;
+  const sandbox = container === undefined && (config.sandbox ?? (isolation && {}));
   const place = config.cwd ?? folder;
   const cwd = place === undefined ? undefined : expand(place);
   const args = config.args.map(expand);
@@ -59,7 +71,7 @@ export function toLaunch(config: StdioConfig, options: LaunchOptions) {
     ...(envFile !== undefined && readVariables(label, resolve(cwd ?? process.cwd(), expand(envFile)))),
     ...declared,
   };
-  const isolated = sandbox && {
+  const isolated: Isolation | undefined | false = sandbox && {
     open: pathsIn(
       [...args, ...Object.values(declared), ...(sandbox.folders ?? []).map(expand)],
       resolve(cwd ?? ""),
@@ -68,7 +80,8 @@ export function toLaunch(config: StdioConfig, options: LaunchOptions) {
     hidden: isolation?.hidden ?? [],
     network: sandbox.network ?? "all",
   };
-  return { command: expand(config.command), args, env, cwd, isolation: isolated || undefined };
+  const command = expand(config.command);
+  return { command, args, env, cwd, isolation: isolated || undefined, isContainer: container !== undefined };
 }
 
 /** Keyhole's own variables, and the shell's notes on where and how it started the client. */

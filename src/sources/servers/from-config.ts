@@ -1,0 +1,272 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { problem } from "../../base/problems/problem.ts";
+import { systemClock } from "../../base/util/clock.ts";
+import { contentHash } from "../../base/util/content-hash.ts";
+import { importInstalled } from "../../base/util/import-module.ts";
+import { nearest } from "../../base/util/nearest.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
+import type { Domain } from "../../core/nouns/entry.ts";
+import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import type { Source } from "../../core/nouns/source.ts";
+import type { PostgresClient } from "../../core/storage/postgres-client.ts";
+import type { DriveSourceOptions } from "../content/sources/drive-source.ts";
+import { withoutRules } from "../mcp/config/server-config.ts";
+import { expandVariables, type LaunchVariables } from "../mcp/config/to-launch.ts";
+import type { McpDiagnostics, McpSourceOptions } from "../mcp/follow-upstream.ts";
+import { createMcpSource, eachServer, type McpSource } from "../mcp/mcp-source.ts";
+import type { OpenApiOptions } from "../openapi/openapi-source.ts";
+import { FollowedServer, type OpenedServer } from "./followed-server.ts";
+import { FORMATS, type PipelineConfig, type ReadServerConfig, readServerKind } from "./server-kinds.ts";
+
+/** A server of a config, whatever its kind. */
+export interface ServerSource extends Source {
+  /** The name of the server, which is also the domain of its entries. */
+  readonly label: string;
+  /** Whether the server keeps state of its client, so that no other client may use the same process. */
+  readonly isStateful: boolean;
+  /** Describes what the server runs, reaches or reads. Starts nothing. */
+  program(): ServerProgram;
+  /** The process of an MCP server with its sandbox, see {@link McpSource}. */
+  readonly limits?: McpSource["limits"];
+  diagnostics(): Pick<McpDiagnostics, "label" | "status" | "entries" | "stderr" | "warnings">;
+}
+
+/**
+ * Creates one source for each enabled server of a config: MCP servers as {@link fromMcpConfig} does, folders of Markdown
+ * (`library`), APIs (`openapi`) and documents of other systems (`content`). Relative paths start from the option `cwd`.
+ *
+ * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile is not there
+ * @example
+ * ```ts
+ * import { fromConfig } from "keyhole/sources";
+ *
+ * const sources = fromConfig({ servers: { guide: { library: "./docs" }, pets: { openapi: "./pets.yaml" } } });
+ * console.assert(sources.map(({ id }) => id).join() === "library:guide,openapi:pets");
+ * ```
+ */
+export function fromConfig(json: unknown, options: McpSourceOptions = {}): ServerSource[] {
+  return eachServer(json, options, (label, config, own): ServerSource => {
+    const reading = readServerKind(label, config);
+    return reading ? createReadServer(label, reading, own) : createMcpSource(label, config, own);
+  });
+}
+
+function createReadServer(label: string, config: ReadServerConfig, options: McpSourceOptions): ServerSource {
+  const { commandFor = (words: readonly string[]) => `keyhole ${words.join(" ")}`, mayStart } = options;
+  const variables = options.variables ?? options.environment ?? process.env;
+  const clock = options.clock ?? systemClock;
+  const place = placeConfig(label, config, options.cwd, variables);
+  const program = (): ServerProgram => toProgram(label, place);
+  const make = () =>
+    new FollowedServer({
+      ...options,
+      label,
+      config,
+      clock,
+      approvedBy: commandFor(["approve", label]),
+      mayStart: () => mayStart?.(program()) ?? true,
+      open: () => openServer(label, place, { ...options, variables }),
+    });
+  // As a server that runs: a person who trusts a whole config is asked about its servers while they are made.
+  void mayStart?.(program());
+  let followed = make();
+  let isUsed = false;
+  const kind = "library" in config ? "library" : "openapi" in config ? "openapi" : "content";
+  return {
+    id: `${kind}:${label}`,
+    label,
+    isStateful: false,
+    ...((options.scopes ?? config.scopes) && { scopes: options.scopes ?? config.scopes! }),
+    program,
+    get digest() {
+      const { tools, description, scopes } = options;
+      return contentHash(JSON.parse(JSON.stringify([place, tools, description, scopes])));
+    },
+    contents: (signal, onFailed) => {
+      // One gateway after another may follow the same source.
+      if (isUsed) followed = make();
+      isUsed = true;
+      return followed.contents(signal, onFailed);
+    },
+    refresh: (signal, force) => followed.refresh(signal, force),
+    freshness: () => followed.freshness(),
+    diagnostics: () => followed.diagnostics(),
+  };
+}
+
+/** The config with absolute paths of its files. */
+function placeConfig(
+  label: string,
+  config: ReadServerConfig,
+  cwd: string | undefined,
+  variables: LaunchVariables,
+): ReadServerConfig {
+  const absolute = (path: string) => {
+    try {
+      return resolve(cwd ?? "", config.cwd ?? "", expandVariables(label, path, variables));
+    } catch {
+      // The start will report the missing variable.
+      return path;
+    }
+  };
+  if ("library" in config) return { ...config, library: absolute(config.library) };
+  if ("openapi" in config)
+    return { ...config, openapi: isAddress(config.openapi) ? config.openapi : absolute(config.openapi) };
+  const content = config.content.map((part): PipelineConfig => {
+    if (part.source === "local") return { ...part, root: absolute(part.root) };
+    return part.source === "drive" ? { ...part, account: absolute(part.account) } : part;
+  });
+  return { ...config, content };
+}
+
+function isAddress(text: string): boolean {
+  return /^(?:https?:\/\/|\$\{)/i.test(text);
+}
+
+function toProgram(label: string, config: ReadServerConfig): ServerProgram {
+  const { description: _, scopes: __, cwd: ___, ...started } = config;
+  const reads = flatten(withoutRules(started));
+  const hash = contentHash(reads);
+  return { label, hash, identity: hash, runs: { reads } };
+}
+
+/** The texts of a value by their paths, such as `content[0].token`. */
+function flatten(value: unknown, path = ""): Record<string, string> {
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null) return { [path]: String(value) };
+  const parts = Object.entries(value).map(([key, part]) => {
+    const below = Array.isArray(value) ? `[${key}]` : path === "" ? key : `.${key}`;
+    return flatten(part, `${path}${below}`);
+  });
+  return Object.assign({}, ...parts);
+}
+
+type ServerContext = McpSourceOptions & { readonly variables: LaunchVariables };
+
+/** Fills in the variables and makes the sources. */
+async function openServer(
+  label: string,
+  placed: ReadServerConfig,
+  options: ServerContext,
+): Promise<OpenedServer> {
+  const config = filled(placed, (text) => expandVariables(label, text, options.variables));
+  if ("library" in config) return openLibrary(label, config);
+  if ("openapi" in config) return openApi(label, config, options);
+  return openContent(label, config, options);
+}
+
+async function openLibrary(label: string, config: Extract<ReadServerConfig, { library: string }>) {
+  const { library: directory, scheme, description = `The library ${basename(directory)}.` } = config;
+  checkPath(label, "library", directory);
+  const { createMarkdownSource } = await import("../markdown/markdown-source.ts");
+  const source = createMarkdownSource(label, { directory, description, ...(scheme && { scheme }) });
+  return { sources: [source], warnings: () => source.diagnostics().problems };
+}
+
+async function openApi(
+  label: string,
+  config: Extract<ReadServerConfig, { openapi: string }>,
+  { readBeforeWrite }: ServerContext,
+): Promise<OpenedServer> {
+  const { openapi: document, baseUrl, auth, headers, allowPrivateHosts, timeoutMs } = config;
+  if (!isAddress(document)) checkPath(label, "openapi", document);
+  const { createOpenApiSource } = await import("../openapi/openapi-source.ts");
+  const options = { baseUrl, auth, headers, allowPrivateHosts, timeoutMs, readBeforeWrite };
+  const source = createOpenApiSource(label, { document, ...defined(options) } as OpenApiOptions);
+  return { sources: [source], warnings: () => [] };
+}
+
+async function openContent(
+  label: string,
+  config: Extract<ReadServerConfig, { content: unknown }>,
+  { cacheDirectory, clock = systemClock }: ServerContext,
+): Promise<OpenedServer> {
+  const [{ createContentSource }, { createContentStore }, { contentSources }, { contentFormats }] =
+    await Promise.all([
+      import("../content/content-source.ts"),
+      import("../content/content-store.ts"),
+      import("../content/sources/content-sources.ts"),
+      import("../content/formats/content-formats.ts"),
+    ]);
+  const failures = new Set<string>();
+  // Another account may see other documents under the same names.
+  const folder = cacheDirectory && join(cacheDirectory, "content", contentHash(config.content).slice(0, 32));
+  const store = createContentStore(folder);
+  const toSource = async (part: PipelineConfig) => {
+    switch (part.source) {
+      case "local":
+        checkPath(label, "root", part.root);
+        return contentSources.local(defined(part) as typeof part);
+      case "drive": {
+        checkPath(label, "account", part.account);
+        const account: unknown = JSON.parse(readFileSync(part.account, "utf8"));
+        return contentSources.drive({ ...defined(part), account } as DriveSourceOptions);
+      }
+      case "postgres":
+        return contentSources.postgres({
+          ...(defined(part) as Omit<typeof part, "url">),
+          client: await openPostgres(part.url),
+        } as Parameters<typeof contentSources.postgres>[0]);
+      default:
+        return contentSources[part.source](defined(part) as never);
+    }
+  };
+  const sources = config.content.map(async (part, index) => {
+    const { formats = FORMATS, basePath, cacheTtlMs, scopes } = part;
+    const source = await toSource(part);
+    return createContentSource({
+      id: `${label}/${index}/${source.name}`,
+      domain: label,
+      pipeline: {
+        source,
+        formats: formats.map((name) => contentFormats[name]()),
+        ...(basePath !== undefined && { basePath }),
+        ...(cacheTtlMs !== undefined && { cacheTtlMs }),
+        ...(scopes && { scopes }),
+      },
+      store,
+      clock,
+      random: Math.random,
+      onProgress: () => {},
+      onFailure: (detail) => failures.add(detail),
+    });
+  });
+  const domain: Domain = { name: label, description: "", scopes: [], rules: [] };
+  return { sources: await Promise.all(sources), domain, warnings: () => [...failures] };
+}
+
+/** Opens a pool that lets the process end. */
+async function openPostgres(url: string): Promise<PostgresClient> {
+  const loaded = await importInstalled("pg");
+  const { Pool } = (loaded?.default ?? {}) as { Pool?: new (options: object) => PostgresClient };
+  if (!Pool) throw problem("PACKAGE_MISSING", { name: "pg", feature: "The source postgres" });
+  return new Pool({ connectionString: url, max: 2, idleTimeoutMillis: 5_000, allowExitOnIdle: true });
+}
+
+/** @throws SOURCE_INVALID if nothing is there. */
+function checkPath(label: string, what: string, path: string): void {
+  const reason = missingPath(what, path);
+  if (reason !== undefined) throw problem("SOURCE_INVALID", { name: label, reason });
+}
+
+/** Says that nothing is at a path, with the name beside it that the person may have meant. */
+export function missingPath(what: string, path: string): string | undefined {
+  if (existsSync(path)) return undefined;
+  const parent = dirname(path);
+  const [near] = existsSync(parent) ? nearest(basename(path), readdirSync(parent), 1) : [];
+  const hint = near === undefined ? "" : `; did you mean ${join(parent, near)}?`;
+  return `its ${what} ${path} does not exist${hint}`;
+}
+
+/** Maps all texts of a config. */
+function filled<T>(value: T, fill: (text: string) => string): T {
+  if (typeof value === "string") return fill(value) as T;
+  if (Array.isArray(value)) return value.map((part) => filled(part, fill)) as T;
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, filled(part, fill)])) as T;
+}
+
+function defined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
