@@ -109,7 +109,7 @@ export const CLAIMS = {
     "upstream:names": "the names of upstream entries become routes, always the same ones",
     "upstream:isolated": "servers from the registry work within their limits",
     "upstream:container": "a server with an image runs in a container that ends with it",
-    "upstream:profile": "the limits that approval proposes let a server work and keep it from the rest",
+    "upstream:limits": "the limits that approval proposes let a server work and keep it from the rest",
     "upstream:real": "servers from the registry are found, read and run through a gateway",
     "upstream:says-kept": "entries from a cached listing are answered like those of a listed server",
     "lifecycle:refresh": "a source is refreshed by its id, and unchanged content is kept",
