@@ -1,6 +1,7 @@
 import { createGateway, defineDomain, defineResource, defineTool } from "keyhole";
 import { expect, test } from "vitest";
 import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
+import { countWanted } from "../src/core/operations/rank.ts";
 import { verifies } from "./claims.ts";
 import { auditor, createShop, reader } from "./shop.ts";
 
@@ -278,4 +279,11 @@ test("an entry point that an answer about another domain named in passing is sho
   expect(lamps.hits.find(({ name }) => name === "start_lamps")).not.toHaveProperty("shownBefore");
   expect(lamps.text).toContain("Begin with lamps here.");
   await gateway.close();
+});
+
+test("an answer to many needs has room for two hits of each", () => {
+  const needs = (count: number) => ({ queries: Array.from({ length: count }, (_, at) => `need ${at}`) });
+  expect(countWanted(needs(3), [])).toBe(10);
+  expect(countWanted(needs(9), [])).toBe(18);
+  expect(countWanted({ ...needs(9), limit: 4 }, [])).toBe(4);
 });
