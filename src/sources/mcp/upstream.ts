@@ -156,7 +156,7 @@ export class Upstream extends Connection {
           clients.size === 1 && clients.has(connection!) && others(options.seen!) === others(seen),
       ) ?? [];
     const { session } = side?.state ?? {};
-    if (!side || !session || !session.transport.changeRoots(seen.roots)) return undefined;
+    if (!side || !session?.transport.changeRoots(seen.roots)) return undefined;
     side.options.seen!.roots = seen.roots;
     this.sides.delete(key!);
     this.sides.set(nextKey, side);
