@@ -7,7 +7,7 @@ const FIRST_READ = 5_000;
 const READ_MORE = 4;
 
 /** What a reader of the log has gathered, and whether earlier records could add to it. */
-interface Reading<T> {
+interface ReadBack<T> {
   readonly value: T;
   readonly needsMore: boolean;
 }
@@ -18,7 +18,7 @@ interface Reading<T> {
  */
 export async function readBack<T>(
   log: AuditStore,
-  read: (rows: AsyncIterable<ShownRecord | undefined>) => Promise<Reading<T>>,
+  read: (rows: AsyncIterable<ShownRecord | undefined>) => Promise<ReadBack<T>>,
 ): Promise<T> {
   await log.flush().catch(() => {});
   const chains = await log.chains();
