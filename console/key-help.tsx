@@ -4,6 +4,7 @@ import { PAGES } from "./routes.tsx";
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["/", "Search"],
   ["?", "These keys"],
+  ["Esc", "Leave a field, so that keys work again"],
   ["j k", "Next and previous row"],
   ["Enter", "Open the row"],
   ...PAGES.map(({ key, title }) => [`g ${key}`, title] as const),

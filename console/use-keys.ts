@@ -8,6 +8,8 @@ export function useKeys(onHelp: () => void): void {
   useEffect(() => {
     let goUntil = 0;
     const onKey = (event: KeyboardEvent) => {
+      // After Esc, keys are commands again.
+      if (event.key === "Escape" && isTyping(event.target)) (event.target as HTMLElement).blur();
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const page = performance.now() < goUntil ? PAGES.find(({ key }) => key === event.key) : undefined;
       goUntil = event.key === "g" ? performance.now() + GO_MS : 0;

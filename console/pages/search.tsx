@@ -27,6 +27,9 @@ export function Search({ rest }: { rest: string }) {
   const [found, setFound] = useState<Found>();
   const [error, setError] = useState<string>();
   const [chosen, setChosen] = useState<string>();
+  useEffect(() => setNeed(rest), [rest]);
+  // The address leads back to the search, without an entry in the history for each letter.
+  useEffect(() => history.replaceState(null, "", `#/search/${encodeURIComponent(need)}`), [need]);
   const who = people.value?.principals.find(({ id }) => id === as) ?? people.value?.principals[0];
 
   useEffect(() => {

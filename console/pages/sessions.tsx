@@ -1,9 +1,11 @@
+import { useState } from "preact/hooks";
 import type { SessionAnswer, SessionsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { ago, clock, compact, number, times } from "../parts/format.ts";
 
 export function Sessions({ rest }: { rest: string }) {
+  const [isFailed, setFailed] = useState(false);
   const loaded = useApi<SessionsAnswer>("/api/sessions", ["calls"]);
   return (
     <Page
@@ -11,8 +13,9 @@ export function Sessions({ rest }: { rest: string }) {
       lead="Conversations of agents, call by call: what they found, unveiled, called and paid."
     >
       <Shown of={loaded}>
-        {({ sessions }) =>
-          sessions.length === 0 ? (
+        {({ sessions: all }) => {
+          const sessions = isFailed ? all.filter(({ failed }) => failed > 0) : all;
+          return all.length === 0 ? (
             <Card>
               <Empty title="No agent has called yet">
                 Conversations appear here while agents work. They stay in memory until the gateway ends.
@@ -21,6 +24,14 @@ export function Sessions({ rest }: { rest: string }) {
           ) : (
             <div class="grid sessions-grid">
               <Card title="Latest" aside={<span>{sessions.length}</span>}>
+                <label class="check">
+                  <input
+                    type="checkbox"
+                    checked={isFailed}
+                    onChange={(event) => setFailed(event.currentTarget.checked)}
+                  />{" "}
+                  Only with failures
+                </label>
                 <ul class="rows">
                   {sessions.map((session) => (
                     <li key={session.id}>
@@ -46,16 +57,17 @@ export function Sessions({ rest }: { rest: string }) {
                   ))}
                 </ul>
               </Card>
-              <Timeline id={rest || (sessions[0]?.id ?? "")} />
+              {(rest || sessions[0]) && <Timeline id={rest || sessions[0]!.id} />}
             </div>
-          )
-        }
+          );
+        }}
       </Shown>
     </Page>
   );
 }
 
 function Timeline({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false);
   const loaded = useApi<SessionAnswer>(`/api/session?id=${encodeURIComponent(id)}`, ["calls"]);
   return (
     <Shown of={loaded}>
@@ -66,8 +78,13 @@ function Timeline({ id }: { id: string }) {
             <Figure label="Tokens" value={compact(session.tokens)} note="in answers" />
             <Figure label="Listing everything" value={compact(session.everything)} note="in every request" />
           </div>
+          {!isOpen && session.steps.length > MOST_STEPS && (
+            <button type="button" class="button" onClick={() => setOpen(true)}>
+              Show {session.steps.length - MOST_STEPS} earlier calls
+            </button>
+          )}
           <ol class="timeline">
-            {session.steps.map((step) => (
+            {session.steps.slice(isOpen ? 0 : -MOST_STEPS).map((step) => (
               <li key={`${step.traceId}${step.at}`} class={step.outcome === "ok" ? "" : "failed"}>
                 <div class="step-head">
                   <Badge tone={step.outcome === "ok" ? "accent" : "bad"}>{step.operation}</Badge>
@@ -96,6 +113,8 @@ function Timeline({ id }: { id: string }) {
 }
 
 const MOST_ROUTES = 6;
+/** The newest calls of a conversation, before a person opens the rest. */
+const MOST_STEPS = 20;
 
 function Routes({ name, routes }: { name: string; routes: readonly string[] }) {
   if (routes.length === 0) return null;
