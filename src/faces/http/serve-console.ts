@@ -39,8 +39,10 @@ export interface ConsoleOptions extends HttpOptions {
 
 /** A server that {@link serveConsole} started. */
 export interface ConsoleServer extends HttpServer {
-  /** Opens the console in a browser, once. Each reading gives a link of its own. */
+  /** Opens the console in a browser, once. */
   readonly consoleLink: string;
+  /** Makes another such link. */
+  createLink(): string;
 }
 
 /**
@@ -105,9 +107,8 @@ export async function serveConsole(
   base = new URL(listening.url).origin;
   return {
     ...listening,
-    get consoleLink() {
-      return createLink();
-    },
+    consoleLink: createLink(),
+    createLink,
     close: async () => {
       stopAnswering();
       approvals.close();

@@ -213,7 +213,7 @@ export class DaemonConfigs {
       console: async () => {
         http ??= openConsole(gateway, opened.loaded, first.request.config);
         const { config: path, profile: name } = first.request;
-        return { config: path, ...(name && { profile: name }), link: (await http).consoleLink };
+        return { config: path, ...(name && { profile: name }), link: (await http).createLink() };
       },
       close: async () => {
         this.#forget(slot);
