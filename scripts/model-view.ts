@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
-import { createGateway, type Gateway, loadTokenCounter } from "keyhole";
+import { Client, InMemoryTransport, type Tool } from "@modelcontextprotocol/client";
+import { createGateway, type Gateway, loadTokenCounter, type TokenCounter } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { fromMcpConfig } from "keyhole/sources";
 import { installTool } from "./tool.ts";
@@ -54,11 +54,7 @@ async function viewOfEight(gateway: Gateway, client: Client): Promise<string> {
   const { tools } = await client.listTools();
   const { entries } = await gateway.view();
   const listed = entries.filter(({ kind }) => kind === "tool").length;
-  const menu = tools.reduce(
-    (sum, { name, description, inputSchema }) =>
-      sum + count(JSON.stringify({ name, description, inputSchema })),
-    0,
-  );
+  const menu = menuTokens(tools, count);
   const answers = [];
   for (const query of NEEDS) {
     const { content } = await client.callTool({ name: "ask", arguments: { query } });
@@ -89,7 +85,7 @@ async function viewOf(gateway: Gateway, client: Client): Promise<string> {
     const { name, description, inputSchema } = origin?.definition ?? {};
     return sum + count(JSON.stringify({ name, description, inputSchema }));
   }, 0);
-  const menu = tools.reduce((sum, tool) => sum + count(JSON.stringify(tool)), 0);
+  const menu = menuTokens(tools, count);
   return [
     `Four servers of the MCP project have ${listed.length} tools: ${written(before)} tokens in every request of a client that lists them, ${written(menu)} behind Keyhole, and ${written(count(instructions))} for its instructions. This is all that the model sees of them:`,
     "",
@@ -132,4 +128,13 @@ function fourMore(): Record<string, object> {
     playwright: server("playwright-mcp"),
     chrome: server("chrome-devtools-mcp"),
   };
+}
+
+/** The tokens of the fields that clients hand to a model. */
+function menuTokens(tools: readonly Tool[], count: TokenCounter): number {
+  return tools.reduce(
+    (sum, { name, description, inputSchema }) =>
+      sum + count(JSON.stringify({ name, description, inputSchema })),
+    0,
+  );
 }

@@ -147,9 +147,14 @@ verifies("upstream:limits", "all tools of filesystem, memory and everything work
     ["toggle-subscriber-updates"],
     ["trigger-long-running-operation", { duration: 0.1, steps: 1 }],
   ]);
-  // The last one is a task that a client has to follow.
+  // One is a task that a client has to follow, the others ask the client.
   expect(everything).toMatchObject({ limits: { network: "all" }, failed: [] });
-  expect(everything.uncalled.filter((name) => name !== "simulate-research-query")).toEqual([]);
+  expect(everything.uncalled.toSorted()).toEqual([
+    "get-roots-list",
+    "simulate-research-query",
+    "trigger-elicitation-request",
+    "trigger-sampling-request",
+  ]);
 });
 
 verifies("upstream:limits", "all tools of Notion reach its API, and no other host", async ({ skip }) => {
