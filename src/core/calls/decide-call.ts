@@ -1,7 +1,8 @@
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { definitionHash, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
+import { definitionHash } from "../nouns/definition-hash.ts";
+import { type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 import { ASKS, type AskBefore, type ToolQuestion } from "../nouns/question.ts";
 

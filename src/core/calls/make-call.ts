@@ -10,7 +10,8 @@ import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import type { AuditedCall } from "../audit/audit-store.ts";
-import { type CallContext, definitionHash, type Entry, type ToolEntry } from "../nouns/entry.ts";
+import { definitionHash } from "../nouns/definition-hash.ts";
+import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
 import { flatShape } from "../telemetry/events.ts";
 import type { CallScope } from "./call-environment.ts";
 import {

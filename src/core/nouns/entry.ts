@@ -1,7 +1,5 @@
 import type { ParseOutcome } from "../../base/json-schema/field-error.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { contentHash } from "../../base/util/content-hash.ts";
-import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import type { Kind, Visibility } from "../../search/port/search-index.ts";
 import type { Principal } from "./principal.ts";
 import type { Approval, AskBefore, ToolQuestion } from "./question.ts";
@@ -389,12 +387,3 @@ export interface Entity {
 export function domainOf(address: string): string {
   return address.split(/[.:/?]/, 1)[0] ?? "";
 }
-
-/** The hash of an entry as people and models see it. For entries of servers it covers the whole definition. */
-export function definitionHash(entry: Entry): string {
-  return entry.origin?.hash ?? ownHash(entry);
-}
-
-const ownHash = memoizeByObject(({ kind, op, route, name, description, lane, scopes, inputSchema }: Entry) =>
-  contentHash({ kind, op, route, name, description, lane, scopes, inputSchema }),
-);
