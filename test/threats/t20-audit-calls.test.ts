@@ -35,7 +35,10 @@ function openShop(options: Partial<Parameters<typeof createGateway>[0]> = {}): A
   onTestFinished(() => gateway.close());
   return {
     gateway,
-    records: async () => (await recordsOf(await store.chains())).filter(({ kind }) => kind !== "log-opened"),
+    records: async () => {
+      await store.flush();
+      return (await recordsOf(await store.chains())).filter(({ kind }) => kind !== "log-opened");
+    },
   };
 }
 
