@@ -31,6 +31,7 @@ export interface WorkspaceTool<Schema extends z.ZodType = z.ZodType, Output = un
   readonly inputSchema: Schema;
   readonly examples: readonly Example[];
   readonly phrases: readonly string[];
+  readonly look?: "ends";
   run(input: z.output<Schema>, context: WorkspaceContext, signal?: AbortSignal): Promise<Output>;
   /** The result as the model reads it. Default: as it is. */
   toText?(output: Output): unknown;

@@ -327,6 +327,11 @@ export const PROBLEMS = {
     next: "Try again; if it fails again, report the message.",
     when: "A model call or a workspace tool failed for a reason that has no other code, or was cancelled.",
   },
+  COMMAND_FAILED: {
+    sentence: "{output}",
+    next: "",
+    when: "A command ended with another exit code than 0, or was stopped. The message says how on its first line; the rest is the command's output.",
+  },
   PERMISSIONS_INVALID: {
     sentence: "The permission rules of the {owner} cannot be used: {reason}.",
     next: "Correct them in the settings: lists allow, ask and deny of rules such as fs-write(src/**).",
