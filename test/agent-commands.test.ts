@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
+import { resolve } from "node:path";
+import { promisify } from "node:util";
 import { createGateway } from "keyhole";
 import { createAgent, createPermissions, run, workspaceDomain } from "keyhole/agent";
 import { createLLMClient } from "keyhole/models";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { PROVIDER_CASES } from "./model-providers.ts";
+import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const FORMATS = PROVIDER_CASES.filter(({ variant }) =>
@@ -61,4 +65,40 @@ test("a long success reaches the model with its end, and its middle can be read"
   expect(text).toMatch(/^\[a part, all \d+ characters at result:\/\/\S+; read on by/);
   expect(text).toMatch(/\]\nfirst\n1\n2\n/);
   expect(text).toMatch(/the middle is left out …\n\d+\n[\s\S]*\n20000\n20000 passed$/);
+});
+
+test("commands and background jobs of the program run in the person's environment, less keys of models", async () => {
+  const background = (args: object) => ({ name: "exec", args: { op: "desk.background", args } });
+  const server = await serveScriptedModel(({ messages }, turn) => {
+    if (messages.some(({ text }) => text.includes("[job-1 exited")) || turn > 9) return { text: "Seen." };
+    if (turn > 0) return { calls: [background({ job: "job-1" }), wait(turn)] };
+    const shell = { name: "exec", args: { op: "workspace.shell", args: { command: "env" } } };
+    return { calls: [shell, background({ command: "env" })] };
+  });
+  onTestFinished(() => server.close());
+  const wait = (turn: number) => ({
+    name: "exec",
+    args: { op: "workspace.shell", args: { command: `sleep 0.${turn}` } },
+  });
+  const env = {
+    ...programEnv(temporaryFolder()),
+    OPENAI_API_KEY: "key-of-the-model",
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    KEYHOLE_MODE: "fixed",
+    SSH_AUTH_SOCK: "/run/agent",
+    DATABASE_URL: "postgres://localhost/mine",
+  };
+  const args = ["chat", "-p", "go", "--allow", "shell-run(env)", "--allow", "shell-run(sleep *)"];
+  const program = [resolve("src/program/main.ts"), ...args];
+  const ended = promisify(execFile)(process.execPath, program, { cwd: temporaryFolder(), env });
+  ended.child.stdin?.end();
+  const { stdout } = await ended;
+  expect(stdout).toBe("Seen.\n");
+  const [shell, ...looks] = server.requests.at(-1)!.messages.filter(({ role }) => role === "tool");
+  for (const text of [shell!.text, looks.map(({ text }) => text).join("\n")]) {
+    expect(text).toContain("SSH_AUTH_SOCK=/run/agent");
+    expect(text).toContain("DATABASE_URL=postgres://localhost/mine");
+    expect(text).not.toContain("OPENAI_API_KEY");
+  }
+  expect(server.requests[0]!.messages[0]!.text).toContain("Commands run in the person's environment");
 });

@@ -16,11 +16,14 @@ const DESK = "desk";
 
 const WAIT_MS = 60 * 60_000;
 
-/** Creates the tools of a terminal agent beside those of its folder. */
-export function createAgentTools(permissions: Permissions) {
+/** Creates the tools of a terminal agent beside those of its folder. `environment` is that of its commands. */
+export function createAgentTools(
+  permissions: Permissions,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const guarded = createGuardedFetch({ redirects: "same-origin" });
   const fetchPage = createFetchPage(guarded);
-  const jobs = new BackgroundJobs(permissions.root);
+  const jobs = new BackgroundJobs(permissions.root, environment);
   let agent: Agent | undefined;
 
   async function background(

@@ -106,14 +106,14 @@ async function mayWrite(command: string, root: string): Promise<boolean> {
 
 const GRACE_MS = 500;
 const LAST_OUTPUT_MS = 250;
-/** Variables that most programs need; others have to be named. */
+/** Variables that most programs need. */
 const INHERITED = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
 
 interface CommandOptions {
   readonly shell: string;
   readonly folder: string;
-  /** Names of further variables to pass on. */
-  readonly environment: readonly string[];
+  /** Variables beside those that most programs need. */
+  readonly environment: WorkspaceContext["environment"];
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
@@ -196,13 +196,14 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   }
 }
 
-function inherited(names: readonly string[]): Record<string, string> {
-  const present = [...INHERITED, ...names].flatMap((name) => {
-    const value = process.env[name];
-    // Such a value is a shell function, not data.
-    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(present);
+function inherited(more: CommandOptions["environment"]): Record<string, string> {
+  const few = INHERITED.map((name) => [name, process.env[name]] as const);
+  return Object.fromEntries(
+    [...few, ...Object.entries(more)].flatMap(([name, value]) =>
+      // Such a value is a shell function, not data.
+      value === undefined || value.startsWith("()") ? [] : [[name, value] as const],
+    ),
+  );
 }
 
 /** Keeps the beginning and the end of a long output, within about `maxBytes`. */

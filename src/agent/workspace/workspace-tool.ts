@@ -13,8 +13,8 @@ export interface WorkspaceContext {
   readonly seen: Pick<Map<string, string>, "get" | "has" | "delete"> & {
     set(path: string, hash: string): unknown;
   };
-  /** Names of further variables that commands get. */
-  readonly environment: readonly string[];
+  /** Variables that commands get beside those that most programs need. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly shell: string;
   /** Limits what commands see and reach, if this machine can. */
   readonly isolation?: Isolation | undefined;
