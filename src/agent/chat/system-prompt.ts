@@ -60,7 +60,7 @@ Work:
 - Read before you change anything: look at the files or records concerned, and keep to their conventions.
 - Do what was asked for, completely, and nothing else.
 - Check the result: run the tests, or read back what you wrote.
-- A call that the person denies stays denied. Look for no way round it; say what you needed it for.
+- A call that the person denies stays denied. Look for no way round it, but do what they say instead.
 - If something essential is unclear and you cannot find it out, ask one short question. Otherwise decide, and say what you assumed.
 - Never repeat keys, tokens or passwords.
 

@@ -6,9 +6,9 @@ import { defineDomain, defineTool } from "../../core/nouns/define.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import { type Agent, createAgent } from "../loop/agent.ts";
 import { run } from "../loop/run.ts";
-import { runContext, tellOutput } from "../loop/run-context.ts";
+import { beginCall, runContext, tellOutput } from "../loop/run-context.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import { toolProblem } from "../workspace/tool-problem.ts";
+import { refusal } from "../workspace/tool-problem.ts";
 import { BackgroundJobs, backgroundInput } from "./background-jobs.ts";
 import { createFetchPage, fetchInput } from "./fetch-page.ts";
 
@@ -34,9 +34,10 @@ export function createAgentTools(
     if (command === undefined) {
       throw problem("INVALID_INPUT", { operation: "background", reason: "it needs a command or a job" });
     }
-    const { allowed, reason } = await permissions.command(command, signal, ask);
-    if (allowed) return jobs.start(command);
-    throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
+    const outcome = await permissions.command(command, signal, ask);
+    if (!outcome.allowed) throw refusal("shell-run", outcome);
+    beginCall();
+    return jobs.start(command);
   }
 
   const domain = defineDomain({

@@ -11,11 +11,11 @@ import { createMarker, MARKER } from "../../base/util/process-marker.ts";
 import { isolate } from "../../sources/isolation/isolation.ts";
 import type { Isolation } from "../../sources/isolation/mounts.ts";
 import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
-import { runContext, tellOutput } from "../loop/run-context.ts";
+import { beginCall, runContext, tellOutput } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
 import { holdsSecrets } from "../permissions/sensitive-path.ts";
 import { toShellRequest } from "../permissions/to-request.ts";
-import { toolProblem } from "./tool-problem.ts";
+import { refusal } from "./tool-problem.ts";
 import { defineWorkspaceTool, type WorkspaceContext } from "./workspace-tool.ts";
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
@@ -76,8 +76,9 @@ async function shell(
   { permissions, root, environment, shell: program, checkpoints, isolation, ask }: WorkspaceContext,
   signal?: AbortSignal,
 ): Promise<ShellOutput> {
-  const { allowed, reason } = await permissions.command(command, signal, ask);
-  if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
+  const outcome = await permissions.command(command, signal, ask);
+  if (!outcome.allowed) throw refusal("shell-run", outcome);
+  beginCall();
   const running = runContext.getStore();
   const isSensitive = namesSecrets(command, root);
   const onOutput = (text: string) => {

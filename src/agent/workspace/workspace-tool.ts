@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { CallContext, Example, Lane } from "../../core/nouns/entry.ts";
 import type { Isolation } from "../../sources/isolation/mounts.ts";
+import { beginCall } from "../loop/run-context.ts";
 import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions, Preview } from "../permissions/permissions.ts";
 import type { Checkpoints } from "./checkpoints.ts";
-import { toolProblem } from "./tool-problem.ts";
+import { refusal } from "./tool-problem.ts";
 
 export interface WorkspaceContext {
   readonly root: string;
@@ -62,7 +63,8 @@ export async function permitted(
   preview?: Preview,
 ): Promise<string> {
   const options = { signal, ask, ...(preview && { preview }) };
-  const { allowed, reason, path } = await permissions.file(scope, given, options);
-  if (allowed) return path;
-  throw toolProblem("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`);
+  const outcome = await permissions.file(scope, given, options);
+  if (outcome.allowed && scope !== "fs-read") beginCall();
+  if (outcome.allowed) return outcome.path;
+  throw refusal(`${scope} of ${given}`, outcome);
 }

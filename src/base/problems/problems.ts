@@ -49,7 +49,7 @@ export const PROBLEMS = {
   },
   APPROVAL_DECLINED: {
     sentence: "The person declined {name}{said}.",
-    next: "Do not repeat the call: go on without it, or ask what they want instead.",
+    next: "Do not repeat the call: do what they say, or else go on without it or ask.",
     when: "A person was asked to approve a call and said no.",
   },
   UNAVAILABLE: {

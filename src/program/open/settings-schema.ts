@@ -68,7 +68,9 @@ export const settingsFileSchema = z
       environment: z
         .array(name)
         .max(500)
-        .describe("Variables of commands: NAME passes it on also if it is a key, !NAME does not; * is any text"),
+        .describe(
+          "Variables of commands: NAME passes it on also if it is a key, !NAME does not; * is any text",
+        ),
       sandbox: sandboxSchema.describe(
         "Limits of the agent's commands: folders beside the project, and the network; false: none",
       ),
