@@ -48,7 +48,7 @@ test("delete runs dry on request, and a refusal is one problem with its own code
   expect(existsSync(join(root, "a.txt"))).toBe(true);
   await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dryRun: false });
   expect(existsSync(join(root, "a.txt"))).toBe(false);
-  const refused = await gateway.exec({ op: "workspace.shell", args: { command: "ls" } });
+  const refused = await gateway.exec({ op: "workspace.shell", args: { command: "make" } });
   expect(refused).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
   const { message, next } = (refused as { error: { message: string; next: string } }).error;
   expect(message).toMatch(/^shell-run: /);
