@@ -52,7 +52,7 @@ test("delete runs dry on request, and a refusal is one problem with its own code
   expect(refused).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
   const { message, next } = (refused as { error: { message: string; next: string } }).error;
   expect(message).toMatch(/^shell-run: /);
-  expect(next).toContain("ask the person");
+  expect(next).toContain("Go on without it");
   expect(refused.text).not.toContain("TOOL_FAILED");
   expect(refused.text.match(/PERMISSION_DENIED/g)).toHaveLength(1);
 });
