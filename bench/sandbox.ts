@@ -13,7 +13,7 @@ import type { Isolation } from "../src/sources/isolation/mounts.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 
-const ROUNDS = 15;
+const ROUNDS = 11;
 const OFFICIAL = ["server-filesystem", "server-memory", "server-everything"];
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 const HELLO = {
@@ -56,7 +56,8 @@ async function measureServer(
   const plain = { command: process.execPath, args: [file, cwd], env, cwd };
   const rounds: (readonly [plain: Sample, isolated: Sample, listed: Sample])[] = [];
   const limits = { open: [file, cwd], hidden: [join(env.HOME!, ".keyhole")] };
-  const within = async (network: Isolation["network"]) => (await isolate(plain, { ...limits, network })) ?? plain;
+  const within = async (network: Isolation["network"]) =>
+    (await isolate(plain, { ...limits, network })) ?? plain;
   for (let round = 0; round < ROUNDS && fault === undefined; round++) {
     const first = await measure(plain, async () => plain);
     const second = await measure(plain, () => within("none"));

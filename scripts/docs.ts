@@ -10,7 +10,8 @@ import { PAGES } from "../test/doc-blocks.ts";
 import { FOLDERS, ROOMS } from "../test/layers.ts";
 import { clientFacts } from "./client-facts.ts";
 import { clientSnippets } from "./client-snippets.ts";
-import { modelView } from "./model-view.ts";
+import { clientTours } from "./client-tours.ts";
+import { eightServersView, modelView } from "./model-view.ts";
 import { providersTable, providerVariablesTable } from "./provider-tables.ts";
 
 const pages: Record<string, string> = {
@@ -21,10 +22,12 @@ const pages: Record<string, string> = {
   "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
   "docs/command-line.md": withPart("docs/command-line.md", "commands", await commandsTable()),
   "README.md": withPart("README.md", "view", await modelView()),
+  "docs/mcp.md": withPart("docs/mcp.md", "eight", await eightServersView()),
   "docs/figures.md": withPart("docs/figures.md", "claims", claimsTable()),
   "docs/clients.md": withParts("docs/clients.md", {
     clients: await clientSnippets(),
     lab: await clientFacts(),
+    tour: await clientTours(),
   }),
 };
 for (const path of PAGES) pages[path] = withExamples(pages[path] ?? read(path) ?? "");

@@ -112,6 +112,8 @@ const LISTENERS = [
   // A socket of this machine, which no network reaches.
   "src/program/daemon/daemon.ts",
   "src/program/daemon/reach-daemon.ts",
+  // The socket of a sandbox, which only the processes in it reach.
+  "src/sources/isolation/isolation.ts",
   "src/sources/mcp/login/callback.ts",
   "src/testing/serve-scripted-model.ts",
 ];

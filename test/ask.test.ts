@@ -1,6 +1,7 @@
 import { createGateway, defineDomain, defineResource, defineTool } from "keyhole";
 import { expect, test } from "vitest";
 import { loadTokenCounter } from "../src/base/tokens/tokens.ts";
+import { countWanted } from "../src/core/operations/rank.ts";
 import { verifies } from "./claims.ts";
 import { auditor, createShop, reader } from "./shop.ts";
 
@@ -252,4 +253,37 @@ test("tools that several domains have by the same name say how they differ", asy
     "Alike: github.issue.create, linear.issue.create; only github takes repo; only linear takes team, priority.",
   );
   expect((await gateway.ask({ query: "forecast for a city" })).text).not.toContain("Alike");
+});
+
+test("an entry point that an answer about another domain named in passing is shown by its own", async () => {
+  const tool = (name: string, description: string, visibility: "entry" | "listed" = "listed") =>
+    defineTool({ name, description, visibility, inputSchema: { type: "object" }, execute: () => "" });
+  const gateway = createGateway({
+    domains: [
+      defineDomain({
+        name: "lamps",
+        description: "Lamps.",
+        tools: [tool("start_lamps", "Begin with lamps here.", "entry"), tool("dim_lamp", "Dim a lamp.")],
+      }),
+      defineDomain({
+        name: "doors",
+        description: "Doors.",
+        tools: [tool("open_door", "Open a door."), tool("lock_door", "Lock a door.")],
+      }),
+    ],
+  });
+  const session = await gateway.openSession();
+  const doors = await gateway.ask({ query: "open a door", limit: 2, session });
+  expect(doors.hits.map(({ name }) => name)).toContain("start_lamps");
+  const lamps = await gateway.ask({ query: "dim a lamp", session });
+  expect(lamps.hits.find(({ name }) => name === "start_lamps")).not.toHaveProperty("shownBefore");
+  expect(lamps.text).toContain("Begin with lamps here.");
+  await gateway.close();
+});
+
+test("an answer to many needs has room for two hits of each", () => {
+  const needs = (count: number) => ({ queries: Array.from({ length: count }, (_, at) => `need ${at}`) });
+  expect(countWanted(needs(3), [])).toBe(10);
+  expect(countWanted(needs(9), [])).toBe(18);
+  expect(countWanted({ ...needs(9), limit: 4 }, [])).toBe(4);
 });

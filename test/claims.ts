@@ -77,6 +77,12 @@ export const CLAIMS = {
     "openapi:any-document": "public documents load completely, and unusable operations say why",
     "clients:environment":
       "a server behind Keyhole gets the variables that its client would have given it, and sessions share it",
+    "clients:roots":
+      "a server sees the roots and the folder of the client that calls, and is not shared across other roots",
+    "clients:questions":
+      "forms and completions that a server asks for reach the client that calls, or are refused clearly",
+    "clients:instructions":
+      "a server's instructions are approved like its tools, stand in the menu in short and in help whole",
     "clients:read": "servers of other clients are read with their restrictions, and losses are told",
     "clients:restrictions":
       "a connected client has its own servers and exactly the tools that its own config allowed",
@@ -109,7 +115,7 @@ export const CLAIMS = {
     "upstream:names": "the names of upstream entries become routes, always the same ones",
     "upstream:isolated": "servers from the registry work within their limits",
     "upstream:container": "a server with an image runs in a container that ends with it",
-    "upstream:profile": "the limits that approval proposes let a server work and keep it from the rest",
+    "upstream:limits": "the limits that approval proposes let a server work and keep it from the rest",
     "upstream:real": "servers from the registry are found, read and run through a gateway",
     "upstream:says-kept": "entries from a cached listing are answered like those of a listed server",
     "lifecycle:refresh": "a source is refreshed by its id, and unchanged content is kept",
@@ -156,7 +162,7 @@ export const CLAIMS = {
     "mcp:approval": "an approval is valid once, for a limited time, for the exact call and principal",
     "mcp:isolation": "no caller receives an answer meant for another",
     "mcp:fidelity": "the native surface passes on definitions, results and progress of upstreams unchanged",
-    "mcp:asking": "an untrusted server may ask only with forms, under its label",
+    "mcp:asking": "an untrusted server asks under its label, and never with a page",
     "mcp:real-clients": "third-party clients list, ask, read and run",
     "mcp:cancel": "a call that its client cancels is cancelled in the tool",
     "mcp:http-front": "only requests with an allowed host and origin and a valid token are read",

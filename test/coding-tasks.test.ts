@@ -38,7 +38,7 @@ verifies("agent:coding", "ten repositories with a failing test are repaired head
     process.execPath,
     [
       PROGRAM,
-      "run",
+      "chat",
       "-p",
       "Repair all tests",
       "--allow-write",

@@ -47,7 +47,7 @@ export function createPerson(): Person {
   const paths = daemonPaths({ state: join(folder, "state"), cache: folder, home: folder });
   const daemons: Daemon[] = [];
   const start = async (version = "0.1.0", idleMs = 600_000) => {
-    const configs = new DaemonConfigs(idleMs);
+    const configs = new DaemonConfigs({ idleMs, stored: paths.stored });
     const daemon = await startDaemon({ paths, version, idleMs, checkMs: 50, configs });
     const ended = daemon.ended.then(() => configs.close());
     daemons.push({ ...daemon, ended });

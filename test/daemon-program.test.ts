@@ -143,3 +143,43 @@ verifies(
     expect(performance.now() - started).toBeLessThan(15_000);
   },
 );
+
+verifies(
+  "daemon:hand-over",
+  "a daemon whose program was upgraded in place hands its clients over, with their results",
+  async () => {
+    const program = openProgram();
+    const config = program.write("mcp.json", { mcpServers: { chaos: chaos() } });
+    const installed = program.write("installed.mjs", `import ${JSON.stringify(MAIN)};\n`);
+    const client = new Client({ name: "test", version: "1" });
+    const serve = [installed, "serve", "--trust", "--allow-write", "--config", config];
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: serve,
+        cwd: program.folder,
+        env: programEnv(program.home),
+        stderr: "ignore",
+      }),
+    );
+    onTestFinished(async () => {
+      await client.close();
+      await program.keyhole("serve", "--stop");
+    });
+    const call = async (name: string, input: Record<string, unknown>) =>
+      JSON.stringify((await client.callTool({ name, arguments: input })).content);
+    const rows = Array.from({ length: 3_000 }, (_, row) => `row ${row}`);
+    const large = await call("exec", { op: "chaos.add", args: { rows } });
+    const [handle] = /\bresult:\/\/\w+/.exec(large) ?? [];
+    const daemonOf = async () => JSON.parse((await program.keyhole("servers", "--json")).out).daemon;
+    const { pid } = await daemonOf();
+
+    program.write("installed.mjs", `// The next version.\nimport ${JSON.stringify(MAIN)};\n`);
+    await eventually(async () => {
+      const daemon = await daemonOf();
+      expect(daemon?.pid ?? pid).not.toBe(pid);
+    }, 30_000);
+    expect(await call("get", { routes: [handle!] })).toContain("row 1");
+    expect(await call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain("sum");
+  },
+);

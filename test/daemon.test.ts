@@ -134,6 +134,25 @@ verifies("daemon:hand-over", "a newer program takes over, and no call is dropped
   expect((await status(person))?.clients).toBe(2);
 });
 
+verifies("daemon:hand-over", "handles and the session of a client go on with the next daemon", async () => {
+  const person = createPerson();
+  const old = await person.start("0.0.9");
+  const config = person.config("chaos");
+  const before = await person.client({ config, version: "0.0.9", client: "the-client" });
+  const large = await before.call("exec", {
+    op: "chaos.add",
+    args: { rows: Array.from({ length: 3_000 }, (_, row) => `row ${row}`) },
+  });
+  const [handle] = /\bresult:\/\/\w+/.exec(large) ?? [];
+  expect(handle).toBeDefined();
+  const memory = () => before.call("get", { routes: ["session://current"] });
+  expect(await memory()).toContain("chaos.add");
+  await person.client({ config, version: "0.1.0" });
+  await old.ended;
+  expect(await before.call("get", { routes: [handle!] })).toContain("row 1");
+  expect(await memory()).toContain("chaos.add");
+});
+
 verifies(
   "daemon:hand-over",
   "a stopped daemon ends after its calls, and the next request starts another",

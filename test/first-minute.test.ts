@@ -38,8 +38,8 @@ test.skipIf(noTerminal).each([
     expect(savings).toContainEqual(
       expect.objectContaining({
         client: "gemini",
-        tools: 37,
-        request: { alone: 4478, behind: expect.any(Number) },
+        tools: 40,
+        request: { alone: 4675, behind: expect.any(Number) },
       }),
     );
   },

@@ -94,6 +94,5 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",
   "src/search/schema-text.ts": "its importer is in another room",
   "src/search/vectors/kernel-bytes.ts": "written by scripts/make-kernel.ts",
-  "src/sources/isolation/places.ts": "the list that people read",
   "src/sources/mcp/login/callback.ts": "the only file of the login that may listen",
 };

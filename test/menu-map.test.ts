@@ -109,7 +109,13 @@ describe("the map of a catalog in the menu", () => {
       name: "graph",
       description: "A server.",
       tools: [
-        defineTool({ name: "make", op: "graph.make", description: "Does it.", inputSchema, execute: () => 1 }),
+        defineTool({
+          name: "make",
+          op: "graph.make",
+          description: "Does it.",
+          inputSchema,
+          execute: () => 1,
+        }),
       ],
     });
     expect(await descriptionOf([graph])).toContain(

@@ -195,7 +195,7 @@ describe("a session", () => {
       ok: true,
       data: { content: { id: 2_999, token: "[secret]" } },
     });
-    expect([...kinds].toSorted()).toEqual(["approval", "key", "plan", "result", "session"]);
+    expect([...kinds].toSorted()).toEqual(["approval", "key", "learning", "plan", "result", "session"]);
   });
 
   verifies("session:nothing-lost", "that ends during a call does not fail the call", async () => {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { TokenCounter } from "../../src/base/tokens/tokens.ts";
+import { countOf } from "../../src/base/util/count-of.ts";
 import { offeredTools } from "../offered-tools.ts";
 import { toolResults } from "../tool-results.ts";
 import { outcomesIn } from "./outcomes.ts";
@@ -134,7 +135,7 @@ export function lostBehind(direct: TourRow, behind: TourRow): string[] {
     ...outcomes.map((id) => `outcome ${id}`),
     ...(variables.length > 0 ? [`variables ${variables.join(", ")}`] : []),
     ...(direct.roots && !behind.roots ? ["roots"] : []),
-    ...(behind.tools < direct.tools ? [`${direct.tools - behind.tools} tools`] : []),
+    ...(behind.tools < direct.tools ? [countOf(direct.tools - behind.tools, "tool")] : []),
     ...(behind.denies === false ? ["a denied tool runs"] : []),
   ];
 }

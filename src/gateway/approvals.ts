@@ -40,7 +40,7 @@ export interface ProgramApproval {
 }
 
 /** Limits that are proposed for the process of a server, in whole lines. */
-export interface ProfileApproval {
+export interface LimitsApproval {
   readonly limits: SandboxLimits;
   readonly lines: readonly string[];
 }
@@ -49,7 +49,7 @@ export interface ProfileApproval {
 export interface ServerApprovals {
   readonly server: string;
   /** Absent if nothing speaks for other limits than the present ones. */
-  readonly profile?: ProfileApproval;
+  readonly proposal?: LimitsApproval;
   /** Absent for servers that a config module starts by itself. */
   readonly program?: ProgramApproval;
   readonly definitions: readonly DefinitionApproval[];
@@ -202,7 +202,7 @@ export function programCard({ server, lines }: ProgramApproval): ApprovalCard {
 }
 
 /** Asks whether a server is kept to the proposed limits, if nothing else of it waits. */
-export function profileCard(server: string, { lines }: ProfileApproval): ApprovalCard {
+export function limitsCard(server: string, { lines }: LimitsApproval): ApprovalCard {
   const name = toVisibleLine(server);
   return {
     title: `May ${name} run within these limits?`,
@@ -221,7 +221,7 @@ export function definitionsCard(
   server: string,
   definitions: readonly DefinitionApproval[],
   offersWording = false,
-  profile?: ProfileApproval,
+  proposal?: LimitsApproval,
 ): ApprovalCard {
   const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
   const size = `${countOf(definitions.length, "tool")}, ${total} tokens`;
@@ -230,9 +230,9 @@ export function definitionsCard(
   );
   return {
     title: `${toVisibleLine(server)}: ${size}. Which may models see and call?`,
-    facts: [...(profile?.lines ?? []), ...milderFacts(definitions)],
+    facts: [...(proposal?.lines ?? []), ...milderFacts(definitions)],
     definitions,
-    ...(profile && { limits: true }),
+    ...(proposal && { limits: true }),
     ...(offersWording && isReworded && { rewords: "servers" }),
   };
 }

@@ -24,7 +24,6 @@ import { type SurfaceOptions, surfaceTools } from "../core/surfaces/surface.ts";
 import type { GatewayParts } from "./defaults.ts";
 import type { AskingOptions, FaceOptions, Observer } from "./face-api.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
-import type { OperationRecord } from "./run-operation.ts";
 import type { Availability, Generation } from "./start/availability.ts";
 
 /** Surface of callers that were shown no other one. */
@@ -51,7 +50,11 @@ export interface OperationCall {
   readonly options: Partial<AskingOptions>;
   readonly principal: Principal;
   readonly words: ToolNames;
-  readonly record: OperationRecord;
+  readonly record: {
+    readonly traceId: string;
+    /** The trace to pass on, within the conversation of the session. */
+    traceIn(session: CallSession | undefined): FaceOptions["trace"];
+  };
   readonly countTokens: TokenCounter;
   /** Large values that are being stored. */
   readonly storing: Promise<void>[];

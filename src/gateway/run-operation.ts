@@ -59,7 +59,7 @@ class Runner {
     const record = beginRecord(name, principal, given, options, parts.observers, parts.publish);
     try {
       parts.catalog.refuseEnded();
-      const call: OperationCall = {
+      const call: RecordedCall = {
         operation: operationOf(name),
         input,
         options,
@@ -81,7 +81,7 @@ class Runner {
     }
   }
 
-  private async answer(call: OperationCall): Promise<object> {
+  private async answer(call: RecordedCall): Promise<object> {
     const { operation, options, principal } = call;
     const { ledger, catalog } = this.#parts;
     const limits = { ...this.#parts.limits, ...options.limits };
@@ -122,7 +122,7 @@ class Runner {
   }
 
   /** Opens the session that the input names, or the face's own, and the face's own in any case. */
-  private async openSessions(call: OperationCall, named: string | undefined): Promise<void> {
+  private async openSessions(call: RecordedCall, named: string | undefined): Promise<void> {
     const { options, principal } = call;
     const handle = options.resume?.session ?? named ?? options.session;
     if (handle !== undefined) call.session = await this.openSession(handle, principal);
@@ -142,7 +142,7 @@ class Runner {
 
   /** Publishes the event of an answer, and counts the answer for the ledger once it has gone out. */
   private note(
-    call: OperationCall,
+    call: RecordedCall,
     code: string,
     output: object,
     { text, asides }: Pick<LedgerEntry, "text" | "asides">,
@@ -154,7 +154,7 @@ class Runner {
     this.count(call, { text, asides, tokens, counted: record.observed(code, output, answer) });
   }
 
-  private async refuse(call: OperationCall, thrown: unknown, given: unknown): Promise<object> {
+  private async refuse(call: RecordedCall, thrown: unknown, given: unknown): Promise<object> {
     const { operation, session, record } = call;
     const raised = toOperationProblem(thrown, operation.name);
     const room = this.roomOf(call, { limits: this.#parts.limits, tokensLeft: Number.POSITIVE_INFINITY });
@@ -170,14 +170,14 @@ class Runner {
   }
 
   private count(
-    { operation, options, session, countTokens }: OperationCall,
+    { operation, options, session, countTokens }: RecordedCall,
     counted: Pick<LedgerEntry, "text" | "asides" | "tokens" | "counted">,
   ): void {
     if (options.forPerson) return;
     this.#parts.ledger.note({ ...counted, cause: operation.cause, session, countTokens });
   }
 
-  private roomOf(call: OperationCall, { limits, tokensLeft }: CallBudget, session?: string): AnswerLimits {
+  private roomOf(call: RecordedCall, { limits, tokensLeft }: CallBudget, session?: string): AnswerLimits {
     const { words, countTokens, principal, storing } = call;
     const keep: AnswerLimits["keep"] = (value, name, origin) => {
       const { handle, needs, stored } = keeperOf(this.#parts.results).keep(value, principal, origin);
@@ -248,8 +248,10 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   return { error: errors.includes(undefined) ? undefined : first, code: first?.code ?? "ok" };
 }
 
-/** The record of one operation, for its event and for observers. It never has argument values. */
-export type OperationRecord = ReturnType<typeof beginRecord>;
+/** A call with its record, for its event and for observers. The record never has argument values. */
+interface RecordedCall extends OperationCall {
+  readonly record: ReturnType<typeof beginRecord>;
+}
 
 interface RecordedAnswer {
   readonly targets: readonly string[];

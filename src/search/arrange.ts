@@ -150,10 +150,13 @@ export function namedEntries<E extends PagedEntry>(query: string, entries: reado
 /** Stage 11: merges the rankings of several needs in turns, so that no need starves another. */
 export function takeTurns<E>(rankings: readonly { readonly entries: readonly E[] }[], limit: number): E[] {
   const merged = new Set<E>();
+  const places = rankings.map(() => 0);
   const longest = Math.max(0, ...rankings.map(({ entries }) => entries.length));
-  for (let place = 0; place < longest && merged.size < limit; place++) {
-    for (const { entries } of rankings) {
-      const entry = entries[place];
+  for (let round = 0; round < longest && merged.size < limit; round++) {
+    for (const [at, { entries }] of rankings.entries()) {
+      // A hit of another need is no hit of its own: the next one has this turn.
+      while (places[at]! < entries.length && merged.has(entries[places[at]!]!)) places[at]!++;
+      const entry = entries[places[at]!];
       if (entry && merged.size < limit) merged.add(entry);
     }
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { takeTurns } from "./arrange.ts";
 import { cutWhereRelevanceFalls, expandQuery, rankDestroyingLast } from "./rank.ts";
 import { createStaticEmbedder } from "./vectors/static-embedder.ts";
 
@@ -56,4 +57,12 @@ test("a query asks to destroy something by any form of the word, in the language
   for (const query of ["mark it as done", "erstelle eine Aufgabe"])
     expect(await asks(query), query).toBe(false);
   for (const query of ["删除文件", "حذف الملف"]) expect(await asks(query), query).toBeUndefined();
+});
+
+test("a need whose first hit another need has already shown gets a hit of its own", () => {
+  const search = { entries: ["graph", "search", "open"] };
+  const remove = { entries: ["graph", "delete", "forget"] };
+  const sum = { entries: ["sum"] };
+  expect(takeTurns([search, remove, sum], 3)).toEqual(["graph", "delete", "sum"]);
+  expect(takeTurns([search, remove, sum], 5)).toEqual(["graph", "delete", "sum", "search", "forget"]);
 });

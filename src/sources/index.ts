@@ -7,8 +7,8 @@ export type { GitHubKind, GitHubSourceOptions } from "./content/sources/github-s
 export type { LocalSourceOptions } from "./content/sources/local-source.ts";
 export type { PostgresSourceOptions } from "./content/sources/postgres-source.ts";
 export type { QaseSourceOptions } from "./content/sources/qase-source.ts";
-export type { IsolatedProgram, Isolation } from "./isolation/mounts.ts";
-export type { IsolatedServer } from "./isolation/profile.ts";
+export type { Isolation } from "./isolation/mounts.ts";
+export type { IsolatedServer } from "./isolation/propose-limits.ts";
 export type {
   MarkdownDiagnostics,
   MarkdownSource,

@@ -81,19 +81,8 @@ verifies(
     );
     expect((await keyhole(home, ["show", "--profile", "work", ...trusted])).out).not.toContain("other");
     expect((await keyhole(home, ["show", "tasks", ...trusted])).out).toContain("Tasks of my own.");
-    expect(
-      (
-        await keyhole(home, [
-          "exec",
-          "tasks.sum_up",
-          "a=1",
-          "b=2",
-          "--allow-write",
-          "--no-dry-run",
-          ...trusted,
-        ])
-      ).out,
-    ).toContain('{"a":1,"b":2}');
+    const sum = ["call", "tasks.sum_up", "a=1", "b=2", "--allow-write", ...trusted];
+    expect((await keyhole(home, sum)).out).toContain('{"a":1,"b":2}');
     expect(await keyhole(home, ["ask", "x", "--profile", "play", ...trusted])).toMatchObject({
       code: 1,
       errors: expect.stringContaining("profile play not found; profiles: work"),

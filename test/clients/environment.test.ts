@@ -1,41 +1,19 @@
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { expect, onTestFinished } from "vitest";
+import { resolve } from "node:path";
+import { expect } from "vitest";
 import { verifies } from "../claims.ts";
-import { programEnv } from "../program-env.ts";
-import { temporaryFolder } from "../temporary-folder.ts";
-import { listedHash, openProgram } from "../threats/program.ts";
-import { eventually, processesWith } from "../upstream-kit.ts";
-import { write } from "./kit.ts";
+import { processesWith } from "../upstream-kit.ts";
+import { connectPerson, npmServer } from "./connected-person.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
 /** A person whose Claude Code passes its whole environment on to servers, as it does. */
 async function setUp(word: string) {
-  const home = temporaryFolder();
-  const { keyhole } = openProgram({ home, folder: home });
-  onTestFinished(async () => {
-    await keyhole("serve", "--stop");
+  const person = await connectPerson({
+    chaos: { command: process.execPath, args: [CHAOS], env: { [word]: "1" } },
   });
-  const path = join(home, ".claude.json");
-  const chaos = { command: process.execPath, args: [CHAOS], env: { [word]: "1" } };
-  write(path, JSON.stringify({ mcpServers: { chaos } }));
-  expect(await keyhole("connect", "claude-code", "--yes")).toMatchObject({ code: 0 });
-  await eventually(async () => {
-    const { out } = await keyhole("approve");
-    expect((await keyhole("approve", "--hash", listedHash(out))).out).toContain("Approved");
-  }, 60_000);
-  const { command, args } = JSON.parse(readFileSync(path, "utf8")).mcpServers.keyhole;
-  /** Starts exactly the program that the client's file names, and asks the server for its variables. */
   return async (env: Readonly<Record<string, string>>) => {
-    const client = new Client({ name: "claude-code", version: "1" });
-    const all = { ...programEnv(home), ...env };
-    await client.connect(new StdioClientTransport({ command, args, cwd: home, env: all, stderr: "ignore" }));
-    onTestFinished(() => client.close());
-    const result = await client.callTool({ name: "exec", arguments: { op: "chaos.environment" } });
-    return (result.content as { text: string }[])[0]?.text ?? "";
+    const call = await (await person.start({ env })).connect();
+    return call("exec", { op: "chaos.environment" });
   };
 }
 
@@ -86,3 +64,11 @@ verifies(
     expect(processesWith(`${word}=1`)).toHaveLength(3);
   },
 );
+
+verifies("clients:environment", "npm's server prints the variables of the client that calls", async () => {
+  const person = await connectPerson({ every: npmServer("server-everything") });
+  const call = await (await person.start({ env: { ...DESKTOP, KEYHOLE_TOKEN: "never-passed" } })).connect();
+  const printed = await call("exec", { op: "every.get-env" });
+  for (const [name, value] of Object.entries(DESKTOP)) expect(printed).toContain(`"${name}":"${value}"`);
+  expect(printed).not.toMatch(/KEYHOLE_TOKEN|never-passed/);
+});

@@ -94,16 +94,21 @@ describe.each([true, false])("a server with trusted: %s", (trusted) => {
     expect(answer).toContain("Ada");
   });
 
-  verifies("mcp:asking", "may ask for a page, the model or folders only if trusted", async () => {
-    for (const [name, what] of [
-      ["page", "Go"],
-      ["model", "the model"],
-      ["folders", "the folders"],
-    ] as const) {
-      const { asked, answer } = await ask(name);
-      expect(asked).toEqual(trusted ? [what] : []);
-      // An honest server hears that it may not ask, and does not.
-      if (!trusted) expect(answer).toContain("do not declare the required capability");
-    }
-  });
+  verifies(
+    "mcp:asking",
+    "may ask for the model and the folders, and for a page only if trusted",
+    async () => {
+      for (const [name, what] of [
+        ["page", "Go"],
+        ["model", "the model"],
+        ["folders", "the folders"],
+      ] as const) {
+        const { asked, answer } = await ask(name);
+        const mayAsk = trusted || name !== "page";
+        expect(asked).toEqual(mayAsk ? [what] : []);
+        // An honest server hears that it may not ask, and does not.
+        if (!mayAsk) expect(answer).toContain("do not declare the required capability");
+      }
+    },
+  );
 });

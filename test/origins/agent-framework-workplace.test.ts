@@ -80,9 +80,9 @@ describe("sessions and context", () => {
     });
     const context = join(opened.home, ".keyhole/context");
     const filesIn = () => (existsSync(context) ? readdirSync(context, { recursive: true }).map(String) : []);
-    expect(filesIn().filter((path) => path.endsWith(".json"))).toHaveLength(1);
+    expect(filesIn().filter((path) => path.endsWith(".db"))).toHaveLength(1);
     await opened.close();
-    expect(filesIn().filter((path) => path.endsWith(".json"))).toEqual([]);
+    expect(filesIn().filter((path) => path.endsWith(".db"))).toEqual([]);
     const log = readFileSync(join(opened.home, ".keyhole/sessions", `${opened.session.id}.jsonl`), "utf8");
     expect(log).toContain("Read long.ts");
   });

@@ -27,7 +27,10 @@ describe("toSummary", () => {
     ["- Creates it. Now.", "Creates it."],
     ["`grep` for agents. Fast.", "`grep` for agents."],
     ["A\u0000\u001b[31mred\u0007 one. B", "A [31mred one."],
-    ["Reads a file. Handles text. DEPRECATED: Use read_text instead. Slow.", "DEPRECATED: Use read_text instead."],
+    [
+      "Reads a file. Handles text. DEPRECATED: Use read_text instead. Slow.",
+      "DEPRECATED: Use read_text instead.",
+    ],
     ["Lists rooms.\n\nDeprecated since 2.0, use spaces.", "Deprecated since 2.0, use spaces."],
     ["Removes deprecated rooms. Now.", "Removes deprecated rooms."],
     ["", ""],

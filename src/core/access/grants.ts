@@ -11,7 +11,7 @@ const GRANTS = {
   /** A server may run a program, by the hash of everything that it runs. */
   program: z.object({ givenAt, label: z.string() }),
   /** The limits of a server's process, by the hash of everything that it runs, and what it asked for. */
-  profile: z.object({
+  limits: z.object({
     label: z.string(),
     hosts: z.array(z.string()),
     paths: z.array(z.string()),

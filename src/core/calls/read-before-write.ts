@@ -35,7 +35,15 @@ export interface MissingRead {
 type CallArgs = Readonly<Record<string, unknown>>;
 
 /** Verbs of tools that change a thing or make a new one. */
-const WRITING_VERBS: ReadonlySet<string> = new Set(["write", "put", "set", "save", "store", "upload", "upsert"]);
+const WRITING_VERBS: ReadonlySet<string> = new Set([
+  "write",
+  "put",
+  "set",
+  "save",
+  "store",
+  "upload",
+  "upsert",
+]);
 const SEARCH_FIELDS = ["search", "query", "q", "text", "keyword", "keywords", "title", "name"];
 const TITLE_FIELDS = ["title", "name", "subject", "summary", "label", "text"];
 const TITLE_CHARS = 120;
@@ -58,8 +66,7 @@ export function missingRead(
   const isCreate = CREATING_VERBS.includes(verb);
   // A file that is written may be new.
   const mayCreate = readBeforeWrite === undefined && WRITING_VERBS.has(verb);
-  const isChange =
-    !isCreate && !mayCreate && (entry.lane === "destructive" || CHANGING_VERBS.includes(verb));
+  const isChange = !isCreate && !mayCreate && (entry.lane === "destructive" || CHANGING_VERBS.includes(verb));
   // A new thing has nothing to read, unless the domain wants no duplicates.
   if (isCreate ? readBeforeWrite === undefined : !isChange || onlyReads(entry)) return undefined;
   const reads = readsNear(entry, view);

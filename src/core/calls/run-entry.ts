@@ -5,7 +5,15 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
-import type { CallContext, Entry, FindRequest, FoundEntry, Guidance, Lane } from "../nouns/entry.ts";
+import type {
+  CallContext,
+  CallingClient,
+  Entry,
+  FindRequest,
+  FoundEntry,
+  Guidance,
+  Lane,
+} from "../nouns/entry.ts";
 import { needsEntry } from "../sessions/read-conditions.ts";
 import {
   discover,
@@ -66,13 +74,13 @@ async function run(
   const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
   let showUpTo: number | undefined;
   let sources: readonly string[] = [];
-  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) =>
+  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal, pause) =>
     call({
       principal: view.principal,
       signal,
       traceId: request.traceId,
       session: session?.handle,
-      client: request.client,
+      client: request.client && pausing(request.client, pause),
       trace: request.trace,
       find: (wanted) => searchForTool(environment, wanted),
       showUpTo: (tokens) => {
@@ -205,10 +213,22 @@ interface Deadline {
   readonly name: string;
 }
 
+/** Stops the time while a client answers a question; afterwards the whole time counts anew. */
+type Pause = <T>(waiting: () => Promise<T>) => Promise<T>;
+
+function pausing(client: CallingClient, pause: Pause): CallingClient {
+  const { request, roots } = client;
+  return {
+    ...client,
+    ...(request && { request: (method, params) => pause(() => request(method, params)) }),
+    ...(roots && { roots: () => pause(roots) }),
+  };
+}
+
 /** Runs work. Stops waiting when the time is over or the caller cancels, even if the work ignores its signal. */
 export async function withDeadline<T>(
   { ms, signal, name }: Deadline,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, pause: Pause) => Promise<T>,
 ): Promise<T> {
   if (signal.aborted) throw problem("CANCELLED", { name });
   const { promise: stopped, reject } = Promise.withResolvers<never>();
@@ -220,11 +240,25 @@ export async function withDeadline<T>(
     controller.abort(reason);
   };
   const cancel = () => stop(problem("CANCELLED", { name }));
-  const timer = setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
+  const start = () => setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
+  let timer = start();
+  let pauses = 0;
+  const pause: Pause = async (waiting) => {
+    clearTimeout(timer);
+    pauses += 1;
+    try {
+      return await waiting();
+    } finally {
+      pauses -= 1;
+      if (pauses === 0 && !isOver) timer = start();
+    }
+  };
+  let isOver = false;
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return await Promise.race([work(controller.signal), stopped]);
+    return await Promise.race([work(controller.signal, pause), stopped]);
   } finally {
+    isOver = true;
     clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
   }

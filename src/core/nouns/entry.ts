@@ -182,6 +182,23 @@ export interface CallingClient {
   readonly responses: Readonly<Record<string, unknown>>;
   /** The state that the earlier round left, verified to be unchanged and of this very call. */
   readonly state?: string;
+  /** Equal for all calls of one connection. */
+  readonly connection?: object;
+  /** The folder that the client runs in, where it is another one than that of this process. */
+  readonly folder?: string | undefined;
+  /**
+   * Sends a request of a server on to the client while the call runs, and returns the answer. Rejects if the client
+   * does not answer. Absent where the client cannot be asked.
+   */
+  readonly request?: (method: string, params: object) => Promise<unknown>;
+  /** The client's roots, asked for once until they change. Absent for a client without roots. */
+  readonly roots?: () => Promise<readonly ClientRoot[]>;
+}
+
+/** A folder or address that a client says its work is about. */
+export interface ClientRoot {
+  readonly uri: string;
+  readonly name?: string | undefined;
 }
 
 interface EntryBase {
@@ -298,6 +315,9 @@ export interface LazyDraft {
   /** The whole draft. */
   read(): EntryDraft;
 }
+
+/** The path of the entry in a server's domain that has its instructions. It is hidden, and approved like a tool. */
+export const INSTRUCTIONS_PATH = "resources/server-instructions";
 
 /** The status of an entry, as far as it is known without reading a definition. */
 export function knownStatus(entry: Entry): EntryStatus | undefined {

@@ -65,7 +65,7 @@ export const ask = defineOperation({
   output: askOutput,
   command: { usage: "NEED…", toInput: (words) => ({ query: words.join(" ") }) },
   // For people who debug a search, and for programs. Listing them would cost models tokens on every request.
-  unlisted: ["explain", "perDomain", "maxTokens"],
+  unlisted: ["explain", "perDomain"],
   aliases: { q: "query", need: "query", text: "query", search: "query" },
   calls: () => [],
   run: findAll,
@@ -76,7 +76,10 @@ export const ask = defineOperation({
   noteShown: (output, context) => {
     const found = output.hits.filter((hit) => !hit.entryPoint);
     warmUp(found, context.view);
-    const seen = context.discovers === undefined ? output.hits : toDiscover(found, context.discovers);
+    const about = new Set(found.map(({ domain }) => domain));
+    // The way into another domain, named in passing, is still to be shown by an answer about that domain.
+    const shown = output.hits.filter(({ entryPoint, domain }) => !entryPoint || about.has(domain));
+    const seen = context.discovers === undefined ? shown : toDiscover(found, context.discovers);
     const discovered = seen.filter((hit) => hit.kind !== "resource");
     context.session?.update((memory) =>
       deliverRules(discover(memory, discovered.map(addressOf)), output.rules.map(ruleId)),

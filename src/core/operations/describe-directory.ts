@@ -5,8 +5,8 @@ import { countOf } from "../../base/util/count-of.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import type { View } from "../access/view.ts";
-import type { Entry } from "../nouns/entry.ts";
-import type { AnswerLimits } from "./answer-parts.ts";
+import { type Entry, INSTRUCTIONS_PATH, knownStatus } from "../nouns/entry.ts";
+import { type AnswerLimits, checkOutside, markOutside } from "./answer-parts.ts";
 import { missingLines } from "./missing-servers.ts";
 import type { FailedRead } from "./operation.ts";
 
@@ -21,6 +21,8 @@ export const directorySchema = z.object({
   summary: z.string(),
   version: z.string(),
   usage: z.string(),
+  /** The instructions of the domain's server, marked as its text. */
+  instructions: z.string().optional(),
   /** Sub-groups with the names of everything in them, so that one call shows all. */
   groups: z.array(
     z.object({
@@ -92,7 +94,18 @@ function toDirectory(
     base.length === 0 ? countOf(view.domains.size, "domain") : view.domains.get(path[0]!)?.description;
   const [missing] = missingLines(view, failed, base[0]);
   const summary = [about, missing].filter(Boolean).join(". ");
-  return { ...EMPTY_DIRECTORY, path: path.join("."), summary, version: view.version, groups, ops };
+  const said = base.length === 1 ? instructionsOf(view, base[0]!) : undefined;
+  const instructions = said && { instructions: markOutside(said, checkOutside(said, base[0])) };
+  return {
+    ...{ ...EMPTY_DIRECTORY, path: path.join("."), summary, version: view.version },
+    ...{ ...instructions, groups, ops },
+  };
+}
+
+/** The instructions of a domain's server that a person has approved. */
+export function instructionsOf(view: View, domain: string): string | undefined {
+  const entry = view.find(`${domain}://${INSTRUCTIONS_PATH}`);
+  return entry?.visibility === "hidden" && knownStatus(entry) === undefined ? entry.description : undefined;
 }
 
 function under(segments: readonly string[], entries: readonly Entry[]): Entry[] {
@@ -122,7 +135,8 @@ export function showDirectory(directory: Directory, room: AnswerLimits): Directo
     })),
     ...bare.ops.map((op) => ({ forms: [opLine(op), ""], prices: [2] })),
   ];
-  const forms = fitPieces(pieces, resultTokens - CLOSING_TOKENS - countTokens(shown.summary), countTokens);
+  const head = directoryText({ ...bare, groups: [], ops: [] });
+  const forms = fitPieces(pieces, resultTokens - CLOSING_TOKENS - countTokens(head), countTokens);
   const groups = bare.groups.flatMap((group, index) =>
     forms[index] === 0 ? [group] : forms[index] === 1 ? [{ ...group, names: [] }] : [],
   );
@@ -132,9 +146,15 @@ export function showDirectory(directory: Directory, room: AnswerLimits): Directo
   return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
 }
 
-export function directoryText({ path, summary, groups, ops, rest }: Directory): string {
+export function directoryText({ path, summary, instructions, groups, ops, rest }: Directory): string {
   const heading = `# ${path || "root"}${summary && `: ${summary}`}`;
-  return [heading, ...groups.map(groupLine), ...ops.map(opLine), ...(rest ? [`[${rest}]`] : [])].join("\n");
+  return [
+    heading,
+    ...(instructions ? [`How its server says it is used:\n${instructions}`] : []),
+    ...groups.map(groupLine),
+    ...ops.map(opLine),
+    ...(rest ? [`[${rest}]`] : []),
+  ].join("\n");
 }
 
 function groupLine({ path, count, summary, names }: Directory["groups"][number]): string {

@@ -149,9 +149,14 @@ async function segmentsOf(
 }
 
 /** How many hits to show: as many as the caller says, or its domains by their segments, or the default. */
-export function countWanted({ limit, perDomain }: AskInput, rankings: readonly RankedEntries[]): number {
+export function countWanted(
+  { limit, perDomain, queries = [] }: Pick<AskInput, "limit" | "perDomain" | "queries">,
+  rankings: readonly RankedEntries[],
+): number {
   const domainsDecide = perDomain !== undefined || rankings.some(({ segmented }) => segmented);
-  return limit ?? (domainsDecide ? PAGE.maxHits : PAGE.defaultLimit);
+  // The first hit of a need may be a document that another need has, too.
+  const most = Math.max(PAGE.defaultLimit, PAGE.leastOfNeed * queries.length);
+  return limit ?? (domainsDecide ? PAGE.maxHits : most);
 }
 
 /** Fills the remaining room with entries that are often used together with those found. */

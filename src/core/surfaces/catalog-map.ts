@@ -1,13 +1,16 @@
+import { detectInjection } from "../../base/safety/detect-injection.ts";
+import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { fitPieces, type Piece } from "../../base/tokens/fit-pieces.ts";
 import type { TokenCounter } from "../../base/tokens/tokens.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { splitWords } from "../../base/util/split-words.ts";
+import { toSummary } from "../../base/util/to-summary.ts";
 import { effectOfVerb } from "../../search/analysis/tool-verbs.ts";
 import type { View } from "../access/view.ts";
 import { readDomainWords, singular, splitVerb } from "../catalog/op-name.ts";
 import { type Entry, knownStatus } from "../nouns/entry.ts";
-import { domainsBySize, entriesByDomain } from "../operations/describe-directory.ts";
+import { domainsBySize, entriesByDomain, instructionsOf } from "../operations/describe-directory.ts";
 
 /** A domain as the map of a catalog shows it. */
 interface DomainRow {
@@ -16,6 +19,8 @@ interface DomainRow {
   readonly count: number;
   /** Its tools and skills, the most telling first. */
   readonly tools: readonly NamedTool[];
+  /** The first sentence of its server's instructions. */
+  readonly says?: string | undefined;
 }
 
 interface NamedTool {
@@ -36,17 +41,35 @@ const MOST_ARGS = 5;
 const MOST_NAME_CHARS = 64;
 const PLAIN_ARGUMENT = /^[\w.$-]{1,40}$/;
 const MORE = "\nand more domains";
+const SAYS_CHARS = 140;
 
 /**
  * Writes a line for each domain: tools with their required arguments as far as the room reaches, then the nouns of the
- * other tools. Each domain gets a name before another gets its second.
+ * other tools, then the words of its server. Each domain gets a name before another gets its second.
  */
 export function writeMap(rows: readonly DomainRow[], room: number, countTokens: TokenCounter): string {
-  const whole = assemble(
-    rows,
-    rows.map(({ tools }) => tools.length),
-  );
-  if (rows.every(({ tools }) => tools.length <= MOST_NAMED) && countTokens(whole) <= room) return whole;
+  const lengths = chooseLengths(rows, room, countTokens);
+  let left = room - countTokens(assemble(rows, lengths));
+  const said = rows.map((row, at) => {
+    if (row.says === undefined || lengths[at]! < 0) return row;
+    left -= countTokens(saying(row.says));
+    return left < 0 ? { ...row, says: undefined } : row;
+  });
+  return assemble(said, lengths, true);
+}
+
+function saying(says: string): string {
+  return ` (its server says: "${says}")`;
+}
+
+function chooseLengths(
+  rows: readonly DomainRow[],
+  room: number,
+  countTokens: TokenCounter,
+): readonly number[] {
+  const all = rows.map(({ tools }) => tools.length);
+  const fits = rows.every(({ tools }) => tools.length <= MOST_NAMED);
+  if (fits && countTokens(assemble(rows, all)) <= room) return all;
   const bare = rows.map((row): Piece => {
     const forms = [rowText(row, 0), `- ${row.name}`, ""];
     return { forms, prices: [1, 2] };
@@ -58,19 +81,19 @@ export function writeMap(rows: readonly DomainRow[], room: number, countTokens: 
     for (const [at, row] of rows.entries()) {
       if (rank >= row.tools.length || lengths[at] !== rank) continue;
       used += countTokens(rowText(row, rank + 1)) - countTokens(rowText(row, rank));
-      if (used > room) return assemble(rows, lengths);
+      if (used > room) return lengths;
       lengths[at] = rank + 1;
     }
   }
-  return assemble(rows, lengths);
+  return lengths;
 }
 
 /** Lines of domains, each with so many of its signatures. A negative length stands for the bare name, or for nothing. */
-function assemble(rows: readonly DomainRow[], lengths: readonly number[]): string {
+function assemble(rows: readonly DomainRow[], lengths: readonly number[], isSaid = false): string {
   const lines = rows.map((row, at) => {
     const length = lengths[at]!;
     if (length < 0) return length === -1 ? `- ${row.name}` : "";
-    return rowText(row, length);
+    return `${rowText(row, length)}${isSaid && row.says !== undefined ? saying(row.says) : ""}`;
   });
   const shown = lines.filter((line) => line !== "");
   return `${shown.join("\n")}${shown.length < rows.length ? MORE : ""}`;
@@ -98,8 +121,16 @@ export function domainRows(view: View): DomainRow[] {
   const entries = entriesByDomain(view.shown);
   return domainsBySize(view).flatMap((name) => {
     const listed = entries.get(name);
-    return listed ? toRow(name, listed, view.principal.allowWrite) : [];
+    const says = listed && shortInstructions(instructionsOf(view, name));
+    return listed ? { ...toRow(name, listed, view.principal.allowWrite), ...(says && { says }) } : [];
   });
+}
+
+/** The first sentence under the headings. Nothing of a text that tries to steer a model: `help` has it with a warning. */
+function shortInstructions(text: string | undefined): string | undefined {
+  if (text === undefined || detectInjection(text).length > 0) return undefined;
+  const prose = text.replace(/^\s*#.*$/gm, "").trim();
+  return toVisibleLine(toSummary(prose, SAYS_CHARS)).replaceAll('"', "'") || undefined;
 }
 
 function toRow(name: string, entries: readonly Entry[], mayWrite: boolean): DomainRow {

@@ -33,7 +33,7 @@ export function answersOf(
 ): Pick<AskingOptions, "answers" | "approve"> & { readonly used: readonly string[] } {
   const { state, principal } = context;
   const used: string[] = [];
-  if (!state) return { answers: () => false, used };
+  if (!state || state.kind === "open") return { answers: () => false, used };
   // A tool that has begun was approved in an earlier request of the same call.
   const answer = state.kind === "tool" ? BY_CLIENT : readAnswer(state.pages, context);
   const earlier = state.kind === "tool" ? [] : state.approved;

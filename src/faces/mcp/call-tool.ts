@@ -9,6 +9,7 @@ import { readCall, type ToolAnswer, type ToolCall, toToolAnswer } from "../../ga
 import { answersOf, toQuestion } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
 import type { Listings, ToolListing } from "./listing.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { refusedTask, unknownName } from "./protocol-errors.ts";
 import {
   answerRequest,
@@ -45,6 +46,7 @@ export interface CallParts {
   readonly approvals: "client" | "gateway";
   /** Adds structured content to every answer, even if the request does not ask for it. */
   readonly structured: boolean;
+  readonly openCalls: OpenCalls;
   /** Absent on surfaces whose tools are not those of a server. */
   readonly tasks?: Tasks<ToolResult> | undefined;
 }
@@ -87,7 +89,11 @@ export function createAnswerCall(parts: CallParts, { callerOf, knownClient }: Ca
         const asked = { ...context, options: { ...toolbox.face, ...context.options } };
         return tasks && becomesTask(tool, call, context, isModern)
           ? callAsTask(parts, tasks, tool, call.task?.ttl, { context: asked, isModern })
-          : callTool(parts, tool, asked);
+          : asked.answersServers
+            ? parts.openCalls.run(asked, (options) =>
+                callTool(parts, tool, { ...asked, options: { ...asked.options, ...options } }),
+              )
+            : callTool(parts, tool, asked);
       },
     );
 }

@@ -121,11 +121,17 @@ function differs(before: Entry | undefined, now: Entry): boolean {
 export async function openConnection(
   gateway: Gateway,
   changes: ChangeNotices,
-  caller: Pick<ServerConnection, "revision" | "followSdk" | "principal">,
+  {
+    session: keptSession,
+    ...caller
+  }: Pick<ServerConnection, "revision" | "followSdk" | "principal" | "folder"> & {
+    readonly session?: KeptSession | undefined;
+  },
   createServer: (connection: ServerConnection) => Promise<Server>,
+  onClosed: (connection: ServerConnection) => void,
 ): Promise<Server> {
   const isLegacy = caller.revision === "legacy";
-  const session = isLegacy ? createClientSession(gateway, caller.principal) : undefined;
+  const session = isLegacy ? createClientSession(gateway, caller.principal, keptSession) : undefined;
   const connection: ServerConnection = {
     ...caller,
     subscribed: new Set(),
@@ -145,6 +151,7 @@ export async function openConnection(
   else subscribe();
   server.onclose = () => {
     unsubscribe();
+    onClosed(connection);
     void session?.end();
   };
   return server;
@@ -170,20 +177,34 @@ function notify(server: Server, { subscribed }: ServerConnection, events: readon
   }
 }
 
+/** The handle of a client's session, kept beyond its connection. */
+export interface KeptSession {
+  read(): Promise<string | undefined>;
+  keep(handle: string): Promise<unknown>;
+}
+
 /** The session of a connection. A new one replaces it after it has expired. */
-function createClientSession(gateway: Gateway, principal: Principal | undefined) {
+function createClientSession(
+  gateway: Gateway,
+  principal: Principal | undefined,
+  keptSession: KeptSession | undefined,
+) {
   const whose = principal ? { principal } : {};
   // Each caller waits for the one before, so that all of them get the same session.
-  let opened: Promise<string | undefined> = Promise.resolve(undefined);
+  let opened: Promise<string | undefined> = keptSession?.read() ?? Promise.resolve(undefined);
   return {
     handle: (): Promise<string> => {
-      const handle = opened.then((resume) => gateway.openSession({ ...whose, resume }));
+      const handle = opened.then(async (resume) => {
+        const session = await gateway.openSession({ ...whose, resume });
+        if (session !== resume) await keptSession?.keep(session);
+        return session;
+      });
       opened = handle.catch(() => undefined);
       return handle;
     },
     end: async () => {
       const handle = await opened;
-      if (handle === undefined) return;
+      if (handle === undefined || keptSession) return;
       const session = gateway.session(handle, whose);
       // The session may have ended already.
       await session.then((open) => open.end()).catch(() => {});

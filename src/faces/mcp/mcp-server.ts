@@ -15,13 +15,14 @@ import type { Surface } from "../../core/surfaces/surface-names.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { ToolResult } from "./call-native.ts";
-import { type ChangeNotices, followChanges, openConnection } from "./changes.ts";
+import { type ChangeNotices, followChanges, type KeptSession, openConnection } from "./changes.ts";
 import { createFastPath, type FollowSdk } from "./fast-path.ts";
 import { headerMismatch, methodMismatch, readBody } from "./http-messages.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
 import { createLineTransport } from "./line-transport.ts";
 import { createListings, type InstructionsOption } from "./listing.ts";
 import { claimsRevision, paramsRefusal } from "./malformed.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { fromAuthInfo, type ProtocolRevision, toAuthInfo } from "./request.ts";
 import { createSealedStates } from "./sealed-state.ts";
@@ -64,6 +65,14 @@ export interface McpServerOptions {
   readonly onError?: (error: Error) => void;
 }
 
+/** The client of a connection. */
+export interface ConnectedClient {
+  /** The folder that it runs in. Servers whose work is about a folder start there. Default: that of this process. */
+  readonly folder?: string;
+  /** Keeps the session of the client for its next connection, in which it goes on. Default: it ends with this one. */
+  readonly session?: KeptSession;
+}
+
 /** A gateway as an MCP server: the same tools over HTTP and stdio, in every revision that clients speak. */
 export interface McpServer {
   readonly maxBodyBytes: number;
@@ -78,7 +87,7 @@ export interface McpServer {
     caller?: { readonly principal?: Principal; readonly body?: string },
   ): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
-  connect(transport?: Transport): { close(): Promise<void> };
+  connect(transport?: Transport, client?: ConnectedClient): { close(): Promise<void> };
   /** Reads a source of the gateway again. */
   refreshSource(id: string): Promise<void>;
   close(): Promise<void>;
@@ -110,11 +119,10 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const face = faceApiOf(gateway);
   const listings = createListings(gateway, { ...menu, instructions });
   const tasks = surface === "native" ? createTasks<ToolResult>(face.clock) : undefined;
+  const states = createSealedStates(face.approvals, options.approvalMs);
+  const openCalls = createOpenCalls(states, face.clock);
   const parts: ServerParts = {
-    gateway,
-    face,
-    listings,
-    states: createSealedStates(face.approvals, options.approvalMs),
+    ...{ gateway, face, listings, states, openCalls },
     approvals: options.approvals ?? "client",
     structured: options.structured ?? false,
     name: options.name ?? "keyhole",
@@ -131,9 +139,14 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     revision: ProtocolRevision,
     principal = options.principal,
     followSdk?: FollowSdk,
+    client: ConnectedClient = {},
   ): Promise<Server> =>
-    openConnection(gateway, changes, { revision, principal, followSdk }, (connection) =>
-      createProtocolServer(parts, principal, connection),
+    openConnection(
+      gateway,
+      changes,
+      { revision, principal, followSdk, ...client },
+      (connection) => createProtocolServer(parts, principal, connection),
+      openCalls.leave,
     );
 
   const modern = createMcpHandler(({ authInfo }) => serveOnce(fromAuthInfo(authInfo)), {
@@ -173,10 +186,10 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       const { body } = read;
       return fastPath.fetch(request, body, principal, () => fetchBySdk(request, body, principal));
     },
-    connect: (transport) => {
+    connect: (transport, client) => {
       const wire = transport ?? createLineTransport(process.stdin, process.stdout);
       const { transport: sdkTransport, followSdk } = fastPath.connect(wire);
-      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, followSdk), {
+      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, followSdk, client), {
         transport: sdkTransport,
         onerror: onError,
       });
@@ -187,6 +200,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     close: async () => {
       changes.close();
       fastPath.close();
+      openCalls.close();
       tasks?.close();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },

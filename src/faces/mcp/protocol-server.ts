@@ -33,6 +33,8 @@ export interface ServerConnection {
   readonly session?: () => Promise<string>;
   readonly subscribed: Set<string>;
   readonly revision: ProtocolRevision;
+  /** The folder that the client runs in, where it is another one than that of this process. */
+  readonly folder?: string | undefined;
   /** Absent over HTTP, where no call of a connection takes the fast path. */
   readonly followSdk?: FollowSdk | undefined;
   /** The principal of the latest request. Each request is judged by its own token. */
@@ -142,7 +144,11 @@ class ProtocolEndpoint {
 
   knownClient() {
     const { server } = this;
-    const facts = { capabilities: server.getClientCapabilities(), client: server.getClientVersion()?.name };
+    const facts = {
+      capabilities: server.getClientCapabilities(),
+      client: server.getClientVersion()?.name,
+      connection: this.connection,
+    };
     const session = this.connection?.session?.();
     return session ? session.then((handle) => ({ ...facts, session: handle })) : facts;
   }
@@ -162,7 +168,9 @@ class ProtocolEndpoint {
       { clock, publish, findCaller, knownClient: () => this.knownClient() },
       async (caller, request) => {
         const { entry, params, show } = await find(caller);
-        return load(parts, entry, params, request, show);
+        return parts.openCalls.run(request, (options) =>
+          load(parts, entry, params, { ...request, options: { ...request.options, ...options } }, show),
+        );
       },
     );
   }
@@ -190,6 +198,10 @@ function addToolMethods(endpoint: ProtocolEndpoint): void {
   /** Sends log messages above the level that the client has set. */
   const log: ClientRequest["log"] = (level, data, logger) =>
     server.sendLoggingMessage({ level, data, logger });
+  if (connection)
+    server.setNotificationHandler("notifications/roots/list_changed", () => {
+      parts.openCalls.forgetRoots(connection);
+    });
   const answer = followSdk?.(answerCall, { revision: connection?.revision ?? "modern", log }) ?? answerCall;
   server.setRequestHandler("tools/list", async ({ params }, context) => {
     // Only the native surface has tasks, and lists the tools of the servers.

@@ -14,7 +14,7 @@ import type { CallTrace } from "../../core/nouns/span-context.ts";
 import type { Limits } from "../../core/operations/operation.ts";
 import { beginSpan, type Publish, traceOf } from "../../core/telemetry/events.ts";
 import type { FaceApi, FaceOptions } from "../../gateway/face-api.ts";
-import { takesForms } from "../../sources/mcp/entry-request.ts";
+import { takesForms } from "../../sources/mcp/seen-client.ts";
 import { asProtocolError } from "./protocol-errors.ts";
 import type { SealedState } from "./sealed-state.ts";
 
@@ -48,6 +48,8 @@ export interface RequestContext {
   readonly state?: SealedState;
   /** Whether the client can put a question to its user. */
   readonly canAsk: boolean;
+  /** Whether the client can answer requests of servers while its call runs. */
+  readonly answersServers: boolean;
   /** The name that the client gives of itself. */
   readonly client: string | undefined;
   /** The request asks for structured content. */
@@ -55,6 +57,8 @@ export interface RequestContext {
   readonly options: FaceOptions;
 }
 
+/** Capabilities by which a client answers requests of servers. */
+const ANSWERS = ["elicitation", "sampling", "roots"];
 /** Programs set this in the `_meta` of a call to get structured content beside the text. */
 const STRUCTURED_META_KEY = "keyhole/structured";
 
@@ -64,6 +68,8 @@ export interface KnownClient {
   /** The name that the client gives of itself. */
   readonly client?: string | undefined;
   readonly session?: string | undefined;
+  /** Equal for all requests of one connection, with the folder that its client runs in. */
+  readonly connection?: { readonly folder?: string | undefined } | undefined;
 }
 
 /**
@@ -113,12 +119,13 @@ function toContext(
     responses: request.inputResponses ?? {},
     ...(state && { state }),
     canAsk: takesForms(capabilities),
+    answersServers: ANSWERS.some((name) => name in capabilities),
     structured: request._meta?.[STRUCTURED_META_KEY] === true,
     options: {
       principal,
       signal: request.signal,
       ...(connection.session && { session: connection.session }),
-      client: toClient(request, capabilities, state, progress),
+      client: toClient(request, capabilities, state, progress, connection.connection),
       limits: limitsOf(client),
       ...(state?.kind === "approval" && { resume: state }),
       ...(trace && { trace }),
@@ -131,9 +138,11 @@ function toClient(
   capabilities: PlainObject,
   state: SealedState | undefined,
   progress: CallingClient["progress"],
+  connection: KnownClient["connection"],
 ): CallingClient {
   return {
     capabilities,
+    ...(connection && { connection, folder: connection.folder }),
     responses: inputResponses ?? {},
     ...(state?.kind === "tool" && { state: state.state }),
     progress,

@@ -66,6 +66,8 @@ export type SealedState = { readonly call: string; readonly nonce: string } & (
       readonly approved: readonly string[];
     } & Pick<ApprovalRequest, "resume" | "session">)
   | { readonly kind: "tool"; readonly state: string }
+  /** A call that waits in this process for the answer to a server's question. `call` is its handle. */
+  | { readonly kind: "open" }
 );
 
 export type SealedStates = ReturnType<typeof createSealedStates>;
@@ -87,6 +89,9 @@ export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TT
     /** State of a tool that has begun. */
     toolState: (call: string, state: string, principal: Principal) =>
       seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
+    /** State of a call that goes on with the client's answer. */
+    openState: (call: string, principal: Principal) =>
+      seal({ kind: "open", call, nonce: mintHandle("") }, principal.id),
     /** True once for each approval that was asked for. A principal with too many in a short time gets false. */
     spend,
   };

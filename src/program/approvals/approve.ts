@@ -7,9 +7,9 @@ import { waits } from "../../core/access/pins.ts";
 import {
   type DefinitionApproval,
   definitionsCard,
+  type LimitsApproval,
+  limitsCard,
   markLane,
-  type ProfileApproval,
-  profileCard,
   programCard,
   recordDecision,
   type ServerApprovals,
@@ -137,14 +137,14 @@ function choose(
   const missing = names.find((name) => !known.includes(name));
   const all = `${suggestCommand(["servers"], config)} shows all`;
   if (missing !== undefined) throw notFound("approve", ["server or tool", missing], known, all);
-  return listed.map(({ server, program, profile, definitions }) => {
+  return listed.map(({ server, program, proposal, definitions }) => {
     const isWhole = names.length === 0 || names.includes(server);
     const some = definitions.filter((one) => isNamed(one, names) || (isWhole && counts(one)));
     const isLimited = names.includes(server) || (isWhole && some.some(waits));
     return {
       server,
       ...(isWhole && program && { program }),
-      ...(isLimited && profile && { profile }),
+      ...(isLimited && proposal && { proposal }),
       definitions: some,
     };
   });
@@ -185,7 +185,7 @@ async function askEach(
   const { showApproval } = await import("../../agent/tui/show-approval.ts");
   let isAnyAsked = hasAsked;
   for (const { server, program, ...listing } of chosen) {
-    let { definitions: waiting, profile } = listing;
+    let { definitions: waiting, proposal } = listing;
     if (program && !program.isApproved) {
       isAnyAsked = true;
       const answer = await showApproval(programCard(program));
@@ -196,22 +196,22 @@ async function askEach(
       }
       const failure = await survey.start(server, program.hash);
       const listed = (await survey.list()).filter((one) => one.server === server);
-      ({ definitions: waiting, profile } = choose(survey, listed, [server], isOpen)[0]!);
+      ({ definitions: waiting, proposal } = choose(survey, listed, [server], isOpen)[0]!);
       if (failure !== undefined) {
         stillWaits(failure);
         // It may have failed because the sandbox kept it from a folder.
-        if (!profile?.limits.folders) continue;
+        if (!proposal?.limits.folders) continue;
         waiting = [];
       }
     }
     // With no word, definitions that are in use are told and not asked about.
     const asked = names.length === 0 && !waiting.some(waits) ? [] : waiting.map(mark);
-    if (asked.length === 0 && !profile) continue;
+    if (asked.length === 0 && !proposal) continue;
     isAnyAsked = true;
     const card =
       asked.length === 0
-        ? profileCard(server, profile!)
-        : definitionsCard(server, asked, survey.offersWording, profile);
+        ? limitsCard(server, proposal!)
+        : definitionsCard(server, asked, survey.offersWording, proposal);
     const answer = await showApproval(card);
     if (answer === "stop") return stopped();
     if (answer === "later") {
@@ -219,7 +219,7 @@ async function askEach(
       if (open > 0) stillWaits(`${server}: ${countOf(open, "tool waits", "tools wait")}.`);
       continue;
     }
-    if (profile && (answer.isLimited || asked.length === 0)) await keepTo(survey, server, profile);
+    if (proposal && (answer.isLimited || asked.length === 0)) await keepTo(survey, server, proposal);
     if (asked.length === 0) continue;
     const { waiting: open, sentence } = await recordDecision(survey.pins, card, answer);
     console.log(sentence);
@@ -229,7 +229,7 @@ async function askEach(
   if (!isAnyAsked) console.log("Nothing waits for approval.");
 }
 
-async function keepTo(survey: Survey, server: string, { limits }: ProfileApproval): Promise<void> {
+async function keepTo(survey: Survey, server: string, { limits }: LimitsApproval): Promise<void> {
   await survey.limit(server, limits);
   console.log(toVisibleLine(`${server} keeps to this sandbox from its next start on.`));
 }
@@ -268,8 +268,8 @@ async function approveShown(
     (one) => waits(one) || one.state === "rejected" || isMarked(one) || given !== undefined,
   );
   const definitions = changing.map(mark);
-  const profiles = chosen.flatMap((one) => (one.profile ? [{ ...one, profile: one.profile }] : []));
-  if (programs.length + open.length + profiles.length === 0) {
+  const proposals = chosen.flatMap((one) => (one.proposal ? [{ ...one, proposal: one.proposal }] : []));
+  if (programs.length + open.length + proposals.length === 0) {
     if (!hasAsked && chosen.every((one) => one.definitions.length === 0))
       console.log("Nothing waits for approval.");
     return;
@@ -277,7 +277,7 @@ async function approveShown(
   const hash = contentHash([
     ...programs.map(({ server, hash }) => [server, hash]),
     ...definitions.map(({ route, hash, program, lane = null }) => [route, hash, program, lane]),
-    ...profiles.map(({ server, profile }) => JSON.stringify([server, profile.limits])),
+    ...proposals.map(({ server, proposal }) => JSON.stringify([server, proposal.limits])),
   ]);
   console.log(`Hash: ${shortHash(hash)}`);
   checkHash({ operation: "approve", action: "Approving", hash, given });
@@ -292,10 +292,10 @@ async function approveShown(
     else stillWaits(failure);
   }
   if (definitions.length > 0) console.log(`Approved: ${await survey.pins.approve({ pins: definitions })}.`);
-  for (const { server, profile } of profiles) await keepTo(survey, server, profile);
+  for (const { server, proposal } of proposals) await keepTo(survey, server, proposal);
 }
 
-function plainLines({ server, program, definitions, profile }: ServerApprovals): string[] {
+function plainLines({ server, program, definitions, proposal }: ServerApprovals): string[] {
   const columns = process.stdout.columns || COLUMNS;
   const total = definitions.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString("en-US");
   const isStarting = program && !program.isApproved;
@@ -317,7 +317,7 @@ function plainLines({ server, program, definitions, profile }: ServerApprovals):
           ),
         ]
       : []),
-    ...[...facts, ...exactLines(profile?.lines ?? [], columns - 2), ...lines].map(({ text }) => `  ${text}`),
+    ...[...facts, ...exactLines(proposal?.lines ?? [], columns - 2), ...lines].map(({ text }) => `  ${text}`),
     ...(isStarting || definitions.length > 0 ? [""] : []),
   ];
 }

@@ -4,22 +4,28 @@ import { isDeepStrictEqual } from "node:util";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import type { Profiles } from "../../core/access/profiles.ts";
+import type { AcceptedLimits } from "../../core/access/accepted-limits.ts";
 import { toAge } from "../../core/answers/to-age.ts";
 import { DOES } from "../../core/nouns/entry.ts";
 import type { SandboxLimits } from "../../core/nouns/server-program.ts";
 import {
+  type LimitsApproval,
   listApprovals,
-  type ProfileApproval,
   type ServerApprovals,
   toProgramApproval,
 } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
-import { deniedPaths, proposeProfile, showLimits } from "../../sources/isolation/profile.ts";
+import { deniedPaths, proposeLimits, showLimits } from "../../sources/isolation/propose-limits.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { openConfig } from "../open/open-config.ts";
 import { listSources, openGateway, serverName } from "../open/open-gateway.ts";
-import { closeAudit, localUser, openConfiguredAudit, openConsents, openProfiles } from "../open/stores.ts";
+import {
+  closeAudit,
+  localUser,
+  openAcceptedLimits,
+  openConfiguredAudit,
+  openConsents,
+} from "../open/stores.ts";
 
 export interface SurveyOptions {
   readonly config: string | undefined;
@@ -49,10 +55,10 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
   const consents = openConsents();
   const chosen = servers.filter((server) => sources.includes(server));
   const programs = chosen.map((server) => server.program());
-  const profiles = openProfiles();
+  const accepted = openAcceptedLimits();
   const noteDenied = (some: readonly ServerSource[]) =>
     Promise.all(
-      some.map((one) => profiles.note(one.program(), { paths: deniedPaths(one.diagnostics().stderr) })),
+      some.map((one) => accepted.note(one.program(), { paths: deniedPaths(one.diagnostics().stderr) })),
     );
   const failures = await listSources(gateway, ({ isFresh }) => refresh || !isFresh);
   await noteDenied(chosen);
@@ -73,15 +79,15 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
       const listed = await listApprovals(gateway.pins, (await gateway.view()).entries, shown);
       return listed.map((one) => {
         const source = hasSandbox && chosen.find(({ label }) => label === one.server);
-        const profile = source && one.program?.isApproved && toProfileApproval(source, one, profiles);
-        return profile ? { ...one, profile } : one;
+        const proposal = source && one.program?.isApproved && toLimitsApproval(source, one, accepted);
+        return proposal ? { ...one, proposal } : one;
       });
     },
     /** Keeps a server to limits from its next start on. */
     limit: async (server: string, limits: SandboxLimits): Promise<void> => {
       for (const folder of limits.folders ?? [])
         if (!existsSync(folder) && extname(folder) === "") makeFolder(folder);
-      for (const program of programs) if (program.label === server) await profiles.accept(program, limits);
+      for (const program of programs) if (program.label === server) await accepted.accept(program, limits);
     },
     /** Lets exactly this program of a server start, and lists what it offers. Returns why that failed. */
     start: async (server: string, hash: string): Promise<string | undefined> => {
@@ -107,20 +113,20 @@ export async function surveyServers({ config, servers: wanted, refresh }: Survey
 }
 
 /** Limits that fit what is known of a server, if they differ from those that it has. */
-function toProfileApproval(
+function toLimitsApproval(
   server: ServerSource,
   { definitions }: ServerApprovals,
-  profiles: Profiles,
-): ProfileApproval | undefined {
+  accepted: AcceptedLimits,
+): LimitsApproval | undefined {
   const program = server.program();
   // The limits of a config are the person's own words.
   if (!("command" in program.runs) || program.runs.sandbox !== undefined) return undefined;
   const present = server.limits?.();
   if (!present) return undefined;
-  const touched = profiles.touched(program);
+  const touched = accepted.touched(program);
   const tools = definitions.filter(({ effect }) => TOOL_EFFECTS.has(effect)).map((one) => one.definition);
-  const { why, ...limits } = proposeProfile(present, tools, touched);
-  if (isDeepStrictEqual(limits, profiles.accepted(program) ?? { network: "all" })) return undefined;
+  const { why, ...limits } = proposeLimits(present, tools, touched);
+  if (isDeepStrictEqual(limits, accepted.accepted(program) ?? { network: "all" })) return undefined;
   const asked = touched.hosts.length > 0 ? touched.hosts.map(toVisibleLine).join(", ") : "no host";
   return {
     limits,

@@ -162,12 +162,13 @@ function shown(name: OperationName, { ok, text, data }: ToolAnswer, options: Ope
 }
 
 /** Writes a directory for a person: servers or groups with the names in them, then what each tool does. */
-function showDirectory({ path, summary, groups, ops }: Directory): string {
+function showDirectory({ path, summary, instructions, groups, ops }: Directory): string {
   const columns = process.stdout.columns || 80;
   const about = path === "" ? summary.replace(/^\d+ domains?/, countOf(groups.length, "server")) : summary;
   const width = Math.max(0, ...ops.map(({ op }) => op.length));
   return [
     ...(about ? wrapText(about, columns) : []),
+    ...(instructions ? [instructions] : []),
     ...groups.flatMap(({ path, count, summary, names }) => [
       `${path} (${count})${summary ? `  ${summary}` : ""}`,
       ...(names.length > 0 ? wrapText(names.join(", "), columns - 2).map((line) => `  ${line}`) : []),

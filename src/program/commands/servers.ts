@@ -10,7 +10,7 @@ import { DOES, type Entry, type ToolEntry } from "../../core/nouns/entry.ts";
 import type { AskBefore } from "../../core/nouns/question.ts";
 import { definitionTokens } from "../../gateway/approvals.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
-import { showLimits } from "../../sources/isolation/profile.ts";
+import { showLimits } from "../../sources/isolation/propose-limits.ts";
 import { profileSchema, rulesOf } from "../../sources/mcp/config/overrides.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { CLIENTS } from "../clients/clients.ts";

@@ -18,7 +18,7 @@ test.each([
   ["logging", { logging: { level: "debug" } }],
 ])("a client whose config sets %s is not served by a daemon that would ignore it", async (_, settings) => {
   const config = join(home, "mcp.json");
-  const configs = new DaemonConfigs(1_000);
+  const configs = new DaemonConfigs({ idleMs: 1_000, stored: join(home, "stored.db") });
   const request = {
     want: "serve" as const,
     serve: { config, shortcut: [], allowWrite: false, trust: false, cwd: home, env: { HOME: home } },

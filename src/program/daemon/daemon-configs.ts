@@ -5,8 +5,12 @@ import { problem } from "../../base/problems/problem.ts";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
 import { secretVariables } from "../../base/safety/secret-values.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
+import { lazy } from "../../base/util/lazy.ts";
 import { field } from "../../base/util/plain-object.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import { openMemoryStorage } from "../../core/storage/memory-storage.ts";
+import { openSqliteStorage } from "../../core/storage/sql-storage.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { findCommand } from "../../sources/mcp/config/server-program.ts";
@@ -58,9 +62,14 @@ export class DaemonConfigs {
   readonly #idleMs: number;
   readonly #shared = createSharedServers();
   readonly #configs = new Map<string, ConfigSlot>();
+  /** Sessions and results outlast this process: the next daemon goes on with them. */
+  readonly #storage: () => ReturnType<typeof openStored>;
+  readonly #sessions = lazy(() => this.#storage().open<string>("client", CLIENT_SESSIONS));
 
-  constructor(idleMs: number) {
+  /** `stored` is the file of sessions and results. */
+  constructor({ idleMs, stored }: { readonly idleMs: number; readonly stored: string }) {
     this.#idleMs = idleMs;
+    this.#storage = lazy(() => openStored(stored));
   }
 
   async open({ want, serve: request }: ServingRequest, reconnect: () => void): Promise<OpenedClient> {
@@ -90,13 +99,29 @@ export class DaemonConfigs {
         ...problems.map(({ message, next }) => `${message} ${next}`),
         ...(config.gateway.pins.damage ? [config.gateway.pins.damage] : []),
       ],
-      connect: (transport) => config.serverFor(request).connect(transport),
+      connect: (transport) =>
+        config.serverFor(request).connect(transport, { folder: cwd, ...this.#sessionOf(request) }),
       operate: async (call, options) => {
         const { gateway } = config;
         if ((await gateway.sources.status()).length === 0) throw problem("NO_SERVERS");
         return callForPerson(gateway, call, { ...options, principal: config.principalFor(request) });
       },
       leave: () => this.#leave(config, member),
+    };
+  }
+
+  /** The session that a client had before its connection ended. */
+  #sessionOf({ client, config, profile = "" }: ServeRequest) {
+    if (client === undefined) return {};
+    const key = contentHash([client, config, profile]);
+    const sessions = this.#sessions;
+    return {
+      session: {
+        read: () => sessions().get(key, OWNER),
+        keep: async (handle: string) => {
+          if (!(await sessions().put(key, OWNER, handle))) await sessions().update(key, OWNER, () => handle);
+        },
+      },
     };
   }
 
@@ -146,7 +171,11 @@ export class DaemonConfigs {
     const { options } = opened;
     let isPrivate = hasStatefulServer(opened.servers);
     if (isPrivate) this.#move(slot, randomUUID());
-    const { gateway, close } = openGateway(opened);
+    const place = contentHash([first.request.config, first.request.profile ?? ""]);
+    const { gateway, close } = openGateway({
+      ...opened,
+      options: { ...options, storage: (kind, rules) => this.#storage().open(`${kind} ${place}`, rules) },
+    });
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
     const stopWatching = watch(async (all, next) => {
@@ -212,6 +241,26 @@ export class DaemonConfigs {
   async close(): Promise<void> {
     const opened = await Promise.allSettled([...this.#configs.values()].map(({ config }) => config));
     await Promise.all(opened.map((one) => one.status === "fulfilled" && one.value?.close()));
+    this.#storage().close();
+  }
+}
+
+/** All clients are of one person. */
+const OWNER = "client";
+const DAY_MS = 86_400_000;
+const CLIENT_SESSIONS = {
+  all: { entries: 10_000, size: 1024 * 1024 },
+  perOwner: { entries: 10_000, size: 1024 * 1024 },
+  ttlMs: 7 * DAY_MS,
+};
+
+/** A damaged or unreadable database costs clients their earlier results and nothing else. */
+function openStored(path: string): Pick<ReturnType<typeof openSqliteStorage>, "open" | "close"> {
+  try {
+    return openSqliteStorage(path);
+  } catch (error) {
+    console.error(`Sessions and results end with this daemon: ${reasonOf(error)}`);
+    return { open: openMemoryStorage, close: () => {} };
   }
 }
 

@@ -14,6 +14,8 @@ export interface DaemonPaths {
   /** Exists while a process starts a daemon. */
   readonly lock: string;
   readonly log: string;
+  /** The database with the sessions and results of clients, for the next daemon. */
+  readonly stored: string;
 }
 
 export interface DaemonAddress {
@@ -32,7 +34,7 @@ export function daemonPaths(
   const folder = join(state, "daemon");
   const name = createHash("sha256").update(`${cache}\0${home}`).digest("hex").slice(0, 16);
   const file = (ending: string) => join(folder, `${name}.${ending}`);
-  return { folder, address: file("json"), lock: file("lock"), log: file("log") };
+  return { folder, address: file("json"), lock: file("lock"), log: file("log"), stored: file("db") };
 }
 
 /** Reads how to reach the daemon. Undefined if there is none, or if another person could have written the file. */

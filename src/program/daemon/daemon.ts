@@ -50,6 +50,8 @@ export interface DaemonOptions {
   readonly idleMs: number;
   /** How often it checks that it is still the daemon in use. */
   readonly checkMs?: number;
+  /** Whether the files of the program are those of another version by now, so that the next daemon has to go on. */
+  isReplaced?(): boolean;
   readonly configs: OpenConfigs;
 }
 
@@ -111,16 +113,16 @@ class RunningDaemon {
   }
 
   async listen(): Promise<void> {
-    const { paths, checkMs = CHECK_MS } = this.#options;
+    const { paths, checkMs = CHECK_MS, isReplaced } = this.#options;
     this.#server.listen(this.#address.path);
     await once(this.#server, "listening").catch((error: unknown) => {
       throw failed(reasonOf(error));
     });
     if (process.platform !== "win32") chmodSync(this.#address.path, 0o600);
     writeAddress(paths, this.#address);
-    // Another daemon may have taken over, and the folder may be gone.
+    // Another daemon may have taken over, the folder may be gone, and an upgrade removes files that load later.
     this.#check = setInterval(() => {
-      if (!isCurrent(paths, this.#address)) this.leave("moved");
+      if (!isCurrent(paths, this.#address) || isReplaced?.()) this.leave("moved");
     }, checkMs);
     this.#endIfUnused();
   }

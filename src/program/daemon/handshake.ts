@@ -18,6 +18,8 @@ export interface ServeRequest
   /** The absolute path of a JSON config. */
   readonly config: string;
   readonly cwd: string;
+  /** Tells the client's connections from those of others, for its session in the next daemon. */
+  readonly client?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 

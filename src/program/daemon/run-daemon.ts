@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
@@ -39,14 +40,32 @@ export async function runDaemon(): Promise<void> {
   openLog(settings);
   void tellIsolation();
   const idleMs = readIdle() * 1_000;
-  const configs = new DaemonConfigs(idleMs);
-  const daemon = await startDaemon({ paths: daemonPaths(), version: PROGRAM_VERSION, idleMs, configs });
+  const paths = daemonPaths();
+  const configs = new DaemonConfigs({ idleMs, stored: paths.stored });
+  const isReplaced = watchProgram();
+  const daemon = await startDaemon({ paths, version: PROGRAM_VERSION, idleMs, isReplaced, configs });
   const telemetry = openTelemetry(settings);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;
   await configs.close();
   await (await telemetry)?.close();
   process.exit(0);
+}
+
+/** Tells whether an upgrade has replaced the program's file. A file that is still being written does not count. */
+function watchProgram(path = process.argv[1]!): () => boolean {
+  const look = () => {
+    const facts = statSync(path, { throwIfNoEntry: false });
+    return facts && `${facts.ino} ${facts.size} ${facts.mtimeMs}`;
+  };
+  const first = look();
+  let last = first;
+  return () => {
+    const now = look();
+    const isSettled = now !== undefined && now === last;
+    last = now;
+    return isSettled && now !== first;
+  };
 }
 
 function readIdle(): number {

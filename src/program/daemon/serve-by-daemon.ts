@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -11,7 +12,7 @@ import { relay } from "./relay.ts";
 import { readServeFlags } from "./serve-options.ts";
 
 /** A request without the parts that only the process itself knows. */
-type RelayRequest = Omit<ServeRequest, "cwd" | "env">;
+type RelayRequest = Omit<ServeRequest, "cwd" | "env" | "client">;
 
 /**
  * Serves a JSON config over stdio through the daemon of this person, until the client leaves. Returns false if this
@@ -77,7 +78,8 @@ export function configOfDaemon(named: string | undefined): string | undefined {
 /** @throws DAEMON_FAILED before anything was served, if no daemon can be used */
 async function relayTo(request: RelayRequest): Promise<void> {
   const paths = daemonPaths();
-  const serve = { ...request, config: resolve(request.config), cwd: process.cwd(), env: process.env };
+  const config = resolve(request.config);
+  const serve = { ...request, config, cwd: process.cwd(), env: process.env, client: randomUUID() };
   const start = async () => spawnDaemon(paths);
   const reach = async () => {
     const { socket, notes } = await reachDaemon({ paths, version: PROGRAM_VERSION, serve, start });

@@ -31,7 +31,7 @@ import {
 } from "./read-json-config.ts";
 import { withSecrets } from "./secrets.ts";
 import type { Settings } from "./settings-schema.ts";
-import { openConsents, openPins, openProfiles } from "./stores.ts";
+import { openAcceptedLimits, openConsents, openPins } from "./stores.ts";
 import { quoteWord, suggestCommand } from "./suggest-command.ts";
 import { cacheFolder, ownFolders, recipesFolder, setStateFolder } from "./user-folders.ts";
 
@@ -218,20 +218,20 @@ function serverReader({
   return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
     if (json === undefined && (config !== undefined || library !== undefined)) return [];
     const consents = openConsents();
-    const profiles = openProfiles();
+    const acceptedLimits = openAcceptedLimits();
     const options: McpSourceOptions = {
       inherits: "all",
       ...servers,
       isolation: {
         hidden: ownFolders(),
         isTrial,
-        accepted: profiles.accepted,
+        accepted: acceptedLimits.accepted,
         onHost: (program, host, isListed) => {
           if (isListed && !isTrial) return;
-          if (!isListed && !profiles.touched(program).hosts.includes(host))
+          if (!isListed && !acceptedLimits.touched(program).hosts.includes(host))
             report(refusedHost(program, host, json));
           // A note that is lost is made again.
-          void profiles.note(program, { hosts: [host] }).catch(() => {});
+          void acceptedLimits.note(program, { hosts: [host] }).catch(() => {});
         },
       },
       cacheDirectory: join(cacheFolder(), "listings"),

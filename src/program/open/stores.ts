@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { makeFolder } from "../../base/util/make-folder.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { type AcceptedLimits, createAcceptedLimits } from "../../core/access/accepted-limits.ts";
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
-import { createProfiles, type Profiles } from "../../core/access/profiles.ts";
 import { createWaitingCalls, type WaitingCalls } from "../../core/access/waiting-calls.ts";
 import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
@@ -33,8 +33,8 @@ export function openWaitingCalls(): WaitingCalls {
 }
 
 /** Opens the limits of servers that the person has accepted, which all commands share. */
-export function openProfiles(): Profiles {
-  return createProfiles(openPersonGrants("profile"));
+export function openAcceptedLimits(): AcceptedLimits {
+  return createAcceptedLimits(openPersonGrants("limits"));
 }
 
 export function openTokens() {

@@ -190,6 +190,8 @@ export const PAGE = {
   maxAlike: 4,
   /** A sentence with several needs shows this many hits for each: most of its parts are details of one. */
   maxOfNeed: 3,
+  /** An answer to many needs has room for this many hits of each. */
+  leastOfNeed: 2,
 } as const;
 
 /** Stage 12: the cut. */

@@ -6,6 +6,7 @@ import { backoffMs, sleep } from "../backoff.ts";
 import { complaintOf, forgotSession, isLost, statusOf } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import type { OpenedUpstream, OpenTransport } from "./open-client.ts";
+import type { AskedFact } from "./seen-client.ts";
 import type { SharedServers } from "./shared-servers.ts";
 import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
@@ -63,6 +64,9 @@ export abstract class Connection {
     this.restarts = createRestartPolicy(options.limits, options.clock.monotonic);
     this.state = { status: options.mayStart() === true ? undefined : this.noConsent };
   }
+
+  /** Called when the server asks for something in which clients may differ. */
+  protected abstract onAsked(fact: AskedFact): void;
 
   /** Called with the messages that the server logs. */
   protected abstract onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
@@ -187,6 +191,7 @@ export abstract class Connection {
         era: this.state.era,
         signal: this.stopping.signal,
         onLog: (...message) => this.onLog(...message),
+        onAsked: (fact) => this.onAsked(fact),
         onListChanged: () => this.relistSoon(),
         onTransport: (transport) => {
           this.state.last = transport;

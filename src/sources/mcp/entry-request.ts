@@ -2,13 +2,20 @@ import type { Client, InputRequests, InputResponses, RequestOptions } from "@mod
 import { isProblem, problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import type { PlainObject } from "../../base/util/plain-object.ts";
 import type { CallContext, CallingClient, EntryStatus, Lane } from "../../core/nouns/entry.ts";
 import type { CallTrace, TracedRequest } from "../../core/nouns/span-context.ts";
 import type { ToolOverride, ToolRules } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { Listing } from "./listing.ts";
 import type { PackedTool } from "./packed-tools.ts";
+import {
+  type Asking,
+  hasRelativePath,
+  type ServerRequest,
+  takesForms,
+  toClientRequest,
+} from "./seen-client.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** The server that drafts call. */
@@ -42,6 +49,8 @@ export interface EntryRequest<T extends object> {
   readonly target?: string;
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
+  /** The arguments of a call. */
+  readonly args?: Readonly<Record<string, unknown>>;
   /** Throws a problem if the server no longer offers the entry as it was listed. */
   check(listing: Listing): void;
   /** Sends the request. `passed` belongs to its params. */
@@ -56,7 +65,7 @@ export async function requestForEntry<T extends object>(
   options: DraftOptions,
   { signal, client: caller, trace }: Pick<CallContext, "signal" | "client" | "trace">,
 ): Promise<unknown> {
-  const { repeatable, check, method, target } = request;
+  const { repeatable, check, method, target, args = {} } = request;
   const { label, transport, url } = options;
   const traced: TracedRequest = {
     method,
@@ -69,6 +78,8 @@ export async function requestForEntry<T extends object>(
     {
       repeatable,
       caller,
+      asking: options,
+      usesFolder: caller?.folder !== undefined && hasRelativePath(args),
       check,
       work: (client, bounds) =>
         traceRequest(trace, traced, (meta) => {
@@ -118,16 +129,11 @@ export function overrideOf(tool: string, { tools }: Pick<DraftOptions, "tools">)
   return Object.hasOwn(tools, tool) ? tools[tool]! : {};
 }
 
-/** Requests that a trusted server may send to the client. Other servers may only show a form. */
+/** Requests that a server may send to the client. Only a trusted server may open a page. */
 const ASKABLE = ["elicitation", "sampling", "roots"];
 /** Copies of the SDK's keys, because the SDK is not loaded at the start. */
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 export const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
-
-export interface Asking {
-  readonly label: string;
-  readonly trusted: boolean;
-}
 
 /** The parts of a request that connect the server with the client behind the call. */
 export interface PassedRequest {
@@ -162,10 +168,11 @@ export function passThrough(
   const logged = { ...meta, ...(logLevel !== undefined && { [LOG_LEVEL_KEY]: logLevel }) };
   if (!caller.passOn) return { params: toParams(logged), options: { onprogress } };
   const askable = Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name));
-  const form = takesForms(capabilities) ? { elicitation: { form: {} } } : {};
+  const { elicitation: _, ...others } = Object.fromEntries(askable) as PlainObject;
+  const formOnly = { ...others, ...(takesForms(capabilities) && { elicitation: { form: {} } }) };
   return {
     params: {
-      _meta: { ...logged, [CAPABILITIES_KEY]: trusted ? Object.fromEntries(askable) : form },
+      _meta: { ...logged, [CAPABILITIES_KEY]: trusted ? Object.fromEntries(askable) : formOnly },
       ...(Object.keys(responses).length > 0 && { inputResponses: responses as InputResponses }),
       ...(state !== undefined && { requestState: state }),
     },
@@ -178,23 +185,14 @@ export function asksFirst(result: object): boolean {
   return "resultType" in result && result.resultType === "input_required";
 }
 
-/**
- * Prepares a server's question for the person. An untrusted server is named in the question and may only show a
- * form: no URL, no sampling, no roots.
- */
+/** Prepares the questions of a server for the client behind the call. */
 export function toQuestion<T extends object>(result: T, { label, trusted }: Asking): T {
   const { inputRequests } = result as { inputRequests?: InputRequests };
   if (trusted || !inputRequests) return result;
-  const named = Object.entries(inputRequests).map(([key, request]) => {
-    const { method, params } = request as { method: string; params?: { mode?: string; message?: unknown } };
-    const isForm = method === "elicitation/create" && (params?.mode ?? "form") === "form";
-    if (!isForm) {
-      const reason = `it asks the client for more than a form (${method}), which only a trusted server may`;
-      throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
-    }
-    const message = `The server ${label} asks: ${toVisibleText(String(params?.message ?? ""))}`;
-    return [key, { method, params: { ...params, message } }];
-  });
+  const named = Object.entries(inputRequests).map(([key, request]) => [
+    key,
+    toClientRequest(request as ServerRequest, { label, trusted }),
+  ]);
   return { ...result, inputRequests: Object.fromEntries(named) };
 }
 
@@ -209,11 +207,6 @@ export function passError(caller: CallingClient | undefined): (error: unknown) =
     }
     throw error;
   };
-}
-
-/** Clients that name no mode are older than modes and take forms. */
-export function takesForms({ elicitation }: CallingClient["capabilities"]): boolean {
-  return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
 }
 
 /** Sends a request within the trace of its call and publishes its outcome. */

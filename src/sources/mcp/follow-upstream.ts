@@ -227,6 +227,7 @@ export class FollowedUpstream {
     if (this.upstream.state.listing) return this.toReading();
     this.stored = await this.options.cache?.read();
     this.upstream.recall(this.stored?.era);
+    for (const fact of this.stored?.asked ?? []) this.upstream.asked.add(fact);
     if (!this.stored) this.waitForFirst();
     return this.stored || this.wait === "awaited" ? this.toReading() : undefined;
   }
@@ -318,9 +319,12 @@ export class FollowedUpstream {
   }
 
   private storeListing(): void {
-    const { listing, era } = this.upstream.state;
-    if (!listing || listing === this.stored?.listing) return;
-    const next: Remembered = { savedAt: this.options.clock.now(), ...(era && { era }), listing };
+    const { era, listing = this.stored?.listing } = this.upstream.state;
+    const asked = [...this.upstream.asked];
+    const isListed = listing !== undefined && listing === this.stored?.listing;
+    if (!listing || (isListed && asked.length === (this.stored?.asked?.length ?? 0))) return;
+    const savedAt = isListed ? this.stored!.savedAt : this.options.clock.now();
+    const next: Remembered = { savedAt, ...(era && { era }), asked, listing };
     this.stored = next;
     // A failed write costs the next start a listing and nothing else.
     this.writing = this.writing.then(() => this.options.cache?.write(next)).catch(() => {});

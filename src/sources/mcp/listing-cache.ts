@@ -8,6 +8,7 @@ import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
 import { isOwn, makeOwnFolder, ownFile } from "./own-folder.ts";
 import { openTools } from "./packed-tools.ts";
+import type { AskedFact } from "./seen-client.ts";
 
 /** A listing that is kept for the next start. */
 export interface Remembered {
@@ -15,6 +16,8 @@ export interface Remembered {
   readonly savedAt: number;
   /** The protocol that the server speaks. */
   readonly era?: PriorDiscovery;
+  /** Facts about clients that the server asks for. */
+  readonly asked?: readonly AskedFact[];
   readonly listing: Listing;
 }
 

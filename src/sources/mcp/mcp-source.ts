@@ -5,7 +5,7 @@ import { isPlainObject } from "../../base/util/plain-object.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
 import type { SandboxLimits, ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
-import type { IsolatedServer } from "../isolation/profile.ts";
+import type { IsolatedServer } from "../isolation/propose-limits.ts";
 import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
 import {
   invalid,

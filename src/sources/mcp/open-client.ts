@@ -18,9 +18,9 @@ import { toLimitedLaunch } from "./config/server-program.ts";
 import type { LaunchVariables } from "./config/to-launch.ts";
 import { isLost, refusesPost } from "./failure.ts";
 import { createHttpTransport } from "./http-fast-path.ts";
-import type { ServerLogin } from "./login/server-login.ts";
 import { toWebFetch } from "./login/web-fetch.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
+import { type AskedFact, answerServer, capabilitiesOf, type SeenClient } from "./seen-client.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import type { UpstreamTarget } from "./upstream-target.ts";
 
@@ -33,6 +33,8 @@ export interface OpenOptions extends UpstreamTarget {
   /** Raised when the connection is no longer needed. */
   readonly signal: AbortSignal;
   onListChanged(): void;
+  /** Called when the server asks for something in which clients may differ. */
+  onAsked(fact: AskedFact): void;
   onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
   /** Called with each new transport, which may own a process. */
   onTransport(transport: OpenTransport): void;
@@ -46,6 +48,8 @@ export interface OpenTransport {
   readonly ending: string | undefined;
   /** Running calls of all its users. */
   readonly running: Set<unknown>;
+  /** Gives the process other roots. Returns false if others use it too, who have these. */
+  changeRoots(roots: SeenClient["roots"]): boolean;
   /** Releases the transport. It ends with its last user. */
   release(): Promise<void>;
 }
@@ -85,11 +89,12 @@ async function attempt(
   const gate = createNoticeGate(clock);
   const transport =
     config.transport === "http"
-      ? makeHttpTransport(options.login!, gate, overSse)
+      ? makeHttpTransport(options, gate, overSse)
       : makeStdioTransport(config, options, gate);
   options.onTransport(transport);
   const changed = { autoRefresh: false, debounceMs: 0, onChanged: () => onListChanged() };
   const client = new Client(CLIENT, {
+    capabilities: capabilitiesOf(options.seen),
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, limits.connectMs) } },
     listChanged: { tools: changed, prompts: changed, resources: changed },
     // Compiling a foreign schema could block the process. Callers check results themselves.
@@ -100,6 +105,7 @@ async function attempt(
   client.setNotificationHandler("notifications/message", ({ params }) =>
     options.onLog(params.level, params.data, params.logger),
   );
+  answerServer(client, transport.running, options);
   const gone = new AbortController();
   client.onclose = () => {
     gone.abort();
@@ -134,12 +140,14 @@ function makeStdioTransport(config: StdioConfig, options: OpenOptions, gate: Not
       return process.ending;
     },
     running: new Set(),
+    changeRoots: (roots) => setRoots(options, roots),
     release: () => process.close(),
   };
 }
 
 /** Ends the connection if a message is too large, like the stdio transport. */
-function makeHttpTransport(login: ServerLogin, gate: NoticeGate, overSse: boolean): OpenTransport {
+function makeHttpTransport(options: OpenOptions, gate: NoticeGate, overSse: boolean): OpenTransport {
+  const login = options.login!;
   const { url, headers } = login.address();
   let ending: string | undefined;
   const end = (reason: string) => {
@@ -161,8 +169,14 @@ function makeHttpTransport(login: ServerLogin, gate: NoticeGate, overSse: boolea
       return ending;
     },
     running: new Set(),
+    changeRoots: (roots) => setRoots(options, roots),
     release: () => wire.close(),
   };
+}
+
+function setRoots({ seen }: OpenOptions, roots: SeenClient["roots"]): boolean {
+  if (seen) seen.roots = roots;
+  return seen !== undefined;
 }
 
 /** Ends an SSE connection with its stream: the SDK would open another stream, whose session the server forgot. */

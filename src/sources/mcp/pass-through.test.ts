@@ -21,8 +21,6 @@ test("an untrusted server's form names the server", () => {
 test.each([
   { method: "elicitation/create", params: { mode: "url", url: "https://a.example", message: "Go" } },
   { method: "elicitation/create", params: { mode: "more", message: "Go" } },
-  { method: "sampling/createMessage", params: {} },
-  { method: "roots/list" },
   { method: "__proto__" },
 ])("a server that was told not to ask %o and does is refused", (request) => {
   expect(() => toQuestion(question(request), { label: "notes", trusted: false })).toThrow(

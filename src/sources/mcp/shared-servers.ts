@@ -7,8 +7,8 @@ import type { OpenedUpstream, OpenOptions, OpenTransport } from "./open-client.t
 export type SharedServers = ReturnType<typeof createSharedServers>;
 
 interface Server {
+  key: string;
   readonly users: Map<OpenOptions, OpenTransport>;
-  readonly running: Set<unknown>;
   /** The transport that was opened last. */
   transport?: OpenTransport;
   readonly opening: Promise<OpenedUpstream>;
@@ -19,8 +19,8 @@ interface Server {
 /**
  * Creates an empty set of shared servers. Servers over HTTP are no processes, so they are not shared.
  *
- * Sharing is safe because a call carries everything of its caller: progress, questions and roots belong to requests,
- * and each user asks for its own consent before it opens a server.
+ * Sharing is safe because a call carries everything of its caller, clients with other roots have other processes once
+ * the server asks for roots, and each user asks for its own consent before it opens a server.
  */
 export function createSharedServers() {
   const servers = new Map<string, Server>();
@@ -30,13 +30,14 @@ export function createSharedServers() {
     const unused = new AbortController();
     let isOpen = false;
     const forget = () => {
-      if (servers.get(key) === server) servers.delete(key);
+      if (servers.get(server.key) === server) servers.delete(server.key);
     };
     const opening = import("./open-client.ts").then(({ openClient }) =>
       openClient({
         ...options,
         signal: unused.signal,
         onListChanged: () => each(users, (user) => user.onListChanged()),
+        onAsked: (fact) => each(users, (user) => user.onAsked(fact)),
         onLog: (...message) => each(users, (user) => user.onLog(...message)),
         onTransport: (next) => {
           server.transport = next;
@@ -54,8 +55,8 @@ export function createSharedServers() {
       isOpen = true;
     }, forget);
     const server: Server = {
+      key,
       users,
-      running: new Set(),
       opening,
       end: async () => {
         forget();
@@ -81,7 +82,17 @@ export function createSharedServers() {
       get ending() {
         return server.transport?.ending;
       },
-      running: server.running,
+      get running() {
+        return server.transport!.running;
+      },
+      changeRoots: (roots) => {
+        const key = keyOf({ ...options, seen: options.seen && { ...options.seen, roots } });
+        if (server.users.size > 1 || servers.has(key) || !server.transport?.changeRoots(roots)) return false;
+        servers.delete(server.key);
+        server.key = key;
+        servers.set(key, server);
+        return true;
+      },
       release: async () => {
         server.users.delete(options);
         released.reject(problem("CLOSED"));
@@ -97,9 +108,8 @@ export function createSharedServers() {
   return {
     /** Opens a server, or joins those who use it. Each user has a connection that it can end or give up. */
     open: async (options: OpenOptions): Promise<OpenedUpstream> => {
-      const { config, limits } = options;
-      if (config.transport === "http") return (await import("./open-client.ts")).openClient(options);
-      const key = contentHash([processKey(config, options), limits.maxLineBytes, limits.graceMs]);
+      if (options.config.transport === "http") return (await import("./open-client.ts")).openClient(options);
+      const key = keyOf(options);
       return join(servers.get(key) ?? start(key, options), options);
     },
     /** How many servers run. */
@@ -107,6 +117,12 @@ export function createSharedServers() {
       return servers.size;
     },
   };
+}
+
+function keyOf(options: OpenOptions): string {
+  const { config, limits, seen } = options;
+  const program = config.transport === "stdio" ? processKey(config, options) : config.url;
+  return contentHash([program, limits.maxLineBytes, limits.graceMs, JSON.stringify(seen ?? {})]);
 }
 
 function each(users: Server["users"], call: (user: OpenOptions, transport: OpenTransport) => void): void {

@@ -13,7 +13,13 @@ import { cutText } from "../../base/util/cut-text.ts";
 import { uniqueName } from "../../base/util/unique-name.ts";
 import { laneOfTool } from "../../core/catalog/tool-lane.ts";
 import { BARE_ENTRY } from "../../core/nouns/bare-entry.ts";
-import type { EntryDraft, LazyDraft, Presentation, ReadableEntry } from "../../core/nouns/entry.ts";
+import {
+  type EntryDraft,
+  INSTRUCTIONS_PATH,
+  type LazyDraft,
+  type Presentation,
+  type ReadableEntry,
+} from "../../core/nouns/entry.ts";
 import { askFor } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import {
@@ -30,6 +36,8 @@ import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts
 import { skillToDrafts } from "./skill-to-drafts.ts";
 
 const ERROR_CHARS = 4_000;
+/** Clients cut the instructions of a server here, too. */
+const INSTRUCTIONS_CHARS = 4_096;
 
 /** Tools of a server that has more than these are read when they are needed. */
 const MOST_READ = 50;
@@ -44,8 +52,9 @@ export function toDrafts(
   listing: Omit<Listing, "tools"> & { readonly tools: readonly PackedTool[] },
   options: DraftOptions,
 ): ListingDrafts {
-  const ops = new Set<string>();
   const { label } = options;
+  // A document of that name gets another path.
+  const ops = new Set<string>([INSTRUCTIONS_PATH.replace("/", ".")]);
   const toDraft = (tool: Tool, route: string) => toolDraft(tool, route, options);
   const nameOf = ({ name }: PackedTool) => overrideOf(name, options).name ?? name;
   const tools = assignPaths(listing.tools, nameOf, ops);
@@ -68,9 +77,28 @@ export function toDrafts(
       .filter(([resource]) => !("uri" in resource && served.has(resource.uri)))
       .map(([resource, path]) => resourceDraft(resource, `${label}://resources/${path}`, options)),
     ...skills.flatMap((skill) => skill.drafts),
+    ...(listing.instructions?.trim() ? [instructionsDraft(listing.instructions, options)] : []),
   ];
   const toLazyDraft = createLazyDrafts(options, toDraft);
   return { drafts, kept: isLarge ? routes.map(([tool, route]) => toLazyDraft(tool, route)) : [] };
+}
+
+/** The instructions of a server as an entry, so that a person approves them like a tool. Help and menu show them. */
+function instructionsDraft(instructions: string, options: DraftOptions): EntryDraft {
+  const name = "server instructions";
+  const description = cutText(instructions.trim(), INSTRUCTIONS_CHARS);
+  return {
+    kind: "resource",
+    ...common(
+      { name, uri: "instructions:", description },
+      `${options.label}://${INSTRUCTIONS_PATH}`,
+      options,
+    ),
+    visibility: "hidden",
+    inputSchema: {},
+    outside: true,
+    load: async () => description,
+  };
 }
 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
@@ -98,6 +126,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
         {
           method: "tools/call",
           target: tool.name,
+          args,
           repeatable: readOnlyHint === true || idempotentHint === true,
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
           send: (client, passed, request) => {

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/util/clock.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import type { LaunchOptions } from "./config/to-launch.ts";
 import type { ServerLogin } from "./login/server-login.ts";
+import type { SeenClient } from "./seen-client.ts";
 
 /** One server, and everything that decides how it is started or reached. Passed on whole from layer to layer. */
 export interface UpstreamTarget extends LaunchOptions {
@@ -10,6 +11,8 @@ export interface UpstreamTarget extends LaunchOptions {
   readonly clock: Clock;
   /** Access to an HTTP server; undefined for a server that runs as a child process. */
   readonly login?: ServerLogin | undefined;
+  /** The clients behind the process. Default: all that use it, whatever they can answer. */
+  readonly seen?: SeenClient | undefined;
   readonly commandFor?: (words: readonly string[]) => string;
 }
 

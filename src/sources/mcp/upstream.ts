@@ -18,12 +18,17 @@ import {
   wasCut,
 } from "./failure.ts";
 import type { Listing } from "./listing.ts";
+import { type AskedFact, type Asking, type SeenClient, seenBy, startsInFolder } from "./seen-client.ts";
 
 export interface UpstreamCall<T> {
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
   /** The client behind the call. It receives what the server logs meanwhile. */
   readonly caller?: CallingClient | undefined;
+  /** The server as its questions name it. */
+  readonly asking?: Asking;
+  /** Whether the call means the folder of its client. */
+  readonly usesFolder?: boolean;
   /** Throws a problem if the server no longer offers the entry as it was listed. */
   check(listing: Listing): void;
   work(client: Client, options: RequestOptions): Promise<T>;
@@ -42,22 +47,41 @@ export interface UpstreamDiagnostics {
   readonly stderr: string;
 }
 
-/** One server: connected when needed, started again when it fails, isolated from the others. */
+/** A server takes the roots in beside its first answers: a call that comes at once would not find them. */
+const TAKE_ROOTS_MS = 150;
+/** Processes of one server that are kept for clients that do not call. */
+const MOST_SIDES = 32;
+
+/**
+ * One server: connected when needed, started again when it fails, isolated from the others. All clients share one
+ * process until the server asks for something in which they differ; from then on each kind of client has a side.
+ */
 export class Upstream extends Connection {
+  /** What the server has asked for, now or in an earlier run. */
+  readonly asked: Set<AskedFact>;
+  /** The upstream that this is a side of. */
+  private readonly whole: Upstream | undefined;
+  private readonly sides = new Map<string, Upstream>();
+  /** The clients that have called a side. */
+  private readonly clients = new Set<object>();
   private readonly slots: ReturnType<typeof createSlots>;
   private readonly running = new Set<UpstreamCall<unknown>>();
   /** Timeouts in a row of one session. */
   private timeouts = 0;
   private hanging: OpenSession | undefined;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: ConnectionOptions, whole?: Upstream) {
     super(options);
+    this.whole = whole;
+    this.asked = whole?.asked ?? new Set();
+    const { config, cwd } = options;
+    if (config.transport === "stdio" && startsInFolder(config, cwd)) this.asked.add("folder");
     this.slots = createSlots(options.label, options.limits.concurrency, options.limits.queue);
   }
 
-  /** Connects ahead of a call, unless the server is down or waits for a consent. */
+  /** Connects ahead of a call, unless the server is down, waits for a consent, or starts for each client. */
   warm(): void {
-    if (!this.state.status)
+    if (!this.state.status && this.asked.size === 0)
       Promise.resolve()
         .then(() => this.connect())
         .catch(() => {});
@@ -77,10 +101,105 @@ export class Upstream extends Connection {
     this.restarts.forget();
     const { session } = this.state;
     if (session) this.drop(session);
+    await this.closeSides();
     await this.connect();
   }
 
+  override async close(): Promise<void> {
+    await Promise.all([this.closeSides(), super.close()]);
+  }
+
+  /** Runs a call on the side of its client. */
   async run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
+    const { caller } = call;
+    if (!caller) return this.runHere(call, signal);
+    if (call.usesFolder) this.onAsked("folder");
+    for (;;) {
+      const known = this.asked.size;
+      const side = await this.sideFor(caller);
+      // A server asks right after its start for what it needs to know, which may part clients.
+      if (!side.state.session && !side.state.status) {
+        await untilAborted(Promise.resolve(side.connect()), signal);
+        if (side.options.seen?.roots) await sleep(TAKE_ROOTS_MS);
+      }
+      if (this.asked.size === known) return side.runHere(call, signal);
+    }
+  }
+
+  private async sideFor(caller: CallingClient): Promise<Upstream> {
+    const { config } = this.options;
+    if (this.asked.size === 0) return this;
+    const { folder, ...others } = await seenBy(this.asked, caller);
+    const isPlaced = config.transport === "stdio" && config.cwd === undefined && folder !== undefined;
+    const seen = isPlaced ? { ...others, folder } : others;
+    if (seen.lacks.length === 0 && !isPlaced && !seen.roots) return this;
+    const key = JSON.stringify(seen);
+    const side =
+      this.sides.get(key) ?? (await this.withChangedRoots(caller, seen, key)) ?? this.openSide(seen);
+    this.sides.set(key, side);
+    side.clients.add(caller.connection ?? caller);
+    // Nobody but its calls tries a side again that was down.
+    if (side.retryAfterMs() === 0) side.state.status = undefined;
+    return side;
+  }
+
+  /** The side that only this client uses, after it has told the server that the client's roots have changed. */
+  private async withChangedRoots(
+    { connection }: CallingClient,
+    seen: SeenClient,
+    nextKey: string,
+  ): Promise<Upstream | undefined> {
+    const others = (one: SeenClient) => JSON.stringify({ ...one, roots: [] });
+    const [key, side] =
+      [...this.sides].find(
+        ([, { options, clients }]) =>
+          clients.size === 1 && clients.has(connection!) && others(options.seen!) === others(seen),
+      ) ?? [];
+    const { session } = side?.state ?? {};
+    if (!side || !session?.transport.changeRoots(seen.roots)) return undefined;
+    side.options.seen!.roots = seen.roots;
+    this.sides.delete(key!);
+    this.sides.set(nextKey, side);
+    await session.client.sendRootsListChanged().catch(() => {});
+    await sleep(TAKE_ROOTS_MS);
+    return side;
+  }
+
+  private openSide(seen: SeenClient): Upstream {
+    const idle = [...this.sides].find(([, side]) => !side.state.session && side.running.size === 0);
+    if (this.sides.size >= MOST_SIDES && idle) this.sides.delete(idle[0]);
+    const { options } = this;
+    const side: Upstream = new Upstream(
+      {
+        ...options,
+        ...(seen.folder !== undefined && { cwd: seen.folder }),
+        seen,
+        onChange: () => {
+          // Other clients may be offered more.
+          if (seen.lacks.length > 0 || !side.state.listing) return;
+          this.state.listing = side.state.listing;
+          options.onChange();
+        },
+      },
+      this,
+    );
+    side.recall(this.state.era);
+    return side;
+  }
+
+  private async closeSides(): Promise<void> {
+    const sides = [...this.sides.values()];
+    this.sides.clear();
+    await Promise.all(sides.map((side) => side.close()));
+  }
+
+  protected onAsked(fact: AskedFact): void {
+    if (this.asked.has(fact)) return;
+    this.asked.add(fact);
+    (this.whole ?? this).options.onChange();
+  }
+
+  private async runHere<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
     const slot = this.slots.take(signal);
     const release = slot instanceof Promise ? await slot : slot;
     const endUse = this.holdOpen();
@@ -99,7 +218,8 @@ export class Upstream extends Connection {
   }
 
   diagnostics(): UpstreamDiagnostics {
-    const { session, last } = this.state;
+    const { session, last } =
+      [this, ...this.sides.values()].find(({ state }) => state.session)?.state ?? this.state;
     return {
       connected: session !== undefined,
       pid: session?.transport.process?.pid ?? undefined,
@@ -118,7 +238,7 @@ export class Upstream extends Connection {
     if (status) throw problem("UNAVAILABLE", { name: `The server ${this.options.label}`, ...status });
     const connected = this.connect();
     const session = connected instanceof Promise ? await untilAborted(connected, signal) : connected;
-    call.check(session.listing);
+    this.checkOffer(call, session);
     session.transport.running.add(call);
     try {
       const result = await call.work(session.client, { signal, timeout: this.options.limits.totalMs });
@@ -136,6 +256,17 @@ export class Upstream extends Connection {
       throw this.toCallProblem(error, session);
     } finally {
       session.transport.running.delete(call);
+    }
+  }
+
+  private checkOffer({ check }: UpstreamCall<unknown>, { listing }: OpenSession): void {
+    const { lacks = [] } = this.options.seen ?? {};
+    try {
+      check(listing);
+    } catch (error) {
+      if (lacks.length === 0 || !isProblem(error)) throw error;
+      const reason = `the server offers it only to clients with ${lacks.join(", ")}, and this client has none`;
+      throw problem("UNAVAILABLE", { name: `A tool of ${this.options.label}`, state: "server_down", reason });
     }
   }
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { installTool } from "../scripts/tool.ts";
 import type { SandboxLimits } from "../src/core/nouns/server-program.ts";
-import { deniedPaths, proposeProfile } from "../src/sources/isolation/profile.ts";
+import { deniedPaths, proposeLimits } from "../src/sources/isolation/propose-limits.ts";
 import type { ServerIsolation } from "../src/sources/mcp/config/to-launch.ts";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { isolationMissing } from "./bubblewrap.ts";
@@ -48,7 +48,7 @@ async function propose(label: string, config: Config, home: string): Promise<San
   const definitions = entries.map(({ origin }) => origin!.definition);
   const paths = deniedPaths(source.diagnostics().stderr);
   await gateway.close();
-  const { why: _, ...limits } = proposeProfile(source.limits()!, definitions, { hosts, paths });
+  const { why: _, ...limits } = proposeLimits(source.limits()!, definitions, { hosts, paths });
   return limits;
 }
 
@@ -66,7 +66,8 @@ async function callAll(label: string, config: Config, calls: readonly Call[]) {
     const args = JSON.parse(JSON.stringify(given).replace(/uid:(\w+)/g, uidOf));
     const answer = await gateway.exec({ op: ops.get(tool) ?? tool, args, dryRun: false });
     if (tool === "take_snapshot") snapshot = answer.text;
-    if (!answer.ok || /<untrusted[^>]*>\s*(?:### )?Error/i.test(answer.text)) failed.push(`${tool}: ${answer.text}`);
+    if (!answer.ok || /<untrusted[^>]*>\s*(?:### )?Error/i.test(answer.text))
+      failed.push(`${tool}: ${answer.text}`);
   }
   const uncalled = [...ops.keys()].filter((name) => !calls.some(([tool]) => tool === name));
   return { limits, failed, uncalled };
@@ -95,7 +96,7 @@ const installed = (file: string, ...args: string[]) => ({
   args: [join(tools!, "node_modules", file), ...args],
 });
 
-verifies("upstream:profile", "all tools of filesystem, memory and everything work", async ({ skip }) => {
+verifies("upstream:limits", "all tools of filesystem, memory and everything work", async ({ skip }) => {
   if (fault !== undefined) return skip();
   const data = temporaryFolder();
   const at = (name: string) => join(data, name);
@@ -146,12 +147,17 @@ verifies("upstream:profile", "all tools of filesystem, memory and everything wor
     ["toggle-subscriber-updates"],
     ["trigger-long-running-operation", { duration: 0.1, steps: 1 }],
   ]);
-  // The last one is a task that a client has to follow.
+  // One is a task that a client has to follow, the others ask the client.
   expect(everything).toMatchObject({ limits: { network: "all" }, failed: [] });
-  expect(everything.uncalled.filter((name) => name !== "simulate-research-query")).toEqual([]);
+  expect(everything.uncalled.toSorted()).toEqual([
+    "get-roots-list",
+    "simulate-research-query",
+    "trigger-elicitation-request",
+    "trigger-sampling-request",
+  ]);
 });
 
-verifies("upstream:profile", "all tools of Notion reach its API, and no other host", async ({ skip }) => {
+verifies("upstream:limits", "all tools of Notion reach its API, and no other host", async ({ skip }) => {
   if (tools === undefined) return skip();
   let asked = 0;
   const address = await serve("application/json", '{"object":"list","results":[]}', () => {
@@ -198,47 +204,43 @@ const PAGE = `<title>Keyhole</title><h1>In the sandbox</h1><input id=i><select i
 <button id=b onclick="console.log('hi')">press</button><input type=file id=f>
 <button id=d onclick="alert(1)">ask</button><p id=p ondragover="event.preventDefault()">drop</p>`;
 
-verifies("upstream:profile", "the tools of Playwright work", async ({ skip }) => {
+verifies("upstream:limits", "the tools of Playwright work", async ({ skip }) => {
   if (tools === undefined || !existsSync(CHROMIUM)) return skip();
   const browser = ["--headless", "--no-sandbox", "--isolated", "--executable-path", CHROMIUM];
   const url = `http://${await serve("text/html", PAGE)}/`;
-  const playwright = await callAll(
-    "playwright",
-    installed("@playwright/mcp/cli.js", ...browser),
-    [
-      ["browser_navigate", { url }],
-      ["browser_snapshot"],
-      ["browser_resize", { width: 800, height: 600 }],
-      ["browser_console_messages", { level: "info" }],
-      ["browser_emulate_media", { colorScheme: "dark" }],
-      ["browser_evaluate", { function: "() => 1 + 1" }],
-      ["browser_find", { text: "sandbox" }],
-      ["browser_fill_form", { fields: [{ name: "i", type: "textbox", target: "#i", value: "x" }] }],
-      ["browser_type", { target: "#i", text: "hello" }],
-      ["browser_press_key", { key: "a" }],
-      ["browser_select_option", { target: "#s", values: ["two"] }],
-      ["browser_hover", { target: "#b" }],
-      ["browser_click", { target: "#b" }],
-      ["browser_drag", { startElement: "b", startTarget: "#b", endElement: "i", endTarget: "#i" }],
-      ["browser_drop", { target: "#p", data: { "text/plain": "x" } }],
-      ["browser_network_requests", { static: true }],
-      ["browser_network_request", { index: 1 }],
-      ["browser_click", { target: "#f" }],
-      ["browser_file_upload", { paths: [] }],
-      ["browser_click", { target: "#d" }],
-      ["browser_handle_dialog", { accept: true }],
-      ["browser_run_code_unsafe", { code: "async (page) => page.title()" }],
-      ["browser_take_screenshot", { scale: "css" }],
-      ["browser_tabs", { action: "list" }],
-      ["browser_wait_for", { time: 0.1 }],
-      ["browser_navigate_back"],
-      ["browser_close"],
-    ],
-  );
+  const playwright = await callAll("playwright", installed("@playwright/mcp/cli.js", ...browser), [
+    ["browser_navigate", { url }],
+    ["browser_snapshot"],
+    ["browser_resize", { width: 800, height: 600 }],
+    ["browser_console_messages", { level: "info" }],
+    ["browser_emulate_media", { colorScheme: "dark" }],
+    ["browser_evaluate", { function: "() => 1 + 1" }],
+    ["browser_find", { text: "sandbox" }],
+    ["browser_fill_form", { fields: [{ name: "i", type: "textbox", target: "#i", value: "x" }] }],
+    ["browser_type", { target: "#i", text: "hello" }],
+    ["browser_press_key", { key: "a" }],
+    ["browser_select_option", { target: "#s", values: ["two"] }],
+    ["browser_hover", { target: "#b" }],
+    ["browser_click", { target: "#b" }],
+    ["browser_drag", { startElement: "b", startTarget: "#b", endElement: "i", endTarget: "#i" }],
+    ["browser_drop", { target: "#p", data: { "text/plain": "x" } }],
+    ["browser_network_requests", { static: true }],
+    ["browser_network_request", { index: 1 }],
+    ["browser_click", { target: "#f" }],
+    ["browser_file_upload", { paths: [] }],
+    ["browser_click", { target: "#d" }],
+    ["browser_handle_dialog", { accept: true }],
+    ["browser_run_code_unsafe", { code: "async (page) => page.title()" }],
+    ["browser_take_screenshot", { scale: "css" }],
+    ["browser_tabs", { action: "list" }],
+    ["browser_wait_for", { time: 0.1 }],
+    ["browser_navigate_back"],
+    ["browser_close"],
+  ]);
   expect(playwright).toMatchObject({ limits: { network: "all" }, failed: [], uncalled: [] });
 });
 
-verifies("upstream:profile", "the tools of Chrome DevTools work", async ({ skip }) => {
+verifies("upstream:limits", "the tools of Chrome DevTools work", async ({ skip }) => {
   if (tools === undefined || !existsSync(CHROMIUM)) return skip();
   const browser = ["--headless", "--isolated", "--executablePath", CHROMIUM, "--chromeArg=--no-sandbox"];
   const url = `http://${await serve("text/html", PAGE)}/`;

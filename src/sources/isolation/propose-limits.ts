@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { fieldsOf } from "../../base/util/plain-object.ts";
+import type { Touched } from "../../core/access/accepted-limits.ts";
 import { scriptOf } from "../../core/access/consents.ts";
-import type { Touched } from "../../core/access/profiles.ts";
 import type { SandboxLimits } from "../../core/nouns/server-program.ts";
 import { pathsIn } from "./isolation.ts";
 import { type IsolatedProgram, type Isolation, planMounts } from "./mounts.ts";
@@ -35,7 +35,7 @@ export function showLimits({ program, isolation }: Omit<IsolatedServer, "texts">
  * Proposes limits from what a server asked for, names in its config and says of its tools. The network stays open
  * unless something speaks for less: a listing seldom shows every host that a call needs.
  */
-export function proposeProfile(
+export function proposeLimits(
   server: IsolatedServer,
   tools: readonly Readonly<Record<string, unknown>>[],
   touched: Touched,

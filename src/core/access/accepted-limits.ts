@@ -12,7 +12,7 @@ const MOST_NOTES = 100;
 const LONGEST_NOTE = 1_000;
 
 /** The limits that a person has accepted for servers, each bound to the hash of everything that the server runs. */
-export function createProfiles(grants: Grants<"profile">) {
+export function createAcceptedLimits(grants: Grants<"limits">) {
   const read = ({ hash, label }: ServerProgram) => {
     void grants.refresh();
     return grants.get(hash) ?? { label, hosts: [], paths: [] };
@@ -32,7 +32,7 @@ export function createProfiles(grants: Grants<"profile">) {
   };
 }
 
-export type Profiles = ReturnType<typeof createProfiles>;
+export type AcceptedLimits = ReturnType<typeof createAcceptedLimits>;
 
 function merged(before: readonly string[], more: readonly string[]): string[] {
   const fitting = more.filter((text) => text !== "" && text.length <= LONGEST_NOTE);
