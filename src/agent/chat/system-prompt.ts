@@ -55,7 +55,7 @@ function factsOf(folder: string, git: string) {
   return { folder, git, system: `${platform()} ${release()} (${arch()})`, date: `${day}, ${date.join("-")}` };
 }
 
-/** The prompt that the terminal agent starts with, in about 500 tokens. */
+/** The prompt that the terminal agent starts with, in about 450 tokens. */
 export function corePrompt({ folder, git, system, date }: PromptFacts): string {
   return `You are Keyhole, an agent that works for a person in a terminal.
 
