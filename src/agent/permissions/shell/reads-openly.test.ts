@@ -43,7 +43,10 @@ test.each([
 });
 
 test("rules about a command that reads still count", async () => {
-  const { permissions, asked } = setUp({ user: { deny: ["shell-run(cat *)"], ask: ["shell-run(ls *)"] } }, "once");
+  const { permissions, asked } = setUp(
+    { user: { deny: ["shell-run(cat *)"], ask: ["shell-run(ls *)"] } },
+    "once",
+  );
   expect((await permissions.command("cat a.ts")).allowed).toBe(false);
   await permissions.command("ls src");
   expect(asked).toHaveLength(1);
