@@ -19,7 +19,12 @@ import { TURNS, type WantedCall } from "./conversation-script.ts";
 /** The price of a cached token as a share of the price of a new one, as most providers have it. */
 const CACHE_READ = 0.1;
 const PRINCIPAL = { id: "me", scopes: [], allowWrite: true };
-const FACTS = { folder: "/project", system: "linux (x64)", date: "Monday, 2026-11-16" };
+const FACTS = {
+  git: "on branch main at the start",
+  folder: "/project",
+  system: "linux (x64)",
+  date: "Monday, 2026-11-16",
+};
 
 /** `all-listed`: the same agent with every tool in every request. `cut-by-messages`: without hands, cut at 20 messages. */
 const SYSTEMS = ["all-listed", "cut-by-messages", "keyhole"] as const;

@@ -58,9 +58,9 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
         ...more,
       });
       const answer = await promise;
-      const said =
-        typeof answer === "string" ? { answer } : { answer: "deny" as const, instead: answer.deny };
-      yield told({ type: "permission-answer", callId, ...said });
+      const instead = typeof answer === "object" && { instead: answer.deny };
+      const isNo = typeof answer === "object" || answer === "nobody";
+      yield told({ type: "permission-answer", callId, answer: isNo ? "deny" : answer, ...instead });
       return answer;
     },
     cancelled: () =>

@@ -8,7 +8,6 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "git stash",
   "git statusx",
   "git 'status x'",
-  "git status --short",
   "npm tests",
   "npm test --watch",
   "npm install left-pad",

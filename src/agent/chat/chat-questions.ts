@@ -84,20 +84,25 @@ export interface PersonCall {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
+/** Runs a tool for the person, outside of a run. Without `ask` the call itself is the person's yes. */
 export async function* runPersonCall(
   { callId, tool, args }: PersonCall,
-  { gateway, ask, signal }: { readonly gateway: Gateway; readonly ask: Ask; readonly signal: AbortSignal },
+  {
+    gateway,
+    ask,
+    signal,
+  }: { readonly gateway: Gateway; readonly ask?: Ask | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<AgentEvent> {
   const queue = new EventQueue<AgentEvent>();
   const span = newSpan();
   const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
   const call = { callId, span };
-  const context = { emit, ask, signal, calls: new Map([[callId, span]]), hooked: new Map(), call };
+  const calls = new Map([[callId, span]]);
+  const context = { emit, signal, calls, hooked: new Map(), begun: new Set<string>(), call };
   async function play(): Promise<void> {
     const started = performance.now();
     emit({ type: "tool-start", callId, tool, args });
-    const approve = approveIn(context, call);
+    const approve = ask ? approveIn({ ...context, ask }, call) : async () => ({ by: "person" });
     const { ok, text } = await gateway.exec({ op: `workspace.${tool}`, args }, { signal, approve }).then(
       (answer) => ({ ok: answer.ok, text: answer.ok ? resultText(answer.result) : answer.text }),
       (error: unknown) => ({ ok: false, text: reasonOf(error) }),

@@ -49,8 +49,8 @@ export async function toChatAgent(
       status: () => chat.status(),
       setMode: opened.setMode,
       run: (prompt, options) => chat.run(prompt, options),
-      shell: (command, options) => chat.call("shell", { command }, options),
-      read: (path, options) => chat.call("read", { path }, options),
+      shell: (command, options) => chat.runShell(command, options),
+      read: (path, options) => chat.read(path, options),
       image: readImage,
       clipboard: async () => {
         const content = await readClipboard();
@@ -74,7 +74,11 @@ export async function toChatAgent(
         rewind(chat.session as SessionState, Number(message));
         return { past: pastOf(chat.session), prompt };
       },
-      undo: () => opened.checkpoints.undo(),
+      undo: async () => {
+        const { lines, changed } = await opened.checkpoints.undo();
+        if (changed) chat.tell(`The person undid the file changes of a turn:\n${lines.join("\n")}`);
+        return lines;
+      },
       mcp: servers.command,
       decideServer: servers.decide,
       commands: commands.list,
@@ -109,6 +113,8 @@ class ChatConversation {
   session: AgentSession;
   costs: ChatCosts;
   private ownCalls = 0;
+  /** What the person did since the last prompt, for the model. */
+  private notes: string[] = [];
   private readonly opened: ChatParts;
   private readonly models: ReturnType<typeof createModelLists>;
   private readonly ask: Ask;
@@ -134,13 +140,21 @@ class ChatConversation {
     const next = await this.opened.agent.openSession(resume === undefined ? {} : { resume });
     await this.session.end();
     this.session = next;
+    this.notes = [];
     this.costs = costsOf(next);
   }
 
-  async *run(prompt: string, { signal, files = [] }: ChatRunOptions): AsyncGenerator<AgentEvent> {
+  /** Tells the model something with the next prompt. */
+  tell(text: string): void {
+    this.notes.push(`[${text}]`);
+  }
+
+  async *run(asked: string, { signal, files = [] }: ChatRunOptions): AsyncGenerator<AgentEvent> {
     const { agent, checkpoints, observe } = this.opened;
     const { session, ask } = this;
     checkpoints.begin();
+    const prompt = [asked, ...this.notes].join("\n\n");
+    this.notes = [];
     yield* this.news().map(noticeOf);
     for await (const event of observe(run(agent, prompt, { session, signal, ask, files }))) {
       this.costs.note(event);
@@ -176,11 +190,23 @@ class ChatConversation {
     }
   }
 
-  call(tool: PersonCall["tool"], args: PersonCall["args"], { signal }: ChatRunOptions) {
+  /** Runs a command that the person typed, without asking, and tells the model its output. */
+  async *runShell(command: string, { signal }: ChatRunOptions): AsyncGenerator<AgentEvent> {
+    for await (const event of this.call("shell", { command }, { signal })) {
+      if (event.type === "tool-end") this.tell(`The person ran the command ${command}\n${event.text}`);
+      yield event;
+    }
+  }
+
+  read(path: string, options: ChatRunOptions) {
+    return this.call("read", { path }, options, this.ask);
+  }
+
+  private call(tool: PersonCall["tool"], args: PersonCall["args"], { signal }: ChatRunOptions, ask?: Ask) {
     this.opened.checkpoints.begin();
     this.ownCalls += 1;
     const call = { callId: `own-${this.ownCalls}`, tool, args };
-    return runPersonCall(call, { gateway: this.opened.gateway, ask: this.ask, signal });
+    return runPersonCall(call, { gateway: this.opened.gateway, ask, signal });
   }
 
   status() {

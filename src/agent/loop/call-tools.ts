@@ -14,7 +14,7 @@ import type { PermissionAnswer } from "../permissions/permissions.ts";
 import { showExactly } from "../permissions/to-request.ts";
 import type { AgentHooks, SessionState } from "./agent.ts";
 import type { SpanContext } from "./agent-event.ts";
-import { INTERRUPTED, toResult } from "./history.ts";
+import { INTERRUPTED, NOT_RUN, toResult } from "./history.ts";
 import { askIn, type RunContext, runContext } from "./run-context.ts";
 
 export interface ModelToolCall {
@@ -50,7 +50,12 @@ const CONCURRENCY = 8;
 const REPEATED =
   "This very call was made several times already, and nothing has changed. Do something else, or answer with what you have.";
 
+const NOBODY =
+  "Nobody is there to allow this call. Go on without it, and say in the answer what it was needed for.";
 const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
+
+/** Tools that tell when they begin, after their permission is given. */
+const ASKS_FIRST = /^(?:workspace_|desk_)?(?:write|edit|delete|shell|background)$/;
 
 /** Makes the calls of one step in parallel. Every call gets a result. */
 export function callTools(calls: readonly ModelToolCall[], context: CallsContext): Promise<ToolOutcome[]> {
@@ -82,6 +87,7 @@ async function callTool(
   });
 
   async function attempt(): Promise<ReturnType<typeof refuse>> {
+    if (signal.aborted) return refuse("CANCELLED", NOT_RUN);
     const refusal = refusalOf(call, verdict, tools);
     if (refusal !== undefined) return refuse(...refusal);
     const hooked = await hooks?.beforeTool?.({ tool, args });
@@ -105,7 +111,8 @@ async function callTool(
     part: made,
     error,
   } = await attempt().catch((thrown: unknown) => {
-    if (signal.aborted) return refuse("CANCELLED", INTERRUPTED);
+    const hasBegun = context.begun.has(callId) || !ASKS_FIRST.test(tool);
+    if (signal.aborted) return refuse("CANCELLED", hasBegun ? INTERRUPTED : NOT_RUN);
     return refuse(isProblem(thrown) ? thrown.code : "INTERNAL", `The call failed: ${reasonOf(thrown)}`);
   });
   const ok = !made.output.type.startsWith("error");
@@ -156,6 +163,7 @@ async function denialOf(
   const reason = "The application wants the call confirmed.";
   const answer = await ask({ scope: "tool", action, reason, always: [] });
   if (typeof answer === "object") return `The person did not allow this call, and says: ${answer.deny}`;
+  if (answer === "nobody") return NOBODY;
   return answer === "deny" ? DENIED : undefined;
 }
 

@@ -2,6 +2,8 @@ import type { ModelMessage, ToolResultPart } from "ai";
 
 /** The result of a call that was cut off. */
 export const INTERRUPTED = "The call was interrupted: whether it took effect is not known.";
+/** The result of a call that was cancelled before it began, or while the person was asked about it. */
+export const NOT_RUN = "The call was cancelled before it ran: it has changed nothing.";
 
 /**
  * Repairs messages after a crash or cancellation: every call gets a result, and results without a call are

@@ -30,6 +30,8 @@ export interface RunContext {
   readonly calls: Map<string, SpanContext>;
   /** The calls of the model that run, by id, with the names of everything that ran in them. */
   readonly hooked: Map<string, HookedCall & { readonly aliases: string[] }>;
+  /** Ids of the calls that may have changed something: their permission is given. */
+  readonly begun: Set<string>;
   readonly call?: RunningCall;
 }
 
@@ -69,13 +71,19 @@ export function tellOutput(text: string, run: RunContext | undefined): void {
   if (run?.call) run.emit({ type: "tool-output", callId: run.call.callId, text }, run.call.span);
 }
 
+/** Notes that the tool call that a run is in begins to change something. */
+export function beginCall(): void {
+  const run = runContext.getStore();
+  if (run?.call) run.begun.add(run.call.callId);
+}
+
 /** A question to a person. Show every text whole and unchanged. */
 export type AskRequest = Omit<Extract<AgentEvent, { type: "permission-request" }>, "type">;
 
-/** Asks a person. Without it, every question is answered with deny. */
+/** Asks a person. Without it, nobody can be asked, and what needs an answer is refused. */
 export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
 
-const ANSWERS: readonly unknown[] = ["once", "session", "always", "deny"];
+const ANSWERS: readonly unknown[] = ["once", "session", "always", "deny", "nobody"];
 
 /** Asks the person of a run about one of its calls, by events. */
 export async function askIn(
@@ -84,13 +92,14 @@ export async function askIn(
   question: ToolQuestion,
 ): Promise<PermissionAnswer> {
   emit({ type: "permission-request", callId, ...question }, span);
-  const asked = ask?.({ callId, span, ...question }, signal) ?? Promise.resolve("deny" as const);
+  const asked = ask?.({ callId, span, ...question }, signal) ?? Promise.resolve("nobody" as const);
   const answer = await untilAborted(asked, signal).then(toAnswer, (error: unknown) => {
     emit({ type: "notice", text: `Asking failed, which counts as deny: ${reasonOf(error)}` });
     return "deny" as const;
   });
-  const said = typeof answer === "string" ? { answer } : { answer: "deny" as const, instead: answer.deny };
-  emit({ type: "permission-answer", callId, ...said }, span);
+  const instead = typeof answer === "object" && { instead: answer.deny };
+  const isNo = typeof answer === "object" || answer === "nobody";
+  emit({ type: "permission-answer", callId, answer: isNo ? "deny" : answer, ...instead }, span);
   return answer;
 }
 
@@ -114,8 +123,7 @@ export function approveIn(context: RunContext, call: RunningCall): Approve {
     const action = showExactly(`${op} ${JSON.stringify(args)}`);
     const question = asks ?? { scope: "tool", action, reason: REASONS[why], always: [] };
     const answer = await askIn(context, call, question);
-    // Without a person nobody refuses.
-    if (!context.ask) return false;
+    if (answer === "nobody") return false;
     if (typeof answer === "object") return { declined: answer.deny };
     if (answer === "deny") return "declined";
     return { by: "person", ...(answer !== "once" && { lasts: answer }) };

@@ -90,6 +90,7 @@ async function drive(
     signal: options.signal,
     calls: new Map(),
     hooked: new Map(),
+    begun: new Set(),
     ...(ask && { ask }),
   };
   let turn: Turn | undefined;

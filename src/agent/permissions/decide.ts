@@ -10,7 +10,7 @@ import type {
   ShellRequest,
 } from "./permission.ts";
 import { holdsSecrets, runsLater } from "./sensitive-path.ts";
-import { changesNothing, onlyReads, programOf, reachOf } from "./shell/command-reach.ts";
+import { changesNothing, onlyReads, programOf, reachOf, readsOpenly } from "./shell/command-reach.ts";
 import type { SimpleCommand } from "./shell/read-word.ts";
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
@@ -143,6 +143,9 @@ function decideSimple(
     return covered === "exactly" || (covered === "wide" && !leaves && later === undefined);
   });
   if (allowed) return { verdict: "allow", reason: allowed };
+  // What the tools for files may read without a question, a command may read too.
+  if (readsOpenly(command) && !leaves)
+    return { verdict: "allow", reason: "It only reads inside the project." };
   return ask(reasonToAsk(command, later));
 }
 

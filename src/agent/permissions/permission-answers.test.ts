@@ -10,7 +10,10 @@ test.each([
   ["session", { allowed: true, reason: "The person allowed it." }],
   ["always", { allowed: true, reason: "The person allowed it." }],
   ["deny", { allowed: false, reason: "The person refused." }],
-  [{ deny: "use b" }, { allowed: false, reason: "The person refused, and says: use b" }],
+  [
+    { deny: "use b" },
+    { allowed: false, reason: "The person refused, and says: use b", next: "Do what the person says." },
+  ],
   [undefined, { allowed: false, reason: "The person refused." }],
   ["yes", { allowed: false, reason: "The person refused." }],
 ] as [PermissionAnswer, object][])(

@@ -41,9 +41,9 @@ export interface PermissionQuestion {
 
 /**
  * A person's answer. `session` allows the same request until the session ends, `always` by rules. An object denies
- * and tells the model why, or what to do instead.
+ * and tells the model why, or what to do instead. `nobody` denies because there is no person.
  */
-export type PermissionAnswer = "once" | "session" | "always" | "deny" | { readonly deny: string };
+export type PermissionAnswer = "once" | "session" | "always" | "deny" | "nobody" | { readonly deny: string };
 
 /** The change that a write would make, as a unified diff. Made only for a question. */
 export type Preview = (path: string) => Promise<string>;
@@ -75,6 +75,8 @@ export interface PermissionsOptions {
 export interface PermissionOutcome {
   readonly allowed: boolean;
   readonly reason: string;
+  /** What the model does instead, if the refusal says it. */
+  readonly next?: string;
 }
 
 /** The call that needs a permission: its person is asked if the permissions have no `ask` of their own. */
@@ -161,8 +163,9 @@ export function createPermissions(options: PermissionsOptions): Permissions {
   ): Promise<PermissionOutcome> {
     const { reason } = decide(request, rulesNow(), place);
     const rules = options.store ? rulesFor(request, rulesNow(), place) : [];
-    let answer: PermissionAnswer | "nobody" | undefined;
-    if (!ask) return { allowed: false, reason: `${reason} ${NOBODY}` };
+    let answer: PermissionAnswer | undefined;
+    const unasked = { allowed: false, reason: `${reason} Nobody is there to ask.`, next: WITHOUT };
+    if (!ask) return unasked;
     try {
       signal?.throwIfAborted();
       const diff = await preview?.().catch((error: unknown) => `Nothing to show: ${reasonOf(error)}`);
@@ -180,7 +183,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
       if (isProblem(error) && error.code === "APPROVAL_REQUIRED") throw error;
       return { allowed: false, reason: `The question was not answered: ${reasonOf(error)}` };
     }
-    if (answer === "nobody") return { allowed: false, reason: `${reason} ${NOBODY}` };
+    if (answer === "nobody") return unasked;
     // The answer may come after the call was cancelled.
     if (signal?.aborted) return { allowed: false, reason: "The call was cancelled." };
     // Without a rule to keep, `always` lasts as long as the session.
@@ -218,20 +221,21 @@ export function createPermissions(options: PermissionsOptions): Permissions {
   };
 }
 
-const NOBODY = "Nobody is there to ask.";
+const WITHOUT = "Go on without it, and say in the answer what it was needed for.";
 const EDITS = readRules("user", { allow: ["fs-write(**)"] });
 
 function toOutcome(answer: PermissionAnswer | undefined): PermissionOutcome {
   if (answer === "once" || answer === "session" || answer === "always")
     return { allowed: true, reason: "The person allowed it." };
-  const said = typeof answer === "object" ? `The person refused, and says: ${answer.deny}` : undefined;
-  return { allowed: false, reason: said ?? "The person refused." };
+  if (typeof answer !== "object") return { allowed: false, reason: "The person refused." };
+  return {
+    allowed: false,
+    reason: `The person refused, and says: ${answer.deny}`,
+    next: "Do what the person says.",
+  };
 }
 
-type AskPermission = (
-  question: PermissionQuestion,
-  signal?: AbortSignal,
-) => Promise<PermissionAnswer | "nobody">;
+type AskPermission = (question: PermissionQuestion, signal?: AbortSignal) => Promise<PermissionAnswer>;
 
 /** Asks by the call that a tool runs in. */
 function askByCall(ask: NonNullable<CallContext["ask"]>): AskPermission {

@@ -6,9 +6,9 @@ import { defineDomain, defineTool } from "../../core/nouns/define.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import { type Agent, createAgent } from "../loop/agent.ts";
 import { run } from "../loop/run.ts";
-import { runContext, tellOutput } from "../loop/run-context.ts";
+import { beginCall, runContext, tellOutput } from "../loop/run-context.ts";
 import type { Permissions } from "../permissions/permissions.ts";
-import { toolProblem } from "../workspace/tool-problem.ts";
+import { refusal } from "../workspace/tool-problem.ts";
 import { BackgroundJobs, backgroundInput } from "./background-jobs.ts";
 import { createFetchPage, fetchInput } from "./fetch-page.ts";
 
@@ -16,11 +16,14 @@ const DESK = "desk";
 
 const WAIT_MS = 60 * 60_000;
 
-/** Creates the tools of a terminal agent beside those of its folder. */
-export function createAgentTools(permissions: Permissions) {
+/** Creates the tools of a terminal agent beside those of its folder. `environment` is that of its commands. */
+export function createAgentTools(
+  permissions: Permissions,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const guarded = createGuardedFetch({ redirects: "same-origin" });
   const fetchPage = createFetchPage(guarded);
-  const jobs = new BackgroundJobs(permissions.root);
+  const jobs = new BackgroundJobs(permissions.root, environment);
   let agent: Agent | undefined;
 
   async function background(
@@ -31,9 +34,10 @@ export function createAgentTools(permissions: Permissions) {
     if (command === undefined) {
       throw problem("INVALID_INPUT", { operation: "background", reason: "it needs a command or a job" });
     }
-    const { allowed, reason } = await permissions.command(command, signal, ask);
-    if (allowed) return jobs.start(command);
-    throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
+    const outcome = await permissions.command(command, signal, ask);
+    if (!outcome.allowed) throw refusal("shell-run", outcome);
+    beginCall();
+    return jobs.start(command);
   }
 
   const domain = defineDomain({

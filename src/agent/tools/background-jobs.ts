@@ -24,10 +24,12 @@ interface Job {
 /** Commands that run beside the conversation. They end with it. */
 export class BackgroundJobs {
   readonly #folder: string;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #jobs = new Map<string, Job>();
 
-  constructor(folder: string) {
+  constructor(folder: string, environment: Readonly<Record<string, string>>) {
     this.#folder = folder;
+    this.#environment = environment;
   }
 
   start(command: string): string {
@@ -39,7 +41,7 @@ export class BackgroundJobs {
     const ended = runCommand(command, {
       shell: "/bin/sh",
       folder: this.#folder,
-      environment: [],
+      environment: this.#environment,
       timeoutMs: DAY_MS,
       maxBytes: 1_024,
       signal: controller.signal,

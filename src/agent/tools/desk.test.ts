@@ -97,6 +97,30 @@ test("a declined page says what was declined", async () => {
   );
 });
 
+test("a refusal with the person's words lets the model do what they say", async () => {
+  const { ask } = await setUp(
+    [{ calls: [{ name: "write", args: { path: "b.md", text: "text" } }] }, { text: "No." }],
+    { ask: async () => ({ deny: "use c.md" }) },
+  );
+  const text = textOf(await ask("Write it"), "write");
+  expect(text).toContain("The person refused, and says: use c.md. Do what the person says.");
+  expect(text).not.toContain("another way");
+});
+
+test("a call that ends while the person is asked about it has changed nothing, and says so", async () => {
+  const abort = new AbortController();
+  const calls = ["b.md", "c.md"].map((path) => ({ name: "write", args: { path, text: "text" } }));
+  const { agent } = await setUp([{ calls }], {
+    ask: () => {
+      abort.abort();
+      return new Promise(() => {});
+    },
+  });
+  const events = await Array.fromAsync(run(agent, "Write it", { signal: abort.signal }));
+  const texts = events.flatMap((event) => (event.type === "tool-end" ? [event.text] : []));
+  expect(texts).toEqual(Array(2).fill("The call was cancelled before it ran: it has changed nothing."));
+});
+
 test("where nobody can be asked, nobody is said to have refused", async () => {
   const { ask } = await setUp(
     [
@@ -109,7 +133,8 @@ test("where nobody can be asked, nobody is said to have refused", async () => {
   const events = await ask("Read and write it");
   expect(textOf(events, "fetch")).toContain("nobody could be asked");
   expect(textOf(events, "write")).toContain("Nobody is there to ask.");
-  expect(JSON.stringify(events)).not.toMatch(/person (?:refused|declined)/i);
+  expect(textOf(events, "write")).toContain("Go on without it");
+  expect(JSON.stringify(events)).not.toMatch(/person (?:refused|declined)|ask the person/i);
 });
 
 test("hooks refuse calls, add to results and prompts, and see the end", async () => {
@@ -174,7 +199,7 @@ async function setUp(script: Parameters<typeof createScriptedModel>[0], more: ob
     for await (const event of run(agent, prompt)) events.push(event);
     return events;
   };
-  return { ask, model, asked };
+  return { ask, agent, model, asked };
 }
 
 function textOf(events: readonly AgentEvent[], tool: string): string | undefined {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { contextLines } from "./block-text.ts";
+import { contextLines, foldLines } from "./block-text.ts";
 
 test("the bar fills its width, and every part that is not empty has a sign and a line", () => {
   const names = ["tools", "instructions", "prompts", "results"];
@@ -18,4 +18,15 @@ test("the bar fills its width, and every part that is not empty has a sign and a
       for (const { name } of shown) expect(lines.some((line) => line.slice(2).startsWith(name))).toBe(true);
     }),
   );
+});
+
+test("a long output of a command shows its last lines, and a failure its exit code first", () => {
+  const lines = ["one", "two", "three", "four", "five"].join("\n");
+  expect(foldLines(lines, "shell")).toEqual(["… 2 more lines, Ctrl-O shows all", "three", "four", "five"]);
+  expect(foldLines(`exit code 1\n${lines}`, "shell", true)).toEqual([
+    "exit code 1",
+    "… 3 more lines, Ctrl-O shows all",
+    "four",
+    "five",
+  ]);
 });

@@ -64,8 +64,9 @@ export function foldLines(text: string, tool = "", failed = false): string[] {
   if (lines.length === 1) return [lines[0] || "nothing"];
   if (lines.length <= SHOWN_LINES) return lines;
   const hidden = `${lines.length - SHOWN_LINES + 1} more lines, Ctrl-O shows all`;
-  // The end of a failure says why.
-  if (failed) return [`… ${hidden}`, ...lines.slice(1 - SHOWN_LINES)];
+  // The end of a failure says why, and a command ends with its result.
+  if (failed && tool === "shell") return [lines[0]!, `… ${hidden}`, ...lines.slice(2 - SHOWN_LINES)];
+  if (failed || tool === "shell") return [`… ${hidden}`, ...lines.slice(1 - SHOWN_LINES)];
   return [...lines.slice(0, SHOWN_LINES - 1), `… ${hidden}`];
 }
 

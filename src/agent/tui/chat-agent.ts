@@ -66,7 +66,7 @@ export interface ChatAgent {
   setMode(mode: PermissionMode): void;
   /** Runs one turn of the conversation. */
   run(prompt: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;
-  /** Runs a command for the person as a tool call, with the same permissions as the model's calls. */
+  /** Runs a command that the person typed as a tool call, without asking. The model gets its output with the next prompt. */
   shell(command: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;
   /** Reads a mentioned file as a tool call, with the same permissions. The call's text is the content. */
   read(path: string, options: ChatRunOptions): AsyncIterable<AgentEvent>;

@@ -129,3 +129,15 @@ test("commands of files and servers complete and run", async () => {
   await terminal.type("/mcp login shop\r");
   await terminal.sees("works login shop");
 });
+
+test("a digit answers a question after the pause", async () => {
+  const turn: Turn = async function* (_, { permission }) {
+    const given = yield* permission("c1", "run command: make");
+    yield* answer(`Given: ${JSON.stringify(given)}.`);
+  };
+  const terminal = openFakeTerminal(createScriptedAgent([turn]));
+  await terminal.type("go\r");
+  await terminal.sees("or a digit");
+  await terminal.type("2");
+  await terminal.sees('Given: "session".');
+});

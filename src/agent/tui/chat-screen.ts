@@ -107,8 +107,8 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       lines: permission ? DRAFT_LINES_ASKING : DRAFT_LINES,
       files,
       ready: state.phase === "idle",
-      isTaken: (key) =>
-        picker !== undefined || (card ? attention.isReady() && !key.ctrl : attention.takes(key)),
+      isTaken: (key, input) =>
+        picker !== undefined || (card ? attention.isReady() && !key.ctrl : attention.takes(key, input)),
       commands: chat.commands(),
       onEscape,
       onSubmit: (text, shown) => void chat.submit(text, shown),

@@ -26,7 +26,7 @@ export interface InputBoxProps {
   readonly commands: readonly CustomCommand[];
   onEscape(): void;
   /** Whether another part of the screen takes a key. */
-  isTaken(key: Key): boolean;
+  isTaken(key: Key, input: string): boolean;
   /** Sends a draft. The screen shows long pastes of it as the draft does. */
   onSubmit(text: string, shown: string): void;
   onType(): void;
@@ -63,7 +63,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
   });
 
   useInput((input, key) => {
-    if (props.isTaken(key)) return;
+    if (props.isTaken(key, draft.latest().text === "" ? input : "")) return;
     const { text } = draft.latest();
     if (key.ctrl && input === "c") {
       setWaits(false);

@@ -22,8 +22,8 @@ export interface PermissionDialogProps {
 }
 
 /**
- * Asks for a permission and shows exactly what will happen, in pages. Nothing is chosen at first, no letter answers,
- * and only text seen to its end can be allowed.
+ * Asks for a permission and shows exactly what will happen, in pages. Nothing is chosen at first, no letter answers, a
+ * digit does only in an empty draft, and only text seen to its end can be allowed.
  */
 export function PermissionDialog(props: PermissionDialogProps): ReactNode {
   const { permission, columns, rows, attention, draft, onAnswer } = props;
@@ -45,8 +45,9 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
     } else onAnswer(choice.answer);
   }
 
-  useInput((_input, key) => {
-    if (!attention.takes(key)) return;
+  useInput((input, key) => {
+    if (!attention.takes(key, draft.latest().text === "" ? input : "")) return;
+    if (DIGIT.test(input)) return answer(choices[Number(input) - 1]);
     const now = scroll.latest();
     if (key.pageDown) {
       const next = Math.min(last, now.top + height);
@@ -79,14 +80,16 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
       h(
         Text,
         { key: label, bold: index === attention.chosen, dimColor: allows && !isWhole(scroll.shown) },
-        `${index === attention.chosen ? "›" : " "} ${label}`,
+        `${index === attention.chosen ? "›" : " "} ${label} (${index + 1})`,
       ),
     ),
-    h(Text, { dimColor: true }, attention.takesKeys ? ANSWERING : TYPING),
+    h(Text, { dimColor: true }, !attention.takesKeys ? TYPING : isWhole(scroll.shown) ? ANSWERING : UNSEEN),
   );
 }
 
-const ANSWERING = "↑↓ and Enter answer; Esc denies.";
+const ANSWERING = "↑↓ and Enter answer, or a digit; Esc denies.";
+const UNSEEN = "↑↓ and Enter answer, or a digit; a yes needs Page Down to the end first.";
+const DIGIT = /^[1-9]$/;
 const TYPING = "Keys go to your draft until you pause.";
 
 interface DialogChoice {
@@ -236,11 +239,12 @@ export function useAttention(question: number | undefined) {
     takesKeys: drawn !== undefined,
     /** The number of the choice, for drawing. */
     chosen: drawn?.chosen,
-    /** Whether a key is for the question. No key that writes text is, and Enter only after a choice. */
-    takes: (key: Partial<Key>): boolean => {
+    /** Whether a key is for the question. Of text only a digit in an empty draft is, and Enter only after a choice. */
+    takes: (key: Partial<Key>, input = ""): boolean => {
       const now = current(state.latest());
       if (!now || key.ctrl || key.meta || key.shift) return false;
       if (key.return) return now.chosen !== undefined;
+      if (DIGIT.test(input)) return true;
       return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape].includes(true);
     },
     /** Whether the question takes keys, also if the screen is not drawn yet. */

@@ -15,7 +15,7 @@ const asking: Turn = async function* (_prompt, stage) {
 test("lines go in and out, and permission questions are denied", async () => {
   const lines = await play(["list", "/tools", "!date", "/exit", "never"], createScriptedAgent([asking]));
   expect(lines).toEqual([
-    "[failed] shell ls (2 ms): deny",
+    "[failed] shell ls (2 ms): nobody",
     "Not allowed.",
     "tools.one: What there is of tools.",
     "[ok] shell date (3 ms): ran date",

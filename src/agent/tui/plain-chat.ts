@@ -30,7 +30,7 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
       for (const { id, name, text } of state.picker.choices) write(`${id}: ${name} ${text}`.trimEnd());
       queueMicrotask(() => chat.closePicker());
     }
-    if (state.permissions.length > 0) queueMicrotask(() => chat.answer("deny"));
+    if (state.permissions.length > 0) queueMicrotask(() => chat.answer("nobody"));
   }
 
   const stop = chat.subscribe(print);

@@ -30,7 +30,7 @@ test("a turn is undone with what its commands changed, made and deleted, without
   await workspace.edit({ path: "a.txt", oldText: "a", newText: "edited" });
   await run("echo more >> a.txt; echo changed > b.txt; rm gone.txt; mkdir new; echo n > new/n.txt");
   await run("echo twice > b.txt");
-  const lines = await checkpoints.undo();
+  const { lines } = await checkpoints.undo();
   expect(text("a.txt")).toBe("a\n");
   expect(text("b.txt")).toBe("b\n");
   expect(text("gone.txt")).toBe("here\n");
@@ -56,7 +56,7 @@ test("changes of the person between commands, and since the turn, are not undone
   writeFileSync(at("mine.txt"), "by hand\n");
   await run("echo 2 > both.txt");
   writeFileSync(at("both.txt"), "by hand\n");
-  const lines = await checkpoints.undo();
+  const { lines } = await checkpoints.undo();
   expect(text("mine.txt")).toBe("by hand\n");
   expect(text("both.txt")).toBe("by hand\n");
   expect(lines).toContain(`Kept ${at("both.txt")}: it was changed since.`);
@@ -74,14 +74,14 @@ test("turns are undone one by one; ignored files and large ones stay, and the an
   await run("echo 2 > a.txt; echo x >> large.bin");
   checkpoints.begin();
   await run("ls");
-  const lines = await checkpoints.undo();
+  const { lines } = await checkpoints.undo();
   expect(text("a.txt")).toBe("1\n");
   expect(lines).toContain("Files too large or too many to be kept: 1. Changes of commands in them stay.");
   expect(statSync(at("large.bin")).size).toBe(2 ** 21 + 2);
   await checkpoints.undo();
   expect(text("a.txt")).toBe("0\n");
   expect(text("out/b.txt")).toBe("built\n");
-  expect(await checkpoints.undo()).toEqual([
+  expect((await checkpoints.undo()).lines).toEqual([
     "There is nothing to undo: no turn of this chat has changed a file.",
   ]);
 });

@@ -98,10 +98,10 @@ export function createCheckpoints(root: string) {
       }
     },
     /** Restores the files of the last turn that changed any. Returns a line for each. */
-    undo: async (): Promise<string[]> => {
+    undo: async (): Promise<{ lines: string[]; changed: boolean }> => {
       while (turns.length > 0 && turns.at(-1)!.files.size === 0) turns.pop();
       const turn = turns.pop();
-      if (!turn) return [NOTHING];
+      if (!turn) return { lines: [NOTHING], changed: false };
       const lines: string[] = [];
       for (const [path, noted] of turn.files) {
         lines.push(
@@ -113,7 +113,7 @@ export function createCheckpoints(root: string) {
         lines.push(
           `Files too large or too many to be kept: ${turn.leftOut}. Changes of commands in them stay.`,
         );
-      return lines;
+      return { lines, changed: true };
     },
   };
 }

@@ -5,20 +5,23 @@ import { StringDecoder } from "node:string_decoder";
 import { setTimeout as startTimer, clearTimeout as stopTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
+import { type Problem, problem } from "../../base/problems/problem.ts";
 import { knowSensitiveText } from "../../base/safety/known-secrets.ts";
 import { createMarker, MARKER } from "../../base/util/process-marker.ts";
 import { isolate } from "../../sources/isolation/isolation.ts";
 import type { Isolation } from "../../sources/isolation/mounts.ts";
 import { endProcesses, killOnExit } from "../../sources/mcp/process-tree.ts";
-import { runContext, tellOutput } from "../loop/run-context.ts";
+import { beginCall, runContext, tellOutput } from "../loop/run-context.ts";
 import { refusedInPlan } from "../permissions/decide.ts";
 import { holdsSecrets } from "../permissions/sensitive-path.ts";
 import { toShellRequest } from "../permissions/to-request.ts";
-import { toolProblem } from "./tool-problem.ts";
+import { refusal } from "./tool-problem.ts";
 import { defineWorkspaceTool, type WorkspaceContext } from "./workspace-tool.ts";
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
-const SHOWN_ON_FAILURE = 4_000;
+/** How much of a failed command's output is shown: its end says why it failed. */
+const HEAD_CHARS = 2_000;
+const TAIL_CHARS = 14_000;
 export const MAX_COMMAND_MS = 600_000;
 
 const shellInput = z.strictObject({
@@ -38,23 +41,34 @@ export const shellTool = defineWorkspaceTool({
   inputSchema: shellInput,
   examples: [{ args: { command: "npm test", timeoutMs: 60_000 } }],
   phrases: ["run command", "terminal", "bash", "execute program"],
+  look: "ends",
   run: shell,
   toText: shellText,
 });
 
-type ShellOutput = Omit<CommandEnd, "stopped">;
+type ShellOutput = Pick<CommandEnd, "output" | "cutBytes">;
 
-/** The output, followed by how the command ended unless it succeeded. */
-function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): string {
-  const end = killedBy === null ? `exit code ${exitCode}` : `killed by ${killedBy}`;
-  const notes = [
-    ...(cutBytes > 0 ? [`${cutBytes} bytes in the middle left out`] : []),
-    ...(exitCode === 0 ? [] : [end]),
-    ...(output.trim() === "" && exitCode === 0 ? ["no output"] : []),
-  ];
-  return [output.trimEnd(), ...(notes.length > 0 ? [`[${notes.join("; ")}]`] : [])]
-    .filter((part) => part !== "")
-    .join("\n");
+function shellText({ output }: ShellOutput): string {
+  return output.trim() === "" ? "[no output]" : output.trimEnd();
+}
+
+/** A command that failed, for the model: how it ended stands first, then its output. */
+function failureOf(
+  { exitCode, killedBy, stopped, output }: CommandEnd,
+  timeoutMs: number,
+): Problem | undefined {
+  if (exitCode === 0 && !stopped) return undefined;
+  const ended = killedBy === null ? `exit code ${exitCode}` : `killed by ${killedBy}`;
+  const stops = { timeout: `stopped after ${timeoutMs} ms`, cancelled: "cancelled" };
+  const text = output.trim() === "" ? "[no output]" : cutMiddle(output.trimEnd());
+  return problem("COMMAND_FAILED", { output: `${stopped ? stops[stopped] : ended}\n${text}` });
+}
+
+function cutMiddle(text: string): string {
+  const left = text.length - HEAD_CHARS - TAIL_CHARS;
+  if (left <= 0) return text;
+  const parts = [text.slice(0, HEAD_CHARS), `… ${left} characters left out …`, text.slice(-TAIL_CHARS)];
+  return parts.join("\n").toWellFormed();
 }
 
 async function shell(
@@ -62,8 +76,9 @@ async function shell(
   { permissions, root, environment, shell: program, checkpoints, isolation, ask }: WorkspaceContext,
   signal?: AbortSignal,
 ): Promise<ShellOutput> {
-  const { allowed, reason } = await permissions.command(command, signal, ask);
-  if (!allowed) throw toolProblem("PERMISSION_DENIED", `shell-run: ${reason}`);
+  const outcome = await permissions.command(command, signal, ask);
+  if (!outcome.allowed) throw refusal("shell-run", outcome);
+  beginCall();
   const running = runContext.getStore();
   const isSensitive = namesSecrets(command, root);
   const onOutput = (text: string) => {
@@ -72,14 +87,10 @@ async function shell(
   };
   const limits = { timeoutMs, maxBytes: MAX_OUTPUT_BYTES, signal, isolation };
   const start = () => runCommand(command, { shell: program, folder: root, environment, ...limits, onOutput });
-  const { stopped, ...end } = await (checkpoints && (await mayWrite(command, root))
-    ? checkpoints.during(start)
-    : start());
+  const end = await (checkpoints && (await mayWrite(command, root)) ? checkpoints.during(start) : start());
   if (isSensitive) knowSensitiveText(end.output);
-  const last = `Its output:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
-  if (stopped === "timeout")
-    throw toolProblem("TIMEOUT", `The command was stopped after ${timeoutMs} ms. ${last}`);
-  if (stopped === "cancelled") throw toolProblem("UNKNOWN", `The command was cancelled. ${last}`);
+  const failure = failureOf(end, timeoutMs);
+  if (failure) throw failure;
   return end;
 }
 
@@ -96,14 +107,14 @@ async function mayWrite(command: string, root: string): Promise<boolean> {
 
 const GRACE_MS = 500;
 const LAST_OUTPUT_MS = 250;
-/** Variables that most programs need; others have to be named. */
+/** Variables that most programs need. */
 const INHERITED = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
 
 interface CommandOptions {
   readonly shell: string;
   readonly folder: string;
-  /** Names of further variables to pass on. */
-  readonly environment: readonly string[];
+  /** Variables beside those that most programs need. */
+  readonly environment: WorkspaceContext["environment"];
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
@@ -131,7 +142,9 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   const marker = createMarker();
   const output = new OutputKeeper(options.maxBytes);
   const env = { ...inherited(options.environment), TERM: "dumb", NO_COLOR: "1", [MARKER]: marker };
-  const program = { command: options.shell, args: ["-c", command], env, cwd: options.folder };
+  // Output and errors share a pipe, so that they keep their order.
+  const args = ["-c", 'exec "$0" -c "$1" 2>&1', options.shell, command];
+  const program = { command: "/bin/sh", args, env, cwd: options.folder };
   const isolated = options.isolation && (await isolate(program, options.isolation));
   const started = isolated ?? program;
   const child = spawn(started.command, [...started.args], {
@@ -184,13 +197,14 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   }
 }
 
-function inherited(names: readonly string[]): Record<string, string> {
-  const present = [...INHERITED, ...names].flatMap((name) => {
-    const value = process.env[name];
-    // Such a value is a shell function, not data.
-    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(present);
+function inherited(more: CommandOptions["environment"]): Record<string, string> {
+  const few = INHERITED.map((name) => [name, process.env[name]] as const);
+  return Object.fromEntries(
+    [...few, ...Object.entries(more)].flatMap(([name, value]) =>
+      // Such a value is a shell function, not data.
+      value === undefined || value.startsWith("()") ? [] : [[name, value] as const],
+    ),
+  );
 }
 
 /** Keeps the beginning and the end of a long output, within about `maxBytes`. */

@@ -1,6 +1,7 @@
 import { customProblem, isProblem, nextStepOfCode, type Problem } from "../../base/problems/problem.ts";
 import type { ProblemCode } from "../../base/problems/problems.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import type { PermissionOutcome } from "../permissions/permissions.ts";
 
 /** Next steps for files and commands; the table has those for calls through the gateway. */
 const NEXT: Partial<Record<ProblemCode, string>> = {
@@ -13,6 +14,11 @@ const NEXT: Partial<Record<ProblemCode, string>> = {
 
 export function toolProblem(code: ProblemCode, message: string): Problem {
   return customProblem(code, message, NEXT[code] ?? nextStepOfCode(code));
+}
+
+/** The problem of a request that the permissions refuse. */
+export function refusal(what: string, { reason, next }: PermissionOutcome): Problem {
+  return customProblem("PERMISSION_DENIED", `${what}: ${reason}`, next ?? NEXT.PERMISSION_DENIED!);
 }
 
 const SYSTEM: Readonly<Record<string, ProblemCode>> = {

@@ -48,11 +48,11 @@ test("delete runs dry on request, and a refusal is one problem with its own code
   expect(existsSync(join(root, "a.txt"))).toBe(true);
   await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dryRun: false });
   expect(existsSync(join(root, "a.txt"))).toBe(false);
-  const refused = await gateway.exec({ op: "workspace.shell", args: { command: "ls" } });
+  const refused = await gateway.exec({ op: "workspace.shell", args: { command: "make" } });
   expect(refused).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
   const { message, next } = (refused as { error: { message: string; next: string } }).error;
   expect(message).toMatch(/^shell-run: /);
-  expect(next).toContain("ask the person");
+  expect(next).toContain("Go on without it");
   expect(refused.text).not.toContain("TOOL_FAILED");
   expect(refused.text.match(/PERMISSION_DENIED/g)).toHaveLength(1);
 });

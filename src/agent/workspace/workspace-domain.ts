@@ -21,8 +21,8 @@ export interface WorkspaceDomainOptions {
   readonly name?: string;
   /** Decides for every tool; its root is the project's folder. */
   readonly permissions: Permissions;
-  /** Names of further variables that commands get. */
-  readonly environment?: readonly string[];
+  /** Variables that commands get beside a few that most programs need, such as `PATH` and `HOME`. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** The shell that runs commands, as `shell -c command`; `/bin/sh` by default. */
   readonly shell?: string;
   /** Limits what commands see and reach beside the project, where the machine can. Default: no limits. */
@@ -69,7 +69,7 @@ const TOOLS: readonly WorkspaceTool[] = [
 ];
 
 export function createWorkspaceContext(options: WorkspaceDomainOptions): WorkspaceContext {
-  const { permissions, environment = [], shell = "/bin/sh", checkpoints, isolation } = options;
+  const { permissions, environment = {}, shell = "/bin/sh", checkpoints, isolation } = options;
   const seen = new LRUCache<string, string>({ max: SEEN_FILES });
   return { root: permissions.root, permissions, seen, environment, shell, checkpoints, isolation };
 }

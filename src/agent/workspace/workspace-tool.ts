@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { CallContext, Example, Lane } from "../../core/nouns/entry.ts";
 import type { Isolation } from "../../sources/isolation/mounts.ts";
+import { beginCall } from "../loop/run-context.ts";
 import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions, Preview } from "../permissions/permissions.ts";
 import type { Checkpoints } from "./checkpoints.ts";
-import { toolProblem } from "./tool-problem.ts";
+import { refusal } from "./tool-problem.ts";
 
 export interface WorkspaceContext {
   readonly root: string;
@@ -13,8 +14,8 @@ export interface WorkspaceContext {
   readonly seen: Pick<Map<string, string>, "get" | "has" | "delete"> & {
     set(path: string, hash: string): unknown;
   };
-  /** Names of further variables that commands get. */
-  readonly environment: readonly string[];
+  /** Variables that commands get beside those that most programs need. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly shell: string;
   /** Limits what commands see and reach, if this machine can. */
   readonly isolation?: Isolation | undefined;
@@ -31,6 +32,7 @@ export interface WorkspaceTool<Schema extends z.ZodType = z.ZodType, Output = un
   readonly inputSchema: Schema;
   readonly examples: readonly Example[];
   readonly phrases: readonly string[];
+  readonly look?: "ends";
   run(input: z.output<Schema>, context: WorkspaceContext, signal?: AbortSignal): Promise<Output>;
   /** The result as the model reads it. Default: as it is. */
   toText?(output: Output): unknown;
@@ -61,7 +63,8 @@ export async function permitted(
   preview?: Preview,
 ): Promise<string> {
   const options = { signal, ask, ...(preview && { preview }) };
-  const { allowed, reason, path } = await permissions.file(scope, given, options);
-  if (allowed) return path;
-  throw toolProblem("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`);
+  const outcome = await permissions.file(scope, given, options);
+  if (outcome.allowed && scope !== "fs-read") beginCall();
+  if (outcome.allowed) return outcome.path;
+  throw refusal(`${scope} of ${given}`, outcome);
 }

@@ -49,7 +49,7 @@ export const PROBLEMS = {
   },
   APPROVAL_DECLINED: {
     sentence: "The person declined {name}{said}.",
-    next: "Do not repeat the call: go on without it, or ask what they want instead.",
+    next: "Do not repeat the call: do what they say, or else go on without it or ask.",
     when: "A person was asked to approve a call and said no.",
   },
   UNAVAILABLE: {
@@ -326,6 +326,11 @@ export const PROBLEMS = {
     sentence: "{name}: {reason}",
     next: "Try again; if it fails again, report the message.",
     when: "A model call or a workspace tool failed for a reason that has no other code, or was cancelled.",
+  },
+  COMMAND_FAILED: {
+    sentence: "{output}",
+    next: "",
+    when: "A command ended with another exit code than 0, or was stopped. The message says how on its first line; the rest is the command's output.",
   },
   PERMISSIONS_INVALID: {
     sentence: "The permission rules of the {owner} cannot be used: {reason}.",

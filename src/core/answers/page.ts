@@ -21,6 +21,18 @@ export function toPage(value: Json, maxChars: number, request: PageRequest = {})
   return { ...page, left: [...page.left.slice(0, MOST_LEFT), asText(value)] };
 }
 
+/** How much of a look at both ends is the beginning. */
+const HEAD_SHARE = 0.15;
+
+/** A little of the beginning of a text, and its end. What is between is read from `left`. */
+export function endsPage(text: string, maxChars: number): ResultPage {
+  const head = textPage(text, Math.floor(maxChars * HEAD_SHARE), {});
+  const from = codePointBoundary(text, text.length - maxChars + String(head.content).length);
+  const line = text.indexOf("\n", from) + 1;
+  const tail = text.slice(line > 0 && line < text.length ? line : from);
+  return { content: `${head.content}\n… the middle is left out …\n${tail}`, left: head.left };
+}
+
 function pageOf(value: Json, maxChars: number, request: PageRequest): ResultPage {
   if (typeof value === "string") return textPage(value, maxChars, request);
   if (request.unit === "chars") return textPage(JSON.stringify(value), maxChars, request);

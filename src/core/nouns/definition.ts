@@ -51,6 +51,8 @@ interface ToolFields extends EntryDefinition {
   readonly requiresConfirmation?: boolean;
   /** The tool asks a person by the `ask` of its call, so nobody is asked before it runs. */
   readonly asksItself?: boolean;
+  /** What is shown of a long text: its end and a little of its beginning. Default: its beginning. */
+  readonly look?: "ends";
   readonly relatedTools?: readonly string[];
   readonly extraction?: ExtractionSchema | null;
   readonly examples?: readonly Example[];
@@ -178,6 +180,7 @@ export function definitionSchemas() {
       riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
       requiresConfirmation: z.boolean().optional(),
       asksItself: z.boolean().optional(),
+      look: z.literal("ends").optional(),
       relatedTools: words,
       extraction: z
         .object({

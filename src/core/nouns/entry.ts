@@ -250,6 +250,8 @@ export interface ToolEntry extends EntryBase {
   readonly requiresConfirmation: boolean;
   /** It asks a person by the `ask` of its call, so nobody is asked before it runs. */
   readonly asksItself?: boolean;
+  /** A long text shows its end and a little of its beginning. Default: its beginning. */
+  readonly look?: "ends";
   /** The calls that need approval by the word of its author, its server's config or its domain. */
   readonly ask?: AskBefore;
   readonly extraction: ExtractionSchema | null;

@@ -59,6 +59,8 @@ const MOST_SHARING = 10;
 const MOST_FIELD_ERRORS = 20;
 const REASON_CHARS = 1_000;
 const MESSAGE_CHARS = 2_000;
+/** The output of a command stands for itself, and its tool has cut it. */
+const OUTPUT = "COMMAND_FAILED";
 /** Problems whose sentences may quote a server. */
 const QUOTING = new Set([
   "UPSTREAM_ERROR",
@@ -79,7 +81,7 @@ export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): Err
   return {
     code,
     // A part of a secret at the cut would not be recognised later.
-    message: toVisibleText(hideSecrets(message), MESSAGE_CHARS),
+    message: toVisibleText(hideSecrets(message), code === OUTPUT ? undefined : MESSAGE_CHARS),
     next,
     details,
     helpPath,
@@ -88,6 +90,7 @@ export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): Err
 }
 
 export function errorText({ code, message, next, details, helpPath, outside }: ErrorAnswer): string {
+  if (code === OUTPUT) return message;
   const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
   const step = next === "" ? "" : ` ${next}`;
   const help = `\nhelp: ${helpPath}`;

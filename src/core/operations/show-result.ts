@@ -5,7 +5,7 @@ import { cutText } from "../../base/util/cut-text.ts";
 import type { Json } from "../../base/util/json.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
 import { type Block, blocksIn, jsonChars, liftBlocks, toContentText } from "../answers/content.ts";
-import { type PageRest, type ResultPage, toPage } from "../answers/page.ts";
+import { endsPage, type PageRest, type ResultPage, toPage } from "../answers/page.ts";
 import { isSimulated } from "../calls/make-call.ts";
 import { itemPointers, type ReadParams, type Selected } from "../sessions/read-params.ts";
 import type { ResultOrigin } from "../storage/result-keeper.ts";
@@ -118,7 +118,10 @@ function fitResult(
     return { content, stored, ...withBlocks(blocks) };
   };
   const page = reading ? room : { ...room, resultTokens: Math.min(room.resultTokens, room.lookTokens) };
-  return fitPage(page, (space) => toShown(toPage(lifted.value, space, reading?.how)));
+  const text = !reading && origin && "look" in origin ? lifted.value : undefined;
+  return fitPage(page, (space) =>
+    toShown(typeof text === "string" ? endsPage(text, space) : toPage(lifted.value, space, reading?.how)),
+  );
 }
 
 /** The fullest page that fits the room; the smallest one if none does. */

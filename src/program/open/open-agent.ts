@@ -15,6 +15,7 @@ import type { PermissionMode } from "../../agent/permissions/permission.ts";
 import { createPermissions, type RuleStore } from "../../agent/permissions/permissions.ts";
 import { createAgentTools } from "../../agent/tools/agent-tools.ts";
 import { type Checkpoints, createCheckpoints } from "../../agent/workspace/checkpoints.ts";
+import { commandEnvironment } from "../../agent/workspace/command-environment.ts";
 import { workspaceDomain } from "../../agent/workspace/workspace-domain.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { knowSecrets } from "../../base/safety/known-secrets.ts";
@@ -79,7 +80,8 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const checkpoints = options.checkpoints ?? createCheckpoints(folder);
   let mode: PermissionMode = "ask";
   const permissions = openPermissions(options, settings, trusted, () => mode);
-  const desk = createAgentTools(permissions);
+  const variables = commandEnvironment(process.env, settings.agent.environment, secretsOf(settings));
+  const desk = createAgentTools(permissions, variables);
   const { domains, sources, ...config } = opened.options;
   const { skills, ...openedSkills } = await openSkills(settings.skills, folder, trusted);
   const { gateway, close } = openGateway({
@@ -90,7 +92,12 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       domains: [
         ...domains,
         ...openedSkills.domains,
-        workspaceDomain({ permissions, checkpoints, ...isolationOf(settings, folder) }),
+        workspaceDomain({
+          permissions,
+          checkpoints,
+          environment: variables,
+          ...isolationOf(settings, folder),
+        }),
         desk.domain,
       ],
       sources: [...sources, ...openedSkills.sources],

@@ -65,6 +65,12 @@ export const settingsFileSchema = z
         .enum(["none", "low", "medium", "high"])
         .describe("How much the model thinks before it answers"),
       dataDir: text.describe("Folder of sessions and large results"),
+      environment: z
+        .array(name)
+        .max(500)
+        .describe(
+          "Variables of commands: NAME passes it on also if it is a key, !NAME does not; * is any text",
+        ),
       sandbox: sandboxSchema.describe(
         "Limits of the agent's commands: folders beside the project, and the network; false: none",
       ),

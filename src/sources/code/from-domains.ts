@@ -160,6 +160,7 @@ function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
     ...(tool.riskLevel && { leastLane: LANE_OF_RISK[tool.riskLevel] }),
     requiresConfirmation: tool.requiresConfirmation ?? false,
     ...(tool.asksItself && { asksItself: true }),
+    ...(tool.look && { look: tool.look }),
     related: tool.relatedTools ?? [],
     guidance: tool.guidance ?? [],
     examples: tool.examples ?? [],

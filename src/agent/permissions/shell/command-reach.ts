@@ -51,6 +51,27 @@ export function changesNothing(command: SimpleCommand): boolean {
   return reachOf(command).kind === "plain" && gitChangesNothing(argumentsOf(command));
 }
 
+/** Readers that may show more than the files that their words name: hidden files, whole folders, variables. */
+const WIDE: Readonly<Record<string, RegExp>> = {
+  printenv: /^/,
+  ps: /^/,
+  ag: /^/,
+  grep: /^-[^-]*[rRd]|^--(?:rec|der|dir)/,
+  egrep: /^-[^-]*[rRd]|^--(?:rec|der|dir)/,
+  fgrep: /^-[^-]*[rRd]|^--(?:rec|der|dir)/,
+  diff: /^-[^-]*r|^--rec/,
+  rg: /^-[^-]*[u.LzEf]|^--(?:un|hi|no-ig|fo|se)/,
+  git: /^--(?:no-in|untr|ext|textc)/,
+};
+
+/** Whether a command shows only what its words name, as they stand there, and changes nothing. */
+export function readsOpenly(command: SimpleCommand): boolean {
+  const { words, assignments } = command;
+  if (assignments > 0 || !words.every(({ literal }) => literal) || !changesNothing(command)) return false;
+  const wide = WIDE[systemName(command) ?? ""];
+  return !wide || !["", ...argumentsOf(command)].some((argument) => wide.test(argument));
+}
+
 /** The words of a command without the options of its program that change nothing about it. */
 export function withoutGlobalOptions(command: SimpleCommand): readonly ShellWord[] {
   const { words, assignments } = command;
