@@ -1,5 +1,6 @@
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { toDuration } from "../../base/util/to-duration.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import type { AgentEvent, AgentOutcome } from "../loop/agent-event.ts";
 import { count } from "./block-text.ts";
@@ -72,7 +73,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "llm-retry":
       return add(closeAnswer(state), {
         kind: "notice",
-        text: clean(`${event.reason} Retry ${event.attempt} in ${(event.delayMs / 1000).toFixed(1)} s.`),
+        text: clean(`${event.reason} Retry ${event.attempt} in ${toDuration(event.delayMs)}.`),
       });
     case "llm-end":
       return {
