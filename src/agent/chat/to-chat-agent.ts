@@ -137,12 +137,12 @@ class ChatConversation {
     this.costs = costsOf(next);
   }
 
-  async *run(prompt: string, { signal, files = [] }: ChatRunOptions): AsyncGenerator<AgentEvent> {
+  async *run(prompt: string, options: ChatRunOptions): AsyncGenerator<AgentEvent> {
     const { agent, checkpoints, observe } = this.opened;
     const { session, ask } = this;
     checkpoints.begin();
     yield* this.news().map(noticeOf);
-    for await (const event of observe(run(agent, prompt, { session, signal, ask, files }))) {
+    for await (const event of observe(run(agent, prompt, { ...options, session, ask }))) {
       this.costs.note(event);
       if (event.type !== "tool-end" || !event.files) {
         yield event;
@@ -177,7 +177,8 @@ class ChatConversation {
   }
 
   call(tool: PersonCall["tool"], args: PersonCall["args"], { signal }: ChatRunOptions) {
-    this.opened.checkpoints.begin();
+    // During a run, the call belongs to the changes of its turn.
+    if (!(this.session as SessionState).busy) this.opened.checkpoints.begin();
     this.ownCalls += 1;
     const call = { callId: `own-${this.ownCalls}`, tool, args };
     return runPersonCall(call, { gateway: this.opened.gateway, ask: this.ask, signal });

@@ -15,7 +15,14 @@ import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "
 import { calculateDelay } from "../models/model-retries.ts";
 import type { ModelErrorCode } from "../models/providers/model-errors.ts";
 import type { Agent, SessionState } from "./agent.ts";
-import { type AgentOutcome, NO_TOKENS, type PromptFile, plus, type SpanContext } from "./agent-event.ts";
+import {
+  type AgentOutcome,
+  NO_TOKENS,
+  type PromptFile,
+  plus,
+  type SpanContext,
+  type UserMessage,
+} from "./agent-event.ts";
 import { callTools, createCallGuard, type ModelToolCall, type ToolOutcome } from "./call-tools.ts";
 import { compactSession, fitContext } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
@@ -38,7 +45,6 @@ interface TurnOptions {
   /** The part of the skills that the prompt calls for. */
   readonly skills: string;
   readonly output: OutputSchema | undefined;
-  readonly files: readonly PromptFile[];
 }
 
 interface TurnStep {
@@ -48,22 +54,16 @@ interface TurnStep {
   readonly finish: FinishReason;
 }
 
-/** Says the prompt, with what hooks and the mode add to it, and returns the turn that answers it. */
+/** Opens the turn that answers a prompt. */
 export async function createTurn(
   agent: Agent,
   session: SessionState,
-  prompt: string,
   context: RunContext,
   options: TurnOptions,
 ): Promise<Turn> {
   const turnTools = await disclose(agent, session, context);
   const instructions = await toInstructions(agent.options, turnTools.instructions, options.skills);
-  const turn = new Turn(agent, session, context, options, { turnTools, instructions });
-  const isPlanning = agent.options.permissionMode?.() === "plan";
-  const hooked = await agent.options.hooks?.prompt?.(prompt);
-  const notes = [...(isPlanning ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
-  turn.say({ role: "user", content: toContent(prompt, options.files, notes) });
-  return turn;
+  return new Turn(agent, session, context, options, { turnTools, instructions });
 }
 
 /** What every request of a turn has. */
@@ -101,6 +101,14 @@ export class Turn {
     this.#options = options;
     this.#request = request;
     this.#guard = createCallGuard(agent.limits.sameCalls);
+  }
+
+  /** Says a message of the person, with what hooks and the mode add to it. */
+  async hear({ prompt, files = [] }: UserMessage): Promise<void> {
+    const { permissionMode, hooks } = this.#agent.options;
+    const hooked = await hooks?.prompt?.(prompt);
+    const notes = [...(permissionMode?.() === "plan" ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
+    this.say({ role: "user", content: toContent(prompt, files, notes) });
   }
 
   /** Asks the model and makes its calls. Returns how the run ended, if it did. */

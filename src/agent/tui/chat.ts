@@ -11,9 +11,10 @@ import type {
   Fact,
   PastMessage,
   PromptFile,
+  UserMessage,
 } from "./chat-agent.ts";
-import { type ChatBlock, type ChatState, NEW_CHAT, type Picker } from "./chat-state.ts";
-import { COMMANDS, KEYS, parseChatInput, type SlashCommand } from "./commands.ts";
+import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type QueuedMessage } from "./chat-state.ts";
+import { type ChatInput, COMMANDS, KEYS, parseChatInput, type SlashCommand } from "./commands.ts";
 import { findMentions, type IncludedFile, withFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
 
@@ -70,15 +71,44 @@ export class Chat {
     return this.agent.commands();
   }
 
-  /** Sends a line. Resolves when its work is done; ignored while something runs. `shown` stands for it on the screen. */
-  async submit(text: string, shown = text): Promise<void> {
-    if (this.current.phase !== "idle") return;
+  /**
+   * Sends a line. Resolves when its work is done. While something runs, a message waits in the queue: for the next
+   * request to the model, or for the end of the run. `shown` stands for it on the screen.
+   */
+  async submit(text: string, shown = text, when: QueuedMessage["when"] = "step"): Promise<void> {
     if (text.trim() !== "" && this.lines.at(-1) !== text) {
       this.lines.push(text);
       this.options.onSent?.(text);
     }
-    const typed = shown.trim();
     const input = parseChatInput(text, this.agent.commands());
+    if (this.current.phase !== "idle" && !isAtOnce(input)) {
+      // Commands change the chat itself, so they wait for the end.
+      const message = { text, shown, when: input.type === "prompt" ? when : "end" } as const;
+      return this.setQueue([...this.current.queue, message]);
+    }
+    await this.perform(input, shown.trim());
+    await this.sendNext();
+  }
+
+  /** Takes the message that was queued last out of the queue, or all of them. Returns them as the draft showed them. */
+  takeBack(which: "last" | "all"): string | undefined {
+    const { queue } = this.current;
+    if (queue.length === 0) return undefined;
+    const taken = which === "all" ? queue : queue.slice(-1);
+    this.setQueue(queue.slice(0, queue.length - taken.length));
+    return taken.map(({ shown }) => shown).join("\n");
+  }
+
+  /** Sends the first message that waits, if nothing runs. */
+  private async sendNext(): Promise<void> {
+    const [next, ...queue] = this.current.queue;
+    if (!next || this.current.phase !== "idle") return;
+    this.setQueue(queue);
+    await this.perform(parseChatInput(next.text, this.agent.commands()), next.shown.trim());
+    await this.sendNext();
+  }
+
+  private async perform(input: ChatInput, typed: string): Promise<void> {
     switch (input.type) {
       case "custom":
         return this.turn(typed, async (signal) =>
@@ -87,10 +117,10 @@ export class Chat {
       case "prompt":
         return this.turn(typed, (signal) => this.ask(input.text, signal));
       case "shell":
-        return this.play(typed, (how) => this.agent.shell(input.command, how));
+        return this.runShell(input.command, typed);
       case "command":
         return this.runCommand(input.command, input.argument.trim()).catch((error: unknown) =>
-          this.fail(error),
+          this.showProblem(error),
         );
       case "unknown": {
         const hint = input.nearest.length > 0 ? ` Did you mean /${input.nearest[0]}?` : "";
@@ -163,7 +193,7 @@ export class Chat {
     this.setPicker(undefined);
     if (!picker) return undefined;
     return this.take(picker.kind, id).catch((error: unknown) => {
-      this.fail(error);
+      this.showProblem(error);
       return undefined;
     });
   }
@@ -225,8 +255,12 @@ export class Chat {
     this.show({ kind: "notice", text });
   }
 
-  private fail(error: unknown): void {
-    this.dispatch({ type: "turn-failed", ...toFailure(error) });
+  private showProblem(error: unknown): void {
+    this.show({ kind: "problem", ...toFailure(error) });
+  }
+
+  private setQueue(queue: ChatState["queue"]): void {
+    this.dispatch({ type: "set", change: { queue } });
   }
 
   private refresh(): void {
@@ -247,7 +281,7 @@ export class Chat {
       this.dispatch({ type: "turn-end" });
     } catch (error) {
       if (abort.signal.aborted) this.dispatch({ type: "turn-end" });
-      else this.fail(error);
+      else this.dispatch({ type: "turn-failed", ...toFailure(error) });
     }
     this.controller = undefined;
     this.refresh();
@@ -273,7 +307,39 @@ export class Chat {
     return last;
   }
 
+  /** Runs a command of the person: as a turn, or beside the one that runs. */
+  private async runShell(command: string, typed: string): Promise<void> {
+    if (!this.controller) return this.play(typed, (how) => this.agent.shell(command, how));
+    this.show({ kind: "prompt", text: toVisibleText(typed) });
+    const { signal } = this.controller;
+    await this.follow(this.agent.shell(command, { signal })).catch((error: unknown) =>
+      this.showProblem(error),
+    );
+  }
+
   private async ask(prompt: string, signal: AbortSignal): Promise<void> {
+    const message = await this.include(prompt, signal);
+    if (signal.aborted) return;
+    const { files } = message;
+    const steer = () => this.takeSteering(signal);
+    await this.follow(this.agent.run(message.prompt, { signal, steer, ...(files && { files }) }));
+  }
+
+  /** The messages that wait for the model's next request, with the files that they mention. */
+  private async takeSteering(signal: AbortSignal): Promise<UserMessage[]> {
+    const messages: UserMessage[] = [];
+    const isSteering = ({ when }: QueuedMessage) => when === "step";
+    for (let next = this.current.queue.find(isSteering); next; next = this.current.queue.find(isSteering)) {
+      const taken = next;
+      this.setQueue(this.current.queue.filter((message) => message !== taken));
+      const message = await this.include(taken.text.trim(), signal);
+      messages.push({ ...message, typed: taken.shown.trim() });
+    }
+    return messages;
+  }
+
+  /** A prompt with the files that it mentions. */
+  private async include(prompt: string, signal: AbortSignal): Promise<UserMessage> {
     const files: IncludedFile[] = [];
     const images: PromptFile[] = [];
     for (const path of findMentions(prompt)) {
@@ -285,12 +351,10 @@ export class Chat {
         continue;
       }
       const last = await this.follow(this.agent.read(path, { signal }));
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       if (last?.type === "tool-end" && last.ok) files.push({ path, text: last.text });
     }
-    await this.follow(
-      this.agent.run(withFiles(prompt, files), { signal, ...(images.length > 0 && { files: images }) }),
-    );
+    return { prompt: withFiles(prompt, files), ...(images.length > 0 && { files: images }) };
   }
 
   private showFacts(name: string, facts: readonly Fact[]): void {
@@ -339,6 +403,15 @@ export class Chat {
     if (topic) this.showFacts(name, await this.agent.list(topic));
     else await this.actions[name]?.(argument);
   }
+}
+
+/** Commands that change nothing a run depends on, beside those that show a list. */
+const AT_ONCE: ReadonlySet<string> = new Set(["help", "context", "mode"]);
+
+/** Whether a line has its effect at once, also during a run. */
+function isAtOnce(input: ChatInput): boolean {
+  if (input.type === "command") return input.command.topic !== undefined || AT_ONCE.has(input.command.name);
+  return input.type === "shell" || input.type === "unknown" || input.type === "nothing";
 }
 
 const PICKER_TITLES: Readonly<Record<Picker["kind"], string>> = {
