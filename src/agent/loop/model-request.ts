@@ -53,16 +53,13 @@ export async function toRequest(
 const CACHED = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 
 /**
- * Marks the ends of the parts that later requests repeat: the first tools, which stay when others are found; all
- * tools with the instructions; and the messages, at their end and where the previous request ended.
+ * Marks the ends of the parts that later requests repeat: the tools with the instructions, and the messages, at their
+ * end and where the previous request ended. The tools alone are shorter than what providers cache.
  */
-export function toSent({ tools, firstTools, instructions, messages }: ContextRequest) {
-  const lastFirst = Object.keys(tools)[firstTools - 1];
-  const marked =
-    lastFirst === undefined ? {} : { [lastFirst]: { ...tools[lastFirst]!, providerOptions: CACHED } };
+export function toSent({ tools, instructions, messages }: ContextRequest) {
   const previous = messages.findLastIndex(({ role }, at) => at < messages.length - 1 && role !== "assistant");
   return {
-    tools: { ...tools, ...(marked as ToolSet) },
+    tools,
     instructions: { role: "system" as const, content: joined(instructions), providerOptions: CACHED },
     messages: messages.map((message, at) =>
       at === messages.length - 1 || at === previous ? { ...message, providerOptions: CACHED } : message,

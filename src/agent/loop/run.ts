@@ -108,7 +108,8 @@ async function drive(
   async function heedSteering(turn: Turn): Promise<void> {
     for (const message of (await options.steer?.()) ?? []) {
       emit({ type: "user-message", text: message.typed ?? message.prompt });
-      await turn.hear(message);
+      const { note } = await skillsFor(agent.options, session!, message.prompt);
+      await turn.hear(message, note);
     }
   }
 
@@ -117,12 +118,12 @@ async function drive(
     if (session.busy) throw problem("SESSION_BUSY", { id: session.id });
     session.busy = true;
     isOurs = true;
-    const skills = await skillsFor(agent.options, session, prompt);
-    emit({ type: "agent-start", prompt, session: session.id, ...(skills.used && { skills: skills.used }) });
+    const { used, note } = await skillsFor(agent.options, session, prompt);
+    emit({ type: "agent-start", prompt, session: session.id, ...(used && { skills: used }) });
     if (session.notice) emit({ type: "notice", text: session.notice });
     session.notice = undefined;
-    turn = await createTurn(agent, session, context, { root, skills: skills.text, output: options.output });
-    await turn.hear({ prompt, files: options.files ?? [] });
+    turn = await createTurn(agent, session, context, { root, output: options.output });
+    await turn.hear({ prompt, files: options.files ?? [] }, note);
     while (true) {
       if (options.signal.aborted) return end("cancelled");
       const { steps, usage } = turn.state;

@@ -42,8 +42,6 @@ import { toAgentError } from "./to-agent-error.ts";
 
 interface TurnOptions {
   readonly root: SpanContext;
-  /** The part of the skills that the prompt calls for. */
-  readonly skills: string;
   readonly output: OutputSchema | undefined;
 }
 
@@ -62,7 +60,7 @@ export async function createTurn(
   options: TurnOptions,
 ): Promise<Turn> {
   const turnTools = await disclose(agent, session, context);
-  const instructions = await toInstructions(agent.options, turnTools.instructions, options.skills);
+  const instructions = await toInstructions(agent.options, turnTools.instructions);
   return new Turn(agent, session, context, options, { turnTools, instructions });
 }
 
@@ -103,11 +101,12 @@ export class Turn {
     this.#guard = createCallGuard(agent.limits.sameCalls);
   }
 
-  /** Says a message of the person, with what hooks and the mode add to it. */
-  async hear({ prompt, files = [] }: UserMessage): Promise<void> {
+  /** Says a message of the person, with the skills that it calls for and what hooks and the mode add to it. */
+  async hear({ prompt, files = [] }: UserMessage, skills?: string): Promise<void> {
     const { permissionMode, hooks } = this.#agent.options;
     const hooked = await hooks?.prompt?.(prompt);
-    const notes = [...(permissionMode?.() === "plan" ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
+    const mode = permissionMode?.() === "plan" ? PLAN_NOTE : undefined;
+    const notes = [skills, mode, hooked].filter((note) => note !== undefined).filter(Boolean);
     this.say({ role: "user", content: toContent(prompt, files, notes) });
   }
 

@@ -49,7 +49,10 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
 
   function onEscape(): void {
     if (permission) return;
-    if (state.phase !== "idle") return stop(() => chat.cancel());
+    if (state.phase !== "idle") {
+      stop(() => chat.cancel());
+      return;
+    }
     const isSecond = performance.now() - escapedAt.current < TWICE_MS;
     escapedAt.current = isSecond ? Number.NEGATIVE_INFINITY : performance.now();
     if (isSecond) void chat.open("messages");
