@@ -39,6 +39,7 @@ export function openFakeTerminal(
   const chat = new Chat(agent, { isFile: isFile ?? (async (path) => files.includes(path)) });
   let leave = () => {};
   const closed = showChat(chat, {
+    wholeFrames: true,
     banner: "Keyhole, scripted",
     files,
     stdin: stdin as unknown as NodeJS.ReadableStream,

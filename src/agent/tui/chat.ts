@@ -40,6 +40,9 @@ export class Chat {
   private readonly listeners = new Set<() => void>();
   private current: ChatState;
   private controller: AbortController | undefined;
+  /** Text that arrived since the last drawing, and the timer that shows it. */
+  private stream: { readonly event: StreamedEvent; readonly timer: NodeJS.Timeout } | undefined;
+  private streamedAt = Number.NEGATIVE_INFINITY;
 
   constructor(agent: ChatAgent, options: ChatOptions) {
     const { past = [], history = [] } = options;
@@ -243,6 +246,34 @@ export class Chat {
   };
 
   private dispatch(event: ChatEvent): void {
+    this.flush();
+    this.apply(event);
+  }
+
+  /** Shows text as it arrives, at most 30 times a second: each drawing lays out the whole screen (bench: stream). */
+  private dispatchStreamed(event: StreamedEvent): void {
+    const waiting = this.stream;
+    if (waiting && isSameStream(waiting.event, event)) {
+      const merged = { ...event, text: waiting.event.text + event.text };
+      this.stream = { ...waiting, event: merged };
+      return;
+    }
+    this.flush();
+    const waitMs = this.streamedAt + FRAME_MS - performance.now();
+    this.stream = { event, timer: setTimeout(() => this.flush(), Math.max(0, waitMs)) };
+    if (waitMs <= 0) this.flush();
+  }
+
+  private flush(): void {
+    if (!this.stream) return;
+    const { event, timer } = this.stream;
+    clearTimeout(timer);
+    this.stream = undefined;
+    this.streamedAt = performance.now();
+    this.apply(event);
+  }
+
+  private apply(event: ChatEvent): void {
     this.current = reduce(this.current, event);
     for (const listener of this.listeners) listener();
   }
@@ -300,7 +331,8 @@ export class Chat {
   private async follow(events: AsyncIterable<AgentEvent>): Promise<AgentEvent | undefined> {
     let last: AgentEvent | undefined;
     for await (const event of events) {
-      this.dispatch(event);
+      if (isStreamed(event)) this.dispatchStreamed(event);
+      else this.dispatch(event);
       if (event.type === "llm-end" || event.type === "context-compacted") this.refresh();
       last = event;
     }
@@ -412,6 +444,19 @@ const AT_ONCE: ReadonlySet<string> = new Set(["help", "context", "mode"]);
 function isAtOnce(input: ChatInput): boolean {
   if (input.type === "command") return input.command.topic !== undefined || AT_ONCE.has(input.command.name);
   return input.type === "shell" || input.type === "unknown" || input.type === "nothing";
+}
+
+const FRAME_MS = 1000 / 30;
+
+type StreamedEvent = Extract<AgentEvent, { type: "llm-text" | "llm-thinking" | "tool-output" }>;
+
+function isStreamed(event: AgentEvent): event is StreamedEvent {
+  return event.type === "llm-text" || event.type === "llm-thinking" || event.type === "tool-output";
+}
+
+function isSameStream(one: StreamedEvent, other: StreamedEvent): boolean {
+  if (one.type !== other.type) return false;
+  return one.type !== "tool-output" || one.callId === (other as typeof one).callId;
 }
 
 const PICKER_TITLES: Readonly<Record<Picker["kind"], string>> = {
