@@ -1,7 +1,8 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished } from "vitest";
-import { Chat, type ChatOptions } from "../src/agent/tui/chat.ts";
+import { Chat } from "../src/agent/tui/chat.ts";
+import type { ChatOptions } from "../src/agent/tui/chat-agent.ts";
 import { showChat } from "../src/agent/tui/show-chat.ts";
 import type { ScriptedAgent } from "./scripted-agent.ts";
 

@@ -123,3 +123,14 @@ export interface ContextReport {
   /** The cost of listing every tool in each request. */
   readonly everything: number;
 }
+
+export interface ChatOptions {
+  /** Whether a mentioned path is a file. */
+  isFile(path: string): Promise<boolean>;
+  /** The messages of a resumed conversation. */
+  readonly past?: readonly PastMessage[];
+  /** Lines sent in earlier chats, oldest first. */
+  readonly history?: readonly string[];
+  /** Keeps a line that was sent. */
+  onSent?(line: string): void;
+}

@@ -110,7 +110,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
             draft.change({ type: "clear" });
             draft.change({ type: "insert", text });
           },
-          onClose: () => chat.closePicker(),
+          onClose: () => chat.setPicker(undefined),
         })
       : null,
     h(Queue, { queue: state.queue }),

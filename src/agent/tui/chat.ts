@@ -1,33 +1,31 @@
-import { isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { reasonOf } from "../../base/util/reason-of.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
 import type {
   ChatAgent,
   ChatAnswer,
+  ChatOptions,
   ChatRunOptions,
   Choice,
   Fact,
-  PastMessage,
-  PromptFile,
   UserMessage,
 } from "./chat-agent.ts";
 import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type QueuedMessage } from "./chat-state.ts";
-import { type ChatInput, COMMANDS, KEYS, parseChatInput, type SlashCommand } from "./commands.ts";
-import { findMentions, type IncludedFile, withFiles } from "./mentions.ts";
+import {
+  cleanFact,
+  EMPTY,
+  HELP,
+  INIT_PROMPT,
+  isAtOnce,
+  NO_CLIPBOARD,
+  PICKER_TITLES,
+  sentLines,
+  toFailure,
+} from "./chat-texts.ts";
+import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
+import { includeFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
-
-export interface ChatOptions {
-  /** Whether a mentioned path is a file. */
-  isFile(path: string): Promise<boolean>;
-  /** The messages of a resumed conversation. */
-  readonly past?: readonly PastMessage[];
-  /** Lines sent in earlier chats, oldest first. */
-  readonly history?: readonly string[];
-  /** Keeps a line that was sent. */
-  onSent?(line: string): void;
-}
+import { isStreamed, StreamFrames } from "./stream-frames.ts";
 
 /** A conversation on a screen: its state, and the actions of the person. */
 export class Chat {
@@ -40,9 +38,7 @@ export class Chat {
   private readonly listeners = new Set<() => void>();
   private current: ChatState;
   private controller: AbortController | undefined;
-  /** Text that arrived since the last drawing, and the timer that shows it. */
-  private stream: { readonly event: StreamedEvent; readonly timer: NodeJS.Timeout } | undefined;
-  private streamedAt = Number.NEGATIVE_INFINITY;
+  private readonly frames = new StreamFrames((event) => this.apply(event));
 
   constructor(agent: ChatAgent, options: ChatOptions) {
     const { past = [], history = [] } = options;
@@ -201,10 +197,6 @@ export class Chat {
     });
   }
 
-  closePicker(): void {
-    this.setPicker(undefined);
-  }
-
   /** Shows the last tool call, or the last thinking, whole. */
   unfold(block: "tool" | "thinking"): void {
     const { lastTool, lastThinking } = this.current;
@@ -246,30 +238,7 @@ export class Chat {
   };
 
   private dispatch(event: ChatEvent): void {
-    this.flush();
-    this.apply(event);
-  }
-
-  /** Shows text as it arrives, at most 30 times a second: each drawing lays out the whole screen (bench: stream). */
-  private dispatchStreamed(event: StreamedEvent): void {
-    const waiting = this.stream;
-    if (waiting && isSameStream(waiting.event, event)) {
-      const merged = { ...event, text: waiting.event.text + event.text };
-      this.stream = { ...waiting, event: merged };
-      return;
-    }
-    this.flush();
-    const waitMs = this.streamedAt + FRAME_MS - performance.now();
-    this.stream = { event, timer: setTimeout(() => this.flush(), Math.max(0, waitMs)) };
-    if (waitMs <= 0) this.flush();
-  }
-
-  private flush(): void {
-    if (!this.stream) return;
-    const { event, timer } = this.stream;
-    clearTimeout(timer);
-    this.stream = undefined;
-    this.streamedAt = performance.now();
+    this.frames.flush();
     this.apply(event);
   }
 
@@ -298,7 +267,7 @@ export class Chat {
     this.dispatch({ type: "set", change: { status: this.agent.status() } });
   }
 
-  private setPicker(picker: Picker | undefined): void {
+  setPicker(picker: Picker | undefined): void {
     this.dispatch({ type: "set", change: { picker } });
   }
 
@@ -331,7 +300,7 @@ export class Chat {
   private async follow(events: AsyncIterable<AgentEvent>): Promise<AgentEvent | undefined> {
     let last: AgentEvent | undefined;
     for await (const event of events) {
-      if (isStreamed(event)) this.dispatchStreamed(event);
+      if (isStreamed(event)) this.frames.push(event);
       else this.dispatch(event);
       if (event.type === "llm-end" || event.type === "context-compacted") this.refresh();
       last = event;
@@ -371,22 +340,14 @@ export class Chat {
   }
 
   /** A prompt with the files that it mentions. */
-  private async include(prompt: string, signal: AbortSignal): Promise<UserMessage> {
-    const files: IncludedFile[] = [];
-    const images: PromptFile[] = [];
-    for (const path of findMentions(prompt)) {
-      if (!(await this.options.isFile(path))) continue;
-      const image = await this.agent.image(path);
-      if (image) {
-        images.push(image);
-        this.notice(toVisibleText(`${path}: ${image.about}`));
-        continue;
-      }
-      const last = await this.follow(this.agent.read(path, { signal }));
-      if (signal.aborted) break;
-      if (last?.type === "tool-end" && last.ok) files.push({ path, text: last.text });
-    }
-    return { prompt: withFiles(prompt, files), ...(images.length > 0 && { files: images }) };
+  private include(prompt: string, signal: AbortSignal): Promise<UserMessage> {
+    return includeFiles(prompt, {
+      signal,
+      isFile: (path) => this.options.isFile(path),
+      image: (path) => this.agent.image(path),
+      read: (path) => this.follow(this.agent.read(path, { signal })),
+      tell: (text) => this.notice(toVisibleText(text)),
+    });
   }
 
   private showFacts(name: string, facts: readonly Fact[]): void {
@@ -435,64 +396,4 @@ export class Chat {
     if (topic) this.showFacts(name, await this.agent.list(topic));
     else await this.actions[name]?.(argument);
   }
-}
-
-/** Commands that change nothing a run depends on, beside those that show a list. */
-const AT_ONCE: ReadonlySet<string> = new Set(["help", "context", "mode"]);
-
-/** Whether a line has its effect at once, also during a run. */
-function isAtOnce(input: ChatInput): boolean {
-  if (input.type === "command") return input.command.topic !== undefined || AT_ONCE.has(input.command.name);
-  return input.type === "shell" || input.type === "unknown" || input.type === "nothing";
-}
-
-const FRAME_MS = 1000 / 30;
-
-type StreamedEvent = Extract<AgentEvent, { type: "llm-text" | "llm-thinking" | "tool-output" }>;
-
-function isStreamed(event: AgentEvent): event is StreamedEvent {
-  return event.type === "llm-text" || event.type === "llm-thinking" || event.type === "tool-output";
-}
-
-function isSameStream(one: StreamedEvent, other: StreamedEvent): boolean {
-  if (one.type !== other.type) return false;
-  return one.type !== "tool-output" || one.callId === (other as typeof one).callId;
-}
-
-const PICKER_TITLES: Readonly<Record<Picker["kind"], string>> = {
-  models: "Model:",
-  sessions: "Conversation:",
-  messages: "Go back to before:",
-  history: "Sent before:",
-};
-
-/** Sentences for lists that are empty. */
-const EMPTY: Readonly<Record<string, string>> = {
-  mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
-  sessions: "No earlier conversation of this folder is kept.",
-  messages: "Nothing was sent yet in this conversation.",
-  history: "No line was sent yet.",
-};
-
-const NO_CLIPBOARD =
-  "The clipboard has nothing that can be read here. Linux needs wl-clipboard or xclip; @path includes an image file.";
-
-const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
-
-const HELP: readonly Fact[] = [
-  ...COMMANDS.map(({ name, summary }) => ({ name: `/${name}`, text: summary })),
-  ...KEYS.map(([name, text]) => ({ name, text })),
-];
-
-function sentLines(history: readonly string[]): Choice[] {
-  return history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
-}
-
-function cleanFact({ name, text }: Fact): Fact {
-  return { name: toVisibleText(name, 200), text: toVisibleText(text, 2_000) };
-}
-
-function toFailure(error: unknown): { code: string; message: string; next: string } {
-  if (isProblem(error)) return { code: error.code, message: error.message, next: error.next };
-  return { code: "UNKNOWN", message: reasonOf(error), next: "Try again; /help lists commands and keys." };
 }
