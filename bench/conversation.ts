@@ -13,6 +13,7 @@ import { toAISDKTools } from "keyhole/ai-sdk";
 import { fromMcpConfig } from "keyhole/sources";
 import { createScriptedModel, type ScriptedReply, type ScriptedRequest } from "keyhole/testing";
 import { corePrompt } from "../src/agent/chat/system-prompt.ts";
+import type { View } from "../src/core/access/view.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { TURNS, type WantedCall } from "./conversation-script.ts";
 
@@ -26,8 +27,14 @@ const FACTS = {
   date: "Monday, 2026-11-16",
 };
 
-/** `all-listed`: the same agent with every tool in every request. `cut-by-messages`: without hands, cut at 20 messages. */
-const SYSTEMS = ["all-listed", "cut-by-messages", "keyhole"] as const;
+/** Providers cache no shorter prefix: 1,024 tokens at OpenAI and for most models of Anthropic, 4,096 for its latest. */
+const LEAST_CACHED = 1_024;
+
+/**
+ * `all-listed`: the same agent with every tool in every request. `cut-by-messages`: without hands, cut at 20 messages.
+ * `keyhole-fixed`: found tools are called by the gateway's own tools, so that the list never grows.
+ */
+const SYSTEMS = ["all-listed", "cut-by-messages", "keyhole", "keyhole-fixed"] as const;
 type System = (typeof SYSTEMS)[number];
 
 interface Sent {
@@ -74,13 +81,14 @@ async function converse(system: System, folder: string, countTokens: TokenCounte
   const gateway = openGateway(folder);
   await gateway.ready();
   await gateway.sources.refresh();
+  const view = await gateway.view();
   let turn = TURNS[0]!;
   let done = 0;
   const model = createScriptedModel((request) => {
     const wanted = turn.calls[done];
     if (!wanted) return { text: turn.answer };
-    const reply = toReply(wanted, request);
-    if (!reply.calls?.some(({ name }) => name === "tool_search")) done += 1;
+    const reply = system === "keyhole-fixed" ? toFixedReply(wanted, request, view) : toReply(wanted, request);
+    if (!reply.calls?.some(({ name }) => name === "tool_search" || name === "ask")) done += 1;
     return reply;
   });
   const play = await playerOf(system, gateway, model);
@@ -117,6 +125,7 @@ async function playerOf(system: System, gateway: Gateway, model: ReturnType<type
     instructions: corePrompt(FACTS),
     contextWindow: 1_000_000,
     ...(system === "all-listed" && { hands: domains }),
+    ...(system === "keyhole-fixed" && { mode: "fixed" as const }),
   });
   const session = await agent.openSession();
   return async (prompt: string) => {
@@ -146,6 +155,26 @@ function toReply(
   // After a search in vain the tool is named exactly.
   const isSecond = messages.at(-1)?.role === "tool" && messages.at(-2)?.calls.includes("tool_search");
   return { calls: [{ name: "tool_search", args: { query: isSecond ? `${server}.${tool}` : find } }] };
+}
+
+/** Calls the tool by its op once an answer has named it, or asks for it first. */
+function toFixedReply(
+  { server, tool, args, find }: WantedCall,
+  { tools, messages }: ScriptedRequest,
+  view: View,
+): ScriptedReply {
+  if (tools.includes(tool)) return { calls: [{ name: tool, args }] };
+  const entry = view.find(`${server}.${tool}`);
+  if (!entry) throw new Error(`${server}.${tool} not found`);
+  const { op } = entry;
+  const isKnown = messages.some(({ role, text }) => role === "tool" && text.includes(op));
+  const steps = messages.slice(messages.findLastIndex(({ role }) => role === "user"));
+  const asks = steps.filter(({ calls }) => calls.includes("ask")).length;
+  // After two questions in vain, the model would call the tool by the name that the person said.
+  if (!isKnown && asks < 2) return { calls: [{ name: "ask", args: { query: asks === 0 ? find : op } }] };
+  const reads = entry.lane === "read";
+  const input = reads ? { routes: [{ route: op, params: args }] } : { op, args };
+  return { calls: [{ name: reads ? "get" : "exec", args: input }] };
 }
 
 function openGateway(folder: string): Gateway {
@@ -197,7 +226,8 @@ function countSent(requests: readonly (readonly Part[])[]): Sent {
     const before = requests[index - 1] ?? [];
     const changed = parts.findIndex(({ text }, at) => before[at]?.text !== text);
     const sum = (some: readonly Part[]) => some.reduce((total, { tokens }) => total + tokens, 0);
-    const known = sum(parts.slice(0, changed === -1 ? parts.length : changed));
+    const same = sum(parts.slice(0, changed === -1 ? parts.length : changed));
+    const known = same < LEAST_CACHED ? 0 : same;
     const all = sum(parts);
     sent += all;
     cached += known;

@@ -29,6 +29,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   sessions: () => import("./sessions.ts"),
   run: () => import("./run-plans.ts"),
   conversation: () => import("./conversation.ts"),
+  stream: () => import("./stream.ts"),
 };
 
 const { positionals, values } = parseArgs({

@@ -8,7 +8,7 @@ import { createShop } from "./shop.ts";
 
 const KEY = `sk-${"a1b2c3d4e5".repeat(4)}`;
 
-async function open(replies: readonly ScriptedReply[], layer: "ours" | "the SDK's") {
+async function open(replies: readonly ScriptedReply[], layer: "ours" | "the SDK's", maxRetries = 0) {
   const server = await serveScriptedModel((_, turn) => replies[turn] ?? { text: "Fine." });
   const gateway = createGateway({ domains: createShop().domains });
   onTestFinished(async () => {
@@ -21,7 +21,7 @@ async function open(replies: readonly ScriptedReply[], layer: "ours" | "the SDK'
   });
   const sdk = createOpenAI({ baseURL: baseUrl, apiKey: KEY }).chat("scripted");
   const model = layer === "ours" ? () => client.languageModel() : sdk;
-  return createAgent({ gateway, model, maxRetries: 0 });
+  return Object.assign(createAgent({ gateway, model, maxRetries }), { requests: server.requests });
 }
 
 const CASES: readonly (readonly [string, ScriptedReply])[] = [
@@ -55,6 +55,30 @@ test("a broken stream keeps its text and leaves no call without a result", async
   );
   expect(parts.filter(({ type }) => type === "tool-call")).toEqual([]);
   expect(await endOf(run(agent, "again", { session }))).toMatchObject({ outcome: "answered" });
+});
+
+test("a stream that breaks after its first words is repeated from the last whole step", async () => {
+  const calls = [{ name: "tool_search", args: { query: "order" } }];
+  const agent = await open(
+    [{ calls }, { text: "It is half way to", breakAfter: 3 }, { text: "It was sent." }],
+    "ours",
+    1,
+  );
+  const session = await agent.openSession();
+  const events = await Array.fromAsync(run(agent, "hello", { session }));
+  expect(events.at(-1)).toMatchObject({ outcome: "answered", text: "It was sent.", steps: 2 });
+  expect(events.filter(({ type }) => type === "llm-retry")).toMatchObject([
+    { attempt: 1, reason: expect.stringContaining("broke off") },
+  ]);
+  expect(agent.requests[2]?.messages).toEqual(agent.requests[1]?.messages);
+  expect(JSON.stringify(session.messages)).not.toContain("half way");
+});
+
+test("an answer that keeps breaking off ends the run after its repetitions", async () => {
+  const broken = { text: "It is half way to", breakAfter: 3 };
+  const agent = await open([broken, broken], "ours", 1);
+  expect(await endOf(run(agent, "hello"))).toMatchObject({ outcome: "failed" });
+  expect(agent.requests).toHaveLength(2);
 });
 
 async function endOf(events: AsyncIterable<AgentEvent>) {

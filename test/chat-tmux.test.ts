@@ -98,7 +98,7 @@ test.skipIf(missing !== undefined).each([
     await sleep(pauseMs);
   }
   terminal.press("Enter");
-  await terminal.sees("is sent when this is over");
+  await terminal.sees("after this step");
   await terminal.sees("↑↓ and Enter answer");
   expect(existsSync(join(folder, "made"))).toBe(false);
 

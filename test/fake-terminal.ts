@@ -1,7 +1,8 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished } from "vitest";
-import { Chat, type ChatOptions } from "../src/agent/tui/chat.ts";
+import { Chat } from "../src/agent/tui/chat.ts";
+import type { ChatOptions } from "../src/agent/tui/chat-agent.ts";
 import { showChat } from "../src/agent/tui/show-chat.ts";
 import type { ScriptedAgent } from "./scripted-agent.ts";
 
@@ -39,6 +40,7 @@ export function openFakeTerminal(
   const chat = new Chat(agent, { isFile: isFile ?? (async (path) => files.includes(path)) });
   let leave = () => {};
   const closed = showChat(chat, {
+    wholeFrames: true,
     banner: "Keyhole, scripted",
     files,
     stdin: stdin as unknown as NodeJS.ReadableStream,

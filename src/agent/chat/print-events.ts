@@ -1,5 +1,6 @@
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { toDuration } from "../../base/util/to-duration.ts";
 import { type AgentEvent, toPrintable } from "../loop/agent-event.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
@@ -65,7 +66,7 @@ function asideOf(event: AgentEvent): string | undefined {
   if (event.type === "permission-request")
     return [`Permission ${event.scope} needed: ${event.action}`, event.reason].filter(Boolean).join("\n");
   if (event.type === "permission-answer" && event.answer === "deny") return "Permission denied.";
-  if (event.type === "llm-retry") return `Retrying in ${event.delayMs} ms: ${event.reason}`;
+  if (event.type === "llm-retry") return `Retrying in ${toDuration(event.delayMs)}: ${event.reason}`;
   if (event.type !== "agent-end" || event.outcome === "answered") return undefined;
   if (!event.error) return `The run ended: ${event.outcome}.`;
   const { code, message, next } = event.error;

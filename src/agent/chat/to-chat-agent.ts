@@ -149,14 +149,14 @@ class ChatConversation {
     this.notes.push(`[${text}]`);
   }
 
-  async *run(asked: string, { signal, files = [] }: ChatRunOptions): AsyncGenerator<AgentEvent> {
+  async *run(asked: string, options: ChatRunOptions): AsyncGenerator<AgentEvent> {
     const { agent, checkpoints, observe } = this.opened;
     const { session, ask } = this;
     checkpoints.begin();
     const prompt = [asked, ...this.notes].join("\n\n");
     this.notes = [];
     yield* this.news().map(noticeOf);
-    for await (const event of observe(run(agent, prompt, { session, signal, ask, files }))) {
+    for await (const event of observe(run(agent, prompt, { ...options, session, ask }))) {
       this.costs.note(event);
       if (event.type !== "tool-end" || !event.files) {
         yield event;
@@ -203,7 +203,8 @@ class ChatConversation {
   }
 
   private call(tool: PersonCall["tool"], args: PersonCall["args"], { signal }: ChatRunOptions, ask?: Ask) {
-    this.opened.checkpoints.begin();
+    // During a run, the call belongs to the changes of its turn.
+    if (!(this.session as SessionState).busy) this.opened.checkpoints.begin();
     this.ownCalls += 1;
     const call = { callId: `own-${this.ownCalls}`, tool, args };
     return runPersonCall(call, { gateway: this.opened.gateway, ask, signal });

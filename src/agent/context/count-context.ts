@@ -40,6 +40,8 @@ export interface InstructionParts {
 const IMAGE_TOKENS = 1_600;
 /** Marks the message that stands for the older part of a conversation. */
 export const SUMMARY_START = "[Summary of the conversation so far]";
+/** Marks a note with skills that a prompt calls for. */
+export const SKILLS_START = "[Skills for this request]";
 
 const NOTHING = Object.fromEntries(CONTEXT_CAUSES.map((cause) => [cause, 0])) as Record<ContextCause, number>;
 
@@ -106,6 +108,7 @@ export function countMessage({ role, content }: ModelMessage, countTokens: Token
 
 function causeOfText(role: ModelMessage["role"], text: string): ContextCause {
   if (role === "assistant") return "answers";
+  if (text.startsWith(SKILLS_START)) return "skills";
   return text.startsWith(SUMMARY_START) ? "summary" : "prompts";
 }
 

@@ -34,6 +34,8 @@ export type AgentEvent = { readonly span: SpanContext } & (
       /** Names of the skills whose instructions the model got. */
       readonly skills?: readonly string[];
     }
+  /** A message of the person that reached the model during the run. */
+  | { readonly type: "user-message"; readonly text: string }
   | {
       readonly type: "llm-start";
       readonly step: number;
@@ -140,6 +142,15 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly error?: { readonly code: string; readonly message: string; readonly next: string };
     }
 );
+
+/** A message of the person. */
+export interface UserMessage {
+  readonly prompt: string;
+  /** The message as the person typed it, for events. Default: the prompt. */
+  readonly typed?: string;
+  /** Images that go with it. */
+  readonly files?: readonly PromptFile[];
+}
 
 /** A file that goes with a prompt. */
 export interface PromptFile {

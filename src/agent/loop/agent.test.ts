@@ -60,12 +60,23 @@ test("the model reads AGENTS.md and the skills that the prompt calls for", async
     skills,
     instructions: "Be kind.",
   });
-  for await (const _ of run(agent, "please drop it"));
-  for await (const _ of run(agent, "write a poem"));
-  const told = model.requests.map(({ messages }) => messages[0]?.text ?? "");
-  expect(told[0]).toMatch(/^Be kind\.[\s\S]*Use tabs\.\\u200b\n[\s\S]*Mind the index\./);
-  expect(told.at(-1)).toContain("[1 skill available]");
-  expect(told.at(-1)).not.toContain("Mind the index");
+  const session = await agent.openSession();
+  for (const prompt of ["please drop it", "write a poem", "drop it again", "which skills are there?"])
+    for await (const _ of run(agent, prompt, { session }));
+  const system = model.requests.map(({ messages }) => messages[0]?.text ?? "");
+  expect(system[0]).toMatch(/^Be kind\.[\s\S]*Use tabs\.\\u200b\n[\s\S]*\[1 skill available\]$/);
+  expect(new Set(system).size).toBe(1);
+  // A skill that a prompt calls for is a note in the conversation: there once, and from then on.
+  const turns = model.requests.at(-1)!.messages.filter(({ role }) => role === "user");
+  const first = "please drop it\n[Skills for this request]\n# Skill: drop-rows (project)\n\nMind the index.";
+  expect(turns.map(({ text }) => text)).toEqual([
+    first,
+    "write a poem",
+    "drop it again",
+    expect.stringMatching(
+      /^which skills are there\?\n\[Skills for this request\]\nSkills.*:\n- drop-rows: How to drop\./,
+    ),
+  ]);
 });
 
 test("every AGENTS.md within the project is read, the nearest last, each up to its size limit", async () => {

@@ -87,7 +87,10 @@ export interface AgentOptions {
   readonly hooks?: AgentHooks;
   /** How much the model thinks before it answers, if it can. Default: the provider's. */
   readonly effort?: "none" | "low" | "medium" | "high";
-  /** Retries by the AI SDK. Models of `keyhole/models` retry by themselves. Default: 2. */
+  /**
+   * Retries by the AI SDK, and repetitions of an answer that breaks off. Models of `keyhole/models` retry requests
+   * without an answer by themselves. Default: 2.
+   */
   readonly maxRetries?: number;
 }
 

@@ -9,7 +9,6 @@ import { toTokenUse } from "./agent-event.ts";
 import { toInstructions } from "./instructions.ts";
 import { disclose, modelOf, nameOf, toRequest } from "./model-request.ts";
 import type { Untraced } from "./run-context.ts";
-import { skillsFor } from "./skills-for.ts";
 
 /** Requests over this share of the window are summarized first. */
 const COMPACT_AT = 0.8;
@@ -23,8 +22,7 @@ const DEFAULT_WINDOW = 128_000;
 /** The tokens of a conversation's next request, without its prompt. */
 export async function contextOf(agent: Agent, session: SessionState) {
   const turnTools = await disclose(agent, session);
-  const skills = await skillsFor(agent.options, session, "");
-  const instructions = await toInstructions(agent.options, turnTools.instructions, skills.text);
+  const instructions = await toInstructions(agent.options, turnTools.instructions);
   const model = await modelOf(agent);
   const request = await toRequest(turnTools, [], session, instructions, model);
   const counts = await countContext(request, await loadTokenCounter());

@@ -4,20 +4,18 @@ import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { type InstructionParts, joinTexts } from "../context/count-context.ts";
 import type { AgentOptions } from "./agent.ts";
 import { projectFolders, readStart } from "./project-files.ts";
+import { skillsText } from "./skills-for.ts";
 
 /** The model's instructions, ordered from the most stable part to the most variable. */
-export async function toInstructions(
-  { instructions = "", folder, userFolder }: AgentOptions,
-  disclosed: string,
-  skills: string,
-): Promise<InstructionParts> {
+export async function toInstructions(options: AgentOptions, disclosed: string): Promise<InstructionParts> {
+  const { instructions = "", folder, userFolder } = options;
   const files = await readAgentsFiles(folder, userFolder);
   return {
     instructions: joinTexts(instructions, disclosed),
     project: joinTexts(
       ...files.map(({ path, text }) => `Instructions of the person or the project (${path}):\n${text}`),
     ),
-    skills,
+    skills: await skillsText(options),
   };
 }
 

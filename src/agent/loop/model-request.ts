@@ -53,16 +53,13 @@ export async function toRequest(
 const CACHED = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 
 /**
- * Marks the ends of the parts that later requests repeat: the first tools, which stay when others are found; all
- * tools with the instructions; and the messages, at their end and where the previous request ended.
+ * Marks the ends of the parts that later requests repeat: the tools with the instructions, and the messages, at their
+ * end and where the previous request ended. The tools alone are shorter than what providers cache.
  */
-export function toSent({ tools, firstTools, instructions, messages }: ContextRequest) {
-  const lastFirst = Object.keys(tools)[firstTools - 1];
-  const marked =
-    lastFirst === undefined ? {} : { [lastFirst]: { ...tools[lastFirst]!, providerOptions: CACHED } };
+export function toSent({ tools, instructions, messages }: ContextRequest) {
   const previous = messages.findLastIndex(({ role }, at) => at < messages.length - 1 && role !== "assistant");
   return {
-    tools: { ...tools, ...(marked as ToolSet) },
+    tools,
     instructions: { role: "system" as const, content: joined(instructions), providerOptions: CACHED },
     messages: messages.map((message, at) =>
       at === messages.length - 1 || at === previous ? { ...message, providerOptions: CACHED } : message,
@@ -97,6 +94,8 @@ export interface Reply {
   readonly calls: readonly ModelToolCall[];
   readonly finish: FinishReason;
   readonly usage: TokenUse;
+  /** Whether any of it arrived. */
+  readonly hasStarted: boolean;
   /** The reply broke off. */
   readonly brokenBy?: "abort" | { readonly error: unknown };
 }
@@ -110,9 +109,11 @@ export async function readReply(
 ): Promise<Reply> {
   let text = "";
   let finish: FinishReason = "other";
+  let hasStarted = false;
   let usage = NO_TOKENS;
   const calls: ModelToolCall[] = [];
   for await (const part of stream) {
+    hasStarted ||= CONTENT.has(part.type);
     if (part.type === "text-delta") {
       text += part.text;
       emit({ type: "llm-text", step, text: part.text });
@@ -125,13 +126,21 @@ export async function readReply(
       finish = toFinishReason(part.finishReason);
       emit({ type: "llm-end", step, text, usage, finish, model: part.response.modelId, calls });
     } else if (part.type === "error") {
-      return { text, calls, finish, usage, brokenBy: { error: part.error } };
+      return { text, calls, finish, usage, hasStarted, brokenBy: { error: part.error } };
     } else if (part.type === "abort") {
-      return { text, calls, finish, usage, brokenBy: "abort" };
+      return { text, calls, finish, usage, hasStarted, brokenBy: "abort" };
     }
   }
-  return { text, calls, finish, usage };
+  return { text, calls, finish, usage, hasStarted };
 }
+
+/** Parts after which a model client no longer repeats a request by itself. */
+const CONTENT: ReadonlySet<string> = new Set([
+  "text-delta",
+  "reasoning-delta",
+  "tool-input-start",
+  "tool-call",
+]);
 
 /** A tool that the step does not show can still be called: the gateway checks its input. */
 function toWantedCall(

@@ -110,6 +110,23 @@ test("calls of one step run in parallel", async () => {
   expect(endOf(events).outcome).toBe("answered");
 });
 
+test("messages that the person sends during a run reach the model after the tools, one by one", async () => {
+  const { agent, model } = openShop([
+    { calls: [get("shop.order.read", { id: "o1" })] },
+    { text: "It was sent, and so was o2." },
+  ]);
+  const queue = [[{ prompt: "Look at o2 too." }, { prompt: "@a with its text", typed: "@a" }], []];
+  const events = await all(run(agent, "Where is o1?", { steer: async () => queue.shift() ?? [] }));
+  expect(model.requests[0]?.messages.at(-1)?.text).toBe("Where is o1?");
+  expect(model.requests[1]?.messages.slice(-3)).toMatchObject([
+    { role: "tool" },
+    { role: "user", text: "Look at o2 too." },
+    { role: "user", text: "@a with its text" },
+  ]);
+  const told = events.flatMap((event) => (event.type === "user-message" ? [event.text] : []));
+  expect(told).toEqual(["Look at o2 too.", "@a"]);
+});
+
 test("steps and tokens are limited", async () => {
   const endless: ModelScript = (_, turn) => ({
     calls: [get("shop.order.read", { id: `o${turn}` })],

@@ -10,6 +10,7 @@ import {
   type PromptFile,
   type SpanContext,
   toPrintable,
+  type UserMessage,
 } from "./agent-event.ts";
 import { type Ask, EventQueue, type RunContext, runContext, type Untraced } from "./run-context.ts";
 import { skillsFor } from "./skills-for.ts";
@@ -24,6 +25,8 @@ export interface RunOptions {
   readonly session?: AgentSession;
   /** Images that go with the prompt. */
   readonly files?: readonly PromptFile[];
+  /** Returns messages that the person has sent since the run began. Called after tools, before the next request. */
+  readonly steer?: () => Promise<readonly UserMessage[]>;
   /** Replaces the agent's `ask`. */
   readonly ask?: Ask;
   /** The shape of the answer, which `agent-end` carries as `output`: a zod schema or a JSON Schema. */
@@ -103,26 +106,31 @@ async function drive(
     ...more,
   });
 
+  async function heedSteering(turn: Turn): Promise<void> {
+    for (const message of (await options.steer?.()) ?? []) {
+      emit({ type: "user-message", text: message.typed ?? message.prompt });
+      const { note } = await skillsFor(agent.options, session!, message.prompt);
+      await turn.hear(message, note);
+    }
+  }
+
   async function play(): Promise<RunEnd> {
     session = (options.session ?? (await agent.openSession())) as SessionState;
     if (session.busy) throw problem("SESSION_BUSY", { id: session.id });
     session.busy = true;
     isOurs = true;
-    const skills = await skillsFor(agent.options, session, prompt);
-    emit({ type: "agent-start", prompt, session: session.id, ...(skills.used && { skills: skills.used }) });
+    const { used, note } = await skillsFor(agent.options, session, prompt);
+    emit({ type: "agent-start", prompt, session: session.id, ...(used && { skills: used }) });
     if (session.notice) emit({ type: "notice", text: session.notice });
     session.notice = undefined;
-    turn = await createTurn(agent, session, prompt, context, {
-      root,
-      skills: skills.text,
-      files: options.files ?? [],
-      output: options.output,
-    });
+    turn = await createTurn(agent, session, context, { root, output: options.output });
+    await turn.hear({ prompt, files: options.files ?? [] }, note);
     while (true) {
       if (options.signal.aborted) return end("cancelled");
       const { steps, usage } = turn.state;
       if (steps >= agent.limits.steps) return end("step-limit");
       if (usage.input + usage.output >= agent.limits.tokens) return end("token-limit");
+      if (steps > 0) await heedSteering(turn);
       const outcome = await turn.next();
       if (outcome) return end(outcome, endingOf(outcome, turn.state.output));
     }

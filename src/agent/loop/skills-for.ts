@@ -5,31 +5,56 @@ import type { View } from "../../core/access/view.ts";
 import type { AnyTool, DomainDefinition } from "../../core/nouns/definition.ts";
 import { discloseSkills } from "../../sources/markdown/skills/disclose-skills.ts";
 import type { Skill } from "../../sources/markdown/skills/skill.ts";
+import { SKILLS_START } from "../context/count-context.ts";
 import type { AgentOptions, SessionState } from "./agent.ts";
 
+/** The text about skills that stands in the instructions. It is the same for every prompt, so that caches hold. */
+export async function skillsText(options: AgentOptions): Promise<string> {
+  const { gateway, principal, skills = [], enabledSkills, mode } = options;
+  if (skills.length === 0) return "";
+  const { ofName } = routesOf(await gateway.view(principal ? { principal } : {}));
+  const how = howToRead(skills, ofName, mode);
+  return discloseSkills("", skills, {
+    ...(enabledSkills && { enabled: enabledSkills }),
+    ...(how !== undefined && { how }),
+  }).text;
+}
+
 /**
- * Chooses the skills for a prompt. Those that the conversation used last come first among equals. Returns the text for
- * the model's instructions, and the names of the skills that are in it in full.
+ * Chooses the skills for a prompt. Those that the conversation used last come first among equals. Returns the names of
+ * the skills that the prompt calls for, and a note with those that the conversation does not have in full yet.
  */
 export async function skillsFor(options: AgentOptions, session: SessionState, prompt: string) {
   const { gateway, principal, skills = [], maxSkills, enabledSkills } = options;
-  if (skills.length === 0) return { text: "" };
+  if (skills.length === 0) return {};
   const whose = principal ? { principal } : {};
   const routes = routesOf(await gateway.view(whose));
   session.handle = await gateway.openSession({ resume: session.handle, ...whose });
   const { usedTools } = (await gateway.session(session.handle, whose)).memory;
   const read = usedTools.flatMap(({ name }) => routes.nameAt.get(name) ?? []).toReversed();
   const how = howToRead(skills, routes.ofName, options.mode);
-  const { tier, text, ...disclosed } = discloseSkills(prompt, skills, {
+  const rules = {
     ...(maxSkills !== undefined && { maxSkills }),
     ...(enabledSkills && { enabled: enabledSkills }),
     recent: [...new Set([...read, ...session.recentSkills])],
     ...(how !== undefined && { how }),
-  });
-  if (tier !== "full") return { text };
+  };
+  const disclosed = discloseSkills(prompt, skills, rules);
+  if (disclosed.tier !== "full") {
+    // A question about skills gets the whole list, unless the instructions have it.
+    const isTold = disclosed.text === (await skillsText(options));
+    return disclosed.tier === "registry" && !isTold ? { note: toNote(disclosed.text) } : {};
+  }
   const used = disclosed.skills.map(({ name }) => name);
   session.recentSkills = [...new Set([...used, ...session.recentSkills])];
-  return { text, used };
+  const said = JSON.stringify(session.shown);
+  const missing = disclosed.skills.filter(({ name }) => !said.includes(`# Skill: ${name} (`));
+  if (missing.length === 0) return { used };
+  return { used, note: toNote(discloseSkills(prompt, missing, rules).text) };
+}
+
+function toNote(text: string): string {
+  return `${SKILLS_START}\n${text}`;
 }
 
 /** The skills that are entries of the gateway. */

@@ -8,10 +8,21 @@ import {
   type UserModelMessage,
 } from "ai";
 import { problem } from "../../base/problems/problem.ts";
+import { systemClock } from "../../base/util/clock.ts";
 import { newSpan } from "../../core/telemetry/events.ts";
+import { sleep } from "../../sources/backoff.ts";
 import { type FinishReason, type OutputSchema, readOutput, toJsonSchema } from "../models/model-answer.ts";
+import { calculateDelay } from "../models/model-retries.ts";
+import type { ModelErrorCode } from "../models/providers/model-errors.ts";
 import type { Agent, SessionState } from "./agent.ts";
-import { type AgentOutcome, NO_TOKENS, type PromptFile, plus, type SpanContext } from "./agent-event.ts";
+import {
+  type AgentOutcome,
+  NO_TOKENS,
+  type PromptFile,
+  plus,
+  type SpanContext,
+  type UserMessage,
+} from "./agent-event.ts";
 import { callTools, createCallGuard, type ModelToolCall, type ToolOutcome } from "./call-tools.ts";
 import { compactSession, fitContext } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
@@ -31,10 +42,7 @@ import { toAgentError } from "./to-agent-error.ts";
 
 interface TurnOptions {
   readonly root: SpanContext;
-  /** The part of the skills that the prompt calls for. */
-  readonly skills: string;
   readonly output: OutputSchema | undefined;
-  readonly files: readonly PromptFile[];
 }
 
 interface TurnStep {
@@ -44,22 +52,16 @@ interface TurnStep {
   readonly finish: FinishReason;
 }
 
-/** Says the prompt, with what hooks and the mode add to it, and returns the turn that answers it. */
+/** Opens the turn that answers a prompt. */
 export async function createTurn(
   agent: Agent,
   session: SessionState,
-  prompt: string,
   context: RunContext,
   options: TurnOptions,
 ): Promise<Turn> {
   const turnTools = await disclose(agent, session, context);
-  const instructions = await toInstructions(agent.options, turnTools.instructions, options.skills);
-  const turn = new Turn(agent, session, context, options, { turnTools, instructions });
-  const isPlanning = agent.options.permissionMode?.() === "plan";
-  const hooked = await agent.options.hooks?.prompt?.(prompt);
-  const notes = [...(isPlanning ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
-  turn.say({ role: "user", content: toContent(prompt, options.files, notes) });
-  return turn;
+  const instructions = await toInstructions(agent.options, turnTools.instructions);
+  return new Turn(agent, session, context, options, { turnTools, instructions });
 }
 
 /** What every request of a turn has. */
@@ -81,6 +83,8 @@ export class Turn {
   readonly #steps: FinishedStep[] = [];
   #corrections = 0;
   #retried = false;
+  /** Replies to the current request that broke off. */
+  #breaks = 0;
 
   constructor(
     agent: Agent,
@@ -97,11 +101,21 @@ export class Turn {
     this.#guard = createCallGuard(agent.limits.sameCalls);
   }
 
+  /** Says a message of the person, with the skills that it calls for and what hooks and the mode add to it. */
+  async hear({ prompt, files = [] }: UserMessage, skills?: string): Promise<void> {
+    const { permissionMode, hooks } = this.#agent.options;
+    const hooked = await hooks?.prompt?.(prompt);
+    const mode = permissionMode?.() === "plan" ? PLAN_NOTE : undefined;
+    const notes = [skills, mode, hooked].filter((note) => note !== undefined).filter(Boolean);
+    this.say({ role: "user", content: toContent(prompt, files, notes) });
+  }
+
   /** Asks the model and makes its calls. Returns how the run ended, if it did. */
   async next(): Promise<AgentOutcome | undefined> {
     const { result, calls, messages, finish } = await this.#askModel().catch((error: unknown) =>
       this.#retryCompacted(error),
     );
+    this.#breaks = 0;
     this.say(...messages);
     this.state.steps = this.#steps.push(result);
     if (calls.length === 0) return this.#conclude(finish);
@@ -170,7 +184,7 @@ export class Turn {
     const reply = await readReply(stream.fullStream, step, turnTools.tools, (event) => emit(event, span));
     this.state.usage = plus(this.state.usage, reply.usage);
     if (reply.usage.input > 0 && counted > 0) this.#session.scale = reply.usage.input / counted;
-    if (reply.brokenBy) return this.#breakOff(reply.text, reply.brokenBy);
+    if (reply.brokenBy) return this.#breakOff(reply, reply.brokenBy, span);
     this.state.text = reply.text;
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const said = (await stream.responseMessages).filter(({ role }) => role === "assistant");
@@ -179,11 +193,28 @@ export class Turn {
     return { result, calls: reply.calls, messages: said, finish: reply.finish };
   }
 
-  /** The conversation keeps what the model had said. */
-  #breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
+  /**
+   * A reply that broke off is asked for again: nothing of it is in the conversation, and none of its calls ran. If it
+   * breaks too often, the conversation keeps what the model had said.
+   */
+  async #breakOff(
+    { text: said, hasStarted }: Reply,
+    by: NonNullable<Reply["brokenBy"]>,
+    span: SpanContext,
+  ): Promise<TurnStep> {
+    const { signal, emit } = this.#context;
+    const { maxRetries = MOST_BREAKS } = this.#agent.options;
+    const failure = by === "abort" || !hasStarted ? undefined : toAgentError(by.error);
+    if (failure && BREAKS.has(failure.code) && this.#breaks < maxRetries) {
+      const delayMs = calculateDelay(this.#breaks++, 1_000, 10_000, true);
+      const reason = `The answer broke off and is asked for again. ${failure.code}: ${failure.message}`;
+      emit({ type: "llm-retry", attempt: this.#breaks, delayMs, reason }, span);
+      await sleep(delayMs, systemClock, signal, true);
+      if (!signal.aborted) return this.#askModel();
+    }
     if (said !== "") this.say({ role: "assistant", content: said });
     this.state.text = said;
-    throw by === "abort" ? this.#context.signal.reason : by.error;
+    throw by === "abort" ? signal.reason : by.error;
   }
 
   /** A provider that finds the request too long gets it once more, with a summary of the older part. */
@@ -215,6 +246,16 @@ export class Turn {
     return undefined;
   }
 }
+
+/** Replies to one request that may break off before the run fails. */
+const MOST_BREAKS = 2;
+/** Failures that end a reply in the middle. */
+const BREAKS: ReadonlySet<string> = new Set<ModelErrorCode>([
+  "NETWORK_ERROR",
+  "TIMEOUT",
+  "RATE_LIMITED",
+  "INVALID_RESPONSE",
+]);
 
 /** The settings of requests, and those that events tell. */
 function settingsOf({ maxRetries, effort, temperature, maxTokens }: Agent["options"]) {

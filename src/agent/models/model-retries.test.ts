@@ -26,6 +26,7 @@ test("retries have these defaults", () => {
     baseDelayMs: 1000,
     maxDelayMs: 10_000,
     enableJitter: true,
+    overloadMs: 0,
   });
 });
 
@@ -76,10 +77,56 @@ test("a provider's Retry-After replaces the planned delay", async () => {
 });
 
 test("a Retry-After that is too long is reported instead of waited for", async () => {
-  const asked = modelProblem("RATE_LIMITED", "slow", { retryAfterMs: LONGEST_RETRY_AFTER_MS + 1 });
-  const { result, waits } = await run([asked]);
-  expect(result).toBe(asked);
+  const retryAfterMs = 2 * 3_600_000 + 5 * 60_000;
+  const asked = modelProblem("RATE_LIMITED", "slow", { retryAfterMs, isOverload: true });
+  const { result, waits } = await run([asked], { ...config, overloadMs: 10 * LONGEST_RETRY_AFTER_MS });
+  expect(result).toMatchObject({
+    code: "RATE_LIMITED",
+    message: "slow It asks to wait 2 h 5 min, until 1970-01-01 02:05 UTC.",
+    details: { retryAfterMs },
+  });
   expect(waits).toEqual([]);
+});
+
+test("an overloaded provider is asked again for minutes, with growing delays", async () => {
+  const overload = modelProblem("RATE_LIMITED", "overloaded", { isOverload: true });
+  const rules = { ...config, overloadMs: 300_000, enableJitter: false };
+  const { result, waits } = await run([...Array(8).fill(overload), "yes"], rules);
+  expect(result).toBe("yes");
+  expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+  const never = await run(Array(50).fill(overload), rules);
+  expect(never.result).toBe(overload);
+  const total = never.waits.reduce((sum, wait) => sum + wait, 0);
+  expect(total).toBeGreaterThan(240_000);
+  expect(total).toBeLessThanOrEqual(300_000);
+});
+
+test("a long Retry-After is waited for while there is time", async () => {
+  const asked = modelProblem("RATE_LIMITED", "slow", { retryAfterMs: 240_000, isOverload: true });
+  expect((await run([asked, "yes"], { ...config, overloadMs: 300_000 })).waits).toEqual([240_000]);
+});
+
+test("an account without credit is named and not asked again", async () => {
+  const call = { provider: "anthropic", secrets: [], now: NOW };
+  const refused = [
+    [400, "Your credit balance is too low to access the Anthropic API.", {}],
+    [429, "You exceeded your current quota.", { error: { type: "insufficient_quota" } }],
+    [402, "Payment Required", {}],
+  ] as const;
+  for (const [statusCode, message, body] of refused) {
+    const responseBody = JSON.stringify(body);
+    const error = new APICallError({ message, statusCode, url: "", requestBodyValues: {}, responseBody });
+    const problem = toModelProblem(error, call);
+    expect(problem.message).toMatch(/^The account at anthropic has no credit left\./);
+    expect(problem.next).toContain("Add credit");
+    expect((await run([problem, "yes"], { ...config, overloadMs: 300_000 })).waits).toEqual([]);
+  }
+});
+
+test.each([429, 503, 529])("status %i is an overload", (statusCode) => {
+  const error = new APICallError({ message: "busy", statusCode, url: "", requestBodyValues: {} });
+  const { details } = toModelProblem(error, { provider: "x", secrets: [], now: NOW });
+  expect(details.isOverload).toBe(true);
 });
 
 test("nothing is retried when retries are off", async () => {

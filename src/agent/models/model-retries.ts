@@ -4,12 +4,14 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import type { Clock } from "../../base/util/clock.ts";
+import { toDuration } from "../../base/util/to-duration.ts";
 import { sleep } from "../../sources/backoff.ts";
 import type { RetryConfig } from "./models-config.ts";
 import type { ReadyModel } from "./providers/define-provider.ts";
 import {
   type ModelErrorCode,
   type ModelProblem,
+  type ModelProblemDetails,
   modelProblem,
   toModelProblem,
 } from "./providers/model-errors.ts";
@@ -157,30 +159,49 @@ export interface RetryRules {
 }
 
 const JITTER = 0.25;
-/** A longer `Retry-After` is not waited for; the failure has it as `retryAfterMs`. */
+/** A longer `Retry-After` is waited for only within `overloadMs`; otherwise the failure tells it. */
 export const LONGEST_RETRY_AFTER_MS = 60_000;
+/** The longest planned delay while a provider is overloaded. */
+const LONGEST_OVERLOAD_DELAY_MS = 60_000;
 
-/** Repeats an operation while it throws temporary problems of models, as often as the config allows. */
+/**
+ * Repeats an operation while it throws temporary problems of models, as often as the config allows. An overloaded
+ * provider is asked again until all waits together reach `overloadMs`.
+ */
 export async function repeatFailing<T>(
   operation: () => Promise<T>,
   { config, onRetry, signal, clock, random }: RetryRules,
 ): Promise<T> {
   const { baseDelayMs, maxDelayMs, enableJitter } = config;
   const maxRetries = config.enabled ? config.maxRetries : 0;
+  const patienceMs = config.enabled ? config.overloadMs : 0;
+  let waitedMs = 0;
   for (let attempt = 0; ; attempt++) {
     try {
       return await operation();
     } catch (thrown) {
       const { code: error, message, details } = thrown as ModelProblem;
-      const { retryAfterMs } = details as { readonly retryAfterMs?: number };
-      const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_RETRY_AFTER_MS;
-      if (!isRetryableError(error) || attempt >= maxRetries || isTooLong || signal?.aborted) throw thrown;
-      const delayMs = retryAfterMs ?? calculateDelay(attempt, baseDelayMs, maxDelayMs, enableJitter, random);
+      const { retryAfterMs, isOverload = false, isFinal = false } = details as ModelProblemDetails;
+      if (!isRetryableError(error) || isFinal || signal?.aborted) throw thrown;
+      const isPatient = isOverload && attempt >= maxRetries;
+      const longestMs = isPatient ? Math.max(maxDelayMs, LONGEST_OVERLOAD_DELAY_MS) : maxDelayMs;
+      const delayMs = retryAfterMs ?? calculateDelay(attempt, baseDelayMs, longestMs, enableJitter, random);
+      const isInTime = isOverload && waitedMs + delayMs <= patienceMs;
+      if (delayMs > LONGEST_RETRY_AFTER_MS && retryAfterMs !== undefined && !isInTime)
+        throw withWait(thrown as ModelProblem, delayMs, clock.now());
+      if (attempt >= maxRetries && !isInTime) throw thrown;
+      waitedMs += delayMs;
       onRetry({ attempt: attempt + 1, maxRetries, delayMs, error, message });
       await sleep(delayMs, clock, signal, true);
       if (signal?.aborted) throw thrown;
     }
   }
+}
+
+/** Tells how long a provider wants to be left alone, and until when. */
+function withWait({ code, message, details }: ModelProblem, ms: number, now: number): ModelProblem {
+  const until = new Date(now + ms).toISOString().slice(0, 16).replace("T", " ");
+  return modelProblem(code, `${message} It asks to wait ${toDuration(ms)}, until ${until} UTC.`, details);
 }
 
 /**

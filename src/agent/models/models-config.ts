@@ -24,6 +24,7 @@ export const retryConfigSchema = z.strictObject({
   baseDelayMs: z.number().min(0).default(1000),
   maxDelayMs: z.number().min(0).default(10_000),
   enableJitter: z.boolean().default(true),
+  overloadMs: z.number().min(0).default(0),
 });
 
 /** How failed calls are retried. */

@@ -1,9 +1,9 @@
 import type { ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
-import type { AgentEvent, PromptFile } from "../loop/agent-event.ts";
+import type { AgentEvent, PromptFile, UserMessage } from "../loop/agent-event.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
 import type { PermissionAnswer } from "../permissions/permissions.ts";
 
-export type { PermissionAnswer, PermissionMode, PromptFile };
+export type { PermissionAnswer, PermissionMode, PromptFile, UserMessage };
 
 /** An answer to a question of the chat: about a permission, or about a card. */
 export type ChatAnswer = PermissionAnswer | ApprovalDecision;
@@ -40,6 +40,8 @@ export interface ChatRunOptions {
   readonly signal: AbortSignal;
   /** Images that go with the prompt. */
   readonly files?: readonly PromptFile[];
+  /** Returns messages that the person has sent since the run began. */
+  readonly steer?: () => Promise<readonly UserMessage[]>;
 }
 
 /** The line below the input. */
@@ -120,4 +122,15 @@ export interface ContextReport {
   readonly assumed: boolean;
   /** The cost of listing every tool in each request. */
   readonly everything: number;
+}
+
+export interface ChatOptions {
+  /** Whether a mentioned path is a file. */
+  isFile(path: string): Promise<boolean>;
+  /** The messages of a resumed conversation. */
+  readonly past?: readonly PastMessage[];
+  /** Lines sent in earlier chats, oldest first. */
+  readonly history?: readonly string[];
+  /** Keeps a line that was sent. */
+  onSent?(line: string): void;
 }

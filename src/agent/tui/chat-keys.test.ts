@@ -83,6 +83,8 @@ test("thinking is dimmed and folded, Ctrl-T unfolds it, and output of a command 
   const turn: Turn = async function* () {
     yield told({ type: "llm-thinking", step: 1, text: "First idea.\nSecond " });
     yield told({ type: "llm-thinking", step: 1, text: "idea." });
+    const usage = { input: 1, output: 1, cached: 0 };
+    yield told({ type: "llm-end", step: 1, text: "", usage, finish: "tool-calls" });
     yield told({ type: "tool-start", callId: "c1", tool: "shell", args: { command: "npm test" } });
     yield told({ type: "tool-output", callId: "c1", text: "1 passed\n2 pas" });
     yield told({ type: "tool-output", callId: "c1", text: "sed\n" });

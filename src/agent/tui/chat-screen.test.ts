@@ -68,7 +68,7 @@ test("typing drops a choice that was made before", async () => {
   await terminal.type(DOWN);
   await terminal.sees("› yes, once");
   await terminal.type("and then\r");
-  await terminal.sees("is sent when this is over");
+  await terminal.sees("after this step");
   expect(terminal.chat.state().permissions).toHaveLength(1);
 });
 
@@ -177,7 +177,7 @@ test("a line sent during a run waits for its end", async () => {
   await terminal.type("one\r");
   await terminal.sees("Under way");
   await terminal.type("two\r");
-  await terminal.sees("is sent when this is over");
+  await terminal.sees("after this step");
   expect(agent.prompts).toEqual(["one"]);
   end();
   await terminal.sees("Second.");

@@ -7,7 +7,7 @@ import { BlockView } from "./block-view.ts";
 import type { Chat } from "./chat.ts";
 import type { ChatStatus, Choice, PermissionMode } from "./chat-agent.ts";
 import type { ChatBlock, ChatState, Picker } from "./chat-state.ts";
-import { InputBox } from "./input-box.ts";
+import { InputBox, putFirst } from "./input-box.ts";
 import { typedText, useDraft, useLatest } from "./line-editor.ts";
 import { PermissionDialog, useAttention } from "./permission-dialog.ts";
 import { colour, column } from "./terminal-text.ts";
@@ -49,11 +49,19 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
 
   function onEscape(): void {
     if (permission) return;
-    chat.cancel();
-    if (state.phase !== "idle") return;
+    if (state.phase !== "idle") {
+      stop(() => chat.cancel());
+      return;
+    }
     const isSecond = performance.now() - escapedAt.current < TWICE_MS;
     escapedAt.current = isSecond ? Number.NEGATIVE_INFINITY : performance.now();
     if (isSecond) void chat.open("messages");
+  }
+
+  /** Stops the run. Messages that wait for it become the draft again. */
+  function stop(how: () => void): void {
+    how();
+    putFirst(draft, chat.takeBack("all"));
   }
 
   async function paste(): Promise<void> {
@@ -64,7 +72,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
 
   useInput((input, key) => {
     if (picker) return;
-    if (key.ctrl && input === "c") chat.interrupt();
+    if (key.ctrl && input === "c") stop(() => chat.interrupt());
     if (key.ctrl && input === "o") chat.unfold("tool");
     if (key.ctrl && input === "t") chat.unfold("thinking");
     if (key.ctrl && input === "r" && !permission) void chat.open("history");
@@ -81,7 +89,11 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     {},
     h(Static<ChatBlock>, { key: state.conversation, ...printed }),
     state.live.map((block, index) =>
-      h(BlockView, { key: index, block: toFit(block, columns, rows - ROWS_BELOW), columns }),
+      h(BlockView, {
+        key: index,
+        block: toFit(block, columns, rows - ROWS_BELOW - Math.min(state.queue.length, MOST_QUEUED)),
+        columns,
+      }),
     ),
     h(StatusLine, { state }),
     permission
@@ -98,9 +110,10 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
             draft.change({ type: "clear" });
             draft.change({ type: "insert", text });
           },
-          onClose: () => chat.closePicker(),
+          onClose: () => chat.setPicker(undefined),
         })
       : null,
+    h(Queue, { queue: state.queue }),
     h(InputBox, {
       draft,
       columns,
@@ -111,7 +124,8 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
         picker !== undefined || (card ? attention.isReady() && !key.ctrl : attention.takes(key, input)),
       commands: chat.commands(),
       onEscape,
-      onSubmit: (text, shown) => void chat.submit(text, shown),
+      onSubmit: (text, shown, when) => void chat.submit(text, shown, when),
+      onTakeBack: () => chat.takeBack("last"),
       onType: () => {
         attention.typed();
         chat.stay();
@@ -119,6 +133,25 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       onLeave,
     }),
     h(StatusBar, { status: state.status }),
+  );
+}
+
+/** Most rows of messages that wait. */
+const MOST_QUEUED = 4;
+const WHEN = { step: "after this step", end: "at the end" } as const;
+
+/** The messages that wait, and when the model gets each. */
+function Queue({ queue }: { queue: ChatState["queue"] }): ReactNode {
+  const shown = queue.length > MOST_QUEUED ? queue.slice(0, MOST_QUEUED - 1) : queue;
+  const more = queue.length - shown.length;
+  return column(
+    {},
+    shown.map(({ shown: text, when }, index) => {
+      const hint = index === 0 ? " (Alt-Up takes back)" : "";
+      const line = toVisibleLine(text);
+      return h(Text, { key: index, dimColor: true, wrap: "truncate" }, `⧗ ${WHEN[when]}${hint}: ${line}`);
+    }),
+    more > 0 ? h(Text, { dimColor: true }, `⧗ ${more} more`) : null,
   );
 }
 

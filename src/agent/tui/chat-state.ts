@@ -32,6 +32,15 @@ export type Permission = Omit<Extract<AgentEvent, { type: "permission-request" }
   readonly number: number;
 };
 
+/** A message that waits for the model. */
+export interface QueuedMessage {
+  readonly text: string;
+  /** The message as the draft showed it. */
+  readonly shown: string;
+  /** It reaches the model before its next request, or after the run. */
+  readonly when: "step" | "end";
+}
+
 /** A list that the person picks from. */
 export interface Picker {
   readonly kind: "models" | "sessions" | "messages" | "history";
@@ -50,6 +59,8 @@ export interface ChatState {
   readonly phase: "idle" | "running" | "cancelling";
   /** Questions that wait for an answer; the first is shown. */
   readonly permissions: readonly Permission[];
+  /** Messages sent during a run, oldest first. */
+  readonly queue: readonly QueuedMessage[];
   /** The number of questions so far. */
   readonly asked: number;
   /** The model's output in this turn: tokens that the provider has counted, characters since. */
@@ -70,6 +81,7 @@ export const NEW_CHAT: ChatState = {
   live: [],
   phase: "idle",
   permissions: [],
+  queue: [],
   asked: 0,
   received: { tokens: 0, chars: 0 },
   status: { mode: "ask", model: "", tokens: 0, window: 0 },

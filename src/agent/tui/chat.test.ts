@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answer, createScriptedAgent } from "../../../test/scripted-agent.ts";
+import { answer, createScriptedAgent, told } from "../../../test/scripted-agent.ts";
 import { Chat } from "./chat.ts";
 import { blockText } from "./plain-chat.ts";
 
@@ -71,4 +71,75 @@ test("the screen shows a long paste as the draft does, and the model gets all of
   expect(agent.prompts).toEqual(["Look:\n1\n2"]);
   expect(shown()[0]).toBe("> Look: [Pasted text 1: 2 lines, 3 characters]");
   expect(chat.history).toEqual(["Look:\n1\n2"]);
+});
+
+/** A chat with a run that waits for `go`, takes what steers it, and ends with the next `go`. */
+function openRunning() {
+  const steered: unknown[] = [];
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let begun = 0;
+  const { agent, chat, shown } = open({
+    run: async function* (prompt, { steer }) {
+      (agent.prompts as string[]).push(prompt);
+      if (begun++ > 0) return yield* answer("Next.");
+      yield told({ type: "llm-text", step: 1, text: "Half a" });
+      await gates[0]!.promise;
+      steered.push(...((await steer?.()) ?? []));
+      await gates[1]!.promise;
+      yield* answer(" sentence.");
+    },
+  });
+  return { agent, chat, shown, steered, go: (step: number) => gates[step]!.resolve() };
+}
+
+test("messages sent during a run are a queue: each reaches the model apart, and Alt-Enter's at the end", async () => {
+  const { agent, chat, steered, go } = openRunning();
+  const run = chat.submit("go");
+  await chat.submit("use pnpm");
+  await chat.submit("then commit", "then commit", "end");
+  await chat.submit("not npm");
+  expect(chat.state().queue.map(({ text, when }) => [text, when])).toEqual([
+    ["use pnpm", "step"],
+    ["then commit", "end"],
+    ["not npm", "step"],
+  ]);
+  go(0);
+  await expect.poll(() => steered).toMatchObject([{ prompt: "use pnpm" }, { prompt: "not npm" }]);
+  expect(chat.state().queue).toMatchObject([{ text: "then commit" }]);
+  go(1);
+  await run;
+  expect(agent.prompts).toEqual(["go", "then commit"]);
+  expect(chat.state().queue).toEqual([]);
+});
+
+test("a message that waits can be taken back", async () => {
+  const { agent, chat, go } = openRunning();
+  const run = chat.submit("go");
+  await chat.submit("one");
+  await chat.submit("two");
+  expect(chat.takeBack("last")).toBe("two");
+  expect(chat.takeBack("all")).toBe("one");
+  expect(chat.takeBack("last")).toBeUndefined();
+  go(0);
+  go(1);
+  await run;
+  expect(agent.prompts).toEqual(["go"]);
+});
+
+test("during a run, /cost, /context and !command work at once and leave the answer whole", async () => {
+  const { chat, shown, go } = openRunning();
+  const run = chat.submit("go");
+  await expect.poll(() => chat.state().live).toHaveLength(1);
+  await chat.submit("/cost");
+  await chat.submit("/context");
+  await chat.submit("!ls");
+  expect(shown().join("\n")).toContain("> !ls");
+  expect(chat.state().phase).toBe("running");
+  await chat.submit("/clear");
+  expect(chat.state().queue).toMatchObject([{ text: "/clear", when: "end" }]);
+  chat.takeBack("all");
+  go(0);
+  go(1);
+  await run;
+  expect(shown()).toContain("Half a sentence.");
 });

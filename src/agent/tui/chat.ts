@@ -1,32 +1,31 @@
-import { isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { reasonOf } from "../../base/util/reason-of.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../permissions/permission.ts";
 import type {
   ChatAgent,
   ChatAnswer,
+  ChatOptions,
   ChatRunOptions,
   Choice,
   Fact,
-  PastMessage,
-  PromptFile,
+  UserMessage,
 } from "./chat-agent.ts";
-import { type ChatBlock, type ChatState, NEW_CHAT, type Picker } from "./chat-state.ts";
-import { COMMANDS, KEYS, parseChatInput, type SlashCommand } from "./commands.ts";
-import { findMentions, type IncludedFile, withFiles } from "./mentions.ts";
+import { type ChatBlock, type ChatState, NEW_CHAT, type Picker, type QueuedMessage } from "./chat-state.ts";
+import {
+  cleanFact,
+  EMPTY,
+  HELP,
+  INIT_PROMPT,
+  isAtOnce,
+  NO_CLIPBOARD,
+  PICKER_TITLES,
+  sentLines,
+  toFailure,
+} from "./chat-texts.ts";
+import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
+import { includeFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
-
-export interface ChatOptions {
-  /** Whether a mentioned path is a file. */
-  isFile(path: string): Promise<boolean>;
-  /** The messages of a resumed conversation. */
-  readonly past?: readonly PastMessage[];
-  /** Lines sent in earlier chats, oldest first. */
-  readonly history?: readonly string[];
-  /** Keeps a line that was sent. */
-  onSent?(line: string): void;
-}
+import { isStreamed, StreamFrames } from "./stream-frames.ts";
 
 /** A conversation on a screen: its state, and the actions of the person. */
 export class Chat {
@@ -39,6 +38,7 @@ export class Chat {
   private readonly listeners = new Set<() => void>();
   private current: ChatState;
   private controller: AbortController | undefined;
+  private readonly frames = new StreamFrames((event) => this.apply(event));
 
   constructor(agent: ChatAgent, options: ChatOptions) {
     const { past = [], history = [] } = options;
@@ -70,15 +70,44 @@ export class Chat {
     return this.agent.commands();
   }
 
-  /** Sends a line. Resolves when its work is done; ignored while something runs. `shown` stands for it on the screen. */
-  async submit(text: string, shown = text): Promise<void> {
-    if (this.current.phase !== "idle") return;
+  /**
+   * Sends a line. Resolves when its work is done. While something runs, a message waits in the queue: for the next
+   * request to the model, or for the end of the run. `shown` stands for it on the screen.
+   */
+  async submit(text: string, shown = text, when: QueuedMessage["when"] = "step"): Promise<void> {
     if (text.trim() !== "" && this.lines.at(-1) !== text) {
       this.lines.push(text);
       this.options.onSent?.(text);
     }
-    const typed = shown.trim();
     const input = parseChatInput(text, this.agent.commands());
+    if (this.current.phase !== "idle" && !isAtOnce(input)) {
+      // Commands change the chat itself, so they wait for the end.
+      const message = { text, shown, when: input.type === "prompt" ? when : "end" } as const;
+      return this.setQueue([...this.current.queue, message]);
+    }
+    await this.perform(input, shown.trim());
+    await this.sendNext();
+  }
+
+  /** Takes the message that was queued last out of the queue, or all of them. Returns them as the draft showed them. */
+  takeBack(which: "last" | "all"): string | undefined {
+    const { queue } = this.current;
+    if (queue.length === 0) return undefined;
+    const taken = which === "all" ? queue : queue.slice(-1);
+    this.setQueue(queue.slice(0, queue.length - taken.length));
+    return taken.map(({ shown }) => shown).join("\n");
+  }
+
+  /** Sends the first message that waits, if nothing runs. */
+  private async sendNext(): Promise<void> {
+    const [next, ...queue] = this.current.queue;
+    if (!next || this.current.phase !== "idle") return;
+    this.setQueue(queue);
+    await this.perform(parseChatInput(next.text, this.agent.commands()), next.shown.trim());
+    await this.sendNext();
+  }
+
+  private async perform(input: ChatInput, typed: string): Promise<void> {
     switch (input.type) {
       case "custom":
         return this.turn(typed, async (signal) =>
@@ -87,10 +116,10 @@ export class Chat {
       case "prompt":
         return this.turn(typed, (signal) => this.ask(input.text, signal));
       case "shell":
-        return this.play(typed, (how) => this.agent.shell(input.command, how));
+        return this.runShell(input.command, typed);
       case "command":
         return this.runCommand(input.command, input.argument.trim()).catch((error: unknown) =>
-          this.fail(error),
+          this.showProblem(error),
         );
       case "unknown": {
         const hint = input.nearest.length > 0 ? ` Did you mean /${input.nearest[0]}?` : "";
@@ -163,13 +192,9 @@ export class Chat {
     this.setPicker(undefined);
     if (!picker) return undefined;
     return this.take(picker.kind, id).catch((error: unknown) => {
-      this.fail(error);
+      this.showProblem(error);
       return undefined;
     });
-  }
-
-  closePicker(): void {
-    this.setPicker(undefined);
   }
 
   /** Shows the last tool call, or the last thinking, whole. */
@@ -213,6 +238,11 @@ export class Chat {
   };
 
   private dispatch(event: ChatEvent): void {
+    this.frames.flush();
+    this.apply(event);
+  }
+
+  private apply(event: ChatEvent): void {
     this.current = reduce(this.current, event);
     for (const listener of this.listeners) listener();
   }
@@ -225,15 +255,19 @@ export class Chat {
     this.show({ kind: "notice", text });
   }
 
-  private fail(error: unknown): void {
-    this.dispatch({ type: "turn-failed", ...toFailure(error) });
+  private showProblem(error: unknown): void {
+    this.show({ kind: "problem", ...toFailure(error) });
+  }
+
+  private setQueue(queue: ChatState["queue"]): void {
+    this.dispatch({ type: "set", change: { queue } });
   }
 
   private refresh(): void {
     this.dispatch({ type: "set", change: { status: this.agent.status() } });
   }
 
-  private setPicker(picker: Picker | undefined): void {
+  setPicker(picker: Picker | undefined): void {
     this.dispatch({ type: "set", change: { picker } });
   }
 
@@ -247,7 +281,7 @@ export class Chat {
       this.dispatch({ type: "turn-end" });
     } catch (error) {
       if (abort.signal.aborted) this.dispatch({ type: "turn-end" });
-      else this.fail(error);
+      else this.dispatch({ type: "turn-failed", ...toFailure(error) });
     }
     this.controller = undefined;
     this.refresh();
@@ -266,31 +300,54 @@ export class Chat {
   private async follow(events: AsyncIterable<AgentEvent>): Promise<AgentEvent | undefined> {
     let last: AgentEvent | undefined;
     for await (const event of events) {
-      this.dispatch(event);
+      if (isStreamed(event)) this.frames.push(event);
+      else this.dispatch(event);
       if (event.type === "llm-end" || event.type === "context-compacted") this.refresh();
       last = event;
     }
     return last;
   }
 
-  private async ask(prompt: string, signal: AbortSignal): Promise<void> {
-    const files: IncludedFile[] = [];
-    const images: PromptFile[] = [];
-    for (const path of findMentions(prompt)) {
-      if (!(await this.options.isFile(path))) continue;
-      const image = await this.agent.image(path);
-      if (image) {
-        images.push(image);
-        this.notice(toVisibleText(`${path}: ${image.about}`));
-        continue;
-      }
-      const last = await this.follow(this.agent.read(path, { signal }));
-      if (signal.aborted) return;
-      if (last?.type === "tool-end" && last.ok) files.push({ path, text: last.text });
-    }
-    await this.follow(
-      this.agent.run(withFiles(prompt, files), { signal, ...(images.length > 0 && { files: images }) }),
+  /** Runs a command of the person: as a turn, or beside the one that runs. */
+  private async runShell(command: string, typed: string): Promise<void> {
+    if (!this.controller) return this.play(typed, (how) => this.agent.shell(command, how));
+    this.show({ kind: "prompt", text: toVisibleText(typed) });
+    const { signal } = this.controller;
+    await this.follow(this.agent.shell(command, { signal })).catch((error: unknown) =>
+      this.showProblem(error),
     );
+  }
+
+  private async ask(prompt: string, signal: AbortSignal): Promise<void> {
+    const message = await this.include(prompt, signal);
+    if (signal.aborted) return;
+    const { files } = message;
+    const steer = () => this.takeSteering(signal);
+    await this.follow(this.agent.run(message.prompt, { signal, steer, ...(files && { files }) }));
+  }
+
+  /** The messages that wait for the model's next request, with the files that they mention. */
+  private async takeSteering(signal: AbortSignal): Promise<UserMessage[]> {
+    const messages: UserMessage[] = [];
+    const isSteering = ({ when }: QueuedMessage) => when === "step";
+    for (let next = this.current.queue.find(isSteering); next; next = this.current.queue.find(isSteering)) {
+      const taken = next;
+      this.setQueue(this.current.queue.filter((message) => message !== taken));
+      const message = await this.include(taken.text.trim(), signal);
+      messages.push({ ...message, typed: taken.shown.trim() });
+    }
+    return messages;
+  }
+
+  /** A prompt with the files that it mentions. */
+  private include(prompt: string, signal: AbortSignal): Promise<UserMessage> {
+    return includeFiles(prompt, {
+      signal,
+      isFile: (path) => this.options.isFile(path),
+      image: (path) => this.agent.image(path),
+      read: (path) => this.follow(this.agent.read(path, { signal })),
+      tell: (text) => this.notice(toVisibleText(text)),
+    });
   }
 
   private showFacts(name: string, facts: readonly Fact[]): void {
@@ -339,42 +396,4 @@ export class Chat {
     if (topic) this.showFacts(name, await this.agent.list(topic));
     else await this.actions[name]?.(argument);
   }
-}
-
-const PICKER_TITLES: Readonly<Record<Picker["kind"], string>> = {
-  models: "Model:",
-  sessions: "Conversation:",
-  messages: "Go back to before:",
-  history: "Sent before:",
-};
-
-/** Sentences for lists that are empty. */
-const EMPTY: Readonly<Record<string, string>> = {
-  mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
-  sessions: "No earlier conversation of this folder is kept.",
-  messages: "Nothing was sent yet in this conversation.",
-  history: "No line was sent yet.",
-};
-
-const NO_CLIPBOARD =
-  "The clipboard has nothing that can be read here. Linux needs wl-clipboard or xclip; @path includes an image file.";
-
-const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
-
-const HELP: readonly Fact[] = [
-  ...COMMANDS.map(({ name, summary }) => ({ name: `/${name}`, text: summary })),
-  ...KEYS.map(([name, text]) => ({ name, text })),
-];
-
-function sentLines(history: readonly string[]): Choice[] {
-  return history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
-}
-
-function cleanFact({ name, text }: Fact): Fact {
-  return { name: toVisibleText(name, 200), text: toVisibleText(text, 2_000) };
-}
-
-function toFailure(error: unknown): { code: string; message: string; next: string } {
-  if (isProblem(error)) return { code: error.code, message: error.message, next: error.next };
-  return { code: "UNKNOWN", message: reasonOf(error), next: "Try again; /help lists commands and keys." };
 }

@@ -72,6 +72,8 @@ export function parseChatInput(text: string, custom: readonly CustomCommand[] = 
 export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["?", "Lists commands and keys, as /help does."],
   ["Enter", "Sends. Alt-Enter, Ctrl-J or \\ and Enter start a new line."],
+  ["Enter, during a run", "Queues the message: the model gets it after the current tool."],
+  ["Alt-Enter, during a run", "Queues the message for the end of the run. Alt-Up takes the last one back."],
   ["Shift-Tab", "Changes the mode: ask, accept edits, plan."],
   ["Up, Down", "Walk through the lines sent before; Ctrl-R picks from them."],
   ["Tab", "Completes a command or a file."],

@@ -1,10 +1,11 @@
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Key, Text, useInput, usePaste } from "ink";
-import { createElement as h, type ReactNode, useEffect, useState } from "react";
+import { createElement as h, type ReactNode, useState } from "react";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { count } from "./block-text.ts";
 import type { CustomCommand } from "./chat-agent.ts";
+import type { QueuedMessage } from "./chat-state.ts";
 import { COMMANDS } from "./commands.ts";
 import { type DraftState, type InputDraft, keyToEdit, type LineEdit, typedText } from "./line-editor.ts";
 import { matchFiles, mentionAt, toMention } from "./mentions.ts";
@@ -20,7 +21,7 @@ export interface InputBoxProps {
   /** Most lines of the draft to show. */
   readonly lines: number;
   readonly files: readonly string[];
-  /** Whether Enter sends. While something runs, the draft waits. */
+  /** Whether nothing runs. During a run, Alt-Enter sends for its end, and Alt-Up takes back. */
   readonly ready: boolean;
   /** Commands beside the chat's own. */
   readonly commands: readonly CustomCommand[];
@@ -28,7 +29,9 @@ export interface InputBoxProps {
   /** Whether another part of the screen takes a key. */
   isTaken(key: Key, input: string): boolean;
   /** Sends a draft. The screen shows long pastes of it as the draft does. */
-  onSubmit(text: string, shown: string): void;
+  onSubmit(text: string, shown: string, when: QueuedMessage["when"]): void;
+  /** Takes the last message back that waits. */
+  onTakeBack(): string | undefined;
   onType(): void;
   onLeave(): void;
 }
@@ -39,34 +42,21 @@ export function InputBox(props: InputBoxProps): ReactNode {
   const completions = complete(draft.shown.text, draft.shown.cursor, files, props.commands);
 
   const [pastes] = useState(createFoldedPastes);
-  // Enter was pressed while something ran; the draft is sent when that is over.
-  const [waits, setWaits] = useState(false);
+  const { change } = draft;
 
-  function change(next: LineEdit): void {
-    setWaits(false);
-    draft.change(next);
-  }
-
-  function enter(): void {
+  function enter(when: QueuedMessage["when"] = "step"): void {
     const { text, cursor } = draft.latest();
     if (text[cursor - 1] === "\\") change({ type: "replace", from: cursor - 1, text: "\n" });
-    else if (text.trim() === "") return;
-    else if (!ready) setWaits(true);
-    else {
+    else if (text.trim() !== "") {
       change({ type: "sent" });
-      props.onSubmit(pastes.unfold(text), text);
+      props.onSubmit(pastes.unfold(text), text, when);
     }
   }
-
-  useEffect(() => {
-    if (ready && waits) enter();
-  });
 
   useInput((input, key) => {
     if (props.isTaken(key, draft.latest().text === "" ? input : "")) return;
     const { text } = draft.latest();
     if (key.ctrl && input === "c") {
-      setWaits(false);
       if (text !== "" && ready) change({ type: "clear" });
       return;
     }
@@ -74,7 +64,9 @@ export function InputBox(props: InputBoxProps): ReactNode {
     if ((key.tab && key.shift) || (key.ctrl && "ortv".includes(input))) return;
     props.onType();
     if (key.ctrl && input === "d" && text === "") props.onLeave();
+    else if (key.return && key.meta && !ready) enter("end");
     else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
+    else if (key.upArrow && key.meta) putFirst(draft, props.onTakeBack());
     else if (key.return) enter();
     else if (key.tab && completions[0]) change(completions[0].edit);
     else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
@@ -104,11 +96,18 @@ export function InputBox(props: InputBoxProps): ReactNode {
         after,
       ),
     ),
-    waits ? h(Text, { dimColor: true }, "  is sent when this is over") : null,
     completions.map(({ label }, index) =>
       h(Text, { key: label, wrap: "truncate", dimColor: index > 0 }, `  ${toVisibleText(label, 200)}`),
     ),
   );
+}
+
+/** Puts a message that was taken back before the text of the draft. */
+export function putFirst({ latest, change }: DraftState, message: string | undefined): void {
+  if (message === undefined) return;
+  const { text } = latest();
+  change({ type: "clear" });
+  change({ type: "insert", text: text === "" ? message : `${message}\n${text}` });
 }
 
 /** As many lines around the cursor as fit, with the character under the cursor apart. */

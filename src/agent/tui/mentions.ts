@@ -1,5 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize, posix } from "node:path";
+import type { AgentEvent } from "../loop/agent-event.ts";
+import type { ChatImage, PromptFile, UserMessage } from "./chat-agent.ts";
 
 const MOST_MENTIONS = 20;
 
@@ -80,4 +82,32 @@ export async function listFiles(root: string): Promise<string[]> {
     }
   }
   return files.slice(0, MOST_FILES);
+}
+
+interface Inclusion {
+  readonly signal: AbortSignal;
+  isFile(path: string): Promise<boolean>;
+  image(path: string): Promise<ChatImage | undefined>;
+  /** Reads a file as a tool call. Returns its last event. */
+  read(path: string): Promise<AgentEvent | undefined>;
+  tell(text: string): void;
+}
+
+/** The message of a prompt, with the files that it mentions. */
+export async function includeFiles(prompt: string, from: Inclusion): Promise<UserMessage> {
+  const files: IncludedFile[] = [];
+  const images: PromptFile[] = [];
+  for (const path of findMentions(prompt)) {
+    if (!(await from.isFile(path))) continue;
+    const image = await from.image(path);
+    if (image) {
+      images.push(image);
+      from.tell(`${path}: ${image.about}`);
+      continue;
+    }
+    const last = await from.read(path);
+    if (from.signal.aborted) break;
+    if (last?.type === "tool-end" && last.ok) files.push({ path, text: last.text });
+  }
+  return { prompt: withFiles(prompt, files), ...(images.length > 0 && { files: images }) };
 }

@@ -28,7 +28,7 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
     printed = state.done.length;
     if (state.picker) {
       for (const { id, name, text } of state.picker.choices) write(`${id}: ${name} ${text}`.trimEnd());
-      queueMicrotask(() => chat.closePicker());
+      queueMicrotask(() => chat.setPicker(undefined));
     }
     if (state.permissions.length > 0) queueMicrotask(() => chat.answer("nobody"));
   }

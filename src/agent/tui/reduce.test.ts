@@ -165,6 +165,13 @@ test("a secret that a model or a tool echoes is hidden, also if it comes in piec
   const state = [
     told({ type: "llm-text", step: 1, text: `The key is ${secret.slice(0, 12)}` }),
     told({ type: "llm-text", step: 1, text: `${secret.slice(12)}.` }),
+    told({
+      type: "llm-end",
+      step: 1,
+      text: "",
+      usage: { input: 1, output: 1, cached: 0 },
+      finish: "tool-calls",
+    }),
     told({ type: "tool-start", callId: "c1", tool: "shell", args: { command: `echo ${secret}` } }),
     told({ type: "tool-output", callId: "c1", text: `${secret}\n` }),
     told({ type: "tool-end", callId: "c1", tool: "shell", ok: true, text: secret, ms: 1 }),

@@ -1,5 +1,6 @@
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { toDuration } from "../../base/util/to-duration.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import type { AgentEvent, AgentOutcome } from "../loop/agent-event.ts";
 import { count } from "./block-text.ts";
@@ -16,7 +17,10 @@ export type LocalEvent =
   | { readonly type: "show"; readonly block: ChatBlock }
   | { readonly type: "resumed"; readonly messages: readonly PastMessage[] }
   | { readonly type: "cleared" }
-  | { readonly type: "set"; readonly change: Partial<Pick<ChatState, "status" | "picker" | "leaving">> };
+  | {
+      readonly type: "set";
+      readonly change: Partial<Pick<ChatState, "status" | "picker" | "leaving" | "queue">>;
+    };
 
 export type ChatEvent = AgentEvent | LocalEvent;
 
@@ -44,7 +48,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "cancel":
       return state.phase === "running" ? { ...state, phase: "cancelling", permissions: [] } : state;
     case "show":
-      return add(state, event.block);
+      return insert(state, event.block);
     case "resumed":
       return event.messages.reduce(addPast, { ...emptied(state), done: state.done });
     case "cleared":
@@ -58,6 +62,8 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "llm-start":
     case "llm-aside":
       return state;
+    case "user-message":
+      return add(state, { kind: "prompt", text: clean(event.text) });
     case "llm-thinking":
       return addThinking(receiving(state, event.text), event.text);
     case "tool-output":
@@ -72,7 +78,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "llm-retry":
       return add(closeAnswer(state), {
         kind: "notice",
-        text: clean(`${event.reason} Retry ${event.attempt} in ${(event.delayMs / 1000).toFixed(1)} s.`),
+        text: clean(`${event.reason} Retry ${event.attempt} in ${toDuration(event.delayMs)}.`),
       });
     case "llm-end":
       return {
@@ -80,7 +86,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
         received: { tokens: state.received.tokens + event.usage.output, chars: 0 },
       };
     case "tool-start":
-      return add(closeAnswer(state), {
+      return add(state, {
         kind: "tool",
         callId: event.callId,
         tool: clean(event.tool, MOST_ARGS_CHARS),
@@ -109,8 +115,8 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
 }
 
 /** The state without its conversation. */
-function emptied({ conversation, asked, status }: ChatState): ChatState {
-  return { ...NEW_CHAT, conversation, asked, status };
+function emptied({ conversation, asked, status, queue }: ChatState): ChatState {
+  return { ...NEW_CHAT, conversation, asked, status, queue };
 }
 
 function receiving(state: ChatState, text: string): ChatState {
@@ -151,6 +157,12 @@ function add(state: ChatState, block: ChatBlock): ChatState {
   return { ...state, live: [...state.live, block] };
 }
 
+/** Above the blocks that still change, so that it is printed at once. */
+function insert(state: ChatState, block: ChatBlock): ChatState {
+  const at = state.live.findIndex(isUnfinished);
+  return at === -1 ? add(state, block) : { ...state, live: state.live.toSpliced(at, 0, block) };
+}
+
 function addPast(state: ChatState, { role, text }: PastMessage): ChatState {
   if (role === "user") return add(state, { kind: "prompt", text: clean(text) });
   return add(state, { kind: "answer", text: clean(text), open: false });
@@ -164,13 +176,14 @@ function addProblem(
 }
 
 function addText(state: ChatState, text: string): ChatState {
-  const last = state.live.at(-1);
-  const open = last?.kind === "answer" && last.open ? last : undefined;
+  const at = state.live.findLastIndex((block) => block.kind === "answer" && block.open);
+  const open = state.live[at] as Extract<ChatBlock, { kind: "answer" | "thinking" }> | undefined;
   const pieces = splitAnswer(cleanGrowing(`${open?.text ?? ""}${text}`));
   const blocks = pieces.map(
     (piece, index): ChatBlock => ({ kind: "answer", text: piece, open: index === pieces.length - 1 }),
   );
-  return { ...state, live: [...(open ? state.live.slice(0, -1) : state.live), ...blocks] };
+  const live = open ? state.live.toSpliced(at, 1, ...blocks) : [...state.live, ...blocks];
+  return { ...state, live };
 }
 
 function addThinking(state: ChatState, text: string): ChatState {

@@ -10,13 +10,15 @@ export interface ShowOptions {
   readonly files: readonly string[];
   readonly stdin?: NodeJS.ReadableStream;
   readonly stdout?: NodeJS.WritableStream;
+  /** Writes every line with each change, for readers that are no terminal. */
+  readonly wholeFrames?: boolean;
   /** Receives the function that removes the screen, for signals. */
   onOpen?(close: () => void): void;
 }
 
 /** Shows a chat in the terminal until the person leaves. */
 export async function showChat(chat: Chat, options: ShowOptions): Promise<void> {
-  const { banner, files, stdin, stdout } = options;
+  const { banner, files, stdin, stdout, wholeFrames = false } = options;
   const out = stdout ?? process.stdout;
   const announce = createAnnouncer(process.cwd());
   const tell = () => void out.write(announce(chat.state()));
@@ -27,6 +29,8 @@ export async function showChat(chat: Chat, options: ShowOptions): Promise<void> 
     exitOnCtrlC: false,
     // A terminal means that a person is there, even in CI.
     interactive: true,
+    // Write only the lines that changed (bench: stream).
+    incrementalRendering: !wholeFrames,
     // Other output goes above the screen, unless the screen is a stream of its own.
     patchConsole: stdout === undefined,
     ...(stdin && { stdin }),

@@ -34,7 +34,14 @@ test("without files the defaults hold", async () => {
   expect(sources.map(({ state }) => state)).toEqual(["missing", "missing", "read"]);
   expect(settings).toMatchObject({
     providers: { default: "openai" },
-    retry: { enabled: true, maxRetries: 3, baseDelayMs: 1000, maxDelayMs: 10_000, enableJitter: true },
+    retry: {
+      enabled: true,
+      maxRetries: 3,
+      baseDelayMs: 1000,
+      maxDelayMs: 10_000,
+      enableJitter: true,
+      overloadMs: 600_000,
+    },
     telemetry: { enabled: false, arguments: false },
     permissions: { user: { allow: [], ask: [], deny: [] }, project: { allow: [], ask: [], deny: [] } },
   });

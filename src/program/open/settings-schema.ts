@@ -81,6 +81,9 @@ export const settingsFileSchema = z
       baseDelayMs: retry.baseDelayMs.unwrap(),
       maxDelayMs: retry.maxDelayMs.unwrap(),
       enableJitter: retry.enableJitter.unwrap(),
+      overloadMs: retry.overloadMs
+        .unwrap()
+        .describe("How long an overloaded provider is asked again, after the other retries"),
     }),
     skills: section({
       enabled: z.array(name).describe("Only these skills; without it, all skills that are found"),
@@ -164,8 +167,8 @@ export type PermissionLists = { [List in keyof SettingsSection<"permissions">]-?
 
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
-  agent: { mode: "discover", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
-  retry: retryConfigSchema.parse({}),
+  agent: { mode: "fixed", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
+  retry: retryConfigSchema.parse({ overloadMs: 10 * 60_000 }),
   skills: { disabled: [], places: [], maxSkills: 3 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
   logging: { level: "info" },

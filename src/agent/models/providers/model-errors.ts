@@ -66,12 +66,46 @@ export function toModelProblem(error: unknown, { provider, secrets, now }: Faile
     MAX_REASON_CHARS,
   );
   const retryAfterMs = retryAfterOf(facts.headers, now);
-  const details = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return modelProblem(code, `${provider}${status}: ${reason.trim()}`, details);
+  const details = {
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(isOverload(facts) && { isOverload: true }),
+  };
+  const message = `${provider}${status}: ${reason.trim()}`;
+  if (!isLowCredit(facts)) return modelProblem(code, message, details);
+  const account = `The account at ${provider} has no credit left. ${message}`;
+  return customProblem(code, account, ADD_CREDIT, { isFinal: true }) as ModelProblem;
 }
 
-export function modelProblem(code: ModelErrorCode, message: string, details = {}): ModelProblem {
-  return customProblem(code, message, nextStepOf(code), details) as ModelProblem;
+/** The parts of a model problem that decide whether it is retried. */
+export interface ModelProblemDetails {
+  /** The wait that the provider asks for. */
+  readonly retryAfterMs?: number;
+  /** The provider has too much to do (429, 503, 529), which may last for minutes. */
+  readonly isOverload?: boolean;
+  /** No retry helps, although the code is that of a temporary failure. */
+  readonly isFinal?: boolean;
+}
+
+export function modelProblem(
+  code: ModelErrorCode,
+  message: string,
+  details: ModelProblemDetails = {},
+): ModelProblem {
+  return customProblem(code, message, nextStepOf(code), { ...details }) as ModelProblem;
+}
+
+const ADD_CREDIT = "Add credit to the account at the provider, or choose a model of another provider.";
+
+function isLowCredit({ types, status, message }: ErrorFacts): boolean {
+  if (status === 402 || types.some((type) => /^(?:insufficient_quota|billing_error)$/i.test(type)))
+    return true;
+  return /credit balance is too low|insufficient (?:credits?|balance|funds)\b/i.test(message);
+}
+
+const OVERLOADED = [429, 503, 529];
+
+function isOverload({ types, status }: ErrorFacts): boolean {
+  return OVERLOADED.includes(status ?? 0) || types.includes("overloaded_error");
 }
 
 /** Providers repeat part of a refused key, so their words are not passed on then. */
@@ -128,7 +162,9 @@ export function mapErrorToCode(error: unknown): ModelErrorCode {
   return codeOf(errorFacts(error));
 }
 
-function codeOf({ types, status, message }: ErrorFacts): ModelErrorCode {
+function codeOf(facts: ErrorFacts): ModelErrorCode {
+  if (isLowCredit(facts)) return "RATE_LIMITED";
+  const { types, status, message } = facts;
   const typed = types.map((type) => BY_TYPE.get(type.toLowerCase())).find((code) => code !== undefined);
   return typed ?? codeOfStatus(status) ?? codeOfWords(message.toLowerCase());
 }
@@ -138,7 +174,7 @@ const TYPES: Partial<Record<ModelErrorCode, string>> = {
   AUTHENTICATION_ERROR:
     "permission_error invalid_api_key api_key_invalid unauthenticated unauthorized permission_denied permissiondenied",
   RATE_LIMITED:
-    "rate_limit_error rate_limit_exceeded ratelimitreached insufficient_quota resource_exhausted too_many_requests overloaded_error",
+    "rate_limit_error rate_limit_exceeded ratelimitreached resource_exhausted too_many_requests overloaded_error",
   MODEL_NOT_FOUND: "not_found_error not_found deploymentnotfound unknown_model ai_nosuchmodelerror",
   CONTEXT_LENGTH_EXCEEDED: "request_too_large tokens_limit_reached",
   TIMEOUT:

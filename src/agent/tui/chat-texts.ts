@@ -1,0 +1,53 @@
+import { isProblem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
+import { reasonOf } from "../../base/util/reason-of.ts";
+import type { Choice, Fact } from "./chat-agent.ts";
+import type { Picker } from "./chat-state.ts";
+import { type ChatInput, COMMANDS, KEYS } from "./commands.ts";
+
+/** Commands that change nothing a run depends on, beside those that show a list. */
+const AT_ONCE: ReadonlySet<string> = new Set(["help", "context", "mode"]);
+
+/** Whether a line has its effect at once, also during a run. */
+export function isAtOnce(input: ChatInput): boolean {
+  if (input.type === "command") return input.command.topic !== undefined || AT_ONCE.has(input.command.name);
+  return input.type === "shell" || input.type === "unknown" || input.type === "nothing";
+}
+
+export const PICKER_TITLES: Readonly<Record<Picker["kind"], string>> = {
+  models: "Model:",
+  sessions: "Conversation:",
+  messages: "Go back to before:",
+  history: "Sent before:",
+};
+
+/** Sentences for lists that are empty. */
+export const EMPTY: Readonly<Record<string, string>> = {
+  mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
+  sessions: "No earlier conversation of this folder is kept.",
+  messages: "Nothing was sent yet in this conversation.",
+  history: "No line was sent yet.",
+};
+
+export const NO_CLIPBOARD =
+  "The clipboard has nothing that can be read here. Linux needs wl-clipboard or xclip; @path includes an image file.";
+
+export const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
+
+export const HELP: readonly Fact[] = [
+  ...COMMANDS.map(({ name, summary }) => ({ name: `/${name}`, text: summary })),
+  ...KEYS.map(([name, text]) => ({ name, text })),
+];
+
+export function sentLines(history: readonly string[]): Choice[] {
+  return history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
+}
+
+export function cleanFact({ name, text }: Fact): Fact {
+  return { name: toVisibleText(name, 200), text: toVisibleText(text, 2_000) };
+}
+
+export function toFailure(error: unknown): { code: string; message: string; next: string } {
+  if (isProblem(error)) return { code: error.code, message: error.message, next: error.next };
+  return { code: "UNKNOWN", message: reasonOf(error), next: "Try again; /help lists commands and keys." };
+}
