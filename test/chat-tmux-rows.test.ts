@@ -21,7 +21,9 @@ const script: ModelScript = ({ messages }) => {
     return { calls: [{ name: "edit", args: { path: "a.ts", oldText: "one", newText: NEW } }] };
   if (last.text.includes("count")) {
     return {
-      calls: [{ name: "shell", args: { command: "env printf 'tick-%s\\n' 1; sleep 2; printf 'tick-%s\\n' 2" } }],
+      calls: [
+        { name: "shell", args: { command: "env printf 'tick-%s\\n' 1; sleep 2; printf 'tick-%s\\n' 2" } },
+      ],
     };
   }
   return { text: `Answer: ${last.text}` };
