@@ -19,18 +19,18 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "search",
-    lines: 8000,
+    lines: 8034,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 16041, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 16556, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 13725,
+    lines: 15158,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
     name: "gateway",
-    lines: 2947,
+    lines: 3149,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -41,27 +41,27 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 7163,
+    lines: 7894,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 12920,
+    lines: 13976,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 11871,
+    lines: 12392,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
   {
     name: "testing",
-    lines: 1850,
+    lines: 1867,
     holds: "published kits: behaviours of an index and of a storage driver, chaos upstream, scripted models",
   },
-  { name: "index.ts", lines: 132, holds: "the public door of `keyhole`" },
+  { name: "index.ts", lines: 131, holds: "the public door of `keyhole`" },
 ];
 
 /** The folders inside two rooms, by row. Folders of one row do not import each other. */
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 622;
+export const MOST_FILES = 630;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
@@ -90,6 +90,8 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/agent/models/providers/github.ts": "one file for each provider",
   "src/agent/models/providers/local.ts": "one file for each provider",
   "src/agent/models/providers/openai.ts": "one file for each provider",
+  "src/agent/tui/stream-frames.ts": "its importer is at the limit of a file's lines",
+  "src/agent/workspace/command-environment.ts": "its importer is in another room",
   "src/postgres/state/postgres-state.ts": "the published function",
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",
   "src/search/schema-text.ts": "its importer is in another room",

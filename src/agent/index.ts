@@ -8,7 +8,7 @@ export type {
   ModelGiven,
 } from "./loop/agent.ts";
 export { createAgent } from "./loop/agent.ts";
-export type { AgentEvent, PromptFile } from "./loop/agent-event.ts";
+export type { AgentEvent, PromptFile, UserMessage } from "./loop/agent-event.ts";
 export type { StoredSession } from "./loop/read-session.ts";
 export type { RunOptions } from "./loop/run.ts";
 export { run } from "./loop/run.ts";

@@ -102,7 +102,7 @@ function decideCommand(
   }
   const decisions = [
     ...parsed.commands.map((command, index) =>
-      decideSimple(command, request.mentions[index] ?? [], rules, place),
+      decideSimple(command, request.mentions[index] ?? [], rules, place, request.gitMayRun),
     ),
     ...request.files.map((file) => decideFile(file, rules, place)),
     ...parsed.redirections
@@ -118,6 +118,7 @@ function decideSimple(
   mentions: readonly (readonly string[])[],
   rules: readonly RuleSet[],
   place: PermissionPlace,
+  gitMayRun = false,
 ): PermissionDecision {
   const concerning = (list: "ask" | "deny") =>
     firstRule(rules, list, (rule) => rule.scope === "shell-run" && concernsCommand(rule, command));
@@ -144,8 +145,10 @@ function decideSimple(
   });
   if (allowed) return { verdict: "allow", reason: allowed };
   // What the tools for files may read without a question, a command may read too.
-  if (readsOpenly(command) && !leaves)
+  if (readsOpenly(command) && !leaves) {
+    if (gitMayRun && programOf(command) === "git") return ask("The repository may name a program to run.");
     return { verdict: "allow", reason: "It only reads inside the project." };
+  }
   return ask(reasonToAsk(command, later));
 }
 

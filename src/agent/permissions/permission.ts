@@ -32,6 +32,8 @@ export interface ShellRequest {
   readonly files: readonly FileRequest[];
   /** Paths that its words may name: by command, then by word. */
   readonly mentions: readonly (readonly (readonly string[])[])[];
+  /** Whether git may run a program that the repository names, even if its words only read. */
+  readonly gitMayRun?: boolean;
 }
 
 /** Anything that {@link PermissionDecision} is about. */

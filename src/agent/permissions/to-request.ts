@@ -4,6 +4,8 @@ import { problem } from "../../base/problems/problem.ts";
 import { UNSEEN_IN_TEXT } from "../../base/safety/invisible.ts";
 import { spellLookalikes } from "../../base/safety/visible-text.ts";
 import type { FileRequest, FileScope, ShellRequest } from "./permission.ts";
+import { programOf } from "./shell/command-reach.ts";
+import { repositoryMayRun } from "./shell/git-programs.ts";
 import { parseShell } from "./shell/parse-shell.ts";
 import type { SimpleCommand } from "./shell/read-word.ts";
 
@@ -35,7 +37,9 @@ export async function toShellRequest(command: string, root: string): Promise<She
     if (left < 0) return { scope: "shell-run", command, parsed: TOO_MANY, files: [], mentions: [] };
     mentions.push(await mentionsOf(words, root));
   }
-  return { scope: "shell-run", command, parsed, files, mentions };
+  const usesGit = parsed.commands.some((simple) => programOf(simple) === "git");
+  const gitMayRun = usesGit && repositoryMayRun(root);
+  return { scope: "shell-run", command, parsed, files, mentions, ...(gitMayRun && { gitMayRun }) };
 }
 
 const TOO_MANY = { ok: false, reason: `it has more than ${MAX_LOOKED_UP} words` } as const;

@@ -61,7 +61,7 @@ const WIDE: Readonly<Record<string, RegExp>> = {
   fgrep: /^-[^-]*[rRd]|^--(?:rec|der|dir)/,
   diff: /^-[^-]*r|^--rec/,
   rg: /^-[^-]*[u.LzEf]|^--(?:un|hi|no-ig|fo|se)/,
-  git: /^--(?:no-in|untr|ext|textc)/,
+  git: /^--(?:no-in|untr|ext|textc)|^(?:ls-remote|help)$/,
 };
 
 /** Whether a command shows only what its words name, as they stand there, and changes nothing. */

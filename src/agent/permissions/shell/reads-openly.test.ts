@@ -1,3 +1,6 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { setUpPermissions as setUp } from "../../../../test/set-up-permissions.ts";
 
@@ -30,6 +33,7 @@ test.each([
   "ps axe",
   "git diff --no-index a b",
   "git branch -D x",
+  "git ls-remote",
   "find . -delete",
   "ls > out",
   "PAGER=x git log",
@@ -50,4 +54,84 @@ test("rules about a command that reads still count", async () => {
   expect((await permissions.command("cat a.ts")).allowed).toBe(false);
   await permissions.command("ls src");
   expect(asked).toHaveLength(1);
+});
+
+const git = (folder: string, ...args: string[]) =>
+  spawnSync("git", ["-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+    encoding: "utf8",
+  });
+
+test("git in a repository as git makes it reads without a question", async () => {
+  const { permissions, root, asked } = setUp({}, "deny");
+  git(root, "init", "-q");
+  git(root, "remote", "add", "origin", "https://host/a.git");
+  writeFileSync(join(root, "a.ts"), "1");
+  git(root, "add", ".");
+  git(root, "commit", "-qm", "one");
+  for (const command of ["git status", "git diff", "git log -1"])
+    expect((await permissions.command(command)).allowed, command).toBe(true);
+  expect(asked).toEqual([]);
+});
+
+test.each<[string, (root: string, mark: string) => void]>([
+  ["a monitor", (root, mark) => git(root, "config", "core.fsmonitor", `touch ${mark}; false`)],
+  [
+    "a filter",
+    (root, mark) => {
+      git(root, "config", "filter.x.clean", `touch ${mark}; cat`);
+      writeFileSync(join(root, ".gitattributes"), "* filter=x\n");
+    },
+  ],
+  [
+    "a section on one line",
+    (root, mark) => appendFileSync(join(root, ".git/config"), `[CORE]fsMonitor = "touch ${mark}; false"\n`),
+  ],
+  [
+    "an included file",
+    (root, mark) => {
+      writeFileSync(join(root, "more"), `[core]\nfsmonitor = touch ${mark}; false\n`);
+      git(root, "config", "include.path", "../more");
+    },
+  ],
+  [
+    "a hook that reading triggers",
+    (root, mark) => {
+      mkdirSync(join(root, ".git/hooks"), { recursive: true });
+      writeFileSync(join(root, ".git/hooks/post-index-change"), `#!/bin/sh\ntouch ${mark}\n`, {
+        mode: 0o755,
+      });
+    },
+  ],
+  [
+    "the settings of a submodule",
+    (root, mark) => {
+      const inner = join(root, "inner");
+      mkdirSync(inner);
+      git(inner, "init", "-q");
+      git(inner, "commit", "-q", "--allow-empty", "-m", "one");
+      git(root, "add", "inner");
+      git(inner, "config", "core.fsmonitor", `touch ${mark}; false`);
+    },
+  ],
+])("T22: git asks where the repository names a program: %s", async (_, plant) => {
+  const { permissions, root, folder, asked } = setUp({}, "deny");
+  const mark = join(folder, "ran");
+  git(root, "init", "-q");
+  writeFileSync(join(root, "a.ts"), "1");
+  git(root, "add", ".");
+  git(root, "commit", "-qm", "one");
+  plant(root, mark);
+  writeFileSync(join(root, "a.ts"), "2");
+  expect((await permissions.command("git status")).allowed).toBe(false);
+  expect(asked).toHaveLength(1);
+  // The program really runs once somebody says yes.
+  git(root, "status");
+  expect(existsSync(mark)).toBe(true);
+});
+
+test("T22: git asks in a folder that it takes for a repository", async () => {
+  const { permissions, root } = setUp({}, "deny");
+  git(root, "init", "-q", "--bare", ".");
+  git(root, "config", "core.fsmonitor", "touch ran");
+  expect((await permissions.command("git status")).allowed).toBe(false);
 });
