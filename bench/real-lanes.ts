@@ -1,7 +1,7 @@
 import type { Lane } from "../src/core/nouns/entry.ts";
 
 /**
- * What each tool of eight public servers really does, written by hand after reading what they do. `destructive`: what
+ * What each tool of eight public servers really does, written by hand from their names and descriptions. `destructive`: what
  * was there before is gone or overwritten, or code of the caller runs. A pointer that only moves changes a page, and a
  * click may do anything a page offers; both write.
  */

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, vi } from "vitest";
@@ -9,10 +10,14 @@ import { temporaryFolder } from "./temporary-folder.ts";
 const CONFIG = resolve("examples/playground/keyhole.json");
 
 /** Starts the program with the config, as a client does. */
-async function connect(...flags: string[]): Promise<Client> {
+function connect(...flags: string[]): Promise<Client> {
+  return serve("--config", CONFIG, "--trust", "--no-daemon", ...flags);
+}
+
+async function serve(...flags: string[]): Promise<Client> {
   const home = temporaryFolder();
   const client = new Client({ name: "test", version: "1" });
-  const args = [resolve("src/program/main.ts"), "serve", "--config", CONFIG, "--trust", "--no-daemon"];
+  const args = [resolve("src/program/main.ts"), "serve"];
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
@@ -77,3 +82,20 @@ verifies(
     );
   },
 );
+
+verifies("config:playground", "a folder of plain documents is served by one flag", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "night"));
+  writeFileSync(join(folder, "refunds.md"), "# Refunds\n\nHow to refund a customer within 14 days.\n");
+  writeFileSync(join(folder, "night/calls.md"), "# Calls\n\nWhom to call when the shop is closed.\n");
+  const client = await serve("--library", folder);
+  const call = async (name: string, input: Record<string, unknown>) =>
+    JSON.stringify((await client.callTool({ name, arguments: input })).content);
+  await vi.waitFor(async () =>
+    expect(await call("ask", { query: "refund a customer" })).toContain("refunds"),
+  );
+  const found = /[\w-]+:\/\/resources\/night\/calls/.exec(
+    await call("ask", { query: "whom to call at night" }),
+  );
+  expect(await call("get", { routes: [found?.[0]] })).toContain("when the shop is closed");
+});

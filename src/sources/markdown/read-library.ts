@@ -103,6 +103,8 @@ const FOLDERS: Readonly<Record<string, LibraryFile["kind"]>> = {
   rules: "rule",
 };
 
+/** The top folder of files in a library that has none of these folders. All of them are fragments. */
+const NO_FOLDER = ".";
 const MAX_FILES = 100_000;
 const SLICE = 512;
 /** A file this young may change again without a new time. */
@@ -110,8 +112,7 @@ const RACY_MS = 50;
 
 /**
  * Lists the Markdown files of a library with their stamps, ordered by path, and the folders to watch. Undefined
- * without the directory. Skips
- * links, hidden files and hidden folders. Synchronous calls, a slice at a time, take a quarter of the time that the
+ * without the directory. Skips links, hidden files and hidden folders. Synchronous calls, a slice at a time, take a quarter of the time that the
  * thread pool takes (`npm run bench -- knowledge`).
  */
 async function listFiles(directory: string) {
@@ -119,14 +120,15 @@ async function listFiles(directory: string) {
   if (top === undefined) return undefined;
   const files: FoundFile[] = [];
   const folders = [directory];
-  const roots = top
-    .filter((entry) => entry.isDirectory() && Object.hasOwn(FOLDERS, entry.name))
-    .map(({ name }) => `${directory}${sep}${name}`);
+  const named = top.filter((entry) => entry.isDirectory() && Object.hasOwn(FOLDERS, entry.name));
+  const isPlain = named.length === 0 && !top.some(({ name }) => name === "skills");
+  const roots = isPlain ? [directory] : named.map(({ name }) => `${directory}${sep}${name}`);
   for (const { path, entry } of walkFolders(roots, folders, (name) => name.startsWith("."))) {
     if (!entry.isFile() || !entry.name.endsWith(".md") || files.length >= MAX_FILES) continue;
     const stamped = stampOf(path);
     const inner = path.slice(directory.length + 1).replaceAll(sep, "/");
-    if (stamped) files.push({ path: inner, kind: FOLDERS[inner.split("/", 1)[0]!]!, ...stamped });
+    const kind = isPlain ? "fragment" : FOLDERS[inner.split("/", 1)[0]!]!;
+    if (stamped) files.push({ path: isPlain ? `${NO_FOLDER}/${inner}` : inner, kind, ...stamped });
     if (files.length % SLICE === 0) await setImmediate();
   }
   files.sort((one, other) => (one.path < other.path ? -1 : 1));
