@@ -14,9 +14,9 @@ const script: ModelScript = ({ messages }) => {
   const last = messages.at(-1);
   if (last?.role === "tool")
     return { text: `The command answered: ${/from-\w+|The person refused./.exec(last.text)?.[0] ?? "no"}.` };
-  if (last?.text.includes("wait")) return exec("sleep 600");
+  if (last?.text.includes("wait")) return exec("touch waits; sleep 600");
   if (last?.text.includes("make")) return exec("touch made");
-  if (last?.text.includes("run")) return exec("printf from-%s shell");
+  if (last?.text.includes("run")) return exec("touch made-here; printf from-%s shell");
   const asked = messages.filter(({ role }) => role === "user").length;
   return { text: `# Well\n\nThis is answer **${asked}**.` };
 };
@@ -37,7 +37,7 @@ test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
   terminal.type("Now run it");
   terminal.press("Enter");
   await terminal.sees("Allow shell-run?");
-  expect(terminal.screen()).toContain("printf from-%s shell");
+  expect(terminal.screen()).toContain("touch made-here; printf from-%s shell");
   expect(terminal.screen()).toContain(`in the folder: ${folder}`);
   await allow(terminal);
   await terminal.sees("The command answered: from-shell.");
