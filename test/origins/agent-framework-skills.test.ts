@@ -8,6 +8,14 @@ import { instructionsOf, openTerminalAgent, saveFiles } from "./terminal-agent.t
 
 const countTokens = await loadTokenCounter();
 
+/** The messages of a request: a skill enters the conversation as a note beside the prompt that calls for it. */
+function conversationOf(request: Parameters<typeof instructionsOf>[0]): string {
+  return (request?.messages ?? [])
+    .filter(({ role }) => role === "user")
+    .map(({ text }) => text)
+    .join("\n");
+}
+
 const HELLO = `---
 name: hello-extended
 description: Extended greeting capabilities
@@ -134,13 +142,15 @@ describe("ranking", () => {
       trusted: true,
     });
     const shown = (at: number) =>
-      [...instructionsOf(server.requests[at]).matchAll(/# Skill: (\S+)/g)].map(([, name]) => name);
+      [...conversationOf(server.requests[at]).matchAll(/# Skill: (\S+)/g)].map(([, name]) => name);
     const first = await ask("tidy my desk");
     expect(shown(0)).toEqual(["tidy-a", "tidy-b"]);
     expect(first.events[0]).toMatchObject({ type: "agent-start", skills: ["tidy-a", "tidy-b"] });
     await ask("use tidy-d now");
-    await ask("tidy my desk again");
-    expect(shown(2)).toEqual(["tidy-d", "tidy-a"]);
+    const third = await ask("tidy my desk again");
+    expect(third.events[0]).toMatchObject({ type: "agent-start", skills: ["tidy-d", "tidy-a"] });
+    // A skill that the conversation has is not repeated.
+    expect(shown(2)).toEqual(["tidy-a", "tidy-b", "tidy-d"]);
   });
 });
 
@@ -225,10 +235,10 @@ describe("sources", () => {
     const { ask, server } = await openTerminalAgent(() => ({ text: "Yes." }));
     for (const prompt of ["write a skill for releases", "add an mcp server", "review my changes", "a poem"])
       await ask(prompt);
-    const told = server.requests.map(instructionsOf);
+    const told = server.requests.map(conversationOf);
     for (const [at, name] of ["write-skill", "add-server", "review-changes"].entries())
       expect(told[at]).toContain(`# Skill: ${name} (bundled)`);
-    expect(told[3]).toContain("[3 skills available]");
+    expect(instructionsOf(server.requests[3])).toContain("[3 skills available]");
   });
 
   test("a bundled skill can be disabled, and a skill of the user takes its place", async () => {
@@ -239,8 +249,8 @@ describe("sources", () => {
     });
     await ask("use review-changes");
     await ask("write a skill");
-    expect(instructionsOf(server.requests[0])).toContain("Ask Grace.");
-    expect(instructionsOf(server.requests[1])).not.toContain("# Skill: write-skill");
+    expect(conversationOf(server.requests[0])).toContain("Ask Grace.");
+    expect(conversationOf(server.requests[1])).not.toContain("# Skill: write-skill");
   });
 
   test("a broken skill is told, and the others are used", async () => {

@@ -219,8 +219,8 @@ describe("a provider that falls silent", () => {
   });
 
   test("ends a run of the agent with TIMEOUT", async () => {
-    const { ask } = await openTerminalAgent([{ text: "one two", hangAfter: 2 }], {
-      settings: { agent: { idleTimeoutMs: 100 } },
+    const { ask } = await openTerminalAgent(() => ({ text: "one two", hangAfter: 2 }), {
+      settings: { agent: { idleTimeoutMs: 100 }, retry: { baseDelayMs: 1 } },
     });
     expect((await ask("Hi")).end).toMatchObject({ outcome: "failed", error: { code: "TIMEOUT" } });
   });
@@ -312,7 +312,7 @@ describe("the agent", () => {
 });
 
 describe("the core prompt", () => {
-  test("has about 300 tokens: identity, folder, system, date, conventions, where tools come from", async () => {
+  test("has about 450 tokens: identity, folder, system, date, conventions, where tools come from", async () => {
     const { ask, server, project } = await openTerminalAgent(() => ({ text: "Hi." }));
     await ask("Hello");
     const told = instructionsOf(server.requests[0]);
@@ -324,7 +324,7 @@ describe("the core prompt", () => {
     expect(told).toMatch(/MCP servers, APIs, skills and documents/);
     expect(told).toContain("tool_search");
     expect(countTokens(told)).toBeGreaterThan(200);
-    expect(countTokens(told)).toBeLessThan(360);
+    expect(countTokens(told)).toBeLessThan(520);
   });
 
   test("own prompt files take its place: of the user, or of a trusted project", async () => {

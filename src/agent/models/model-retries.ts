@@ -185,8 +185,10 @@ export async function repeatFailing<T>(
       if (!isRetryableError(error) || isFinal || signal?.aborted) throw thrown;
       const isPatient = isOverload && attempt >= maxRetries;
       const longestMs = isPatient ? Math.max(maxDelayMs, LONGEST_OVERLOAD_DELAY_MS) : maxDelayMs;
-      const delayMs = retryAfterMs ?? calculateDelay(attempt, baseDelayMs, longestMs, enableJitter, random);
-      const isInTime = isOverload && waitedMs + delayMs <= patienceMs;
+      const plannedMs = calculateDelay(attempt, baseDelayMs, longestMs, enableJitter, random);
+      // A provider may ask for no wait at all, again and again.
+      const delayMs = isPatient ? Math.max(retryAfterMs ?? 0, plannedMs) : (retryAfterMs ?? plannedMs);
+      const isInTime = isOverload && waitedMs + delayMs < patienceMs;
       if (delayMs > LONGEST_RETRY_AFTER_MS && retryAfterMs !== undefined && !isInTime)
         throw withWait(thrown as ModelProblem, delayMs, clock.now());
       if (attempt >= maxRetries && !isInTime) throw thrown;

@@ -167,7 +167,7 @@ export type PermissionLists = { [List in keyof SettingsSection<"permissions">]-?
 
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
-  agent: { mode: "fixed", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
+  agent: { mode: "discover", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
   retry: retryConfigSchema.parse({ overloadMs: 10 * 60_000 }),
   skills: { disabled: [], places: [], maxSkills: 3 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
