@@ -92,7 +92,7 @@ describe("an error", () => {
       { approve: async () => ({ declined: "not now" }) },
     );
     expect(declined.text).toBe(
-      "APPROVAL_DECLINED: The person declined shop.order.pay, and says: not now. Do not repeat the call: go on without it, or ask what they want instead.\nhelp: shop.order.pay",
+      "APPROVAL_DECLINED: The person declined shop.order.pay, and says: not now. Do not repeat the call: do what they say, or else go on without it or ask.\nhelp: shop.order.pay",
     );
     const nobody = await gateway.exec({ op: "shop.order.pay" });
     expect(nobody.text).toMatch(

@@ -48,7 +48,7 @@ test.skipIf(noTerminal).each([
   expect(model.requests).toHaveLength(1);
 
   writeFileSync(join(folder, "gate"), "open\n");
-  await terminal.sees("Heard: start | use pnpm | not npm | then commit.");
+  await terminal.sees("Heard: start | use pnpm | not npm | then commit");
   expect(terminal.screen()).not.toContain("⧗");
   // One by one: each is a message of its own, the steering ones directly after the tool.
   expect(model.requests).toHaveLength(3);
@@ -57,7 +57,10 @@ test.skipIf(noTerminal).each([
     { role: "user", text: "use pnpm" },
     { role: "user", text: "not npm" },
   ]);
-  expect(model.requests[2]!.messages.at(-1)).toMatchObject({ role: "user", text: "then commit" });
+  // The output of the person's own command comes with their next message.
+  const last = model.requests[2]!.messages.at(-1);
+  expect(last?.role).toBe("user");
+  expect(last?.text).toMatch(/^then commit\n\n\[The person ran the command echo from-the-person\n/);
 });
 
 test.skipIf(noTerminal)("a cancelled run gives the messages that waited back to the draft", async () => {
