@@ -101,6 +101,13 @@ test("an overloaded provider is asked again for minutes, with growing delays", a
   expect(total).toBeLessThanOrEqual(300_000);
 });
 
+test("an overloaded provider that asks for no wait is not asked without end", async () => {
+  const asked = modelProblem("RATE_LIMITED", "busy", { retryAfterMs: 0, isOverload: true });
+  const rules = { ...config, overloadMs: 300_000, enableJitter: false };
+  const { waits } = await run(Array(1_000).fill(asked), rules);
+  expect(waits.length).toBeLessThan(50);
+});
+
 test("a long Retry-After is waited for while there is time", async () => {
   const asked = modelProblem("RATE_LIMITED", "slow", { retryAfterMs: 240_000, isOverload: true });
   expect((await run([asked, "yes"], { ...config, overloadMs: 300_000 })).waits).toEqual([240_000]);
