@@ -58,7 +58,7 @@ const EFFECTS: Readonly<Record<string, Readonly<Record<Lane, string>>>> = {
   },
 };
 
-/** What a tool really does; undefined for one that the list lacks. */
+/** The real effect of a tool; undefined for one that the list lacks. */
 export function realLane(server: string, tool: string): Lane | undefined {
   const effects = Object.entries(EFFECTS[server] ?? {}) as [Lane, string][];
   return effects.find(([, names]) => names.split(/\s+/).includes(tool))?.[0];

@@ -109,7 +109,7 @@ function shownHash(): string | undefined {
   return /Hash: (\w+)/.exec(shown("approve"))?.[1];
 }
 
-/** What a command prints, whatever its exit code. */
+/** The output of a command, whatever its exit code. */
 function shown(...given: string[]): string {
   try {
     return keyhole(...given);

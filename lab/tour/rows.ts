@@ -127,7 +127,7 @@ export async function recordTours(rows: readonly TourRow[]): Promise<void> {
   await writeFile(FILE, `[\n${lines.join(",\n")}\n]\n`);
 }
 
-/** What a person loses behind Keyhole that they had directly. */
+/** The things that a person had directly and loses behind Keyhole. */
 export function lostBehind(direct: TourRow, behind: TourRow): string[] {
   const outcomes = behind.missed.filter((id) => !direct.missed.includes(id));
   const variables = direct.variables.filter((name) => !behind.variables.includes(name));

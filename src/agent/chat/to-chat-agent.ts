@@ -113,7 +113,7 @@ class ChatConversation {
   session: AgentSession;
   costs: ChatCosts;
   private ownCalls = 0;
-  /** What the person did since the last prompt, for the model. */
+  /** Notes for the model about things that the person did since the last prompt. */
   private notes: string[] = [];
   private readonly opened: ChatParts;
   private readonly models: ReturnType<typeof createModelLists>;

@@ -64,7 +64,7 @@ export async function createTurn(
   return new Turn(agent, session, context, options, { turnTools, instructions });
 }
 
-/** What every request of a turn has. */
+/** The parts that every request of a turn has. */
 interface TurnRequest {
   readonly turnTools: Awaited<ReturnType<typeof disclose>>;
   readonly instructions: Awaited<ReturnType<typeof toInstructions>>;

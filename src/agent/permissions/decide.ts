@@ -144,7 +144,7 @@ function decideSimple(
     return covered === "exactly" || (covered === "wide" && !leaves && later === undefined);
   });
   if (allowed) return { verdict: "allow", reason: allowed };
-  // What the tools for files may read without a question, a command may read too.
+  // A command may read without a question everything that the tools for files may read so.
   if (readsOpenly(command) && !leaves) {
     if (gitMayRun && programOf(command) === "git") return ask("The repository may name a program to run.");
     return { verdict: "allow", reason: "It only reads inside the project." };

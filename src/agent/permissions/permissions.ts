@@ -75,7 +75,7 @@ export interface PermissionsOptions {
 export interface PermissionOutcome {
   readonly allowed: boolean;
   readonly reason: string;
-  /** What the model does instead, if the refusal says it. */
+  /** The next step of the model, if the refusal says one. */
   readonly next?: string;
 }
 

@@ -28,3 +28,11 @@ export function textOf(value: unknown): string | undefined {
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
+
+/** A copy of JSON with every text replaced. */
+export function mapTexts<T>(value: T, map: (text: string) => string): T {
+  if (typeof value === "string") return map(value) as T;
+  if (Array.isArray(value)) return value.map((part) => mapTexts(part, map)) as T;
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTexts(part, map)])) as T;
+}

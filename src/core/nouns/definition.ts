@@ -51,7 +51,7 @@ interface ToolFields extends EntryDefinition {
   readonly requiresConfirmation?: boolean;
   /** The tool asks a person by the `ask` of its call, so nobody is asked before it runs. */
   readonly asksItself?: boolean;
-  /** What is shown of a long text: its end and a little of its beginning. Default: its beginning. */
+  /** `ends` shows the end of a long text and a little of its beginning. Default: its beginning. */
   readonly look?: "ends";
   readonly relatedTools?: readonly string[];
   readonly extraction?: ExtractionSchema | null;

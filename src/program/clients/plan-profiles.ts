@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { field, fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { field, fieldsOf, isPlainObject, mapTexts, type PlainObject } from "../../base/util/plain-object.ts";
 import {
   hasToolLists,
   readProfile,
@@ -21,7 +21,7 @@ import { toLabel } from "../../sources/mcp/mcp-source.ts";
 import { readServerKind } from "../../sources/servers/server-kinds.ts";
 import { notFound } from "../terminal/define-command.ts";
 import type { ConfigEdit } from "./formats/format.ts";
-import { type FoundServer, mapTexts } from "./read-server.ts";
+import type { FoundServer } from "./read-server.ts";
 
 /** A server of a client's profile. */
 export interface ProfileServer {

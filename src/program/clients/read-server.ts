@@ -1,6 +1,6 @@
 import { basename, sep } from "node:path";
 import { nearest } from "../../base/util/nearest.ts";
-import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { isPlainObject, mapTexts, type PlainObject } from "../../base/util/plain-object.ts";
 import { invalid, type McpServerConfig, readServerConfig } from "../../sources/mcp/config/server-config.ts";
 import type { Dialect } from "./client.ts";
 import { reasonWhy } from "./edit-config.ts";
@@ -87,14 +87,6 @@ export function fillFolders(label: string, text: string, { home, project }: Fold
     if (OWN_VARIABLE.test(name)) return whole;
     throw invalid(label, `Keyhole cannot fill in ${whole}; write \${env:NAME} or \${secret:NAME}`);
   });
-}
-
-/** Maps all texts within a value. */
-export function mapTexts(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === "string") return map(value);
-  if (Array.isArray(value)) return value.map((part) => mapTexts(part, map));
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, mapTexts(part, map)]));
 }
 
 /** Two fields of a client may fill the same record. */

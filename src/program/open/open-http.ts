@@ -72,7 +72,7 @@ export async function openHttp(
   };
 }
 
-/** What a console of this person works with. */
+/** The parts that a console of this person works with. */
 export function consoleParts(loaded: LoadedSettings, config: string | undefined) {
   const tokens = openTokens();
   return {

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, resolve } from "node:path";
 import { problem } from "../../base/problems/problem.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import { field, fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
+import { field, fieldsOf, isPlainObject, mapTexts, type PlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { readOverride, unknownServerNames } from "../../sources/mcp/config/overrides.ts";
 import { invalid, isSwitchedOff, SERVER_FIELDS } from "../../sources/mcp/config/server-config.ts";
@@ -14,7 +14,7 @@ import type { Dialect } from "../clients/client.ts";
 import { STANDARD } from "../clients/dialects.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../clients/formats/parse-jsonc.ts";
-import { type Folders, fillFolders, mapTexts, toOwnFields } from "../clients/read-server.ts";
+import { type Folders, fillFolders, toOwnFields } from "../clients/read-server.ts";
 import { settingsPath } from "./config-files.ts";
 import { findSlip } from "./read-settings-file.ts";
 

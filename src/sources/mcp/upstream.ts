@@ -57,7 +57,7 @@ const MOST_SIDES = 32;
  * process until the server asks for something in which they differ; from then on each kind of client has a side.
  */
 export class Upstream extends Connection {
-  /** What the server has asked for, now or in an earlier run. */
+  /** The requests that the server has made of clients, now or in an earlier run. */
   readonly asked: Set<AskedFact>;
   /** The upstream that this is a side of. */
   private readonly whole: Upstream | undefined;

@@ -5,7 +5,7 @@ import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { importInstalled } from "../../base/util/import-module.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import { isPlainObject } from "../../base/util/plain-object.ts";
+import { mapTexts } from "../../base/util/plain-object.ts";
 import type { Domain } from "../../core/nouns/entry.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
@@ -150,7 +150,7 @@ async function openServer(
   placed: ReadServerConfig,
   options: ServerContext,
 ): Promise<OpenedServer> {
-  const config = filled(placed, (text) => expandVariables(label, text, options.variables));
+  const config = mapTexts(placed, (text) => expandVariables(label, text, options.variables));
   if ("library" in config) return openLibrary(label, config);
   if ("openapi" in config) return openApi(label, config, options);
   return openContent(label, config, options);
@@ -257,14 +257,6 @@ export function missingPath(what: string, path: string): string | undefined {
   const [near] = existsSync(parent) ? nearest(basename(path), readdirSync(parent), 1) : [];
   const hint = near === undefined ? "" : `; did you mean ${join(parent, near)}?`;
   return `its ${what} ${path} does not exist${hint}`;
-}
-
-/** Maps all texts of a config. */
-function filled<T>(value: T, fill: (text: string) => string): T {
-  if (typeof value === "string") return fill(value) as T;
-  if (Array.isArray(value)) return value.map((part) => filled(part, fill)) as T;
-  if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, filled(part, fill)])) as T;
 }
 
 function defined(fields: object): object {

@@ -250,13 +250,13 @@ export interface ShownTool {
   /** Tokens of its definition in the list of a client. */
   readonly tokens: number;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What the config says about asking before its calls. */
+  /** The rule of the config for asking before its calls. */
   readonly ask?: AskWord;
 }
 
 export type AskWord = "never" | "destructive" | "writes" | "always";
 
-/** What a person may change in the config of a server. Absent fields stay as they are. */
+/** The fields that a person may change in the config of a server. Absent fields stay as they are. */
 export interface ServerChange {
   /** A new server, as its command line or its address. */
   readonly add?: string;

@@ -6,7 +6,7 @@ import type { ShownRecord } from "./api-types.ts";
 const FIRST_READ = 5_000;
 const READ_MORE = 4;
 
-/** What a reader of the log has gathered, and whether earlier records could add to it. */
+/** The calls that a reader of the log has gathered, and whether earlier records could add to them. */
 interface ReadBack<T> {
   readonly value: T;
   readonly needsMore: boolean;
