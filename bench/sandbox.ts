@@ -114,17 +114,27 @@ async function measure(
 function below({ pid }: ChildProcess): number[] {
   const members = [pid!];
   for (const at of members)
-    for (const task of readdirSync(`/proc/${at}/task`))
-      members.push(
-        ...readFileSync(`/proc/${at}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
-      );
+    for (const task of whileThere(() => readdirSync(`/proc/${at}/task`)) ?? []) {
+      const text = whileThere(() => readFileSync(`/proc/${at}/task/${task}/children`, "utf8")) ?? "";
+      members.push(...text.split(" ").filter(Boolean).map(Number));
+    }
   return members;
 }
 
 function ownBytes(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const text = whileThere(() => readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? "";
   const kilobytes = [...text.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+)/gm)].map(([, count]) =>
     Number(count),
   );
   return kilobytes.reduce((sum, count) => sum + count, 0) * 1_024;
+}
+
+/** Reads what is known of a process or thread, which may end at any time. */
+function whileThere<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
 }
