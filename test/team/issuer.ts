@@ -183,6 +183,7 @@ function configurationOf(
       Grant: 3_600,
       Session: 3_600,
       RefreshToken: 3_600,
+      IdToken: 600,
     },
     features: {
       devInteractions: { enabled: false },

@@ -28,7 +28,7 @@ export const PROBLEMS = {
   },
   ADMIN_NEEDED: {
     sentence: "{name} is for callers with the scope {scope}.",
-    next: "Open the console by the one-time link that the gateway printed.",
+    next: "Open the console by the one-time link that the gateway printed, or log in as somebody of a group with admin.",
     when: "The HTTP API was asked for something that only the people who run the gateway may see or do.",
   },
   SEES_ONLY: {
@@ -275,6 +275,16 @@ export const PROBLEMS = {
     sentence: "The server cannot listen at {address}: {reason}.",
     next: "Choose another port or host (--port, --host), or leave them out for a free port of this machine.",
     when: "The port is in use or not allowed, or the host is no address of this machine.",
+  },
+  ISSUER_UNUSABLE: {
+    sentence: "The issuer {issuer} cannot be used: {reason}.",
+    next: "Correct people.issuer: it is the exact issuer that {issuer}/.well-known/openid-configuration names, and this machine must reach it.",
+    when: "The issuer of people's logins cannot be reached, publishes nothing about itself, or is another one.",
+  },
+  NOT_ADMITTED: {
+    sentence: "{person} may not use this gateway: {reason}.",
+    next: "Ask the people who run it to give one of your groups a row in people.groups.",
+    when: "Somebody has logged in who is in none of the groups that the config names.",
   },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",

@@ -41,6 +41,8 @@ const GRANTS = {
     hash,
     scopes: z.array(z.string()),
     allowWrite: z.boolean(),
+    /** The profile that the agent is pinned to. Without it, the agent has all servers. */
+    profile: z.string().exactOptional(),
     /** Milliseconds since 1970. Without it, the token is valid until it is revoked. */
     expiresAt: z.number().optional(),
   }),

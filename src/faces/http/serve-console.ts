@@ -49,7 +49,7 @@ export interface ConsoleServer extends HttpServer {
  * Serves MCP over HTTP like {@link serveHttp}, and beside it a JSON API of the operations and the console for the
  * people who run the gateway. The console opens by a link that works once.
  *
- * @throws INVALID_INPUT if `oauth` has no keys, a webhook has no secret, or two endpoints share a path
+ * @throws INVALID_INPUT if a webhook has no secret, or two endpoints share a path
  * @example
  * ```ts
  * import { createGateway } from "keyhole";

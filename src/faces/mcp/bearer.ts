@@ -4,20 +4,14 @@ import {
   OAuthError,
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
-import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
-  type FetchImplementation,
-  type JSONWebKeySet,
-  type JWTPayload,
-  jwtVerify,
-} from "jose";
-import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
-import { readBytes } from "../../base/net/read-response.ts";
-import { problem } from "../../base/problems/problem.ts";
+import { type JWTPayload, jwtVerify } from "jose";
+import { isProblem } from "../../base/problems/problem.ts";
 import { isSameSecret } from "../../base/safety/same-secret.ts";
+import { keepSubjectToken } from "../../core/access/subject-tokens.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import { createIssuer, type IssuerOptions } from "./issuer.ts";
+import { profilePath } from "./profiles.ts";
+import { jsonRpcError } from "./protocol-errors.ts";
 
 const MAX_HEADER_CHARS = 16 * 1024;
 
@@ -37,16 +31,19 @@ interface BearerOptions {
 
 /**
  * Creates the check of the Authorization header, which returns the principal or the refusal. An undefined principal
- * stands for the gateway's own.
+ * stands for the gateway's own. The second argument is the profile that the request is addressed to.
  */
 export function createBearerCheck({ token, principal, tokens, oauth }: BearerOptions) {
-  return async (header: string | undefined): Promise<{ principal: Principal | undefined } | Response> => {
+  return async (
+    header: string | undefined,
+    profile?: string,
+  ): Promise<{ principal: Principal | undefined } | Response> => {
     const given = readBearer(header);
     if (given !== undefined && token !== undefined && isSameSecret(given, token)) return { principal };
     const found = given === undefined ? undefined : await tokens?.find(given);
     if (found) return { principal: found };
     if (oauth) {
-      const checked = await oauth.check(given);
+      const checked = await oauth.check(given, profile);
       return checked instanceof Response ? checked : { principal: checked };
     }
     const message = given === undefined ? "A bearer token is needed" : "The token is not valid here";
@@ -61,106 +58,126 @@ function readBearer(header: string | undefined): string | undefined {
 }
 
 /** Makes the server an OAuth resource server: it accepts the tokens of one issuer and issues none. */
-export interface OAuthOptions {
-  /** The exact `iss` of the tokens. */
-  readonly issuer: string;
+export interface OAuthOptions extends IssuerOptions {
   /** The public URL of this server, which is the exact `aud` of its tokens. */
   readonly audience: string;
-  /** The URL of the issuer's keys. It may be private; redirects are not followed. Needed without `keys`. */
-  readonly jwksUri?: string;
-  /** The issuer's keys themselves. */
-  readonly keys?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   /** Accepted signature algorithms. Default: the common asymmetric ones. */
   readonly algorithms?: readonly string[];
   /** Scopes that every token must have. */
   readonly requiredScopes?: readonly string[];
+  /** Scopes that clients are told to ask the issuer for. Default: `requiredScopes` and `writeScope`. */
+  readonly askedScopes?: readonly string[];
   /** The scope that allows writing. Default: `keyhole:write`. */
   readonly writeScope?: string;
   /** Seconds by which clocks may differ, at most 60. Default: 5. */
   readonly clockTolerance?: number;
-  /** Maps the claims of a token to its principal. Default: its subject with its scopes. */
+  /**
+   * Maps the claims of a token to its principal. Default: its subject with its scopes. A problem that it throws
+   * refuses the caller with its words.
+   */
   readonly toPrincipal?: (claims: Readonly<Record<string, unknown>>) => Principal;
 }
 
 /** Checks bearer tokens of one issuer. */
 export type OAuthGuard = ReturnType<typeof createOAuthGuard>;
 
-const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+/** Signatures that only the issuer can make: none with a shared secret. */
+export const ALGORITHMS: readonly string[] = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+];
 const WRITE_SCOPE = "keyhole:write";
 const MAX_TOLERANCE = 60;
-const MAX_KEY_BYTES = 2 ** 20;
+/** The limit of OpenID Connect. */
+const MAX_SUBJECT_CHARS = 255;
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-/**
- * Creates the check of bearer tokens.
- *
- * @throws `INVALID_INPUT` if there are neither keys nor a URL of them.
- */
+/** Creates the check of bearer tokens. */
 export function createOAuthGuard(options: OAuthOptions) {
   const { issuer, audience, requiredScopes = [], writeScope = WRITE_SCOPE } = options;
-  const keys = keysOf(options);
-  const metadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(audience));
-  const challenge = (code: OAuthErrorCode, message: string) =>
-    bearerAuthChallengeResponse(new OAuthError(code, message), {
-      requiredScopes: [...requiredScopes],
-      resourceMetadataUrl: metadataUrl,
-    });
+  const askedScopes = [...(options.askedScopes ?? new Set([...requiredScopes, writeScope]))];
+  const challenged = [...(options.askedScopes ?? requiredScopes)];
+  const { keys } = createIssuer(options);
+  const toPrincipal = options.toPrincipal ?? ((claims) => fromScopes(issuer, claims, writeScope));
   const verification = {
     issuer,
-    audience,
     algorithms: [...(options.algorithms ?? ALGORITHMS)],
     clockTolerance: Math.min(options.clockTolerance ?? 5, MAX_TOLERANCE),
     requiredClaims: ["exp", "sub"],
   };
-  const document = {
-    resource: audience,
-    authorization_servers: [issuer],
-    scopes_supported: [...new Set([...requiredScopes, writeScope])],
-    bearer_methods_supported: ["header"],
-  };
+  /** The address of a profile is a resource of its own. */
+  const resourceOf = (profile: string | undefined) =>
+    profile === undefined ? audience : profilePath(audience.replace(/\/$/, ""), profile);
+  const metadataUrlOf = (profile: string | undefined) =>
+    getOAuthProtectedResourceMetadataUrl(new URL(resourceOf(profile)));
+  const challenge = (code: OAuthErrorCode, message: string, profile: string | undefined) =>
+    bearerAuthChallengeResponse(new OAuthError(code, message), {
+      requiredScopes: challenged,
+      resourceMetadataUrl: metadataUrlOf(profile),
+    });
 
   return {
-    /** The protected-resource metadata, by the paths where clients look for it. */
-    metadata: new Map([
-      [METADATA_PATH, document],
-      [new URL(metadataUrl).pathname, document],
-    ]),
-    /** Returns the principal of a token, or the refusal with the place to get a token. */
-    check: async (token: string | undefined): Promise<Principal | Response> => {
-      if (token === undefined) return challenge(OAuthErrorCode.InvalidToken, "A bearer token is needed");
-      const claims = await jwtVerify(token, keys, verification).then(
+    /** The paths where clients look for the metadata of this server. */
+    metadataPaths: [...new Set([METADATA_PATH, new URL(metadataUrlOf(undefined)).pathname])],
+    /** The protected-resource metadata (RFC 9728) of this server, or of a profile that it serves. */
+    metadata: (profile?: string) => ({
+      resource: resourceOf(profile),
+      authorization_servers: [issuer],
+      ...(askedScopes.length > 0 && { scopes_supported: askedScopes }),
+      bearer_methods_supported: ["header"],
+    }),
+    /**
+     * Returns the principal of a token, or the refusal with the place to get a token. A token for the address of a
+     * profile is for that address alone; one for the server is for all of its addresses.
+     */
+    check: async (token: string | undefined, profile?: string): Promise<Principal | Response> => {
+      const refuse = (code: OAuthErrorCode, message: string) => challenge(code, message, profile);
+      if (token === undefined) return refuse(OAuthErrorCode.InvalidToken, "A bearer token is needed");
+      const expected = { ...verification, audience: [audience, resourceOf(profile)] };
+      const claims = await jwtVerify(token, keys, expected).then(
         ({ payload }) => payload,
         () => undefined,
       );
       // The exact reason would only help forgers.
-      if (!claims?.sub?.trim()) return challenge(OAuthErrorCode.InvalidToken, "The token is not valid here");
+      if (!claims || !isSubject(claims.sub))
+        return refuse(OAuthErrorCode.InvalidToken, "The token is not valid here");
       const scopes = scopesOf(claims);
       if (!requiredScopes.every((scope) => scopes.includes(scope))) {
-        return challenge(OAuthErrorCode.InsufficientScope, "The token lacks a scope");
+        return refuse(OAuthErrorCode.InsufficientScope, "The token lacks a scope");
       }
-      if (options.toPrincipal) return options.toPrincipal(claims);
-      return { id: `${issuer}#${claims.sub}`, scopes, allowWrite: scopes.includes(writeScope) };
+      try {
+        const principal = toPrincipal(claims);
+        keepSubjectToken(principal, token);
+        return principal;
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        // Another login would not help, so this is no challenge.
+        return jsonRpcError(403, -32000, `${error.message} ${error.next}`);
+      }
     },
   };
 }
 
-function keysOf({ jwksUri, keys }: OAuthOptions) {
-  if (keys) return createLocalJWKSet(keys as JSONWebKeySet);
-  if (jwksUri === undefined || !URL.canParse(jwksUri)) {
-    const reason = "oauth needs keys, or the URL of them as jwksUri";
-    throw problem("INVALID_INPUT", { operation: "serveHttp", reason });
-  }
-  return createRemoteJWKSet(new URL(jwksUri), { [customFetch]: keyFetch(jwksUri) });
+function isSubject(sub: unknown): boolean {
+  return typeof sub === "string" && sub.trim() !== "" && sub.length <= MAX_SUBJECT_CHARS;
 }
 
-/** Fetches keys from the address that the owner configured, which may be private, and from no other. */
-function keyFetch(jwksUri: string): FetchImplementation {
-  const guarded = createGuardedFetch({ ownUrl: jwksUri, redirects: "none" });
-  return async (url, { headers, signal }) => {
-    const response = await guarded(url, { headers: Object.fromEntries(headers), signal });
-    const bytes = await readBytes(response, "the issuer's key endpoint", MAX_KEY_BYTES);
-    return new Response(bytes, { status: response.status });
-  };
+/** The id of a person: two issuers may have the same subject. No issuer contains `#`. */
+export function personId(issuer: string, sub: unknown): string {
+  return `${issuer}#${sub}`;
+}
+
+function fromScopes(issuer: string, claims: JWTPayload, writeScope: string): Principal {
+  const scopes = scopesOf(claims);
+  return { id: personId(issuer, claims.sub), scopes, allowWrite: scopes.includes(writeScope) };
 }
 
 /** Reads `scope`, a text of words; some issuers send a list in `scp` instead. */

@@ -7,10 +7,12 @@ import type { Principal } from "../../core/nouns/principal.ts";
 import type { OAuthGuard } from "./bearer.ts";
 import { toWebRequest } from "./http-messages.ts";
 import type { McpServer } from "./mcp-server.ts";
+import { addressedProfile, decode, enterProfile, profilePath, type ServedProfiles } from "./profiles.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
 interface HttpRouteParts {
   readonly server: McpServer;
+  readonly profiles?: ServedProfiles | undefined;
   /** The path of the MCP endpoint. */
   readonly path: string;
   readonly oauth?: OAuthGuard | undefined;
@@ -19,22 +21,46 @@ interface HttpRouteParts {
 }
 
 /** Returns the table of HTTP endpoints: the metadata of OAuth, the webhooks, and MCP itself. */
-export function createHttpRoutes({ server, path, oauth, webhooks, receive }: HttpRouteParts): HttpRoute[] {
-  const metadata = [...(oauth?.metadata ?? [])].map(
-    ([path, document]): HttpRoute => ({
-      method: "GET",
-      path,
-      open: true,
-      handle: () => Response.json(document),
-    }),
-  );
-  const handle = (exchange: Exchange) => answer(server, receive, exchange);
+export function createHttpRoutes({
+  server,
+  profiles,
+  path,
+  oauth,
+  webhooks,
+  receive,
+}: HttpRouteParts): HttpRoute[] {
+  const handle: HttpRoute["handle"] = async (exchange) => {
+    const addressed = addressedProfile(exchange.request.url, path);
+    const entered = await enterProfile(profiles, exchange.principal, addressed);
+    if (entered instanceof Response) return entered;
+    if (!entered) return answer(server, receive, exchange);
+    return answer(entered.server, receive, { ...exchange, principal: entered.principal });
+  };
+  const paths = [path, ...(profiles ? [profilePath(path, ANY)] : [])];
   return [
-    ...metadata,
+    ...(oauth ? metadataRoutes(oauth, profiles !== undefined) : []),
     ...createWebhookRoutes(webhooks ?? {}, server.refreshSource, receive),
-    { method: "POST", path, handle },
-    { method: "GET", path, handle },
-    { method: "DELETE", path, handle },
+    ...paths.flatMap((path): HttpRoute[] => [
+      { method: "POST", path, handle },
+      { method: "GET", path, handle },
+      { method: "DELETE", path, handle },
+    ]),
+  ];
+}
+
+/** Where clients read which issuer they log in at, for the server and for each profile. */
+function metadataRoutes({ metadata, metadataPaths }: OAuthGuard, hasProfiles: boolean): HttpRoute[] {
+  const row = (path: string, handle: HttpRoute["handle"]): HttpRoute => ({
+    method: "GET",
+    path,
+    open: true,
+    handle,
+  });
+  const ofProfile: HttpRoute["handle"] = ({ request }) =>
+    Response.json(metadata(decode(lastSegment(request))));
+  return [
+    ...metadataPaths.map((path) => row(path, () => Response.json(metadata()))),
+    ...(hasProfiles ? [row(profilePath(metadataPaths.at(-1)!, ANY), ofProfile)] : []),
   ];
 }
 
@@ -56,9 +82,22 @@ async function answer(server: McpServer, receive: Receive, exchange: Exchange): 
   return server.fetch(toWebRequest(request, gone.signal), { body: body.toString(), principal });
 }
 
+/** As the last part of a path: any text there. */
+const ANY = "*";
+
+function pathOf({ url = "" }: IncomingMessage): string {
+  return url.split("?", 1)[0] ?? "";
+}
+
+function lastSegment(request: IncomingMessage): string {
+  const path = pathOf(request);
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 /** One row of the table of HTTP endpoints. A row without `open` needs an authenticated caller. */
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "DELETE";
+  /** The exact path; `*` as its last part stands for any text. */
   readonly path: string;
   /** Answers without authentication. */
   readonly open?: true;
@@ -121,7 +160,8 @@ export function createRouter(
   const notFound = `Not found. The endpoint is ${routes.find(({ open }) => !open)?.path}.`;
 
   return async (request, response) => {
-    const methods = paths.get(request.url?.split("?", 1)[0] ?? "");
+    const path = pathOf(request);
+    const methods = paths.get(path) ?? paths.get(path.replace(/[^/]+$/, ANY));
     if (!methods) return jsonRpcError(404, -32000, notFound);
     const route = methods.get(request.method ?? "");
     if (!route) {

@@ -24,6 +24,7 @@ import {
   type Webhook,
 } from "./http-routes.ts";
 import type { McpServer } from "./mcp-server.ts";
+import { addressedProfile, type ServedProfiles } from "./profiles.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
 /** Options of {@link serveHttp}. */
@@ -46,6 +47,8 @@ export interface HttpOptions {
   readonly tokens?: TokenFinder;
   /** Accepts tokens of an OAuth issuer. */
   readonly oauth?: OAuthOptions;
+  /** Serves profiles below the path: `/mcp/p/NAME`. Callers whose principal has a profile get only that one. */
+  readonly profiles?: ServedProfiles;
   /** Replaces `token`, `tokens` and `oauth`: returns the caller, or the refusal. */
   readonly authenticate?: (headers: IncomingMessage["headers"]) => Promise<Principal | Response>;
   /** Limits for each caller. */
@@ -74,7 +77,7 @@ const OWN = "own";
  * Serves an MCP server over Streamable HTTP. No body is read before its caller is authenticated. See
  * {@link createMcpServer}.
  *
- * @throws INVALID_INPUT if `oauth` has no keys, a webhook has no secret, or two endpoints share a path.
+ * @throws INVALID_INPUT if a webhook has no secret, or two endpoints share a path.
  *   ADDRESS_UNAVAILABLE if the server cannot listen there
  * @example
  * ```ts
@@ -124,7 +127,7 @@ export async function listen(
     const { headers } = request;
     const fromMount = mount?.authenticate(request, isAgain);
     if (fromMount) return fromMount instanceof Response ? fromMount : { principal: fromMount };
-    if (!options.authenticate) return bearer(headers.authorization);
+    if (!options.authenticate) return bearer(headers.authorization, addressedProfile(request.url, path));
     const decided = await options.authenticate(headers);
     return decided instanceof Response ? decided : { principal: decided };
   }
@@ -177,7 +180,14 @@ export async function listen(
 
   const route = createRouter(
     [
-      ...createHttpRoutes({ server, path, oauth, webhooks: options.webhooks, receive }),
+      ...createHttpRoutes({
+        server,
+        path,
+        oauth,
+        receive,
+        profiles: options.profiles,
+        webhooks: options.webhooks,
+      }),
       ...(mount?.routes(receive) ?? []),
     ],
     authenticate,

@@ -11,6 +11,10 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 const OPTIONS = {
   scopes: { takes: "LIST", default: "", help: "scopes of the agent, separated by commas" },
   "allow-write": { help: "let the agent run tools that write" },
+  profile: {
+    takes: "NAME",
+    help: "pin the agent to a profile of the config that is served: it gets nothing else, and nothing without it",
+  },
   expires: {
     takes: "TIME",
     help: "a time from now, such as 12h, 30d or 8w, or a date, such as 2027-01-31 (default: never)",
@@ -36,7 +40,7 @@ export const agents = defineCommand({
 
 async function add(
   name: string,
-  { scopes, expires, json, allowWrite }: CommandInput<typeof OPTIONS>,
+  { scopes, expires, json, allowWrite, profile }: CommandInput<typeof OPTIONS>,
 ): Promise<void> {
   if (!NAME.test(name)) throw invalid("agents", "a name has letters, digits, dots, hyphens and underscores");
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, Date.now());
@@ -49,6 +53,7 @@ async function add(
     name,
     scopes: scopes.split(/[\s,]+/).filter((scope) => scope !== ""),
     allowWrite,
+    ...(profile !== undefined && { profile }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
   const tokens = openTokens();
@@ -79,14 +84,14 @@ async function revoke(name: string): Promise<void> {
   console.log(`Revoked: ${name}.`);
 }
 
-function describe({ scopes, allowWrite, expiresAt }: Omit<AgentToken, "id" | "createdAt">): string {
+function describe({ scopes, allowWrite, profile, expiresAt }: Omit<AgentToken, "id" | "createdAt">): string {
   const end =
     expiresAt === undefined
       ? "never expires"
       : `${expiresAt <= Date.now() ? "expired" : "expires"} ${new Date(expiresAt).toISOString()}`;
   const may = allowWrite ? "reads and writes" : "only reads";
   return toVisibleLine(
-    `${may}, ${scopes.length === 0 ? "no scopes" : `scopes: ${scopes.join(" ")}`}, ${end}`,
+    `${may}, ${profile === undefined ? "" : `profile ${profile}, `}${scopes.length === 0 ? "no scopes" : `scopes: ${scopes.join(" ")}`}, ${end}`,
   );
 }
 

@@ -7,9 +7,11 @@ import { waits } from "../../core/access/pins.ts";
 import type { EntryStatus } from "../../core/nouns/entry.ts";
 import { createMcpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
-import { isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
+import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
+import { type ConfigOptions, isEmpty, type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import type { OpenedHttp } from "../open/open-http.ts";
+import { openProfiles } from "../open/open-profiles.ts";
 import { openLog, openTelemetry, tellIsolation } from "../open/open-telemetry.ts";
 import { tellDamage } from "../open/person-grants.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
@@ -60,7 +62,11 @@ async function serveHere(input: ServeInput): Promise<void> {
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
   // Over HTTP, others call with the environment of the person who serves.
-  const opened = await openConfig({ ...input, ...(http && { servers: { inherits: "few" } }) });
+  const given: ConfigOptions = {
+    ...input,
+    ...(http && { servers: { inherits: "few", shared: createSharedServers() } }),
+  };
+  const opened = await openConfig(given);
   const { profile, settings, loaded } = opened;
   openLog(settings);
   if (opened.servers.length > 0) void tellIsolation();
@@ -73,8 +79,9 @@ async function serveHere(input: ServeInput): Promise<void> {
   const { instructions } = settings;
   const server = createMcpServer(gateway, { surface, shortcuts, ...(instructions && { instructions }) });
   const telemetry = openTelemetry(settings);
+  const profiles = openProfiles(opened, { given, allowWrite: input.allowWrite, own: { gateway, server } });
   const face: Pick<OpenedHttp, "close"> & Partial<OpenedHttp> = http
-    ? await (await import("../open/open-http.ts")).openHttp(gateway, server, input, opened)
+    ? await (await import("../open/open-http.ts")).openHttp(gateway, server, input, { ...opened, profiles })
     : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
   void tell(gateway, opened, face.address);
@@ -88,6 +95,7 @@ async function serveHere(input: ServeInput): Promise<void> {
     closing = true;
     stopWatching();
     await face.close();
+    await profiles.close();
     await server.close();
     await close();
     await (await telemetry)?.close();

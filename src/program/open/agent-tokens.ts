@@ -15,8 +15,8 @@ export interface AgentToken extends Omit<Grant<"agent">, "hash" | "givenAt"> {
 type NewAgentToken = Omit<AgentToken, "id" | "createdAt">;
 
 /** The principal that calls with a token. */
-export function principalOf({ id, scopes, allowWrite }: AgentToken): Principal {
-  return { id, scopes, allowWrite };
+export function principalOf({ id, scopes, allowWrite, profile }: AgentToken): Principal {
+  return { id, scopes, allowWrite, ...(profile !== undefined && { profile }) };
 }
 
 /** Ids go on with this and a part of the key's hash. */
@@ -35,13 +35,14 @@ export function createAgentTokens(grants: Grants<"agent">, now: () => number = D
   };
   return {
     /** Makes a token and returns it. Undefined if the name is taken. */
-    add: async ({ name, scopes, allowWrite, expiresAt }: NewAgentToken) => {
+    add: async ({ name, scopes, allowWrite, profile, expiresAt }: NewAgentToken) => {
       const secret = generateToken();
       const agent = {
         givenAt: now(),
         hash: hashOf(secret),
         scopes,
         allowWrite,
+        ...(profile !== undefined && { profile }),
         ...(expiresAt !== undefined && { expiresAt }),
       };
       return (await grants.add(name, agent)) ? secret : undefined;

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
 
+/** Replaced as a whole: the groups of one file must not get the issuer of another. */
+const ONE = "people";
 /** Sections whose parts are replaced as a whole. */
 const WHOLE = ["mcpServers", "overrides", "profiles"];
 /** Lists that are joined, so that no file takes away those of another. */
@@ -16,7 +18,7 @@ export function mergeSettings<T>(lower: T, upper: unknown, path: readonly string
     const added = upper.filter((one) => !lower.some((other) => isDeepStrictEqual(one, other)));
     return [...lower, ...added] as T;
   }
-  const isWhole = WHOLE.includes(path[0] ?? "") && path.length > 1;
+  const isWhole = path[0] === ONE || (WHOLE.includes(path[0] ?? "") && path.length > 1);
   if (!isPlainObject(lower) || !isPlainObject(upper) || isWhole) return upper as T;
   const merged = new Map<string, unknown>(Object.entries(lower));
   for (const [key, value] of Object.entries(upper)) {

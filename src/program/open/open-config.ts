@@ -43,6 +43,8 @@ export interface ConfigOptions {
   /** The folder that the command stands in. Default: that of the process. */
   readonly folder?: string;
   readonly profile?: string | undefined;
+  /** The programs that `trust` speaks for. Default: those of the first reading. */
+  readonly named?: Set<string>;
   /** Whether the servers have every tool that some profile has, for a person who decides about all of them. */
   readonly everyProfile?: boolean;
   /** Starts the servers of the config that it names now, and trusts the definitions of all its servers. */
@@ -94,7 +96,9 @@ export async function openConfig(given: ConfigOptions = {}) {
   const profile: Profile =
     given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
   const followed = json ?? (isOwn ? settingsPath(homedir()) : undefined);
-  const read = serverReader({ ...given, folder, trust, json });
+  const named = given.named ?? new Set<string>();
+  const read = serverReader({ ...given, folder, trust, json, named, isNaming: given.named === undefined });
+  let current = loaded;
   const servers = await read(loaded);
   const own = [
     ...(library === undefined ? [] : [await openLibrary(library)]),
@@ -120,6 +124,9 @@ export async function openConfig(given: ConfigOptions = {}) {
     loaded,
     settings: loaded.settings,
     profile,
+    /** The profiles as the config has them now. A module decides by itself about its servers, so it has none. */
+    profiles: () => (modulePath === undefined ? current.settings.profiles : {}),
+    named,
     isFolderTrusted,
     ...(module?.webhooks && { webhooks: module.webhooks }),
     /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
@@ -129,6 +136,7 @@ export async function openConfig(given: ConfigOptions = {}) {
         const now = await loadSettings({ ...source, last: loaded });
         const isWrong = now.sources.some(({ path, state }) => path === followed && state === "kept");
         if (json === undefined && isWrong) throw now.problems[0];
+        current = now;
         const changed = await read(now);
         await apply(withServers(changed), changed);
       };
@@ -212,9 +220,16 @@ function serverReader({
   report = (sentence) => console.error(toVisibleLine(sentence)),
   readsOnly = false,
   isTrial = false,
-}: ConfigOptions & { readonly folder: string; readonly trust: boolean; readonly json: string | undefined }) {
-  const named = new Set<string>();
-  let isNaming = trust && json !== undefined;
+  named,
+  isNaming: isFirst,
+}: ConfigOptions & {
+  readonly folder: string;
+  readonly trust: boolean;
+  readonly json: string | undefined;
+  readonly named: Set<string>;
+  readonly isNaming: boolean;
+}) {
+  let isNaming = isFirst && trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
     if (json === undefined && (config !== undefined || library !== undefined)) return [];
     const consents = openConsents();

@@ -67,14 +67,22 @@ export function openGateway(request: GatewayRequest) {
   };
 }
 
-/** The caller of a gateway: that of the config, with the rights of the command line and of the profile. */
+/**
+ * The caller of a gateway: that of the config, with the rights of the command line and of the profile. A profile that
+ * says no to writing says it to everybody.
+ */
 export function principalOf({
   options: { principal } = {},
   allowWrite = false,
   profile = {},
 }: Partial<GatewayRequest>): Principal {
   const mayWrite = allowWrite || principal?.allowWrite === true || profile.allowWrite === true;
-  return { id: "local", scopes: [], ...principal, allowWrite: mayWrite };
+  return {
+    id: "local",
+    scopes: [],
+    ...principal,
+    allowWrite: mayWrite && profile.allowWrite !== false,
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
 import { type ConsoleServer, serveConsole } from "../../faces/http/serve-console.ts";
 import type { McpServer } from "../../faces/mcp/mcp-server.ts";
+import type { ServedProfiles } from "../../faces/mcp/profiles.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { invalid } from "../terminal/define-command.ts";
 import { principalOf } from "./agent-tokens.ts";
@@ -12,6 +13,8 @@ import { isJsonConfig } from "./config-files.ts";
 import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
+import { groupPrincipals, readPeople, tellObstacles, toOAuth } from "./people.ts";
+import { withSecrets } from "./secrets.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
 import { openConsents, openTokens } from "./stores.ts";
 import { ownConfig, setStateFolder } from "./user-folders.ts";
@@ -39,25 +42,42 @@ export interface OpenedHttp extends Pick<ConsoleServer, "close"> {
 export async function openHttp(
   gateway: Gateway,
   server: McpServer,
-  { host, port, allowHost: allowHosts }: HttpArgs,
-  { webhooks, loaded, config }: Pick<OpenedConfig, "webhooks" | "loaded" | "config">,
+  { host, port, allowHost }: HttpArgs,
+  {
+    webhooks,
+    loaded,
+    config,
+    profiles,
+  }: Pick<OpenedConfig, "webhooks" | "loaded" | "config"> & { readonly profiles: ServedProfiles },
 ): Promise<OpenedHttp> {
   const token = process.env.KEYHOLE_TOKEN;
+  const people = readPeople(loaded.settings.people, config ?? ownConfig(), withSecrets(process.env));
+  const allowHosts = [...allowHost, ...(people ? [new URL(people.audience).hostname] : [])];
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
-  const { tokens, ...parts } = consoleParts(loaded, config);
+  const { tokens, principals, ...parts } = consoleParts(loaded, config);
   const http = await serveConsole(gateway, server, {
     ...parts,
     tokens,
+    principals: () => [
+      ...principals(),
+      ...(people ? groupPrincipals(people) : []),
+      ...profiles
+        .names()
+        .map((profile) => ({ id: `profile:${profile}`, scopes: [], allowWrite: false, profile })),
+    ],
     ...(host && { host }),
     ...(port && { port }),
     ...(token && { token }),
     ...(webhooks && { webhooks }),
+    ...(people && { oauth: toOAuth(people) }),
+    profiles,
     allowedHosts: hosts,
     allowedOrigins: hosts,
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   });
+  if (people) tellObstacles(people, profiles);
   if (isOpen && allowHosts.length === 0)
     console.log(
       "Only this machine can use it yet: --allow-host NAME names the host that clients call it by.",
@@ -66,6 +86,7 @@ export async function openHttp(
     close: () => http.close(),
     address: [
       `Keyhole listens at ${shown(http.url)}`,
+      ...(people ? [`People log in at ${people.issuer}, with clients of ${people.audience}`] : []),
       ...(http.token ? [`Token, shown once: ${http.token}`] : []),
       `Console, opens once: ${shown(http.consoleLink)}`,
     ],

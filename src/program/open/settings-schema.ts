@@ -38,6 +38,71 @@ function checkedLater(schema: z.ZodType) {
   return any;
 }
 
+/** Without TLS, anybody on the way could hand out keys of their own. */
+const safeUrl = z
+  .url()
+  .refine(isSafe, "must be an https URL, or an http URL of this machine, without # and ?");
+
+const groupSchema = z.strictObject({
+  profile: name
+    .optional()
+    .describe("The profile that its people have, at every address; without it, all servers"),
+  write: z.boolean().optional().describe("Whether its people may run tools that write (default: false)"),
+  admin: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether its people run the gateway: they see all callers, approve and change servers (default: false)",
+    ),
+  scopes: z
+    .array(name)
+    .max(100)
+    .optional()
+    .describe("Scopes of its people, which servers and tools may need"),
+});
+
+/** Who may use the gateway over HTTP, beside agents with keys: the people of one OpenID Connect issuer. */
+export const peopleSchema = z.strictObject({
+  issuer: safeUrl.describe("The issuer, exactly as it names itself"),
+  audience: safeUrl.describe(
+    "The public URL of this gateway, such as https://tools.example.com/mcp: the aud of its tokens",
+  ),
+  groups: z
+    .record(name, groupSchema)
+    .refine((groups) => Object.keys(groups).length > 0, "must name a group")
+    .describe("Rights by group, the first that somebody is in; * is for people in none of the others"),
+  groupsClaim: name.optional().describe("The claim with the list of a person's groups (default: groups)"),
+  scopes: z
+    .array(name)
+    .max(100)
+    .optional()
+    .describe("Scopes that clients and the console ask the issuer for (default: openid)"),
+  clockTolerance: z
+    .int()
+    .min(0)
+    .max(60)
+    .optional()
+    .describe("Seconds by which clocks may differ (default: 5)"),
+  console: z
+    .strictObject({
+      clientId: name.describe(
+        "The client of the console at the issuer, with the redirect URI ORIGIN/console/callback",
+      ),
+      clientSecret: name.optional(),
+    })
+    .optional()
+    .describe("Opens the console by a login at the issuer, in place of one-time links"),
+});
+
+export type People = z.infer<typeof peopleSchema>;
+export type PeopleGroup = z.infer<typeof groupSchema>;
+
+function isSafe(url: string): boolean {
+  const { protocol, hostname, search, hash } = URL.parse(url) ?? new URL("about:blank");
+  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  return search === "" && hash === "" && (protocol === "https:" || (isHere && protocol === "http:"));
+}
+
 /** A settings file, or the settings of the environment. Everything is optional. */
 export const settingsFileSchema = z
   .strictObject({
@@ -151,7 +216,12 @@ export const settingsFileSchema = z
     overrides: z
       .record(name, checkedLater(serverOverrideSchema))
       .describe("Your own names, descriptions and lanes of tools, and the tools to hide, by server"),
-    profiles: z.record(name, checkedLater(profileSchema)).describe("Choices of servers for --profile NAME"),
+    profiles: z
+      .record(name, checkedLater(profileSchema))
+      .describe("Choices of servers, for --profile NAME, the address /mcp/p/NAME, agents and groups"),
+    people: checkedLater(peopleSchema).describe(
+      "The people who may use keyhole serve --http, and their rights",
+    ),
   })
   .partial();
 
@@ -191,6 +261,8 @@ export type Settings = {
   readonly hooks: SettingsSection<"hooks">;
   /** Absent: `ask`, and the person may still be offered the choice. */
   readonly changes?: SettingsSection<"changes">;
+  /** Read by `readPeople`. Absent: only agents with keys and the owner. */
+  readonly people?: unknown;
   /** Absent: true. */
   readonly askAfterInjection?: boolean;
   /** Absent: Keyhole writes its own. */

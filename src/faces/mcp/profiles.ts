@@ -1,0 +1,79 @@
+import { keepSubjectToken, subjectTokenOf } from "../../core/access/subject-tokens.ts";
+import type { Principal } from "../../core/nouns/principal.ts";
+import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { jsonRpcError } from "./protocol-errors.ts";
+
+/** A profile that is served: a choice of servers and tools, with a gateway of its own. */
+export interface ServedProfile {
+  readonly gateway: Gateway;
+  readonly server: McpServer;
+  /** False: nobody writes here, whatever their own rights are. */
+  readonly allowWrite: boolean;
+}
+
+/** The profiles of a server, each at an address of its own. */
+export interface ServedProfiles {
+  /** The names of the profiles of now. */
+  names(): readonly string[];
+  /** Opens a profile with its first caller. Undefined for one that does not exist, or not any more. */
+  open(name: string): Promise<ServedProfile | undefined>;
+}
+
+/** The path of a profile below that of the server. */
+export function profilePath(path: string, profile: string): string {
+  return `${path}/p/${encodeURIComponent(profile)}`;
+}
+
+/** The profile that a request is addressed to. Undefined for the server's own address. */
+export function addressedProfile(url: string | undefined, path: string): string | undefined {
+  const [pathname = ""] = (url ?? "").split("?", 1);
+  const prefix = `${path}/p/`;
+  return pathname.startsWith(prefix) ? decode(pathname.slice(prefix.length)) : undefined;
+}
+
+/** A wrong escape names no profile, so it stays as it is. */
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * The profile that serves a caller, with the rights that caller and profile both allow: the caller's own profile, or
+ * else that of the address. Undefined if there is neither. An undefined principal is the owner, whose rights the
+ * gateway of the profile knows. A caller with a profile gets nothing without it.
+ */
+export async function enterProfile(
+  profiles: ServedProfiles | undefined,
+  principal: Principal | undefined,
+  addressed?: string,
+): Promise<(ServedProfile & { readonly principal: Principal | undefined }) | Response | undefined> {
+  const pinned = principal?.profile;
+  const name = pinned ?? addressed;
+  if (name === undefined) return undefined;
+  if (addressed !== undefined && addressed !== name)
+    return jsonRpcError(
+      403,
+      -32000,
+      `You have the profile ${pinned}. Use its address, or that without a profile.`,
+    );
+  const profile = await profiles?.open(name);
+  if (profile) return { ...profile, principal: principal && within(principal, profile) };
+  return pinned === undefined
+    ? jsonRpcError(404, -32000, "Profile not found. Correct the address.")
+    : jsonRpcError(
+        403,
+        -32000,
+        `Your profile ${pinned} does not exist. Ask the people who run this gateway for another.`,
+      );
+}
+
+function within(principal: Principal, { allowWrite }: ServedProfile): Principal {
+  const limited = { ...principal, allowWrite: principal.allowWrite && allowWrite };
+  const token = subjectTokenOf(principal);
+  if (token !== undefined) keepSubjectToken(limited, token);
+  return limited;
+}
