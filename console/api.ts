@@ -22,6 +22,11 @@ export async function openSession(code: string): Promise<void> {
   });
   const { half, error } = await response.json();
   if (!response.ok) throw new Refusal(response.status, error?.message ?? "The link does not work.");
+  keepHalf(half);
+}
+
+/** Keeps the half of a session that a login has opened. */
+export function keepHalf(half: string): void {
   localStorage.setItem(HALF, half);
 }
 
@@ -43,13 +48,14 @@ export function post<T>(path: string, body: object = {}, signal?: AbortSignal): 
   });
 }
 
-/** Told to the page when the gateway does not know its session any more. */
+/** Told to the page when the gateway does not know its session any more, with the path of the login if there is one. */
 export const ENDED = "keyhole-session-ended";
 
 /** The answer as it came, for downloads and streams. */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(path, { ...init, headers: { ...init.headers, ...headers() } });
-  if (response.status === 401) dispatchEvent(new Event(ENDED));
+  if (response.status === 401)
+    dispatchEvent(new CustomEvent(ENDED, { detail: response.headers.get("x-keyhole-login") }));
   return response;
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MeAnswer, WaitingAnswer } from "../src/faces/http/endpoints/api-types.ts";
-import { ENDED, openSession } from "./api.ts";
+import { ENDED, endSession, keepHalf, openSession } from "./api.ts";
 import { KeyHelp } from "./key-help.tsx";
 import { followChanges, type Line, useApi } from "./live.ts";
 import { clock, times } from "./parts/format.ts";
@@ -9,6 +9,7 @@ import { useKeys } from "./use-keys.ts";
 import { useTheme } from "./use-theme.ts";
 
 const OPEN = "#/open/";
+const LOGGED_IN = "#/in/";
 const COLOURS = { auto: "as the system", light: "light", dark: "dark" };
 const NOTHING_WAITS: WaitingAnswer = { counts: { servers: 0, definitions: 0, calls: 0 }, calls: [] };
 
@@ -23,7 +24,15 @@ function useHash(): readonly string[] {
   return hash.replace(/^#\/?/, "").split("/");
 }
 
+/** Takes over the session that a login has opened, before anything is asked for. */
+function enter(): void {
+  if (!location.hash.startsWith(LOGGED_IN)) return;
+  keepHalf(location.hash.slice(LOGGED_IN.length));
+  history.replaceState(null, "", "#/");
+}
+
 export function App() {
+  useState(enter);
   const [opening, setOpening] = useState<"open" | "opening" | string>(
     location.hash.startsWith(OPEN) ? "opening" : "open",
   );
@@ -42,13 +51,26 @@ export function App() {
 }
 
 function Console({ refusal }: { refusal: string | undefined }) {
-  const [hasEnded, setEnded] = useState(false);
+  const [ended, setEnded] = useState<{ login: string | null }>();
   useEffect(() => {
-    const onEnd = () => setEnded(true);
+    const onEnd = (event: Event) => setEnded({ login: (event as CustomEvent<string | null>).detail });
     addEventListener(ENDED, onEnd);
     return () => removeEventListener(ENDED, onEnd);
   }, []);
-  return hasEnded ? <Closed refusal={refusal} /> : <Frame />;
+  if (ended?.login) return <LoggedOut login={ended.login} />;
+  return ended ? <Closed refusal={refusal} /> : <Frame />;
+}
+
+function LoggedOut({ login }: { login: string }) {
+  return (
+    <main class="closed">
+      <Mark />
+      <h1>You are not logged in</h1>
+      <p>
+        <a href={login}>Log in</a>
+      </p>
+    </main>
+  );
 }
 
 function Closed({ refusal }: { refusal: string | undefined }) {
@@ -74,7 +96,9 @@ function Closed({ refusal }: { refusal: string | undefined }) {
 function Frame() {
   const me = useApi<MeAnswer>("/api/me");
   const [path = "", rest = ""] = useHash();
-  const page = PAGES.find((row) => row.path === path) ?? PAGES[0]!;
+  const isAdmin = me.value?.admin !== false;
+  const rows = isAdmin ? PAGES : PAGES.filter(({ forAll }) => forAll);
+  const page = rows.find((row) => row.path === path) ?? rows[0]!;
   const [line, setLine] = useState<Line>("connecting");
   const isLive = line === "live";
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -112,7 +136,7 @@ function Frame() {
           <span>Keyhole</span>
         </a>
         <nav aria-label="Pages" ref={pages}>
-          {PAGES.map((row) => (
+          {rows.map((row) => (
             <a key={row.path} href={`#/${row.path}`} aria-current={row === page ? "page" : undefined}>
               <svg viewBox="0 0 20 20" aria-hidden="true">
                 <path d={row.icon} />
@@ -143,6 +167,9 @@ function Frame() {
             >
               Colours
             </button>
+            <button type="button" class="ghost" onClick={() => endSession().then(() => location.reload())}>
+              Log out
+            </button>
             <button
               type="button"
               class="ghost"
@@ -156,11 +183,7 @@ function Frame() {
       </header>
       <main ref={main} tabIndex={-1} key={page.path}>
         {line === "gone" && <Gone />}
-        {me.value?.admin === false ? (
-          <p class="problem">This session lacks the scope that the console needs.</p>
-        ) : (
-          <page.Page rest={decodeURIComponent(rest)} />
-        )}
+        {(me.value ?? me.error) !== undefined && <page.Page rest={decodeURIComponent(rest)} />}
       </main>
       <p class="hidden" role="alert" aria-live="assertive">
         {urgent && `${urgent} for you: ${calls.map((call) => `${call.principal}, ${call.op}`).join("; ")}`}

@@ -16,6 +16,8 @@ export interface PageRow {
   readonly key: string;
   /** The path of its icon in a box of 20 by 20. */
   readonly icon: string;
+  /** Also for people who do not run the gateway: they see their own. */
+  readonly forAll?: true;
   readonly Page: ComponentType<{ rest: string }>;
 }
 
@@ -26,6 +28,7 @@ export const PAGES: readonly PageRow[] = [
     path: "search",
     title: "Search",
     key: "s",
+    forAll: true,
     icon: "M9 3a6 6 0 1 0 0 12A6 6 0 0 0 9 3ZM13.5 13.5 18 18",
     Page: Search,
   },
@@ -37,7 +40,14 @@ export const PAGES: readonly PageRow[] = [
     icon: "M3 4h14v5H3ZM3 11h14v5H3ZM6 6.5h.01M6 13.5h.01",
     Page: Servers,
   },
-  { path: "sessions", title: "Sessions", key: "e", icon: "M4 3v14M4 5h9M4 10h12M4 15h6", Page: Sessions },
+  {
+    path: "sessions",
+    title: "Sessions",
+    key: "e",
+    forAll: true,
+    icon: "M4 3v14M4 5h9M4 10h12M4 15h6",
+    Page: Sessions,
+  },
   {
     path: "unused",
     title: "Unused searches",

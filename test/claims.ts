@@ -144,6 +144,16 @@ export const CLAIMS = {
     "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change with use",
     "tokens:own-principal":
       "each token of an agent is a principal with its own scopes and right to write, until it expires or is revoked",
+    "people:login":
+      "a client without a token logs in by what the gateway and the issuer tell it, at every address",
+    "people:groups":
+      "the first listed group of a person decides about rights; people of no listed group are refused in words",
+    "people:keys": "a rotated key of the issuer counts without a restart, and the old one no more",
+    "people:console":
+      "where an issuer is configured, the console opens by its login alone; people without admin see their own",
+    "profiles:address": "a profile has an address of its own, with its tools alone",
+    "profiles:pinned": "a key or group with a profile gets that profile and nothing without it",
+    "profiles:rights": "rights are what caller and profile both allow",
     "mcp:both-eras": "one server answers clients of both protocol revisions alike, over stdio and HTTP",
     "mcp:fast-path": "calls that pass the SDK by are answered with the same bytes as calls that do not",
     "mcp:text-alone": "a model gets only the text of an answer, unless the caller asks for the structure",

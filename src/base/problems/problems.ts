@@ -286,6 +286,11 @@ export const PROBLEMS = {
     next: "Ask the people who run it to give one of your groups a row in people.groups.",
     when: "Somebody has logged in who is in none of the groups that the config names.",
   },
+  PROFILE_REFUSED: {
+    sentence: "The profile {name} cannot be used: {reason}.",
+    next: "Use the address of your own profile, or ask the people who run the gateway for another.",
+    when: "The profile of an address, a key or a group does not exist, or the caller has another one.",
+  },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it beside Keyhole: npm install {name}. The program also looks in your own folder: npm install --prefix ~/.keyhole {name}",

@@ -11,15 +11,18 @@ import type { Exchange, HttpRoute, Receive } from "../mcp/http-routes.ts";
 /** Carries the half of a session that only the page itself has, with each request. */
 export const HALF_HEADER = "x-keyhole-console";
 const COOKIE = "keyhole_console";
-const MAX_SESSIONS = 64;
+const MAX_SESSIONS = 1_000;
 const MAX_CODES = 16;
 const SESSION_MS = 12 * 3_600_000;
 const CODE_MS = 24 * 3_600_000;
 
 /** Use is noted this often at most. */
 const NOTE_MS = 10 * 60_000;
-/** When a session was used last, in milliseconds since 1970. */
-const sessionSchema = z.object({ usedAt: z.number() });
+/** When a session was used last, in milliseconds since 1970, and whose it is. Without claims: the owner's. */
+const sessionSchema = z.object({
+  usedAt: z.number(),
+  claims: z.record(z.string(), z.unknown()).exactOptional(),
+});
 
 type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
@@ -28,7 +31,11 @@ type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
  * the page keeps. Browsers send cookies to all ports of a host, so the cookie alone opens nothing. Only digests are
  * stored.
  */
-export function createConsoleSessions(principal: Principal, storage: RecordStorage) {
+export function createConsoleSessions(
+  principal: Principal,
+  storage: RecordStorage,
+  toPerson?: (claims: Readonly<Record<string, unknown>>) => Principal,
+) {
   const codes = new LRUCache<string, true>({ max: MAX_CODES, ttl: CODE_MS });
   const sessions = openRecords(storage, "session", sessionSchema);
 
@@ -43,7 +50,25 @@ export function createConsoleSessions(principal: Principal, storage: RecordStora
     return new Map(young.sort(([, one], [, other]) => one.usedAt - other.usedAt));
   }
 
-  const note = (key: string) => sessions.change(new Map([[key, { usedAt: Date.now() }]]));
+  const note = (key: string, claims?: Readonly<Record<string, unknown>>) =>
+    sessions.change(new Map([[key, { usedAt: Date.now(), ...(claims && { claims }) }]]));
+
+  async function add(host: string, claims?: Readonly<Record<string, unknown>>) {
+    const [half, other] = [secret(), secret()];
+    const kept = new Set([...current().keys()].slice(1 - MAX_SESSIONS));
+    await sessions.change(revoked([...sessions.entries().keys()].filter((key) => !kept.has(key))));
+    await note(toKey(half, other), claims);
+    return { half, cookie: toCookie(host, other) };
+  }
+
+  /** Undefined for somebody who has no rights any more, and where nobody logs in any more. */
+  function personOf(claims: Readonly<Record<string, unknown>>): Principal | undefined {
+    try {
+      return toPerson?.(claims);
+    } catch {
+      return undefined;
+    }
+  }
 
   return {
     /** A code that opens one session, once. */
@@ -55,17 +80,16 @@ export function createConsoleSessions(principal: Principal, storage: RecordStora
     /** The half for the page and the value of Set-Cookie; undefined for a code that is unknown, used or old. */
     open: async (code: string, host: string) => {
       if (!codes.delete(digest(code))) return undefined;
-      const [half, other] = [secret(), secret()];
-      const kept = new Set([...current().keys()].slice(1 - MAX_SESSIONS));
-      await sessions.change(revoked([...sessions.entries().keys()].filter((key) => !kept.has(key))));
-      await note(toKey(half, other));
-      return { half, cookie: toCookie(host, other) };
+      return add(host);
     },
+    /** Opens the session of a person who has logged in. It ends twelve hours later, however it is used. */
+    openFor: (claims: Readonly<Record<string, unknown>>, host: string) => add(host, claims),
     /** The principal of a request that carries both halves and comes from the console's own page. */
     find: (request: IncomingMessage, renews = true): Principal | undefined => {
       const key = isOwnPage(request) ? keyOf(request) : undefined;
       const session = key === undefined ? undefined : current().get(key);
       if (key === undefined || !session) return undefined;
+      if (session.claims) return personOf(session.claims);
       if (renews && Date.now() - session.usedAt > NOTE_MS) void note(key).catch(() => {});
       return principal;
     },
@@ -102,17 +126,17 @@ function toCookie(host: string, value: string): string {
 }
 
 /** Gateways on other ports of the same host must not overwrite it. */
-function cookieName(host: string): string {
+export function cookieName(host: string, name = COOKIE): string {
   const port = /:(\d+)$/.exec(host)?.[1];
-  return port === undefined ? COOKIE : `${COOKIE}_${port}`;
+  return port === undefined ? name : `${name}_${port}`;
 }
 
-function readCookie(header: string | undefined, name: string): string | undefined {
+export function readCookie(header: string | undefined, name: string): string | undefined {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim().split("=", 2));
   return pairs.find(([key]) => key === name)?.[1];
 }
 
-function secret(): string {
+export function secret(): string {
   return randomBytes(32).toString("base64url");
 }
 

@@ -5,8 +5,10 @@ import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
+import { enterProfile, type ServedProfiles } from "../mcp/profiles.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
+import { type ConsoleLogin, LOGIN_PATH, loginRoutes } from "./console-login.ts";
 import { createConsoleSessions, HALF_HEADER, sessionRoutes } from "./console-sessions.ts";
 import type { ShownSetting } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
@@ -21,6 +23,9 @@ import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
 import { toMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
 
+/** Tells the page where a person without a session logs in. */
+const LOGIN_HEADER = "x-keyhole-login";
+
 /** Options of {@link serveConsole}. */
 export interface ConsoleOptions extends HttpOptions {
   /** The callers that a person may search as, in addition to the gateway's own principal. */
@@ -33,6 +38,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly file?: string;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
+  /** Opens the console by a login, in place of one-time links. */
+  readonly login?: ConsoleLogin;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
 }
@@ -66,23 +73,35 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions = {},
+  { principals, settings, consents, editor, file, login, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
-  const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] }, records);
+  const admin = { ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] };
+  const sessions = createConsoleSessions(admin, records, login?.toPrincipal);
   const recorder = createRecorder(gateway, records);
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
-  const stopAnswering = faceApiOf(gateway).answerQuestions(approvals.approve);
+  const stops = [faceApiOf(gateway).answerQuestions(approvals.approve)];
+  const profiles =
+    http.profiles &&
+    withFirst(http.profiles, gateway, (opened) => {
+      recorder.add(opened);
+      stops.push(faceApiOf(opened).answerQuestions(approvals.approve));
+    });
   const files = await consoleFileRoutes();
   let base = "";
-  const createLink = () => `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
+  const createLink = () =>
+    login ? `${login.origin}${CONSOLE_PATH}` : `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
 
   const endpoints = allEndpoints({
     gateway,
     recorder,
     approvals,
+    enter: async (principal) => {
+      const entered = await enterProfile(profiles, principal);
+      return { gateway: entered?.gateway ?? gateway, principal: entered?.principal ?? principal };
+    },
     principals: async () => unique([owner, ...((await principals?.()) ?? [])]),
     settings,
     consents,
@@ -94,26 +113,46 @@ export async function serveConsole(
   const mount: Mount = {
     authenticate: (request, isAgain) => {
       if (request.headers[HALF_HEADER] === undefined) return undefined;
-      return sessions.find(request, !isAgain) ?? Response.json({ ok: false }, { status: 401 });
+      const headers = { ...(login && { [LOGIN_HEADER]: LOGIN_PATH }) };
+      return sessions.find(request, !isAgain) ?? Response.json({ ok: false }, { status: 401, headers });
     },
     routes: (receive) => [
       ...healthRoutes(gateway),
       ...files,
+      ...(login ? loginRoutes(login, sessions.openFor) : []),
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
       ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
     ],
   };
-  const listening = await listen(server, http, mount);
+  const listening = await listen(server, { ...http, ...(profiles && { profiles }) }, mount);
   base = new URL(listening.url).origin;
   return {
     ...listening,
     consoleLink: createLink(),
     createLink,
     close: async () => {
-      stopAnswering();
+      for (const stop of stops) stop();
       approvals.close();
       await listening.close();
       await recorder.close();
+    },
+  };
+}
+
+/** The same profiles, which tell of each further gateway that they open. */
+function withFirst(
+  profiles: ServedProfiles,
+  own: Gateway,
+  onFirst: (opened: Gateway) => void,
+): ServedProfiles {
+  const seen = new WeakSet<Gateway>([own]);
+  return {
+    names: profiles.names,
+    open: async (name) => {
+      const profile = await profiles.open(name);
+      if (profile && !seen.has(profile.gateway)) onFirst(profile.gateway);
+      if (profile) seen.add(profile.gateway);
+      return profile;
     },
   };
 }

@@ -5,13 +5,12 @@ import {
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
 import { type JWTPayload, jwtVerify } from "jose";
-import { isProblem } from "../../base/problems/problem.ts";
 import { isSameSecret } from "../../base/safety/same-secret.ts";
 import { keepSubjectToken } from "../../core/access/subject-tokens.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { createIssuer, type IssuerOptions } from "./issuer.ts";
 import { profilePath } from "./profiles.ts";
-import { jsonRpcError } from "./protocol-errors.ts";
+import { refusedCaller } from "./protocol-errors.ts";
 
 const MAX_HEADER_CHARS = 16 * 1024;
 
@@ -158,9 +157,7 @@ export function createOAuthGuard(options: OAuthOptions) {
         keepSubjectToken(principal, token);
         return principal;
       } catch (error) {
-        if (!isProblem(error)) throw error;
-        // Another login would not help, so this is no challenge.
-        return jsonRpcError(403, -32000, `${error.message} ${error.next}`);
+        return refusedCaller(error);
       }
     },
   };

@@ -8,7 +8,7 @@ import type { OAuthGuard } from "./bearer.ts";
 import { toWebRequest } from "./http-messages.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { addressedProfile, decode, enterProfile, profilePath, type ServedProfiles } from "./profiles.ts";
-import { jsonRpcError } from "./protocol-errors.ts";
+import { jsonRpcError, refusedCaller } from "./protocol-errors.ts";
 
 interface HttpRouteParts {
   readonly server: McpServer;
@@ -31,7 +31,7 @@ export function createHttpRoutes({
 }: HttpRouteParts): HttpRoute[] {
   const handle: HttpRoute["handle"] = async (exchange) => {
     const addressed = addressedProfile(exchange.request.url, path);
-    const entered = await enterProfile(profiles, exchange.principal, addressed);
+    const entered = await enterProfile(profiles, exchange.principal, addressed).catch(refusedCaller);
     if (entered instanceof Response) return entered;
     if (!entered) return answer(server, receive, exchange);
     return answer(entered.server, receive, { ...exchange, principal: entered.principal });

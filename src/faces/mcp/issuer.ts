@@ -31,6 +31,7 @@ const metadataSchema = z.object({
   jwks_uri: z.url(),
   authorization_endpoint: z.url().optional(),
   token_endpoint: z.url().optional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
 });
 
 /** What an issuer publishes about itself, as far as it is used here. */

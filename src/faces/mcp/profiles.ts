@@ -1,8 +1,8 @@
+import { problem } from "../../base/problems/problem.ts";
 import { keepSubjectToken, subjectTokenOf } from "../../core/access/subject-tokens.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { McpServer } from "./mcp-server.ts";
-import { jsonRpcError } from "./protocol-errors.ts";
 
 /** A profile that is served: a choice of servers and tools, with a gateway of its own. */
 export interface ServedProfile {
@@ -44,31 +44,23 @@ export function decode(text: string): string {
 /**
  * The profile that serves a caller, with the rights that caller and profile both allow: the caller's own profile, or
  * else that of the address. Undefined if there is neither. An undefined principal is the owner, whose rights the
- * gateway of the profile knows. A caller with a profile gets nothing without it.
+ * gateway of the profile knows.
+ *
+ * @throws PROFILE_REFUSED for another profile than the caller's, and for one that does not exist.
  */
 export async function enterProfile(
   profiles: ServedProfiles | undefined,
   principal: Principal | undefined,
   addressed?: string,
-): Promise<(ServedProfile & { readonly principal: Principal | undefined }) | Response | undefined> {
+): Promise<(ServedProfile & { readonly principal: Principal | undefined }) | undefined> {
   const pinned = principal?.profile;
   const name = pinned ?? addressed;
   if (name === undefined) return undefined;
   if (addressed !== undefined && addressed !== name)
-    return jsonRpcError(
-      403,
-      -32000,
-      `You have the profile ${pinned}. Use its address, or that without a profile.`,
-    );
+    throw problem("PROFILE_REFUSED", { name: addressed, reason: `you have the profile ${name}` });
   const profile = await profiles?.open(name);
-  if (profile) return { ...profile, principal: principal && within(principal, profile) };
-  return pinned === undefined
-    ? jsonRpcError(404, -32000, "Profile not found. Correct the address.")
-    : jsonRpcError(
-        403,
-        -32000,
-        `Your profile ${pinned} does not exist. Ask the people who run this gateway for another.`,
-      );
+  if (!profile) throw problem("PROFILE_REFUSED", { name, reason: "it does not exist" });
+  return { ...profile, principal: principal && within(principal, profile) };
 }
 
 function within(principal: Principal, { allowWrite }: ServedProfile): Principal {

@@ -53,6 +53,16 @@ export function passedError({ code, message, data }: RpcError): ProtocolError {
   return new ProtocolError(code, toVisibleText(message), data);
 }
 
+/**
+ * The refusal of a caller whom another login would not help, so it is no challenge.
+ *
+ * @throws every error that is no problem.
+ */
+export function refusedCaller(error: unknown): Response {
+  if (!isProblem(error)) throw error;
+  return jsonRpcError(403, -32000, toVisibleText(`${error.message} ${error.next}`));
+}
+
 /** Keeps the code of a problem on the wire; returns other errors unchanged. */
 export function asProtocolError(error: unknown): unknown {
   return isProblem(error) ? failedRequest(error) : error;

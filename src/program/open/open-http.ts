@@ -13,7 +13,7 @@ import { isJsonConfig } from "./config-files.ts";
 import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
-import { groupPrincipals, readPeople, tellObstacles, toOAuth } from "./people.ts";
+import { groupPrincipals, readPeople, tellObstacles, toLogin, toOAuth } from "./people.ts";
 import { withSecrets } from "./secrets.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
 import { openConsents, openTokens } from "./stores.ts";
@@ -52,6 +52,7 @@ export async function openHttp(
 ): Promise<OpenedHttp> {
   const token = process.env.KEYHOLE_TOKEN;
   const people = readPeople(loaded.settings.people, config ?? ownConfig(), withSecrets(process.env));
+  const login = people && toLogin(people);
   const allowHosts = [...allowHost, ...(people ? [new URL(people.audience).hostname] : [])];
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
@@ -72,6 +73,7 @@ export async function openHttp(
     ...(token && { token }),
     ...(webhooks && { webhooks }),
     ...(people && { oauth: toOAuth(people) }),
+    ...(login && { login }),
     profiles,
     allowedHosts: hosts,
     allowedOrigins: hosts,
@@ -88,7 +90,7 @@ export async function openHttp(
       `Keyhole listens at ${shown(http.url)}`,
       ...(people ? [`People log in at ${people.issuer}, with clients of ${people.audience}`] : []),
       ...(http.token ? [`Token, shown once: ${http.token}`] : []),
-      `Console, opens once: ${shown(http.consoleLink)}`,
+      login ? `Console: ${http.consoleLink}` : `Console, opens once: ${shown(http.consoleLink)}`,
     ],
   };
 }

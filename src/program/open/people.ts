@@ -4,6 +4,7 @@ import { type Problem, problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { mapTexts } from "../../base/util/plain-object.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import type { ConsoleLogin } from "../../faces/http/console-login.ts";
 import { ADMIN_SCOPE } from "../../faces/http/endpoints/endpoint.ts";
 import { type OAuthOptions, personId } from "../../faces/mcp/bearer.ts";
 import { createIssuer } from "../../faces/mcp/issuer.ts";
@@ -14,6 +15,7 @@ import { type People, type PeopleGroup, peopleSchema } from "./settings-schema.t
 
 /** Every OpenID Connect issuer knows it, and some refuse a login that asks for nothing. */
 const SCOPES = ["openid"];
+const GROUPS = "groups";
 /** The group of people that are in none of the others. */
 const ANYBODY = "*";
 
@@ -48,6 +50,22 @@ export function toOAuth(people: People): OAuthOptions {
   };
 }
 
+/** How these people open the console. Undefined: by one-time links. */
+export function toLogin(people: People): ConsoleLogin | undefined {
+  const { issuer, audience, scopes = SCOPES, groupsClaim = GROUPS, console: client } = people;
+  return (
+    client && {
+      issuer,
+      clientId: client.clientId,
+      ...(client.clientSecret !== undefined && { clientSecret: client.clientSecret }),
+      origin: new URL(audience).origin,
+      scopes,
+      claims: ["sub", groupsClaim],
+      toPrincipal: (claims) => toPrincipal(people, claims),
+    }
+  );
+}
+
 /**
  * The rights of a person: those of the first group in the order of the config. Scopes of the token give nothing,
  * because any client may ask the issuer for them.
@@ -55,7 +73,7 @@ export function toOAuth(people: People): OAuthOptions {
  * @throws NOT_ADMITTED for people of no such group, and for a claim that is no list of texts.
  */
 export function toPrincipal(people: People, claims: Readonly<Record<string, unknown>>): Principal {
-  const { issuer, groups, groupsClaim = "groups" } = people;
+  const { issuer, groups, groupsClaim = GROUPS } = people;
   const id = personId(issuer, claims.sub);
   const isClaimed = Object.hasOwn(claims, groupsClaim);
   const claimed = z.array(z.string()).safeParse(isClaimed ? claims[groupsClaim] : []).data;

@@ -28,14 +28,20 @@ export interface ConsoleParts {
   readonly gateway: Gateway;
   readonly recorder: CallRecorder;
   readonly approvals: ApprovalQueue;
+  /**
+   * The gateway that serves a caller: that of its profile, with the rights that both allow.
+   *
+   * @throws PROFILE_REFUSED
+   */
+  enter(principal: Principal): Promise<{ readonly gateway: Gateway; readonly principal: Principal }>;
   /** The principals that a person may search as, the gateway's own first. */
   principals(): Promise<readonly Principal[]>;
   readonly consents?: StartConsents | undefined;
   readonly editor?: ServerEditor | undefined;
   readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;
-  /** Whether a person at the console makes the request, and no program. */
   /** Whether callers of the surface can run scripts. */
   readonly runsScripts: boolean;
+  /** Whether a person at the console makes the request, and no program. */
   isPerson(call: Pick<EndpointCall, "request">): boolean;
   /** A link that opens the console once. */
   createLink(): string;

@@ -63,6 +63,7 @@ const HEADERS = {
 /** The HTTP status of problems that callers of the API meet. Any other is a 400. */
 const STATUS: Readonly<Record<string, number>> = {
   ADMIN_NEEDED: 403,
+  PROFILE_REFUSED: 403,
   NOT_FOUND: 404,
   UNAVAILABLE: 503,
   CLOSED: 503,

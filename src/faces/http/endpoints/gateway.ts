@@ -57,11 +57,11 @@ function operationEndpoints(parts: ConsoleParts): Endpoint[] {
 async function run(operation: OperationName, call: EndpointCall, parts: ConsoleParts): Promise<object> {
   const { request, input, signal } = call;
   const as = new URLSearchParams(request.url?.split("?", 2)[1] ?? "").get("as") ?? undefined;
-  const principal = await seenAs(parts, call.principal, as);
+  const { gateway, principal } = await parts.enter(await seenAs(parts, call.principal, as));
   if (principal.seesAs !== undefined && operation === "run")
     throw problem("SEES_ONLY", { name: "The script" });
   const { text, data } = await callOperation(
-    parts.gateway,
+    gateway,
     { operation, input },
     {
       principal,
@@ -87,7 +87,8 @@ async function seenAs(
   if (!isAdmin(caller)) throw problem("ADMIN_NEEDED", { name: "as", scope: ADMIN_SCOPE });
   const principal = (await principals()).find(({ id }) => id === as);
   if (!principal) throw problem("NOT_FOUND", { name: `principal ${as}` });
-  return { id: caller.id, scopes: principal.scopes, allowWrite: false, seesAs: as };
+  const { scopes, profile } = principal;
+  return { id: caller.id, scopes, allowWrite: false, seesAs: as, ...(profile !== undefined && { profile }) };
 }
 
 /** Tells which addresses a viewer may see: entries of its View, and the domains and groups above them. */
@@ -147,7 +148,7 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
 }
 
 /** The caller itself, and the principals that a person may search as. */
-function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
+function peopleEndpoints({ enter, principals }: ConsoleParts): Endpoint[] {
   return [
     defineEndpoint("GET /api/me", {
       title: "The caller, as the gateway knows it.",
@@ -156,22 +157,14 @@ function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
         admin: isAdmin(principal),
       }),
     }),
-    defineAdminEndpoint("GET /api/principals", {
-      title: "The principals that a search may speak for, with what their menus cost.",
-      handle: async (): Promise<PrincipalsAnswer> => {
-        const rows = (await principals()).map(async (principal) => {
-          const [view, menu, { ledger }] = await Promise.all([
-            gateway.view({ principal }),
-            gateway.menu({ principal }),
-            gateway.report({ principal }),
-          ]);
-          const { everything } = ledger;
-          return {
-            ...toShown(principal),
-            entries: view.shown.length,
-            menu: await countMenu(menu),
-            everything,
-          };
+    defineEndpoint("GET /api/principals", {
+      title:
+        "The principals that a search may speak for, the caller first, with what their menus cost. Callers without the admin scope speak for themselves.",
+      handle: async ({ principal }): Promise<PrincipalsAnswer> => {
+        const others = isAdmin(principal) ? await principals() : [];
+        const rows = [principal, ...others.filter(({ id }) => id !== principal.id)].map(async (caller) => {
+          const entered = await enter(caller).catch(() => undefined);
+          return { ...toShown(caller), ...(entered ? await costsOf(entered) : NO_COSTS) };
         });
         return { principals: await Promise.all(rows) };
       },
@@ -179,9 +172,21 @@ function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {
   ];
 }
 
+/** A caller whose profile does not exist sees nothing. */
+const NO_COSTS = { entries: 0, menu: 0, everything: 0 };
+
+async function costsOf({ gateway, principal }: Awaited<ReturnType<ConsoleParts["enter"]>>) {
+  const [view, menu, { ledger }] = await Promise.all([
+    gateway.view({ principal }),
+    gateway.menu({ principal }),
+    gateway.report({ principal }),
+  ]);
+  return { entries: view.shown.length, menu: await countMenu(menu), everything: ledger.everything };
+}
+
 /** A principal without what only the gateway needs. */
-function toShown({ id, scopes, allowWrite }: Principal): Principal {
-  return { id, scopes, allowWrite };
+function toShown({ id, scopes, allowWrite, profile }: Principal): Principal {
+  return { id, scopes, allowWrite, ...(profile !== undefined && { profile }) };
 }
 
 /** Conversations of agents. Callers without the admin scope see their own. */

@@ -56,9 +56,9 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
     counts.set(key, { operation, outcome, calls: calls + 1, seconds: seconds + latencyMs / 1000 });
   }
 
-  async function noteMenu(tools: readonly object[], principal: Principal): Promise<void> {
+  async function noteMenu(tools: readonly object[], principal: Principal, of: Gateway): Promise<void> {
     const at = core.clock.now();
-    const { everything } = (await gateway.report({ principal })).ledger;
+    const { everything } = (await of.report({ principal })).ledger;
     series.add(at, { listings: 1, menus: await countMenu(tools), everything });
     tell({ topic: "calls", principal: principal.id });
   }
@@ -74,8 +74,8 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
     tell({ topic: "notices" });
   }
 
-  const stops = [
-    core.observe({
+  const observe = (of: Gateway) =>
+    faceApiOf(of).observe({
       called: (call) => {
         const failed = call.outcome === "ok" ? 0 : 1;
         const part = DISCOVERY.includes(call.operation) ? "discovery" : "results";
@@ -84,8 +84,10 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
         count(call);
         tell({ topic: "calls", principal: call.principal.id });
       },
-      listed: (tools, principal) => void noteMenu(tools, principal).catch(() => {}),
-    }),
+      listed: (tools, principal) => void noteMenu(tools, principal, of).catch(() => {}),
+    });
+  const stops = [
+    observe(gateway),
     gateway.onChange(() => tell({ topic: "catalog" })),
     gateway.pins.onChange(async () => tell({ topic: "approvals" })),
     onNotice(noteEvent),
@@ -98,6 +100,8 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
     /** Newest first. */
     notices: () => notices,
     tell,
+    /** Counts the calls of a further gateway too. */
+    add: (of: Gateway) => void stops.push(observe(of)),
     /** Returns unsubscribe. */
     onNews: (listener: (news: News) => void) => {
       listeners.add(listener);
