@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "../claims.ts";
-import { call, connectAs, desk, GROUPS, type Served, serveTeam, TEAM } from "./served.ts";
+import { call, connectAs, GROUPS, type Served, serveTeam, TEAM } from "./served.ts";
 
 verifies(
   "profiles:address",
