@@ -2,8 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportSPKI, importJWK, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { createGateway, type Principal } from "keyhole";
-import { createMcpServer, type HttpServer, serveHttp } from "keyhole/mcp";
+import { createMcpServer, type HttpServer } from "keyhole/mcp";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { listen } from "../../src/faces/mcp/serve-http.ts";
 import { readPeople, toOAuth } from "../../src/program/open/people.ts";
 import { verifies } from "../claims.ts";
 import { createShop } from "../shop.ts";
@@ -46,7 +47,8 @@ async function open(fields: object = {}, given?: Issuer): Promise<Front> {
     names: () => ["ops"],
     open: async () => ({ gateway, server: watched, allowWrite: true }),
   };
-  const http = await serveHttp(watched, { oauth: toOAuth(people!), profiles });
+  const mount = { routes: () => [], authenticate: () => undefined, profiles };
+  const http = await listen(watched, { oauth: toOAuth(people!) }, mount);
   onTestFinished(async () => {
     await http.close();
     await server.close();

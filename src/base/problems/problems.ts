@@ -1,5 +1,6 @@
 import type { ProblemRow } from "./format-message.ts";
 import { SCRIPT_PROBLEMS } from "./script-problems.ts";
+import { TEAM_PROBLEMS } from "./team-problems.ts";
 
 /**
  * Every problem Keyhole reports. Code that raises one fills in each `{word}`; the surface fills in roles such as
@@ -25,11 +26,6 @@ export const PROBLEMS = {
     sentence: "{name} is in the {lane} lane, and this tool only reads.",
     next: "Call it with {exec}.",
     when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
-  },
-  ADMIN_NEEDED: {
-    sentence: "{name} is for callers with the scope {scope}.",
-    next: "Open the console by the one-time link that the gateway printed, or log in as somebody of a group with admin.",
-    when: "The HTTP API was asked for something that only the people who run the gateway may see or do.",
   },
   SEES_ONLY: {
     sentence: "{name} was not done: a caller that looks as another one only searches and runs tools dry.",
@@ -276,21 +272,7 @@ export const PROBLEMS = {
     next: "Choose another port or host (--port, --host), or leave them out for a free port of this machine.",
     when: "The port is in use or not allowed, or the host is no address of this machine.",
   },
-  ISSUER_UNUSABLE: {
-    sentence: "The issuer {issuer} cannot be used: {reason}.",
-    next: "Correct people.issuer: it is the exact issuer that {issuer}/.well-known/openid-configuration names, and this machine must reach it.",
-    when: "The issuer of people's logins cannot be reached, publishes nothing about itself, or is another one.",
-  },
-  NOT_ADMITTED: {
-    sentence: "{person} may not use this gateway: {reason}.",
-    next: "Ask the people who run it to give one of your groups a row in people.groups.",
-    when: "Somebody has logged in who is in none of the groups that the config names.",
-  },
-  PROFILE_REFUSED: {
-    sentence: "The profile {name} cannot be used: {reason}.",
-    next: "Use the address of your own profile, or ask the people who run the gateway for another.",
-    when: "The profile of an address, a key or a group does not exist, or the caller has another one.",
-  },
+  ...TEAM_PROBLEMS,
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it beside Keyhole: npm install {name}. The program also looks in your own folder: npm install --prefix ~/.keyhole {name}",

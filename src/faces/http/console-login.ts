@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { jwtVerify } from "jose";
 import { z } from "zod";
-import { isProblem } from "../../base/problems/problem.ts";
+import { isProblem, problem } from "../../base/problems/problem.ts";
 import { isSameSecret } from "../../base/safety/same-secret.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -48,7 +48,7 @@ export function loginRoutes(
   const issuer = createIssuer(login);
   const begin: HttpRoute["handle"] = async ({ request }) => {
     const { authorization_endpoint: endpoint } = await issuer.metadata();
-    if (endpoint === undefined) return refuse(login, "The issuer has no page to log in");
+    if (endpoint === undefined) throw notLoggedIn("the issuer has no page to log in");
     const pending = { state: secret(), nonce: secret(), verifier: secret() };
     const name = cookieName(request.headers.host ?? "", COOKIE);
     return redirect(authorizationUrl(login, endpoint, pending), [
@@ -61,7 +61,7 @@ export function loginRoutes(
     const answer = new URL(request.url ?? "", login.origin).searchParams;
     const pending = readPending(readCookie(cookie, cookieName(host, COOKIE)));
     if (!pending || !isSameSecret(answer.get("state") ?? "", pending.state))
-      return refuse(login, "This login was not begun in this browser, or is too old");
+      throw notLoggedIn("this login was not begun in this browser, or is too old");
     const claims = await claimsOf(login, issuer, answer, pending);
     // Asks for the rights once more with every request; people without any get no session.
     login.toPrincipal(claims);
@@ -112,9 +112,8 @@ async function claimsOf(
 ): Promise<PersonClaims> {
   const code = answer.get("code");
   const from = answer.get("iss");
-  if (from !== null && from !== login.issuer) throw new Error("Another issuer has answered");
-  if (code === null)
-    throw new Error(`The issuer has not logged you in: ${toVisibleLine(answer.get("error") ?? "")}`);
+  if (from !== null && from !== login.issuer) throw notLoggedIn("another issuer has answered");
+  if (code === null) throw notLoggedIn(`the issuer says ${toVisibleLine(answer.get("error") ?? "")}`);
   const idToken = await exchangeCode(login, issuer, code, verifier);
   const { payload } = await jwtVerify(idToken, issuer.keys, {
     issuer: login.issuer,
@@ -123,10 +122,11 @@ async function claimsOf(
     clockTolerance: CLOCK_TOLERANCE_S,
     requiredClaims: ["exp", "sub", "nonce"],
   }).catch(() => {
-    throw new Error("The issuer's answer is not valid");
+    throw notLoggedIn("the answer of the issuer is not valid");
   });
   const isForOthers = Array.isArray(payload.aud) && payload.aud.length > 1 && payload.azp !== login.clientId;
-  if (payload.nonce !== nonce || isForOthers) throw new Error("The issuer's answer belongs to another login");
+  if (payload.nonce !== nonce || isForOthers)
+    throw notLoggedIn("the answer of the issuer belongs to another login");
   return Object.fromEntries(
     login.claims.filter((name) => Object.hasOwn(payload, name)).map((name) => [name, payload[name]]),
   );
@@ -153,7 +153,7 @@ async function exchangeCode(
     body: form.toString(),
   });
   const parsed = tokenSchema.safeParse(response.ok ? await response.json() : undefined);
-  if (!parsed.success) throw new Error(`The issuer refused the console with status ${response.status}`);
+  if (!parsed.success) throw notLoggedIn(`the issuer refused the console with status ${response.status}`);
   return parsed.data.id_token;
 }
 
@@ -190,8 +190,12 @@ function redirect(location: string, cookie: readonly string[]): Response {
   return new Response(null, { status: 303, headers });
 }
 
+function notLoggedIn(reason: string) {
+  return problem("NOT_LOGGED_IN", { reason });
+}
+
 function refuse({ origin }: ConsoleLogin, reason: string): Response {
-  const text = `${toVisibleLine(reason).replace(/\.$/, "")}.\n\nTo log in again, open ${origin}${LOGIN_PATH}\n`;
+  const text = `${toVisibleLine(reason)}\n\nThe login: ${origin}${LOGIN_PATH}\n`;
   const headers = {
     "content-type": "text/plain; charset=utf-8",
     "x-content-type-options": "nosniff",

@@ -1,4 +1,3 @@
-export type { ConsoleLogin } from "./console-login.ts";
 export type { ShownSetting } from "./endpoints/api-types.ts";
 export type { StartConsents } from "./endpoints/console-parts.ts";
 export type { ConsoleOptions, ConsoleServer } from "./serve-console.ts";

@@ -38,8 +38,6 @@ export interface ConsoleOptions extends HttpOptions {
   readonly file?: string;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
-  /** Opens the console by a login, in place of one-time links. */
-  readonly login?: ConsoleLogin;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
 }
@@ -73,7 +71,23 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, login, onOpened, ...http }: ConsoleOptions = {},
+  options: ConsoleOptions = {},
+): Promise<ConsoleServer> {
+  return openConsole(gateway, server, options);
+}
+
+/** What a team has beside a console: a login in place of one-time links, and profiles. */
+interface TeamOptions {
+  readonly login?: ConsoleLogin | undefined;
+  readonly profiles?: ServedProfiles;
+}
+
+/** Like {@link serveConsole}, for a team. */
+export async function openConsole(
+  gateway: Gateway,
+  server: McpServer,
+  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions,
+  { login, ...team }: TeamOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
@@ -84,8 +98,8 @@ export async function serveConsole(
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
   const stops = [faceApiOf(gateway).answerQuestions(approvals.approve)];
   const profiles =
-    http.profiles &&
-    withFirst(http.profiles, gateway, (opened) => {
+    team.profiles &&
+    withFirst(team.profiles, gateway, (opened) => {
       recorder.add(opened);
       stops.push(faceApiOf(opened).answerQuestions(approvals.approve));
     });
@@ -111,6 +125,7 @@ export async function serveConsole(
     createLink,
   });
   const mount: Mount = {
+    profiles,
     authenticate: (request, isAgain) => {
       if (request.headers[HALF_HEADER] === undefined) return undefined;
       const headers = { ...(login && { [LOGIN_HEADER]: LOGIN_PATH }) };
@@ -124,7 +139,7 @@ export async function serveConsole(
       ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
     ],
   };
-  const listening = await listen(server, { ...http, ...(profiles && { profiles }) }, mount);
+  const listening = await listen(server, http, mount);
   base = new URL(listening.url).origin;
   return {
     ...listening,

@@ -114,6 +114,8 @@ export interface Exchange {
 
 /** Further endpoints of the server, with their own way to know a caller. */
 export interface Mount {
+  /** Served below the path: `/mcp/p/NAME`. Callers whose principal has a profile get only that one. */
+  readonly profiles?: ServedProfiles | undefined;
   routes(receive: Receive): readonly HttpRoute[];
   /**
    * The caller that only this mount knows. Undefined: the server's own authentication decides. `isAgain` looks at a

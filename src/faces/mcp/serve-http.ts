@@ -24,7 +24,7 @@ import {
   type Webhook,
 } from "./http-routes.ts";
 import type { McpServer } from "./mcp-server.ts";
-import { addressedProfile, type ServedProfiles } from "./profiles.ts";
+import { addressedProfile } from "./profiles.ts";
 import { jsonRpcError } from "./protocol-errors.ts";
 
 /** Options of {@link serveHttp}. */
@@ -47,8 +47,6 @@ export interface HttpOptions {
   readonly tokens?: TokenFinder;
   /** Accepts tokens of an OAuth issuer. */
   readonly oauth?: OAuthOptions;
-  /** Serves profiles below the path: `/mcp/p/NAME`. Callers whose principal has a profile get only that one. */
-  readonly profiles?: ServedProfiles;
   /** Replaces `token`, `tokens` and `oauth`: returns the caller, or the refusal. */
   readonly authenticate?: (headers: IncomingMessage["headers"]) => Promise<Principal | Response>;
   /** Limits for each caller. */
@@ -185,7 +183,7 @@ export async function listen(
         path,
         oauth,
         receive,
-        profiles: options.profiles,
+        profiles: mount?.profiles,
         webhooks: options.webhooks,
       }),
       ...(mount?.routes(receive) ?? []),

@@ -3,7 +3,7 @@ import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createRedact } from "../../base/safety/redact.ts";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
-import { type ConsoleServer, serveConsole } from "../../faces/http/serve-console.ts";
+import { type ConsoleServer, openConsole } from "../../faces/http/serve-console.ts";
 import type { McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { ServedProfiles } from "../../faces/mcp/profiles.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -58,7 +58,7 @@ export async function openHttp(
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
   const { tokens, principals, ...parts } = consoleParts(loaded, config);
-  const http = await serveConsole(gateway, server, {
+  const options = {
     ...parts,
     tokens,
     principals: () => [
@@ -73,12 +73,12 @@ export async function openHttp(
     ...(token && { token }),
     ...(webhooks && { webhooks }),
     ...(people && { oauth: toOAuth(people) }),
-    ...(login && { login }),
-    profiles,
     allowedHosts: hosts,
     allowedOrigins: hosts,
-    onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
-  });
+    onOpened: (link: string) =>
+      console.log(`The console was opened. For another browser, once: ${shown(link)}`),
+  };
+  const http = await openConsole(gateway, server, options, { login, profiles });
   if (people) tellObstacles(people, profiles);
   if (isOpen && allowHosts.length === 0)
     console.log(

@@ -8,7 +8,7 @@ import { chooseSurface, openGateway } from "./open-gateway.ts";
 
 type OpenedProfile = Omit<ServedProfile, "allowWrite"> & { close(): Promise<void> };
 
-interface ProfileOptions {
+interface ServingOptions {
   /** What the command itself was opened with. Servers are shared by `servers.shared`. */
   readonly given: ConfigOptions;
   readonly allowWrite: boolean;
@@ -20,7 +20,7 @@ interface ProfileOptions {
  * The profiles of a config, each with a gateway that opens with its first caller. A profile counts as the config has it
  * now: one that was removed is closed, and its callers are refused.
  */
-export function openProfiles(config: OpenedConfig, options: ProfileOptions) {
+export function openProfiles(config: OpenedConfig, options: ServingOptions) {
   const opened = new Map<string, Promise<OpenedProfile>>();
 
   async function close(name: string): Promise<void> {
@@ -62,7 +62,7 @@ export function openProfiles(config: OpenedConfig, options: ProfileOptions) {
 async function open(
   name: string,
   { named }: OpenedConfig,
-  { given, allowWrite }: ProfileOptions,
+  { given, allowWrite }: ServingOptions,
 ): Promise<OpenedProfile> {
   // The command itself has told what is wrong with servers.
   const opened = await openConfig({ ...given, profile: name, named, asksTrust: false, report: () => {} });
