@@ -95,7 +95,7 @@ export function createLearning(
     return { ...event, query, ask: askOf(event.shown), at: now(), ...(found && { found }) };
   }
 
-  /** What was learned, also by earlier processes. */
+  /** Everything that was learned, also by earlier processes. */
   async function wholeState(): Promise<LearningState> {
     await log.load();
     return learned().state;
