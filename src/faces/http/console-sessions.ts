@@ -79,7 +79,7 @@ export function createConsoleSessions(principal: Principal, storage: RecordStora
 }
 
 /** Whether a request comes from a page of the very address that it is sent to. */
-function isOwnPage({ headers }: IncomingMessage): boolean {
+export function isOwnPage({ headers }: IncomingMessage): boolean {
   const { origin, host = "", "sec-fetch-site": site } = headers;
   if (site !== undefined && site !== "same-origin") return false;
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
@@ -107,7 +107,7 @@ function cookieName(host: string): string {
   return port === undefined ? COOKIE : `${COOKIE}_${port}`;
 }
 
-function readCookie(header: string | undefined, name: string): string | undefined {
+export function readCookie(header: string | undefined, name: string): string | undefined {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim().split("=", 2));
   return pairs.find(([key]) => key === name)?.[1];
 }

@@ -18,6 +18,7 @@ import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
+import { type LoginPages, loginEndpoints, loginRoutes } from "./login-pages.ts";
 import { toMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
 
@@ -31,6 +32,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly consents?: StartConsents;
   /** The file in which logins and figures outlive the process. Default: they end with it. */
   readonly file?: string;
+  /** Lets each person log in to servers for themselves. */
+  readonly logins?: LoginPages;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
   /** Called when a one-time link was used, with the next one. */
@@ -66,7 +69,7 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions = {},
+  { principals, settings, consents, editor, file, onOpened, logins, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
@@ -90,6 +93,7 @@ export async function serveConsole(
     isPerson: ({ request }) => sessions.find(request) !== undefined,
     runsScripts: server.runsScripts,
     createLink,
+    logins,
   });
   const mount: Mount = {
     authenticate: (request, isAgain) => {
@@ -99,12 +103,14 @@ export async function serveConsole(
     routes: (receive) => [
       ...healthRoutes(gateway),
       ...files,
+      ...(logins ? loginRoutes(logins, receive) : []),
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
       ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
     ],
   };
   const listening = await listen(server, http, mount);
   base = new URL(listening.url).origin;
+  logins?.links.serveAt(base);
   return {
     ...listening,
     consoleLink: createLink(),
@@ -128,6 +134,7 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
     ...callFigureEndpoints(parts),
+    ...(parts.logins ? loginEndpoints(parts.logins) : []),
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
       handle: async () =>

@@ -41,6 +41,8 @@ export type SealedState = { readonly call: string; readonly nonce: string } & (
       readonly pages: number;
       /** Hashes of the questions that were answered with yes before this one. */
       readonly approved: readonly string[];
+      /** The question is a page: whoever has opened it has answered. */
+      readonly opens?: true;
     } & Pick<ApprovalRequest, "resume" | "session">)
   | { readonly kind: "tool"; readonly state: string }
   /** A call that waits in this process for the answer to a server's question. `call` is its handle. */
@@ -57,11 +59,20 @@ export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TT
   return {
     open,
     approvalState: (
-      { hash, principal, resume, session }: ApprovalRequest,
+      { hash, principal, resume, session, asks }: ApprovalRequest,
       asked: { readonly pages: number; readonly approved: readonly string[] },
     ) => {
       const goesOn = { ...(resume && { resume }), ...(session && { session }) };
-      return seal({ kind: "approval", call: hash, nonce: mintHandle(""), ...asked, ...goesOn }, principal.id);
+      const page = asks?.opens === undefined ? {} : { opens: true as const };
+      const state = {
+        kind: "approval" as const,
+        call: hash,
+        nonce: mintHandle(""),
+        ...asked,
+        ...goesOn,
+        ...page,
+      };
+      return seal(state, principal.id);
     },
     /** State of a tool that has begun. */
     toolState: (call: string, state: string, principal: Principal) =>

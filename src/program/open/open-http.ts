@@ -12,6 +12,8 @@ import { isJsonConfig } from "./config-files.ts";
 import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
+import { openLogins } from "./open-logins.ts";
+import { withSecrets } from "./secrets.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
 import { openConsents, openTokens } from "./stores.ts";
 import { ownConfig, setStateFolder } from "./user-folders.ts";
@@ -43,9 +45,12 @@ export async function openHttp(
   { webhooks, loaded, config }: Pick<OpenedConfig, "webhooks" | "loaded" | "config">,
 ): Promise<OpenedHttp> {
   const token = process.env.KEYHOLE_TOKEN;
-  const hosts = allowedHosts(host, allowHosts);
+  const { publicUrl } = loaded.settings;
+  const named = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
+  const hosts = allowedHosts(host, [...allowHosts, ...named]);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
-  const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
+  const shown = (url: string) => (isOpen ? withHost(url, allowHosts[0] ?? "localhost") : url);
+  const { links } = openLogins(loaded.settings, withSecrets(process.env));
   const { tokens, ...parts } = consoleParts(loaded, config);
   const http = await serveConsole(gateway, server, {
     ...parts,
@@ -54,10 +59,12 @@ export async function openHttp(
     ...(port && { port }),
     ...(token && { token }),
     ...(webhooks && { webhooks }),
+    ...(links && { logins: { links } }),
     allowedHosts: hosts,
     allowedOrigins: hosts,
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   });
+  links?.serveAt(new URL(publicUrl ?? shown(http.url)).origin);
   if (isOpen && allowHosts.length === 0)
     console.log(
       "Only this machine can use it yet: --allow-host NAME names the host that clients call it by.",
@@ -101,7 +108,7 @@ export function allowedHosts(host: string | undefined, allowHosts: readonly stri
   return [...new Set([...localhostAllowedHostnames(), ...given])];
 }
 
-function named(url: string, host: string): string {
+function withHost(url: string, host: string): string {
   const shown = new URL(url);
   shown.hostname = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
   return shown.href;

@@ -22,8 +22,8 @@ import type { Logins } from "./login/logins.ts";
 import { OPERATOR, ServerLogin } from "./login/server-login.ts";
 import { loginTool, offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
 import type { SharedServers } from "./shared-servers.ts";
-import { toDrafts } from "./to-drafts.ts";
 import { inFirstTurn } from "./slots.ts";
+import { toDrafts } from "./to-drafts.ts";
 import { Upstream, type UpstreamDiagnostics } from "./upstream.ts";
 import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
@@ -187,6 +187,10 @@ export class FollowedUpstream {
       fields: personNamesIn(config.headers),
       isAt: (server) => server === login?.server,
       loginOf: (person) => (person === OPERATOR ? login! : upstream.people!.loginOf(person)),
+      // The first login lists a server that could not be listed before.
+      onLogin: (person) => {
+        if (!this.currentListing()) upstream.people!.connect(person);
+      },
     };
   }
 
@@ -308,10 +312,10 @@ export class FollowedUpstream {
     return { listing, status, issuer, fingerprint, content };
   }
 
-  /** Whoever has no login of their own is told so by the call; the others may call. */
+  /** The connection by which a server of people is listed says nothing about theirs: each call finds out. */
   private shownStatus(): EntryStatus | undefined {
     const { status } = this.upstream.state;
-    if (this.isPersonal && status?.state === "needs_login" && this.currentListing()) return undefined;
+    if (this.isPersonal && !this.needsConsent() && this.currentListing()) return undefined;
     return status ?? (this.isStarting() ? STARTING : undefined);
   }
 

@@ -4,7 +4,7 @@ import { subjectTokenOf } from "../../core/access/subject-tokens.ts";
 import { loginNeeded } from "../../core/calls/decide-call.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import type { LoginLinks } from "./login/login-links.ts";
-import { OPERATOR, ServerLogin } from "./login/server-login.ts";
+import { OPERATOR, type ServerLogin } from "./login/server-login.ts";
 import { opensPages } from "./seen-client.ts";
 import type { Upstream, UpstreamCall } from "./upstream.ts";
 
@@ -72,6 +72,13 @@ export class People {
   /** The login of a person. */
   loginOf(person: string): ServerLogin {
     return this.sideOf(person).login;
+  }
+
+  /** Connects ahead of a call. */
+  connect(person: string): void {
+    const { side } = this.sideOf(person);
+    side.forgetRefusal();
+    Promise.resolve(side.connect()).catch(() => {});
   }
 
   /** How many people have a connection. */

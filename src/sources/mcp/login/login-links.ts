@@ -15,6 +15,8 @@ export interface PersonServer {
   /** Whether the store of logins has it under this name. */
   isAt(server: string): boolean;
   loginOf(person: string): ServerLogin;
+  /** Called when a person has logged in. Must not throw. */
+  onLogin(person: string): void;
 }
 
 /** A link that was opened: for whom it is, and for which server. */
@@ -38,7 +40,7 @@ interface Ticket {
 }
 
 export const LOGIN_PATH = "/login";
-const CALLBACK_PATH = `${LOGIN_PATH}/callback`;
+export const CALLBACK_PATH = `${LOGIN_PATH}/callback`;
 const LINK_MS = 10 * 60_000;
 /** Links of one person that are open at a time. A new one ends the oldest. */
 const MOST_OF_PERSON = 32;
@@ -92,6 +94,7 @@ export function createLoginLinks({ storage, sealKey, now = Date.now }: LinkOptio
     serveAt: (origin: string): void => {
       address = origin;
     },
+    address: () => address,
     register: (server: PersonServer): void => {
       servers.set(server.label, server);
     },
@@ -123,14 +126,24 @@ export function createLoginLinks({ storage, sealKey, now = Date.now }: LinkOptio
       await tickets.update(key, owner, () => seal.seal(text, boundTo(owner, key)));
       return { url, state, browser };
     },
-    /** Takes the answer of an authorization server. Undefined if it is no answer to a login of this browser. */
-    finish: async (answer: URLSearchParams, browser: string): Promise<OpenedLink | undefined> => {
-      const state = answer.get("state") ?? "";
+    /** Keeps the values that a person gives in place of a login. */
+    give: async ({ person, server }: OpenedLink, values: Readonly<Record<string, string>>): Promise<void> => {
+      await server.loginOf(person).give(values);
+      server.onLogin(person);
+    },
+    /** The login that this browser has begun under a state. */
+    lookBegun: async (state: string, browser: string): Promise<OpenedLink | undefined> => {
       const ticket = await find(state);
-      if (!ticket?.begun || ticket.browser !== digest(browser) || !(await spend(state))) return undefined;
+      return ticket?.begun && ticket.browser === digest(browser) ? ticket : undefined;
+    },
+    /** Takes the answer to a login that was looked at. False if it was taken before. @throws LOGIN_FAILED */
+    finish: async (state: string, answer: URLSearchParams): Promise<boolean> => {
+      const ticket = await find(state);
+      if (!ticket?.begun || !(await spend(state))) return false;
       const redirectUrl = `${address}${CALLBACK_PATH}`;
       await ticket.server.loginOf(ticket.person).finish(ticket.begun, { redirectUrl, answer });
-      return ticket;
+      ticket.server.onLogin(ticket.person);
+      return true;
     },
   };
 }
