@@ -93,9 +93,11 @@ export async function finishLogin(
   if (authorizationCode === null) throw refusal(target.label, answer);
   const provider = createClientProvider(target, { redirectUrl, state: "", onUrl: () => {} }, begun);
   const iss = answer.get("iss") ?? undefined;
-  await auth(provider, { ...toRequest(target, challenge), authorizationCode, iss }).catch((error) => {
+  const request = { ...toRequest(target, challenge), authorizationCode, iss };
+  const ended = await auth(provider, request).catch((error) => {
     throw toProblem(target.label, error, false);
   });
+  if (ended !== "AUTHORIZED") throw toProblem(target.label, new Error("the answer was not accepted"), false);
 }
 
 function toRequest({ url, fetch, oauth }: OAuthTarget, { scope, resourceMetadataUrl }: Challenge) {
