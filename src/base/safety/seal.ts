@@ -12,8 +12,8 @@ export type Seal = ReturnType<typeof createSeal>;
  * Creates a seal with keys that are derived from secrets, for one purpose. The first secret seals, all of them open: a
  * new one is put before the old one, which is left out once nothing is sealed with it any more.
  */
-export function createSeal([secret, ...older]: readonly [Secret, ...Secret[]], purpose: string) {
-  const toKey = (one: Secret) => Buffer.from(hkdfSync("sha256", one, "", purpose, 32));
+export function createSeal([secret, ...older]: readonly [SealSecret, ...SealSecret[]], purpose: string) {
+  const toKey = (one: SealSecret) => Buffer.from(hkdfSync("sha256", one, "", purpose, 32));
   const key = toKey(secret);
   const keys = [key, ...older.map(toKey)];
   return {
@@ -40,7 +40,7 @@ export function createSeal([secret, ...older]: readonly [Secret, ...Secret[]], p
   };
 }
 
-type Secret = string | Uint8Array;
+type SealSecret = string | Uint8Array;
 
 function decipher(key: Buffer, bytes: Buffer, boundTo: string): string | undefined {
   try {

@@ -82,7 +82,7 @@ export async function serveConsole(
   let base = "";
   const createLink = () => `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
 
-  const endpoints = allEndpoints({
+  const parts: ConsoleParts = {
     gateway,
     recorder,
     approvals,
@@ -93,8 +93,8 @@ export async function serveConsole(
     isPerson: ({ request }) => sessions.find(request) !== undefined,
     runsScripts: server.runsScripts,
     createLink,
-    logins,
-  });
+  };
+  const endpoints = allEndpoints(parts, logins ? loginEndpoints(logins) : []);
   const mount: Mount = {
     authenticate: (request, isAgain) => {
       if (request.headers[HALF_HEADER] === undefined) return undefined;
@@ -125,7 +125,7 @@ export async function serveConsole(
 }
 
 /** Every endpoint of the JSON API but the stream of changes. */
-function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
+function allEndpoints(parts: ConsoleParts, further: readonly Endpoint[]): readonly Endpoint[] {
   const { gateway, recorder } = parts;
   const endpoints: Endpoint[] = [
     ...gatewayEndpoints(parts),
@@ -134,7 +134,7 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
     ...callFigureEndpoints(parts),
-    ...(parts.logins ? loginEndpoints(parts.logins) : []),
+    ...further,
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
       handle: async () =>

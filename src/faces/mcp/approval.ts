@@ -48,9 +48,10 @@ export function answersOf(
   return answer === false ? { answers: undefined, approve: answers, used } : { answers, used };
 }
 
-type ApprovalState = Extract<SealedState, { kind: "approval" }>;
-
-function readAnswer({ pages, opens }: ApprovalState, { responses, client }: RequestContext): Approval {
+function readAnswer(
+  { pages, opens }: Extract<SealedState, { kind: "approval" }>,
+  { responses, client }: RequestContext,
+): Approval {
   const keys = [...Array.from({ length: pages }, (_, index) => pageKey(index)), KEY];
   const answers = keys.map((key) => answerTo(responses, key, opens ?? isOneKey(client)));
   if (answers.every((answer) => answer === "yes")) return BY_CLIENT;

@@ -135,8 +135,6 @@ const DAY_MS = 86_400_000;
 export class FollowedUpstream {
   private readonly options: FollowUpstreamOptions;
   private readonly login: ServerLogin | undefined;
-  /** Each person has a login of their own. */
-  private readonly isPersonal: boolean;
   private readonly upstream: Upstream;
   private readonly followed: ReturnType<typeof followSource>;
   private onChange = () => {};
@@ -155,12 +153,11 @@ export class FollowedUpstream {
       config.transport === "http"
         ? new ServerLogin({ ...options, config, person, maxBytes: options.limits.maxLineBytes })
         : undefined;
-    this.isPersonal = isPersonal(config);
-    this.login = loginOf(this.isPersonal ? OPERATOR : undefined);
+    this.login = loginOf(isPersonal(config) ? OPERATOR : undefined);
     this.upstream = new Upstream({
       ...options,
       login: this.login,
-      toLogin: this.isPersonal ? (person) => loginOf(person)! : undefined,
+      toLogin: isPersonal(config) ? (person) => loginOf(person)! : undefined,
       mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
       onChange: () => this.onChange(),
     });
@@ -315,14 +312,14 @@ export class FollowedUpstream {
   /** The connection by which a server of people is listed says nothing about theirs: each call finds out. */
   private shownStatus(): EntryStatus | undefined {
     const { status } = this.upstream.state;
-    if (this.isPersonal && !this.needsConsent() && this.currentListing()) return undefined;
+    if (this.upstream.people && !this.needsConsent() && this.currentListing()) return undefined;
     return status ?? (this.isStarting() ? STARTING : undefined);
   }
 
   /** The entries of a server that was never listed. Whoever logs in first lists it. */
   private unlisted(status: EntryStatus | undefined): EntryDraft[] {
     if (!status) return [];
-    if (!this.isPersonal || status.state !== "needs_login") return [standIn(this.options, status)];
+    if (!this.upstream.people || status.state !== "needs_login") return [standIn(this.options, status)];
     return [loginTool(this.draftOptions(undefined))];
   }
 

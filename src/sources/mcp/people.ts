@@ -2,28 +2,41 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { customProblem, isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import { subjectTokenOf } from "../../core/access/subject-tokens.ts";
 import { loginNeeded } from "../../core/calls/decide-call.ts";
-import type { CallContext } from "../../core/nouns/entry.ts";
+import type { CallContext, CallingClient, EntryStatus } from "../../core/nouns/entry.ts";
 import type { LoginLinks } from "./login/login-links.ts";
 import { OPERATOR, type ServerLogin } from "./login/server-login.ts";
 import { opensPages } from "./seen-client.ts";
-import type { Upstream, UpstreamCall } from "./upstream.ts";
 
 /** The caller of a call, who may be asked to log in. */
 export type CallingPerson = Pick<CallContext, "principal" | "ask">;
 
-interface PeopleOptions {
+interface CallOfPerson {
+  readonly person?: CallingPerson | undefined;
+  readonly caller?: CallingClient | undefined;
+}
+
+/** A connection of one person. */
+interface PersonConnection {
+  readonly state: { readonly status?: EntryStatus | undefined };
+  connect(): unknown;
+  /** Lets the server be called again that has refused an earlier login. */
+  forgetRefusal(): void;
+  close(): Promise<void>;
+}
+
+interface PeopleOptions<C> {
   readonly label: string;
   /** Absent where no gateway serves the page on which people log in. */
   readonly links?: LoginLinks | undefined;
   readonly commandFor?: (words: readonly string[]) => string;
   /** Opens the connection of a person with their login. */
-  open(login: ServerLogin): Upstream;
+  open(login: ServerLogin): C;
   toLogin(person: string): ServerLogin;
 }
 
-interface PersonSide {
+interface PersonSide<C> {
   readonly login: ServerLogin;
-  readonly side: Upstream;
+  readonly side: C;
   calls: number;
 }
 
@@ -34,17 +47,17 @@ const LOGIN_MS = 60_000;
 const LOOK_MS = 250;
 
 /** The people who use one server, each with a login, a session and a connection of their own. */
-export class People {
-  private readonly options: PeopleOptions;
+export class People<C extends PersonConnection> {
+  private readonly options: PeopleOptions<C>;
   /** The least recently used first. */
-  private readonly sides = new Map<string, PersonSide>();
+  private readonly sides = new Map<string, PersonSide<C>>();
 
-  constructor(options: PeopleOptions) {
+  constructor(options: PeopleOptions<C>) {
     this.options = options;
   }
 
   /** Runs a call over the connection of its person, who is asked to log in if they have not yet. */
-  async run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
+  async run<T>(call: CallOfPerson, signal: AbortSignal, send: (side: C) => Promise<T>): Promise<T> {
     const { label } = this.options;
     const { person } = call;
     // Nobody acts as somebody else, also not where it is not known who calls.
@@ -57,12 +70,12 @@ export class People {
       if (!(await login.isReady())) await this.askToLogIn(call, login, signal);
       try {
         side.forgetRefusal();
-        return await side.run(call, signal);
+        return await send(side);
       } catch (error) {
         if (!wantsLogin(error, side)) throw error;
         await this.askToLogIn(call, login, signal);
         side.forgetRefusal();
-        return await side.run(call, signal);
+        return await send(side);
       }
     } finally {
       mine.calls -= 1;
@@ -81,18 +94,13 @@ export class People {
     Promise.resolve(side.connect()).catch(() => {});
   }
 
-  /** How many people have a connection. */
-  get connected(): number {
-    return [...this.sides.values()].filter(({ side }) => side.state.session).length;
-  }
-
   async close(): Promise<void> {
     const sides = [...this.sides.values()];
     this.sides.clear();
     await Promise.all(sides.map(({ side }) => side.close()));
   }
 
-  private sideOf(person: string): PersonSide {
+  private sideOf(person: string): PersonSide<C> {
     const known = this.sides.get(person);
     this.sides.delete(person);
     const mine = known ?? this.openSide(person);
@@ -100,7 +108,7 @@ export class People {
     return mine;
   }
 
-  private openSide(person: string): PersonSide {
+  private openSide(person: string): PersonSide<C> {
     if (this.sides.size >= MOST_PEOPLE) {
       const [idle, last] = [...this.sides].find(([, { calls }]) => calls === 0) ?? [];
       if (!last) throw problem("BUSY", { server: this.options.label, running: this.sides.size, waiting: 0 });
@@ -113,7 +121,7 @@ export class People {
 
   /** Resolves once the person has logged in. @throws LOGIN_NEEDED with the link, if they have not. */
   private async askToLogIn(
-    { person, caller }: UpstreamCall<unknown>,
+    { person, caller }: CallOfPerson,
     login: ServerLogin,
     signal: AbortSignal,
   ): Promise<void> {
@@ -144,9 +152,9 @@ export class People {
 
 const NOBODY = { state: "needs_login", reason: "it wants each person's own login, and nobody is named" };
 
-function wantsLogin(error: unknown, side: Upstream): boolean {
+function wantsLogin(error: unknown, { state }: PersonConnection): boolean {
   if (!isProblem(error)) return false;
-  return error.code === "LOGIN_NEEDED" || side.state.status?.state === "needs_login";
+  return error.code === "LOGIN_NEEDED" || state.status?.state === "needs_login";
 }
 
 /** Waits for a person who has opened the page. */

@@ -69,7 +69,7 @@ export class Upstream extends Connection {
   private readonly whole: Upstream | undefined;
   private readonly sides = new Map<string, Upstream>();
   /** Set for a server at which each person has a login of their own. */
-  readonly people: People | undefined;
+  readonly people: People<Upstream> | undefined;
   /** The clients that have called a side. */
   private readonly clients = new Set<object>();
   private readonly slots: ReturnType<typeof createSlots>;
@@ -130,7 +130,7 @@ export class Upstream extends Connection {
   async run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
     const { caller, person } = call;
     const isOther = person?.principal.id !== OPERATOR;
-    if (this.people && isOther) return this.people.run(call, signal);
+    if (this.people && isOther) return this.people.run(call, signal, (side) => side.run(call, signal));
     if (!caller) return this.runHere(call, signal);
     if (call.usesFolder) this.onAsked("folder");
     for (;;) {

@@ -2,7 +2,6 @@ import type { Entry } from "../../../core/nouns/entry.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
 import type { ServerProgram } from "../../../core/nouns/server-program.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
-import type { LoginPages } from "../login-pages.ts";
 import type { ServerChange, ServerRulesShown, ShownSetting } from "./api-types.ts";
 import type { EndpointCall } from "./endpoint.ts";
 import type { ApprovalQueue } from "./live-events.ts";
@@ -38,8 +37,6 @@ export interface ConsoleParts {
   /** Whether callers of the surface can run scripts. */
   readonly runsScripts: boolean;
   isPerson(call: Pick<EndpointCall, "request">): boolean;
-  /** The pages on which people log in to servers. */
-  readonly logins?: LoginPages | undefined;
   /** A link that opens the console once. */
   createLink(): string;
 }

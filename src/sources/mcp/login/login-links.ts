@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createSeal } from "../../../base/safety/seal.ts";
 import type { OpenStorage } from "../../../base/util/storage.ts";
+import { openMemoryStorage } from "../../../core/storage/memory-storage.ts";
 import type { BegunLogin } from "./client-provider.ts";
 import type { SealKey } from "./logins.ts";
 import type { ServerLogin } from "./server-login.ts";
@@ -48,13 +49,14 @@ const MOST = 10_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 interface LinkOptions {
-  /** Shared by gateways that serve the same people: a link then works at any of them. */
-  readonly storage: OpenStorage;
+  /** Shared by gateways that serve the same people: a link then works at any of them. Default: memory. */
+  readonly storage?: OpenStorage;
   readonly sealKey: SealKey;
   readonly now?: () => number;
 }
 
-export function createLoginLinks({ storage, sealKey, now = Date.now }: LinkOptions) {
+/** Creates the links of people to servers whose config says `login: "person"`. The console has the pages behind them. */
+export function createLoginLinks({ storage = openMemoryStorage, sealKey, now = Date.now }: LinkOptions) {
   const seal = createSeal(typeof sealKey === "string" ? [sealKey] : sealKey, "keyhole login links");
   const perOwner = { entries: MOST_OF_PERSON, size: MOST_BYTES / 16 };
   const all = { entries: MOST, size: MOST_BYTES };

@@ -45,16 +45,6 @@ export interface Logins {
   close(): Promise<void>;
 }
 
-/** Options of {@link createLogins}. */
-export interface LoginsOptions {
-  /** The file that keeps them; `:memory:` keeps them for the life of the process. */
-  readonly path?: string;
-  /** Keeps them in place of a file, for gateways on several machines. */
-  readonly storage?: OpenStorage;
-  /** Seals them. The first of several seals, the others only open what they have sealed. */
-  readonly sealKey?: SealKey | undefined;
-}
-
 /** A secret text, or several: the newest, and older ones that may still have sealed something. */
 export type SealKey = string | readonly [string, ...string[]];
 
@@ -87,7 +77,18 @@ const LASTING = { all: UNBOUNDED, perOwner: UNBOUNDED, lasting: true };
  * await logins.close();
  * ```
  */
-export function createLogins({ path = ":memory:", storage, sealKey }: LoginsOptions): Logins {
+export function createLogins({
+  path = ":memory:",
+  storage,
+  sealKey,
+}: {
+  /** The file that keeps them; `:memory:` keeps them for the life of the process. */
+  readonly path?: string;
+  /** Keeps them in place of a file, for gateways on several machines. */
+  readonly storage?: OpenStorage;
+  /** Seals them. The first of several seals, the others only open what they have sealed. */
+  readonly sealKey?: string | readonly [string, ...string[]] | undefined;
+}): Logins {
   const seal = sealKey === undefined ? undefined : createSeal(listOf(sealKey), "keyhole logins");
   if (storage) return loginsOf(SHARED, { storage, seal, isThere: () => true, close: () => {} });
   const file = openSqliteStorage(path);
