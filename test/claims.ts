@@ -111,6 +111,8 @@ export const CLAIMS = {
     "upstream:secrets": "no message contains the values of variables in a server's config",
     "upstream:logins":
       "a login is stored, renewed once for all callers, bound to its authorization server, and sent to no other",
+    "upstream:people":
+      "a server may want each person's own login: a call answers with a link, and goes on as that person and nobody else",
     "upstream:lanes": "a lane is never weaker than what the server declares or the name implies",
     "upstream:names": "the names of upstream entries become routes, always the same ones",
     "upstream:isolated": "servers from the registry work within their limits",

@@ -50,6 +50,7 @@ export function showProgram({ runs }: ServerProgram): string[] {
       `reaches  ${toVisibleLine(hideInAddress(runs.url))}`,
       ...fields("header", runs.headers),
       ...fields("login", login),
+      `acts as  ${ACTS_AS[runs.login ?? "shared"]}`,
       ...sent([runs.url, ...Object.values({ ...runs.headers, ...login })], toVisibleLine(host)),
     ];
   }
@@ -67,6 +68,13 @@ export function showProgram({ runs }: ServerProgram): string[] {
     ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
   ];
 }
+
+/** Whose login a server over HTTP gets. */
+const ACTS_AS = {
+  shared: "one login, which all who use this gateway share",
+  person: "each person, who logs in there",
+  exchange: "each person, by a token that their issuer exchanges",
+};
 
 /** The script that a shell is given as a word. The sandbox does not see which paths it uses. */
 export function scriptOf({ command, args }: Pick<ServerProcess, "command" | "args">): string | undefined {

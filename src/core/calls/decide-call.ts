@@ -1,4 +1,4 @@
-import { type Problem, problem } from "../../base/problems/problem.ts";
+import { customProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
@@ -109,10 +109,19 @@ export function questionOf(
   asks: ToolQuestion,
   whose: Pick<ApprovalRequest, "principal" | "session">,
 ): ApprovalRequest {
-  const { action, reason, diff } = asks;
-  const hash = contentHash([callHash(entry, args), asks]);
+  // Each round has another link.
+  const { opens: _, ...words } = asks;
+  const { action, reason, diff } = words;
+  const hash = contentHash([callHash(entry, args), words]);
   const shown = { action, reason, ...(diff !== undefined && { diff }) };
   return { op: entry.op, args: shown, hash, ...whose, why: "permission", asks };
+}
+
+/** The problem of a call whose person has to log in to a server first, with the link for them. */
+export function loginNeeded(server: string, url: string): Problem {
+  const message = `The server ${server} wants the login of the person who calls, and they have not logged in yet.`;
+  const next = `Give the person this link, which works once and for a few minutes: ${url} Make the same call again when they have logged in.`;
+  return customProblem("LOGIN_NEEDED", message, next, { url });
 }
 
 /** Whether a call is outside the bounds that its recipe was saved with. */

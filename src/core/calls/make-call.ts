@@ -11,7 +11,7 @@ import type { Json } from "../../base/util/json.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import type { AuditedCall } from "../audit/audit-store.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
-import type { CallContext, Entry, ToolEntry } from "../nouns/entry.ts";
+import { type CallContext, domainOf, type Entry, type ToolEntry } from "../nouns/entry.ts";
 import { flatShape } from "../telemetry/events.ts";
 import type { CallScope } from "./call-environment.ts";
 import {
@@ -21,6 +21,7 @@ import {
   type CallRequest,
   callHash,
   decideCall,
+  loginNeeded,
 } from "./decide-call.ts";
 import { missingRead, readRefusal, readWarning } from "./read-before-write.ts";
 import { type EntryResult, runEntry } from "./run-entry.ts";
@@ -177,6 +178,8 @@ function unasked({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undef
 
 /** The problem of a call that nobody could be asked about, and the way in which a person allows it. */
 export function approvalRequired({ asks, waitsAs }: AskingCall): Problem {
+  const { opens } = asks.asks ?? {};
+  if (opens !== undefined) return loginNeeded(domainOf(asks.op), opens);
   const row = waitsAs === undefined ? PROBLEMS.APPROVAL_REQUIRED : WAITING_CALL;
   return new Problem("APPROVAL_REQUIRED", approvalFills(asks, waitsAs), {}, row);
 }

@@ -42,6 +42,8 @@ export async function runEntry(
   const noted = { ...conversationOf(environment), route: entry.route };
   let asked: ApprovalRequest | undefined;
   const ask: CallContext["ask"] = async (asks) => {
+    // Only the client can open a page for its person.
+    if (asks.opens !== undefined && !environment.asksLater) return false;
     const question = questionOf(entry, options.args, asks, askerOf(environment));
     const answer = await environment.approve(question);
     if (answer !== false || !environment.asksLater) return answer;

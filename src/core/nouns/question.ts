@@ -11,6 +11,11 @@ export interface ToolQuestion {
   readonly always: readonly string[];
   /** The file that keeps them. */
   readonly keptIn?: string;
+  /**
+   * The address of a page on which the person answers. The answer to the question says only that they have opened it.
+   * Nobody but the caller may be asked.
+   */
+  readonly opens?: string;
 }
 
 /**

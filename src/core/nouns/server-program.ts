@@ -39,6 +39,8 @@ export interface ServerAddress {
   readonly headers: Readonly<Record<string, string>>;
   /** How Keyhole logs in there, if the config says so. */
   readonly oauth?: Readonly<Record<string, unknown>>;
+  /** Set if each person has a login of their own: they log in, or their token is exchanged. Default: a shared login. */
+  readonly login?: "person" | "exchange";
 }
 
 /** A server without a program of its own: Keyhole reads a folder, a document or another system. */

@@ -41,7 +41,7 @@ const pendingSchema = z.object({ state: z.string(), nonce: z.string(), verifier:
 type Pending = z.infer<typeof pendingSchema>;
 
 /** Begins logins, and opens a session for people who come back from the issuer with rights. */
-export function loginRoutes(
+export function consoleLoginRoutes(
   login: ConsoleLogin,
   open: (claims: PersonClaims, host: string) => Promise<{ half: string; cookie: string }>,
 ): HttpRoute[] {

@@ -103,7 +103,7 @@ export function createConsoleSessions(
 }
 
 /** Whether a request comes from a page of the very address that it is sent to. */
-function isOwnPage({ headers }: IncomingMessage): boolean {
+export function isOwnPage({ headers }: IncomingMessage): boolean {
   const { origin, host = "", "sec-fetch-site": site } = headers;
   if (site !== undefined && site !== "same-origin") return false;
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;

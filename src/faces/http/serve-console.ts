@@ -8,7 +8,7 @@ import type { McpServer } from "../mcp/mcp-server.ts";
 import { enterProfile, type ServedProfiles } from "../mcp/profiles.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
-import { type ConsoleLogin, LOGIN_PATH, loginRoutes } from "./console-login.ts";
+import { type ConsoleLogin, consoleLoginRoutes, LOGIN_PATH } from "./console-login.ts";
 import { createConsoleSessions, HALF_HEADER, sessionRoutes } from "./console-sessions.ts";
 import type { ShownSetting } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
@@ -20,6 +20,7 @@ import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
+import { type LoginPages, loginEndpoints, loginRoutes } from "./login-pages.ts";
 import { toMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
 
@@ -36,6 +37,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly consents?: StartConsents;
   /** The file in which logins and figures outlive the process. Default: they end with it. */
   readonly file?: string;
+  /** Lets each person log in to servers for themselves. */
+  readonly logins?: LoginPages;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
   /** Called when a one-time link was used, with the next one. */
@@ -86,7 +89,7 @@ interface TeamOptions {
 export async function openConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions,
+  { principals, settings, consents, editor, file, logins, onOpened, ...http }: ConsoleOptions,
   { login, ...team }: TeamOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
@@ -108,7 +111,7 @@ export async function openConsole(
   const createLink = () =>
     login ? `${login.origin}${CONSOLE_PATH}` : `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
 
-  const endpoints = allEndpoints({
+  const parts: ConsoleParts = {
     gateway,
     recorder,
     approvals,
@@ -123,7 +126,8 @@ export async function openConsole(
     isPerson: ({ request }) => sessions.find(request) !== undefined,
     runsScripts: server.runsScripts,
     createLink,
-  });
+  };
+  const endpoints = allEndpoints(parts, logins ? loginEndpoints(logins) : []);
   const mount: Mount = {
     profiles,
     authenticate: (request, isAgain) => {
@@ -134,13 +138,15 @@ export async function openConsole(
     routes: (receive) => [
       ...healthRoutes(gateway),
       ...files,
-      ...(login ? loginRoutes(login, sessions.openFor) : []),
+      ...(login ? consoleLoginRoutes(login, sessions.openFor) : []),
+      ...(logins ? loginRoutes(logins, receive) : []),
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
       ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
     ],
   };
   const listening = await listen(server, http, mount);
   base = new URL(listening.url).origin;
+  logins?.links.serveAt(base);
   return {
     ...listening,
     consoleLink: createLink(),
@@ -173,7 +179,7 @@ function withFirst(
 }
 
 /** Every endpoint of the JSON API but the stream of changes. */
-function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
+function allEndpoints(parts: ConsoleParts, further: readonly Endpoint[]): readonly Endpoint[] {
   const { gateway, recorder } = parts;
   const endpoints: Endpoint[] = [
     ...gatewayEndpoints(parts),
@@ -182,6 +188,7 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
     ...callFigureEndpoints(parts),
+    ...further,
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
       handle: async () =>

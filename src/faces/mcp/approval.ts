@@ -9,7 +9,7 @@ import type { Approval } from "../../core/nouns/question.ts";
 import type { AskingOptions } from "../../gateway/face-api.ts";
 import { refusedState } from "./protocol-errors.ts";
 import type { RequestContext } from "./request.ts";
-import type { SealedStates } from "./sealed-state.ts";
+import type { SealedState, SealedStates } from "./sealed-state.ts";
 
 const KEY = "approval";
 /** In the `_meta` of a question: the server and the tool, for clients that keep records of questions. */
@@ -35,7 +35,7 @@ export function answersOf(
   const used: string[] = [];
   if (!state || state.kind === "open") return { answers: () => false, used };
   // A tool that has begun was approved in an earlier request of the same call.
-  const answer = state.kind === "tool" ? BY_CLIENT : readAnswer(state.pages, context);
+  const answer = state.kind === "tool" ? BY_CLIENT : readAnswer(state, context);
   const earlier = state.kind === "tool" ? [] : state.approved;
   const spend = lazy(() => states.spend(state.nonce, principal.id));
   const answers: Approve = async ({ hash, inScript }) => {
@@ -48,9 +48,12 @@ export function answersOf(
   return answer === false ? { answers: undefined, approve: answers, used } : { answers, used };
 }
 
-function readAnswer(pages: number, { responses, client }: RequestContext): Approval {
+function readAnswer(
+  { pages, opens }: Extract<SealedState, { kind: "approval" }>,
+  { responses, client }: RequestContext,
+): Approval {
   const keys = [...Array.from({ length: pages }, (_, index) => pageKey(index)), KEY];
-  const answers = keys.map((key) => answerTo(responses, key, isOneKey(client)));
+  const answers = keys.map((key) => answerTo(responses, key, opens ?? isOneKey(client)));
   if (answers.every((answer) => answer === "yes")) return BY_CLIENT;
   return answers.includes("no") ? "declined" : false;
 }
@@ -66,6 +69,8 @@ export function toQuestion(
   { state, client }: RequestContext,
   used: readonly string[],
 ): InputRequiredResult {
+  const { opens } = question.asks ?? {};
+  if (opens !== undefined) return toPage(question, opens, states);
   if (state && used.length === 0) throw refusedState();
   const oneKey = isOneKey(client);
   const pages = pagesOf(question);
@@ -95,6 +100,15 @@ export function toQuestion(
         [TOOL_META_KEY]: { server, tool: tool.join(".") },
       }),
     },
+  });
+}
+
+/** Asks the client to open a page for its person. A link is of no use to anybody else, so it needs no state. */
+function toPage(question: ApprovalRequest, url: string, states: SealedStates): InputRequiredResult {
+  const message = `${question.args.action}. ${question.args.reason}`;
+  return inputRequired({
+    requestState: states.approvalState(question, { pages: 0, approved: [] }),
+    inputRequests: { [KEY]: inputRequired.elicitUrl({ message: visible(message), url }) },
   });
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createSeal } from "../../base/safety/seal.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { mintHandle } from "../../core/sessions/mint-handle.ts";
@@ -11,47 +11,24 @@ interface SealerOptions {
   readonly now?: () => number;
 }
 
-const VERSION = "v1.";
-const CIPHER = "aes-256-gcm";
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 const MAX_CHARS = 64 * 1024;
 
 /**
- * Seals state that travels through the client, and opens it only if it is unchanged. Authenticated encryption: the
- * client can neither read nor change the state.
+ * Seals state that travels through the client, and opens it only if it is unchanged: the client can neither read nor
+ * change the state.
  */
 export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions) {
-  const key = Buffer.from(hkdfSync("sha256", secret, "", "keyhole sealed state", 32));
+  const { seal, open } = createSeal([secret], "keyhole sealed state");
   return {
     /** Seals a payload for `boundTo`, the only one who may bring it back. */
-    seal: (payload: T, boundTo: string): string => {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
-      cipher.setAAD(Buffer.from(boundTo));
-      const text = JSON.stringify({ payload, expires: now() + ttlMs });
-      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-      return VERSION + Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url");
-    },
+    seal: (payload: T, boundTo: string): string =>
+      seal(JSON.stringify({ payload, expires: now() + ttlMs }), boundTo),
     /** Undefined if the state was changed, forged, expired, or sealed for somebody else. */
     open: (sealed: string, boundTo: string): T | undefined => {
-      if (!sealed.startsWith(VERSION) || sealed.length > MAX_CHARS) return undefined;
-      const encoded = sealed.slice(VERSION.length);
-      const bytes = Buffer.from(encoded, "base64url");
-      // Lenient decoding would accept many spellings of one state.
-      if (bytes.toString("base64url") !== encoded || bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
-      try {
-        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {
-          authTagLength: TAG_BYTES,
-        });
-        decipher.setAAD(Buffer.from(boundTo));
-        decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-        const body = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
-        const { payload, expires } = JSON.parse(Buffer.concat(body).toString("utf8"));
-        return now() < expires ? (payload as T) : undefined;
-      } catch {
-        return undefined;
-      }
+      const text = sealed.length > MAX_CHARS ? undefined : open(sealed, boundTo);
+      if (text === undefined) return undefined;
+      const { payload, expires } = JSON.parse(text);
+      return now() < expires ? (payload as T) : undefined;
     },
   };
 }
@@ -64,6 +41,8 @@ export type SealedState = { readonly call: string; readonly nonce: string } & (
       readonly pages: number;
       /** Hashes of the questions that were answered with yes before this one. */
       readonly approved: readonly string[];
+      /** The question is a page: whoever has opened it has answered. */
+      readonly opens?: true;
     } & Pick<ApprovalRequest, "resume" | "session">)
   | { readonly kind: "tool"; readonly state: string }
   /** A call that waits in this process for the answer to a server's question. `call` is its handle. */
@@ -80,11 +59,20 @@ export function createSealedStates({ secret, spend }: SpentApprovals, ttlMs = TT
   return {
     open,
     approvalState: (
-      { hash, principal, resume, session }: ApprovalRequest,
+      { hash, principal, resume, session, asks }: ApprovalRequest,
       asked: { readonly pages: number; readonly approved: readonly string[] },
     ) => {
       const goesOn = { ...(resume && { resume }), ...(session && { session }) };
-      return seal({ kind: "approval", call: hash, nonce: mintHandle(""), ...asked, ...goesOn }, principal.id);
+      const page = asks?.opens === undefined ? {} : { opens: true as const };
+      const state = {
+        kind: "approval" as const,
+        call: hash,
+        nonce: mintHandle(""),
+        ...asked,
+        ...goesOn,
+        ...page,
+      };
+      return seal(state, principal.id);
     },
     /** State of a tool that has begun. */
     toolState: (call: string, state: string, principal: Principal) =>

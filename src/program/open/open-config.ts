@@ -21,6 +21,7 @@ import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
 import { folderContents, isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
+import { openLogins } from "./open-logins.ts";
 import {
   type ChooseServers,
   type ConfigReport,
@@ -232,6 +233,7 @@ function serverReader({
   let isNaming = isFirst && trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
     if (json === undefined && (config !== undefined || library !== undefined)) return [];
+    const variables = withSecrets(servers.environment ?? process.env);
     const consents = openConsents();
     const acceptedLimits = openAcceptedLimits();
     const options: McpSourceOptions = {
@@ -253,7 +255,8 @@ function serverReader({
       trusted: trust || readsOnly,
       ...(loaded.settings.changes && { changes: loaded.settings.changes }),
       commandFor: (words) => suggestCommand(words, json),
-      variables: withSecrets(servers.environment ?? process.env),
+      variables,
+      ...openLogins(loaded.settings, variables),
       mayStart: (program) => {
         if (isNaming) named.add(program.hash);
         return named.has(program.hash) || consents.isGiven(program);

@@ -13,6 +13,7 @@ import { isJsonConfig } from "./config-files.ts";
 import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
+import { openLogins } from "./open-logins.ts";
 import { groupPrincipals, readPeople, tellObstacles, toLogin, toOAuth } from "./people.ts";
 import { withSecrets } from "./secrets.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
@@ -53,10 +54,12 @@ export async function openHttp(
   const token = process.env.KEYHOLE_TOKEN;
   const people = readPeople(loaded.settings.people, config ?? ownConfig(), withSecrets(process.env));
   const login = people && toLogin(people);
-  const allowHosts = [...allowHost, ...(people ? [new URL(people.audience).hostname] : [])];
+  const publicUrl = loaded.settings.publicUrl ?? people?.audience;
+  const allowHosts = [...allowHost, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])];
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
-  const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
+  const shown = (url: string) => (isOpen ? withHost(url, allowHosts[0] ?? "localhost") : url);
+  const { links } = openLogins(loaded.settings, withSecrets(process.env));
   const { tokens, principals, ...parts } = consoleParts(loaded, config);
   const options = {
     ...parts,
@@ -73,6 +76,7 @@ export async function openHttp(
     ...(token && { token }),
     ...(webhooks && { webhooks }),
     ...(people && { oauth: toOAuth(people) }),
+    ...(links && { logins: { links } }),
     allowedHosts: hosts,
     allowedOrigins: hosts,
     onOpened: (link: string) =>
@@ -80,6 +84,7 @@ export async function openHttp(
   };
   const http = await openConsole(gateway, server, options, { login, profiles });
   if (people) tellObstacles(people, profiles);
+  links?.serveAt(new URL(publicUrl ?? shown(http.url)).origin);
   if (isOpen && allowHosts.length === 0)
     console.log(
       "Only this machine can use it yet: --allow-host NAME names the host that clients call it by.",
@@ -124,7 +129,7 @@ export function allowedHosts(host: string | undefined, allowHosts: readonly stri
   return [...new Set([...localhostAllowedHostnames(), ...given])];
 }
 
-function named(url: string, host: string): string {
+function withHost(url: string, host: string): string {
   const shown = new URL(url);
   shown.hostname = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
   return shown.href;

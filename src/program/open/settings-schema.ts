@@ -185,6 +185,14 @@ export const settingsFileSchema = z
       .string()
       .max(20_000)
       .describe("The instructions that MCP clients get with the tools, in place of Keyhole's own"),
+    publicUrl: url
+      .unwrap()
+      .describe("Address of this gateway as people reach it, for links; by default where it listens"),
+    sealKey: z
+      .union([text, z.array(text).min(1).max(8)])
+      .describe(
+        "Secret that seals the logins of people; of several, the first seals and the others only open",
+      ),
     changes: z
       .enum(CHANGES)
       .describe(
@@ -267,12 +275,16 @@ export type Settings = {
   readonly askAfterInjection?: boolean;
   /** Absent: Keyhole writes its own. */
   readonly instructions?: string;
+  /** Absent: the address that it listens at. */
+  readonly publicUrl?: string;
+  /** Absent: no server can have logins of people. */
+  readonly sealKey?: SettingsSection<"sealKey">;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
 };
 
 /** Settings that are secrets whatever they look like. */
-export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
+export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey", "sealKey"]);
 
 /** The secrets in the settings, which must not be shown, written or sent. */
 export function secretsOf(settings: Settings): string[] {

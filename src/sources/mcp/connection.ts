@@ -37,6 +37,8 @@ export interface ConnectionState {
 
 /** How often a consent is looked for. */
 const CONSENT_MS = 500;
+/** How often a login of the operator is looked for at a server of people. */
+const OPERATOR_MS = 30_000;
 
 /** The connection to one server: opened when needed, opened again after a failure. */
 export abstract class Connection {
@@ -116,8 +118,12 @@ export abstract class Connection {
   /** Marks the server as down, for at least this time, and returns the problem. */
   protected markUnavailable(status: EntryStatus, forMs = 0): Problem {
     this.state.status = status;
-    const { clock, label, limits, onChange } = this.options;
-    const waits = [forMs, this.restarts.exhaustedFor(), this.restarts.delay(), limits.backoffMs];
+    const { clock, label, limits, onChange, toLogin } = this.options;
+    // A server of people may never get a login of the operator, which is no failure.
+    const isWaiting = toLogin !== undefined && status.state === "needs_login";
+    if (isWaiting) this.restarts.forget();
+    const least = isWaiting ? OPERATOR_MS : limits.backoffMs;
+    const waits = [forMs, this.restarts.exhaustedFor(), this.restarts.delay(), least];
     this.retryAt = clock.monotonic() + Math.max(...waits);
     if (this.state.session) void this.end(this.state.session.transport);
     onChange();

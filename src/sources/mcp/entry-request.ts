@@ -63,7 +63,7 @@ export interface EntryRequest<T extends object> {
 export async function requestForEntry<T extends object>(
   request: EntryRequest<T>,
   options: DraftOptions,
-  { signal, client: caller, trace }: Pick<CallContext, "signal" | "client" | "trace">,
+  { signal, client: caller, trace, ...person }: CallContext,
 ): Promise<unknown> {
   const { repeatable, check, method, target, args = {} } = request;
   const { label, transport, url } = options;
@@ -78,6 +78,7 @@ export async function requestForEntry<T extends object>(
     {
       repeatable,
       caller,
+      person,
       asking: options,
       usesFolder: caller?.folder !== undefined && hasRelativePath(args),
       check,

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { expect, test } from "vitest";
-import { inFirstTurn } from "./upstream.ts";
+import { inFirstTurn } from "./slots.ts";
 
 const AT_ONCE = 4 * availableParallelism();
 const { signal } = new AbortController();

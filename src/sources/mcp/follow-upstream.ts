@@ -3,25 +3,28 @@ import type { Clock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
-import type { EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
+import type { EntryDraft, EntryStatus, Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
 import type { AskBefore } from "../../core/nouns/question.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
 import type { ToolOverride } from "./config/overrides.ts";
-import type { ChangePolicy } from "./config/server-config.ts";
+import { type ChangePolicy, type HttpConfig, isPersonal, personNamesIn } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { LaunchVariables, ServerIsolation } from "./config/to-launch.ts";
 import type { DraftOptions } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
+import type { ExchangeOptions } from "./login/exchange-token.ts";
 import type { LogInOptions } from "./login/log-in.ts";
+import type { LoginLinks, PersonServer } from "./login/login-links.ts";
 import type { Logins } from "./login/logins.ts";
-import { ServerLogin } from "./login/server-login.ts";
-import { offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
+import { OPERATOR, ServerLogin } from "./login/server-login.ts";
+import { loginTool, offered, standIn, toDomain, toFingerprint } from "./server-content.ts";
 import type { SharedServers } from "./shared-servers.ts";
+import { inFirstTurn } from "./slots.ts";
 import { toDrafts } from "./to-drafts.ts";
-import { inFirstTurn, Upstream, type UpstreamDiagnostics } from "./upstream.ts";
+import { Upstream, type UpstreamDiagnostics } from "./upstream.ts";
 import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
 /** Options of {@link fromMcpConfig} and {@link createMcpSource}. */
@@ -87,6 +90,10 @@ export interface McpSourceOptions {
    * it), otherwise memory.
    */
   readonly logins?: Logins;
+  /** Links by which people log in to the servers whose config says `login: "person"`. */
+  readonly links?: LoginLinks;
+  /** The issuer that exchanges tokens of people, and how Keyhole identifies itself there. */
+  readonly exchange?: ExchangeOptions;
 }
 
 /** One server with its options. */
@@ -141,17 +148,20 @@ export class FollowedUpstream {
 
   constructor(options: FollowUpstreamOptions) {
     this.options = options;
-    const { label, config, clock, mayStart } = options;
-    this.login =
+    const { label, config, clock, mayStart, links } = options;
+    const loginOf = (person?: string) =>
       config.transport === "http"
-        ? new ServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+        ? new ServerLogin({ ...options, config, person, maxBytes: options.limits.maxLineBytes })
         : undefined;
+    this.login = loginOf(isPersonal(config) ? OPERATOR : undefined);
     this.upstream = new Upstream({
       ...options,
       login: this.login,
+      toLogin: isPersonal(config) ? (person) => loginOf(person)! : undefined,
       mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
       onChange: () => this.onChange(),
     });
+    if (config.transport === "http" && config.login === "person") links?.register(this.personServer(config));
     this.followed = followSource({
       clock,
       ttlMs: options.ttlMs ?? DAY_MS,
@@ -164,6 +174,21 @@ export class FollowedUpstream {
         return () => this.close();
       },
     });
+  }
+
+  private personServer(config: HttpConfig): PersonServer {
+    const { login, upstream, options } = this;
+    return {
+      label: options.label,
+      origin: URL.parse(config.url)?.origin ?? "",
+      fields: personNamesIn(config.headers),
+      isAt: (server) => server === login?.server,
+      loginOf: (person) => (person === OPERATOR ? login! : upstream.people!.loginOf(person)),
+      // The first login lists a server that could not be listed before.
+      onLogin: (person) => {
+        if (!this.currentListing()) upstream.people!.connect(person);
+      },
+    };
   }
 
   contents(signal: AbortSignal, onFailed?: (error: unknown) => void): AsyncGenerator<SourceContent, void> {
@@ -265,13 +290,13 @@ export class FollowedUpstream {
     const { options, issuer, upstream } = this;
     const { trusted = false } = options;
     const listing = this.currentListing();
-    const status = upstream.state.status ?? (this.isStarting() ? STARTING : undefined);
+    const status = this.shownStatus();
     const isStarting = this.isStarting() && this.wait === "awaited";
     const last = this.shown?.content.isStarting === isStarting ? this.shown : undefined;
     if (last && last.listing === listing && last.status === status && last.issuer === issuer) return last;
     const listed = listing
       ? toDrafts({ ...listing, tools: offered(listing, options.config) }, this.draftOptions(status))
-      : { drafts: status ? [standIn(options, status)] : [], kept: [] };
+      : { drafts: this.unlisted(status), kept: [] };
     const fingerprint = lazy(() => toFingerprint(listed));
     if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = {
@@ -282,6 +307,20 @@ export class FollowedUpstream {
     };
     const content = { domains: [domain], ...listed, warnings: this.cuts(), isStarting };
     return { listing, status, issuer, fingerprint, content };
+  }
+
+  /** The connection by which a server of people is listed says nothing about theirs: each call finds out. */
+  private shownStatus(): EntryStatus | undefined {
+    const { status } = this.upstream.state;
+    if (this.upstream.people && !this.needsConsent() && this.currentListing()) return undefined;
+    return status ?? (this.isStarting() ? STARTING : undefined);
+  }
+
+  /** The entries of a server that was never listed. Whoever logs in first lists it. */
+  private unlisted(status: EntryStatus | undefined): EntryDraft[] {
+    if (!status) return [];
+    if (!this.upstream.people || status.state !== "needs_login") return [standIn(this.options, status)];
+    return [loginTool(this.draftOptions(undefined))];
   }
 
   private draftOptions(status: EntryStatus | undefined): DraftOptions {

@@ -9,6 +9,7 @@ import type { IsolatedServer } from "../isolation/propose-limits.ts";
 import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
 import {
   invalid,
+  isPersonal,
   isSwitchedOff,
   type McpServerConfig,
   readServerConfig,
@@ -77,6 +78,9 @@ export function createMcpSource(
   const server = readServerConfig(label, config);
   const environment = options.environment ?? process.env;
   const variables = options.variables ?? environment;
+  const logins = options.logins ?? defaultLogins(process.env.KEYHOLE_STATE);
+  if (isPersonal(server) && !logins.isSealed)
+    throw invalid(label, 'its logins of people have to be sealed; set "sealKey" in the config');
   const settings: FollowUpstreamOptions = {
     ...options,
     label,
@@ -94,7 +98,7 @@ export function createMcpSource(
     cwd: options.cwd,
     limits: { ...DEFAULT_LIMITS, ...options.limits, ...(server.stateful && { idleMs: 0 }) },
     clock: options.clock ?? systemClock,
-    logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
+    logins,
   };
   let followed = new FollowedUpstream(settings);
   let isUsed = false;
@@ -158,7 +162,7 @@ function whatStarts(
 
 function digestOf(
   server: ServerConfig,
-  { clock: _, logins: __, shared: ___, ...options }: McpSourceOptions,
+  { clock: _, logins: __, shared: ___, links: ____, exchange: _____, ...options }: McpSourceOptions,
 ): string {
   return contentHash(JSON.parse(JSON.stringify([server, options])));
 }

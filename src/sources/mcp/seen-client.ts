@@ -96,6 +96,11 @@ export function takesForms({ elicitation }: CallingClient["capabilities"]): bool
   return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
 }
 
+/** Whether a client shows its person an address and opens it if they agree. */
+export function opensPages({ elicitation }: CallingClient["capabilities"]): boolean {
+  return isPlainObject(elicitation) && "url" in elicitation;
+}
+
 export interface ServerRequest {
   readonly method: string;
   readonly params?: PlainObject | undefined;

@@ -7,6 +7,7 @@ import type { Domain, EntryDraft, EntryStatus, ReadBeforeWrite } from "../../cor
 import type { AskBefore } from "../../core/nouns/question.ts";
 import { listsTool } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
+import { type DraftOptions, requestForEntry } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
 import type { PackedTool } from "./packed-tools.ts";
 import type { ListingDrafts } from "./to-drafts.ts";
@@ -71,6 +72,36 @@ export function standIn(
     aliases: [label, ...aliases],
     status,
     load: async () => status,
+  };
+}
+
+/** Lets people log in to a server that nobody has listed yet. The login of the first of them lists it. */
+export function loginTool(options: DraftOptions): EntryDraft {
+  const { label } = options;
+  return {
+    ...BARE_ENTRY,
+    kind: "tool",
+    route: `${label}://tools/log_in`,
+    domain: label,
+    name: "log_in",
+    description: `Logs the person in to ${label}, whose tools are listed then. Answers with a link for the person.`,
+    aliases: [label],
+    lane: "read",
+    requiresConfirmation: false,
+    extraction: null,
+    inputSchema: { type: "object", properties: {} },
+    call: (_, context) =>
+      requestForEntry(
+        {
+          method: "tools/list",
+          repeatable: true,
+          check: () => {},
+          send: async () => ({}),
+          toValue: () => `Logged in to ${label}. Its tools can be used once the owner of the gateway has approved them.`,
+        },
+        options,
+        context,
+      ),
   };
 }
 

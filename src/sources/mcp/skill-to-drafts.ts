@@ -35,7 +35,7 @@ export function skillToDrafts(
     return fits ? [{ path: below, size, digest, uri }] : [];
   });
   const whole = files.length === listed.length;
-  const read = (uri: string, signal: AbortSignal) => readFile(skill, uri, route, options, signal);
+  const read = (uri: string, context: CallContext) => readFile(skill, uri, route, options, context);
 
   return [
     {
@@ -59,7 +59,7 @@ export function skillToDrafts(
         },
       }),
       load: async (_params, context) => {
-        const file = await read(skill.uri, context.signal);
+        const file = await read(skill.uri, context);
         passOn(file, route, context);
         const others = files.filter(({ uri }) => uri !== skill.uri).map((one) => `- ${route}/${one.path}`);
         const body = toVisibleText(file.body ?? file.text ?? "");
@@ -77,7 +77,7 @@ export function skillToDrafts(
         visibility: "hidden",
         origin: { ...origin, partOf: route },
         load: async (_params, context) => {
-          const file = await read(uri, context.signal);
+          const file = await read(uri, context);
           passOn(file, `${route}/${below}`, context);
           if (file.text !== undefined) return toVisibleText(file.text);
           return { bytes: file.bytes.length, data: Buffer.from(file.bytes).toString("base64") };
@@ -93,11 +93,12 @@ async function readFile(
   uri: string,
   route: string,
   { upstream, trusted }: DraftOptions,
-  signal: AbortSignal,
+  { signal, ...person }: CallContext,
 ): Promise<SkillFile> {
   return upstream.run(
     {
       repeatable: true,
+      person,
       check: checkOffered(skill, (listing) => listing.skills, route, { trusted }),
       work: async (client, request) => {
         const { SkillsClient } = await import("@modelcontextprotocol/client/ext/skills");

@@ -319,6 +319,8 @@ function completeArgument(
   { upstream }: DraftOptions,
 ): NonNullable<ReadableEntry["complete"]> {
   return async (argument, given, signal) => {
+    // It is not known who asks, and nobody gets what the login of another person shows.
+    if (upstream.people) return [];
     const { completion } = await upstream.run(
       {
         repeatable: true,

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/util/clock.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import type { LaunchOptions } from "./config/to-launch.ts";
+import type { LoginLinks } from "./login/login-links.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import type { SeenClient } from "./seen-client.ts";
 
@@ -11,6 +12,10 @@ export interface UpstreamTarget extends LaunchOptions {
   readonly clock: Clock;
   /** Access to an HTTP server; undefined for a server that runs as a child process. */
   readonly login?: ServerLogin | undefined;
+  /** Makes the login of a person, for a server at which each has their own. */
+  readonly toLogin?: ((person: string) => ServerLogin) | undefined;
+  /** Links by which people log in. */
+  readonly links?: LoginLinks | undefined;
   /** The clients behind the process. Default: all that use it, whatever they can answer. */
   readonly seen?: SeenClient | undefined;
   readonly commandFor?: (words: readonly string[]) => string;

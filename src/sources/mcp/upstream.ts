@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, RequestOptions } from "@modelcontextprotocol/client";
 import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
@@ -18,13 +17,18 @@ import {
   wasCut,
 } from "./failure.ts";
 import type { Listing } from "./listing.ts";
+import { OPERATOR, type ServerLogin } from "./login/server-login.ts";
+import { type CallingPerson, People } from "./people.ts";
 import { type AskedFact, type Asking, type SeenClient, seenBy, startsInFolder } from "./seen-client.ts";
+import { createSlots } from "./slots.ts";
 
 export interface UpstreamCall<T> {
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
   /** The client behind the call. It receives what the server logs meanwhile. */
   readonly caller?: CallingClient | undefined;
+  /** Who calls, for a server at which each person has a login of their own. */
+  readonly person?: CallingPerson | undefined;
   /** The server as its questions name it. */
   readonly asking?: Asking;
   /** Whether the call means the folder of its client. */
@@ -51,6 +55,8 @@ export interface UpstreamDiagnostics {
 const TAKE_ROOTS_MS = 150;
 /** Processes of one server that are kept for clients that do not call. */
 const MOST_SIDES = 32;
+/** How long the connection of a person stays who does not call. */
+const PERSON_IDLE_MS = 10 * 60_000;
 
 /**
  * One server: connected when needed, started again when it fails, isolated from the others. All clients share one
@@ -62,6 +68,8 @@ export class Upstream extends Connection {
   /** The upstream that this is a side of. */
   private readonly whole: Upstream | undefined;
   private readonly sides = new Map<string, Upstream>();
+  /** Set for a server at which each person has a login of their own. */
+  readonly people: People<Upstream> | undefined;
   /** The clients that have called a side. */
   private readonly clients = new Set<object>();
   private readonly slots: ReturnType<typeof createSlots>;
@@ -77,11 +85,13 @@ export class Upstream extends Connection {
     const { config, cwd } = options;
     if (config.transport === "stdio" && startsInFolder(config, cwd)) this.asked.add("folder");
     this.slots = createSlots(options.label, options.limits.concurrency, options.limits.queue);
+    const { toLogin } = options;
+    this.people = toLogin && new People({ ...options, toLogin, open: (login) => this.openPerson(login) });
   }
 
   /** Connects ahead of a call, unless the server is down, waits for a consent, or starts for each client. */
   warm(): void {
-    if (!this.state.status && this.asked.size === 0)
+    if (!this.state.status && this.asked.size === 0 && !this.people)
       Promise.resolve()
         .then(() => this.connect())
         .catch(() => {});
@@ -106,12 +116,21 @@ export class Upstream extends Connection {
   }
 
   override async close(): Promise<void> {
-    await Promise.all([this.closeSides(), super.close()]);
+    await Promise.all([this.closeSides(), this.people?.close(), super.close()]);
   }
 
-  /** Runs a call on the side of its client. */
+  /** Lets a server be called again that has refused an earlier login. */
+  forgetRefusal(): void {
+    if (this.state.status?.state !== "needs_login") return;
+    this.restarts.forget();
+    this.state.status = undefined;
+  }
+
+  /** Runs a call over the connection of its person, on the side of its client. */
   async run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
-    const { caller } = call;
+    const { caller, person } = call;
+    const isOther = person?.principal.id !== OPERATOR;
+    if (this.people && isOther) return this.people.run(call, signal, (side) => side.run(call, signal));
     if (!caller) return this.runHere(call, signal);
     if (call.usesFolder) this.onAsked("folder");
     for (;;) {
@@ -177,6 +196,28 @@ export class Upstream extends Connection {
         onChange: () => {
           // Other clients may be offered more.
           if (seen.lacks.length > 0 || !side.state.listing) return;
+          this.state.listing = side.state.listing;
+          options.onChange();
+        },
+      },
+      this,
+    );
+    side.recall(this.state.era);
+    return side;
+  }
+
+  /** The connection of a person. What it lists counts for nobody else, unless nothing was listed before. */
+  private openPerson(login: ServerLogin): Upstream {
+    const { options } = this;
+    const { limits } = options;
+    const side: Upstream = new Upstream(
+      {
+        ...options,
+        login,
+        toLogin: undefined,
+        limits: { ...limits, idleMs: limits.idleMs || PERSON_IDLE_MS },
+        onChange: () => {
+          if (this.state.listing || !side.state.listing) return;
           this.state.listing = side.state.listing;
           options.onChange();
         },
@@ -307,76 +348,4 @@ export class Upstream extends Connection {
     if (only?.caller && this.running.size === 1 && everybody?.size === 1 && everybody.has(only))
       only.caller.log(level, hideSecrets(typeof data === "string" ? toVisibleText(data) : data), logger);
   }
-}
-
-/** Limits how many calls run and how many wait, in order. */
-function createSlots(server: string, limit: number, queueLimit: number) {
-  const queue = new Set<() => void>();
-  let running = 0;
-
-  function give(): () => void {
-    running += 1;
-    let released = false;
-    return () => {
-      if (released) return;
-      released = true;
-      running -= 1;
-      const [next] = queue;
-      if (!next) return;
-      queue.delete(next);
-      next();
-    };
-  }
-
-  /** Returns a function that releases the slot, at once if one is free. */
-  function take(signal: AbortSignal): (() => void) | Promise<() => void> {
-    signal.throwIfAborted();
-    if (running < limit && queue.size === 0) return give();
-    if (queue.size >= queueLimit) throw problem("BUSY", { server, running, waiting: queue.size });
-    return new Promise((resolve, reject) => {
-      const enter = () => {
-        signal.removeEventListener("abort", leave);
-        resolve(give());
-      };
-      const leave = () => {
-        queue.delete(enter);
-        reject(signal.reason);
-      };
-      queue.add(enter);
-      signal.addEventListener("abort", leave, { once: true });
-    });
-  }
-
-  return { take, running: () => running, waiting: () => queue.size };
-}
-
-/** Servers for each core that start at the same time: more of them would only keep each other, and clients, waiting. */
-const PER_CORE = 4;
-/** A server that takes longer lets the next one start. */
-const LONGEST_MS = 1_000;
-/** Pause before the first start: beside many new processes, the first list of a client would take seconds. */
-const PAUSE_MS = 100;
-/** Servers that are listed within this time belong to one start. */
-const ONE_START_MS = 10_000;
-
-const firstListings = createSlots("servers", PER_CORE * availableParallelism(), Number.POSITIVE_INFINITY);
-let paused: { readonly since: number; readonly over: Promise<void> } | undefined;
-
-/** Lists a server for the first time, when it is its turn. Rejects if the signal aborts before. */
-export async function inFirstTurn<T>(list: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  await pause();
-  const free = await firstListings.take(signal);
-  const timer = setTimeout(free, LONGEST_MS);
-  try {
-    return await list();
-  } finally {
-    clearTimeout(timer);
-    free();
-  }
-}
-
-function pause(): Promise<void> {
-  const now = Date.now();
-  if (!paused || Math.abs(now - paused.since) > ONE_START_MS) paused = { since: now, over: sleep(PAUSE_MS) };
-  return paused.over;
 }

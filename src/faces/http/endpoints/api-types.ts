@@ -235,6 +235,8 @@ export interface UpstreamsAnswer {
     /** False for folders, APIs and documents that Keyhole reads by itself. */
     readonly isUpstream: boolean;
     readonly isHttp: boolean;
+    /** Whose login a server over HTTP gets: one for all, each person's own, or an exchanged token. */
+    readonly login?: "shared" | "person" | "exchange";
     readonly needsConsent: boolean;
     readonly stderr: string;
   }[];

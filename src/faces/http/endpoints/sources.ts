@@ -74,6 +74,7 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
       tokens: await countMenu(tools),
       isUpstream: isUpstream(source),
       isHttp: "url" in program.runs,
+      ...("url" in program.runs && { login: program.runs.login ?? ("shared" as const) }),
       needsConsent:
         status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
       stderr: stderr.trimEnd().split("\n").slice(-lines).join("\n"),

@@ -94,13 +94,25 @@ const oauthSchema = z.object({
   callbackPort: z.number().int().min(1).max(65_535).optional(),
   /** Further hosts, as `name` or `name:port`, that may be private and without TLS. */
   allowPrivateHosts: z.array(z.string().min(1)).default([]),
+  /** With `login: "exchange"`: the issuer that exchanges the tokens of people. Default: that of `people`. */
+  issuer: z.url({ protocol: /^https?$/ }).optional(),
+  /** With `login: "exchange"`: the audience of the server's tokens. Default: its url. */
+  audience: z.string().min(1).optional(),
 });
+
+/**
+ * Whose login a server over HTTP gets: one that all who use the gateway share (default), each person's own, or a token
+ * that the issuer of the person's token exchanges for one of the server's.
+ */
+export const LOGINS = ["shared", "person", "exchange"] as const;
+export type LoginKind = (typeof LOGINS)[number];
 
 const httpSchema = z.object({
   type: z.enum(["http", "streamable-http", "streamableHttp", "remote", "sse"]).optional(),
   url: z.string().min(1),
   headers: texts.default({}),
   oauth: oauthSchema.optional(),
+  login: z.enum(LOGINS).optional(),
   ...common,
 });
 
@@ -147,7 +159,28 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
     return { ...inContainer(label, stdio), transport: "stdio" };
   }
   const { type, ...http } = readPart(httpSchema, fields, wrong);
+  if (http.login !== "person" && personNamesIn(http.headers).length > 0)
+    throw invalid(label, 'a value of each person, ${person:NAME}, needs "login": "person"');
   return { ...http, transport: "http", ...(type === "sse" && { sse: true }) };
+}
+
+/** Whether each person has a login of their own. */
+export function isPersonal(config: ServerConfig): config is HttpConfig & { login: "person" | "exchange" } {
+  return config.transport === "http" && config.login !== undefined && config.login !== "shared";
+}
+
+/** Values that each person gives for themselves. */
+const OF_PERSON = /\$\{person:([A-Za-z_]\w*)\}/g;
+
+/** The names of the values that each person gives for a server, in the order of its headers. */
+export function personNamesIn(headers: HttpConfig["headers"]): string[] {
+  const names = Object.values(headers).flatMap((text) => [...text.matchAll(OF_PERSON)].map(([, name]) => name!));
+  return [...new Set(names)];
+}
+
+/** Fills the values of a person into a text. */
+export function fillPersonValues(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(OF_PERSON, (_, name: string) => (Object.hasOwn(values, name) ? values[name]! : ""));
 }
 
 type StdioFields = Omit<z.output<typeof stdioSchema>, "type">;

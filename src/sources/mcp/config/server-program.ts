@@ -3,19 +3,25 @@ import { delimiter, isAbsolute, resolve, win32 } from "node:path";
 import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import type { ServerProcess, ServerProgram } from "../../../core/nouns/server-program.ts";
-import type { ServerConfig, StdioConfig } from "./server-config.ts";
+import { isPersonal, type ServerConfig, type StdioConfig } from "./server-config.ts";
 import { expandVariables, type LaunchOptions, tellingVariables, toLaunch } from "./to-launch.ts";
 
 type ProgramOptions = Omit<LaunchOptions, "label">;
 
 /** The parts that decide nothing about the definitions of a server. */
-const APART = { env: {}, envFile: "", headers: {}, oauth: {}, sandbox: {} };
+const APART = { env: {}, envFile: "", headers: {}, oauth: {}, login: "", sandbox: {} };
 
 /** Describes what a server runs, with two hashes of it. Looks the command up, starts nothing. */
 export function toServerProgram(label: string, config: ServerConfig, options: ProgramOptions): ServerProgram {
   const runs =
     config.transport === "http"
-      ? { url: config.url, headers: config.headers, ...(config.oauth && { oauth: config.oauth }) }
+      ? {
+          url: config.url,
+          headers: config.headers,
+          ...(config.oauth && { oauth: config.oauth }),
+          // The usual login is left out, so that consents of before it had a name stay valid.
+          ...(isPersonal(config) && { login: config.login }),
+        }
       : toProcess(label, config, options);
   return {
     label,
@@ -30,7 +36,8 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
         envFile: __,
         headers: ___,
         oauth: ____,
-        sandbox: _____,
+        login: _____,
+        sandbox: ______,
         ...program
       } = {
         ...APART,

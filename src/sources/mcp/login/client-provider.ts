@@ -18,6 +18,8 @@ export interface OAuthTarget {
   readonly server: string;
   readonly oauth: OAuthConfig;
   readonly logins: Logins;
+  /** Where Keyhole's registrations are kept that the logins of all people use. Default: with the login. */
+  readonly clients?: Logins | undefined;
   readonly fetch: FetchLike;
   /** Throws if a person must not be sent to this address. */
   checkUrl(url: URL): void;
@@ -30,13 +32,21 @@ interface PersonOptions {
   onUrl(url: URL): void | Promise<void>;
 }
 
+/** A login that has begun: what its answer is checked and redeemed with. */
+export interface BegunLogin {
+  verifier: string;
+  discovery?: OAuthDiscoveryState | undefined;
+  client?: StoredOAuthClientInformation | undefined;
+}
+
 /** Creates Keyhole's OAuth client for one server. Without a person it uses its own credentials. */
-export function createClientProvider(target: OAuthTarget, person?: PersonOptions): OAuthClientProvider {
-  const { oauth, logins, server, label } = target;
+export function createClientProvider(
+  target: OAuthTarget,
+  person?: PersonOptions,
+  begun: BegunLogin = { verifier: "" },
+): OAuthClientProvider {
+  const { oauth, logins, clients = logins, server, label } = target;
   const redirectUrl = person?.redirectUrl;
-  let registered: StoredOAuthClientInformation | undefined;
-  let verifier = "";
-  let discovery: OAuthDiscoveryState | undefined;
 
   async function configured(): Promise<StoredOAuthClientInformation | undefined> {
     const client = configuredClient(oauth);
@@ -47,8 +57,8 @@ export function createClientProvider(target: OAuthTarget, person?: PersonOptions
   }
 
   async function remembered(issuer: string | undefined): Promise<StoredOAuthClientInformation | undefined> {
-    if (registered) return registered;
-    const client = issuer === undefined ? undefined : (await logins.read(server, issuer))?.client;
+    if (begun.client) return begun.client;
+    const client = issuer === undefined ? undefined : (await clients.read(server, issuer))?.client;
     return client && fitsRedirect(client, redirectUrl, oauth.clientMetadataUrl) ? client : undefined;
   }
 
@@ -67,8 +77,9 @@ export function createClientProvider(target: OAuthTarget, person?: PersonOptions
     ...clientAuthentication(oauth),
     clientInformation: async (context) => (await configured()) ?? (await remembered(context?.issuer)),
     ...(oauth.clientId === undefined && {
-      saveClientInformation: (client: StoredOAuthClientInformation) => {
-        registered = client;
+      saveClientInformation: async (client: StoredOAuthClientInformation) => {
+        begun.client = client;
+        if (clients !== logins && client.issuer) await clients.save(server, { issuer: client.issuer, client });
       },
     }),
     tokens: async (context) => (await logins.read(server, context?.issuer))?.tokens,
@@ -83,20 +94,20 @@ export function createClientProvider(target: OAuthTarget, person?: PersonOptions
       person ? undefined : new URLSearchParams({ grant_type: "client_credentials", ...(scope && { scope }) }),
     saveDiscoveryState: (state) => {
       if (person) checkChallengeMethod(label, state);
-      discovery = state;
+      begun.discovery = state;
     },
-    discoveryState: () => discovery,
+    discoveryState: () => begun.discovery,
     saveCodeVerifier: (code) => {
-      verifier = code;
+      begun.verifier = code;
     },
-    codeVerifier: () => verifier,
+    codeVerifier: () => begun.verifier,
     redirectToAuthorization: async (url) => {
       if (!person) throw problem("LOGIN_FAILED", { server: label, reason: "nobody is there to log in" });
       target.checkUrl(url);
       await person.onUrl(url);
     },
     invalidateCredentials: async (what) => {
-      if (what === "client" || what === "all") registered = undefined;
+      if (what === "client" || what === "all") begun.client = undefined;
     },
   };
 }

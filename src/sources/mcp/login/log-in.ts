@@ -11,6 +11,7 @@ import { reasonOf } from "../../../base/util/reason-of.ts";
 import { untilAborted } from "../../../base/util/until-aborted.ts";
 import { openCallback } from "./callback.ts";
 import {
+  type BegunLogin,
   clientAuthentication,
   configuredClient,
   createClientProvider,
@@ -42,19 +43,61 @@ export async function logIn(
   const limit = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
   const state = randomBytes(32).toString("base64url");
   const { redirectUrl, answered, close } = await listen(target, state);
-  const provider = createClientProvider(target, { redirectUrl, state, onUrl });
-  const request = toRequest(target, challenge);
   try {
-    await auth(provider, { ...request, forceReauthorization: true });
+    const { url, begun } = await beginLogin(target, challenge, { redirectUrl, state });
+    await onUrl(url);
     const answer = await untilAborted(answered, limit);
-    const authorizationCode = answer.get("code");
-    if (authorizationCode === null) throw refusal(target.label, answer);
-    await auth(provider, { ...request, authorizationCode, iss: answer.get("iss") ?? undefined });
+    await finishLogin(target, challenge, begun, { redirectUrl, answer });
   } catch (error) {
     throw toProblem(target.label, error, limit.aborted);
   } finally {
     await close();
   }
+}
+
+/**
+ * Begins a login: finds the authorization server, registers if needed, and returns the checked address for the person.
+ *
+ * @throws LOGIN_FAILED
+ */
+export async function beginLogin(
+  target: OAuthTarget,
+  challenge: Challenge,
+  how: { readonly redirectUrl: string; readonly state: string },
+): Promise<{ readonly url: URL; readonly begun: BegunLogin }> {
+  const begun: BegunLogin = { verifier: "" };
+  let url: URL | undefined;
+  const onUrl = (address: URL) => {
+    url = address;
+  };
+  const provider = createClientProvider(target, { ...how, onUrl }, begun);
+  await auth(provider, { ...toRequest(target, challenge), forceReauthorization: true }).catch((error) => {
+    throw toProblem(target.label, error, false);
+  });
+  if (!url) throw toProblem(target.label, new Error("it wants no person to log in"), false);
+  return { url, begun };
+}
+
+/**
+ * Redeems the answer to a login that has begun, also in another process, and stores the tokens.
+ *
+ * @throws LOGIN_FAILED
+ */
+export async function finishLogin(
+  target: OAuthTarget,
+  challenge: Challenge,
+  begun: BegunLogin,
+  { redirectUrl, answer }: { readonly redirectUrl: string; readonly answer: URLSearchParams },
+): Promise<void> {
+  const authorizationCode = answer.get("code");
+  if (authorizationCode === null) throw refusal(target.label, answer);
+  const provider = createClientProvider(target, { redirectUrl, state: "", onUrl: () => {} }, begun);
+  const iss = answer.get("iss") ?? undefined;
+  const request = { ...toRequest(target, challenge), authorizationCode, iss };
+  const ended = await auth(provider, request).catch((error) => {
+    throw toProblem(target.label, error, false);
+  });
+  if (ended !== "AUTHORIZED") throw toProblem(target.label, new Error("the answer was not accepted"), false);
 }
 
 function toRequest({ url, fetch, oauth }: OAuthTarget, { scope, resourceMetadataUrl }: Challenge) {

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { createSeal, type Seal } from "../../../base/safety/seal.ts";
+import { FOREVER_MS, type OpenStorage, UNBOUNDED } from "../../../base/util/storage.ts";
 import { openDatabase } from "../../../core/storage/open-database.ts";
+import { openSqliteStorage } from "../../../core/storage/sql-storage.ts";
 
 /** The login to one server at one authorization server. */
 export interface KeptLogin {
@@ -20,32 +22,51 @@ export interface Challenge {
   readonly resourceMetadataUrl?: string;
 }
 
-/** Store of logins to upstream servers. Only the owner can read the file; tokens are never logged. */
+/** Store of logins to upstream servers. Nobody reads the login of another person, and tokens are never logged. */
 export interface Logins {
+  /** The logins of one person. Without it, logins are shared by all who use the gateway. */
+  of(person: string): Logins;
+  /** Whether logins are sealed, which those of people have to be. */
+  readonly isSealed: boolean;
   /** Returns the login at that issuer. Default: the one saved last. */
   read(server: string, issuer?: string): Promise<KeptLogin | undefined>;
   save(server: string, login: KeptLogin): Promise<void>;
-  /** Deletes the tokens and clients of a server. Returns false if there were none. */
+  /** The values that a person has given for `${person:NAME}`, by name. */
+  values(server: string): Promise<Readonly<Record<string, string>> | undefined>;
+  saveValues(server: string, values: Readonly<Record<string, string>>): Promise<void>;
+  /** When the person logged in, in milliseconds since 1970. Undefined without a login. */
+  since(server: string): Promise<number | undefined>;
+  /** Deletes the tokens, clients and values of a server. Returns false if there were none. */
   forget(server: string): Promise<boolean>;
   challenge(server: string): Promise<Challenge | undefined>;
   saveChallenge(server: string, challenge: Challenge | undefined): Promise<void>;
-  /** Runs the work while holding a lock for the server across all processes that share the file. */
+  /** Runs the work while holding a lock for the server across all processes that share the store. */
   alone<T>(server: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-const MIGRATIONS = [
-  `CREATE TABLE logins (server TEXT NOT NULL, issuer TEXT NOT NULL, login TEXT NOT NULL, saved INTEGER NOT NULL,
-     PRIMARY KEY (server, issuer)) STRICT;
-   CREATE TABLE challenges (server TEXT PRIMARY KEY, challenge TEXT NOT NULL) STRICT;
-   CREATE TABLE renewals (server TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL) STRICT;`,
-];
+/** A secret text, or several: the newest, and older ones that may still have sealed something. */
+export type SealKey = string | readonly [string, ...string[]];
+
+/** The login of one owner to one server. */
+interface LoginRecord {
+  /** The last saved first, one for each issuer. */
+  readonly logins: readonly KeptLogin[];
+  readonly challenge?: Challenge | undefined;
+  readonly values?: Readonly<Record<string, string>>;
+  readonly since?: number;
+}
+
+const NOTHING: LoginRecord = { logins: [] };
+/** Owner of the logins that all who use the gateway share. */
+const SHARED = "";
 /** A lock expires after this time, because its process may have died. */
 const HELD_MS = 60_000;
 const POLL_MS = 50;
+const LASTING = { all: UNBOUNDED, perOwner: UNBOUNDED, lasting: true };
 
 /**
- * Opens a store of logins. `:memory:` as the path keeps them for the life of the process. See {@link fromMcpConfig}.
+ * Opens a store of logins. See {@link fromMcpConfig}.
  *
  * @example
  * ```ts
@@ -56,79 +77,143 @@ const POLL_MS = 50;
  * await logins.close();
  * ```
  */
-export function createLogins({ path }: { readonly path: string }): Logins {
-  const owner = randomUUID();
-  let connection: DatabaseSync | undefined;
+export function createLogins({
+  path = ":memory:",
+  storage,
+  sealKey,
+}: {
+  /** The file that keeps them; `:memory:` keeps them for the life of the process. */
+  readonly path?: string;
+  /** Keeps them in place of a file, for gateways on several machines. */
+  readonly storage?: OpenStorage;
+  /** Seals them. The first of several seals, the others only open what they have sealed. */
+  readonly sealKey?: string | readonly [string, ...string[]] | undefined;
+}): Logins {
+  const seal = sealKey === undefined ? undefined : createSeal(listOf(sealKey), "keyhole logins");
+  if (storage) return loginsOf(SHARED, { storage, seal, isThere: () => true, close: () => {} });
+  const file = openSqliteStorage(path);
+  let isMoved = path === ":memory:";
+  return loginsOf(SHARED, {
+    storage: (kind, options) => file.open(kind, options),
+    seal,
+    // Reading must not create the file.
+    isThere: (isWritten) => {
+      if (!isMoved && existsSync(path)) moveOldLogins(path);
+      isMoved ||= isWritten || existsSync(path);
+      return isMoved;
+    },
+    close: file.close,
+  });
+}
 
-  function open(): DatabaseSync {
-    connection ??= openDatabase(path, "logins", MIGRATIONS).database;
-    return connection;
+interface LoginStore {
+  readonly storage: OpenStorage;
+  readonly seal: Seal | undefined;
+  /** Whether there is anything to read. Called before each use. */
+  isThere(isWritten: boolean): boolean;
+  close(): void;
+}
+
+function loginsOf(owner: string, store: LoginStore): Logins {
+  const { storage, seal, isThere } = store;
+  const records = storage<string>("login", { ...LASTING, ttlMs: FOREVER_MS });
+  const locks = storage<string>("login-renewal", { ...LASTING, ttlMs: HELD_MS });
+  const boundTo = (server: string) => JSON.stringify([owner, server]);
+
+  function parse(server: string, text: string | undefined): LoginRecord | undefined {
+    if (text === undefined) return undefined;
+    // Logins of before there was a key. Those of a person are accepted sealed alone, which nobody can forge.
+    const isPlain = text.startsWith("{") && (!seal || owner === SHARED);
+    const opened = isPlain ? text : seal?.open(text, boundTo(server));
+    return opened === undefined ? undefined : (JSON.parse(opened) as LoginRecord);
   }
 
-  /** Reading must not create the file. */
-  function look(): DatabaseSync | undefined {
-    return connection || path === ":memory:" || existsSync(path) ? open() : undefined;
-  }
+  const find = async (server: string): Promise<LoginRecord> =>
+    (isThere(false) ? parse(server, await records.get(server, owner)) : undefined) ?? NOTHING;
 
-  let reading: StatementSync | undefined;
+  async function change(server: string, make: (record: LoginRecord) => LoginRecord): Promise<void> {
+    isThere(true);
+    const toText = (last?: string) => {
+      const text = JSON.stringify(make(parse(server, last) ?? NOTHING));
+      return seal ? seal.seal(text, boundTo(server)) : text;
+    };
+    // Another process may remove or add the record between the two.
+    while (
+      (await records.update(server, owner, toText)) === undefined &&
+      !(await records.put(server, owner, toText()))
+    );
+  }
 
   return {
-    // Prepared once, because it runs before every request.
-    read: async (server, issuer) => {
-      reading ??= look()?.prepare(
-        "SELECT login FROM logins WHERE server = ?1 AND (?2 IS NULL OR issuer = ?2) ORDER BY saved DESC, rowid DESC LIMIT 1",
-      );
-      const row = reading?.get(server, issuer ?? null);
-      return row && (JSON.parse(String(row.login)) as KeptLogin);
-    },
-    save: async (server, login) => {
-      open()
-        .prepare(
-          `INSERT INTO logins VALUES (?, ?, ?, (SELECT coalesce(max(saved), 0) + 1 FROM logins))
-           ON CONFLICT (server, issuer) DO UPDATE SET login = excluded.login, saved = excluded.saved`,
-        )
-        .run(server, login.issuer, JSON.stringify(login));
-    },
+    of: (person) => loginsOf(person, store),
+    isSealed: seal !== undefined,
+    read: async (server, issuer) =>
+      (await find(server)).logins.find((login) => issuer === undefined || login.issuer === issuer),
+    save: (server, login) =>
+      change(server, (record) => ({
+        ...record,
+        logins: [login, ...record.logins.filter(({ issuer }) => issuer !== login.issuer)],
+        since: sinceOf(record) ?? Date.now(),
+      })),
+    values: async (server) => (await find(server)).values,
+    saveValues: (server, values) =>
+      change(server, (record) => ({ ...record, values, since: sinceOf(record) ?? Date.now() })),
+    since: async (server) => sinceOf(await find(server)),
     forget: async (server) => {
-      const database = look();
-      database?.prepare("DELETE FROM challenges WHERE server = ?").run(server);
-      return Number(database?.prepare("DELETE FROM logins WHERE server = ?").run(server).changes ?? 0) > 0;
+      const { logins, values } = await find(server);
+      if (isThere(false)) await records.update(server, owner, () => undefined);
+      return logins.length > 0 || values !== undefined;
     },
-    challenge: async (server) => {
-      const row = look()?.prepare("SELECT challenge FROM challenges WHERE server = ?").get(server);
-      return row && (JSON.parse(String(row.challenge)) as Challenge);
-    },
+    challenge: async (server) => (await find(server)).challenge,
     saveChallenge: async (server, challenge) => {
-      const database = challenge ? open() : look();
-      if (!challenge) return void database?.prepare("DELETE FROM challenges WHERE server = ?").run(server);
-      database
-        ?.prepare(
-          "INSERT INTO challenges VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET challenge = excluded.challenge",
-        )
-        .run(server, JSON.stringify(challenge));
+      if (challenge || (await find(server)).challenge)
+        await change(server, (record) => ({ ...record, challenge }));
     },
     alone: async (server, work) => {
-      const database = open();
-      const take = database.prepare(
-        `INSERT INTO renewals VALUES (?1, ?2, ?3)
-         ON CONFLICT (server) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE until < ?4`,
-      );
+      isThere(true);
+      const mine = randomUUID();
       const end = performance.now() + HELD_MS;
-      while (take.run(server, owner, Date.now() + HELD_MS, Date.now()).changes === 0) {
+      while (!(await locks.put(server, owner, mine))) {
         // A clock that was set back must not lock it forever.
-        if (performance.now() > end) database.prepare("DELETE FROM renewals WHERE server = ?").run(server);
+        if (performance.now() > end) await locks.update(server, owner, () => undefined);
         await setTimeout(POLL_MS);
       }
       try {
         return await work();
       } finally {
-        database.prepare("DELETE FROM renewals WHERE server = ? AND owner = ?").run(server, owner);
+        await locks.update(server, owner, (holder) => (holder === mine ? undefined : holder));
       }
     },
-    close: async () => {
-      connection?.close();
-      connection = undefined;
-      reading = undefined;
-    },
+    close: async () => store.close(),
   };
+}
+
+function sinceOf({ logins, values, since }: LoginRecord): number | undefined {
+  return values || logins[0]?.tokens ? since : undefined;
+}
+
+function listOf(sealKey: SealKey): readonly [string, ...string[]] {
+  return typeof sealKey === "string" ? [sealKey] : sealKey;
+}
+
+/** The tables of a file that an older program wrote, and their move to the storage of the same file. */
+const OLD_TABLES = [
+  `CREATE TABLE logins (server TEXT NOT NULL, issuer TEXT NOT NULL, login TEXT NOT NULL, saved INTEGER NOT NULL,
+     PRIMARY KEY (server, issuer)) STRICT;
+   CREATE TABLE challenges (server TEXT PRIMARY KEY, challenge TEXT NOT NULL) STRICT;
+   CREATE TABLE renewals (server TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL) STRICT;`,
+  `INSERT OR IGNORE INTO stored_values
+     SELECT 'login', '', server, 0, unixepoch() * 1000, sum(length(login)), 'moved',
+       json_quote('' || json_object('logins', json_group_array(json(login) ORDER BY saved DESC), 'since', unixepoch() * 1000))
+     FROM logins GROUP BY server;
+   DROP TABLE logins; DROP TABLE challenges; DROP TABLE renewals;`,
+];
+
+/** Moves the logins of an older program, so that nobody has to log in again. */
+function moveOldLogins(path: string): void {
+  const { open, close } = openSqliteStorage(path);
+  // The table has to be there. Reading makes it.
+  void open("login", { ...LASTING, ttlMs: FOREVER_MS }).has("", "");
+  close();
+  openDatabase(path, "logins", OLD_TABLES).database.close();
 }

@@ -6,8 +6,16 @@ import { knowSecrets } from "../../../base/safety/known-secrets.ts";
 import { secretsIn, secretsInFields } from "../../../base/safety/secret-values.ts";
 import { toVisibleText } from "../../../base/safety/visible-text.ts";
 import { reasonOf } from "../../../base/util/reason-of.ts";
-import { type HttpConfig, invalid, type OAuthConfig } from "../config/server-config.ts";
+import {
+  fillPersonValues,
+  type HttpConfig,
+  invalid,
+  type OAuthConfig,
+  personNamesIn,
+} from "../config/server-config.ts";
 import { expandAll, expandVariables, type LaunchVariables } from "../config/to-launch.ts";
+import type { BegunLogin } from "./client-provider.ts";
+import type { ExchangeOptions } from "./exchange-token.ts";
 import type { LogInOptions } from "./log-in.ts";
 import type { Challenge, Logins } from "./logins.ts";
 import { boundAnswers, type Send, toWebFetch } from "./web-fetch.ts";
@@ -17,9 +25,16 @@ interface ServerLoginOptions {
   readonly config: HttpConfig;
   readonly variables: LaunchVariables;
   readonly logins: Logins;
+  /** The person whose login it is. Default: all who use the gateway share it. */
+  readonly person?: string | undefined;
+  /** The issuer of people's tokens, and how Keyhole identifies itself there. */
+  readonly exchange?: ExchangeOptions | undefined;
   /** Largest answer, or event of a stream, in bytes. */
   readonly maxBytes: number;
 }
+
+/** The one who runs the gateway: a server is listed by their login, which `keyhole login` gives. */
+export const OPERATOR = "local";
 
 const METADATA_BYTES = 1024 * 1024;
 /** Time limit for one request to an authorization server; calls wait for it. */
@@ -39,9 +54,37 @@ export class ServerLogin {
   complaint: string | undefined;
   private secret: string | undefined;
   private lookedAt = Number.NEGATIVE_INFINITY;
+  private readonly logins: Logins;
+  /** The token or the values that the server refused last. */
+  private refused: string | undefined;
+  /** The person's own token, which is exchanged for one of the server's and never sent there. */
+  private subject: string | undefined;
+  private exchanged: { readonly token: string; readonly until: number } | undefined;
 
   constructor(options: ServerLoginOptions) {
     this.options = options;
+    const { logins, person } = options;
+    this.logins = person === undefined ? logins : logins.of(person);
+  }
+
+  /** The server in the store of logins. */
+  get server(): string {
+    return this.open().server;
+  }
+
+  /** The values that a person gives in place of a login, by name. */
+  get fields(): readonly string[] {
+    return personNamesIn(this.options.config.headers);
+  }
+
+  /** Whether the token is one that an issuer exchanges. */
+  get isExchanged(): boolean {
+    return this.options.config.login === "exchange" && this.options.person !== OPERATOR;
+  }
+
+  /** Takes the token that the person has called with, to be exchanged. */
+  exchangeFor(subject: string | undefined): void {
+    this.subject = subject;
   }
 
   /** Returns the address and headers of the config. Throws if a variable is missing. */
@@ -51,8 +94,9 @@ export class ServerLogin {
 
   /** Returns a way to send with the token, which is renewed when it has expired or is refused. */
   sender(onTooLarge: (reason: string) => void): Send {
-    const { oauth, headers, guardedFetch } = this.open();
+    const { oauth, headers, personHeaders, guardedFetch } = this.open();
     const send = boundAnswers(guardedFetch, this.options.maxBytes, onTooLarge);
+    if (Object.keys(personHeaders).length > 0) return this.valueSender(send);
     if (hasOwnCredentials(headers)) return send;
     return async (url, request) => {
       const token = await this.currentToken();
@@ -60,42 +104,87 @@ export class ServerLogin {
       const asked = await this.challengeOf(answer);
       if (!asked) return answer;
       this.lookAgain();
+      this.refused = token;
       const wanted = await this.noteChallenge(asked, answer.status);
       // A renewed token has the same scopes; only the person can grant more.
-      if (answer.status === 403 && oauth.grant !== "client_credentials") return answer;
+      if (answer.status === 403 && oauth.grant !== "client_credentials" && !this.isExchanged) return answer;
       if (!(await this.renew(token, wanted))) return answer;
       await answer.body?.cancel();
       return send(url, withToken(request, await this.currentToken()));
     };
   }
 
+  /** Sends with the values that the person has given. */
+  private valueSender(send: Send): Send {
+    const { personHeaders } = this.open();
+    return async (url, request) => {
+      const values = await this.logins.values(this.server);
+      if (!values) return send(url, request);
+      knowSecrets(Object.values(values));
+      const filled = Object.entries(personHeaders).map(([name, text]) => [name, fillPersonValues(text, values)]);
+      const answer = await send(url, { ...request, headers: { ...request.headers, ...Object.fromEntries(filled) } });
+      if (answer.status === 401) this.refused = JSON.stringify(values);
+      return answer;
+    };
+  }
+
   /** The issuer of the login in use; undefined without one. */
   async issuer(): Promise<string | undefined> {
-    return (await this.options.logins.read(this.open().server))?.issuer;
+    return (await this.logins.read(this.server))?.issuer;
   }
 
   /** Whether a call was refused because the login lacks scopes. */
   async missing(): Promise<boolean> {
-    return (await this.options.logins.challenge(this.open().server)) !== undefined;
+    return (await this.logins.challenge(this.server)) !== undefined;
   }
 
   async logIn(how: LogInOptions): Promise<void> {
-    const { server, oauth } = this.open();
-    if (oauth.grant === "client_credentials") {
-      const reason = "its config has credentials of its own; nobody has to log in";
-      throw problem("LOGIN_FAILED", { server: this.options.label, reason }, { reason });
-    }
     const { logIn } = await import("./log-in.ts");
-    await logIn(this.open(), (await this.options.logins.challenge(server)) ?? this.challenge ?? {}, how);
-    this.lookAgain();
-    await this.options.logins.saveChallenge(server, undefined);
-    this.challenge = undefined;
-    this.complaint = undefined;
+    await logIn(this.openForPerson(), await this.wanted(), how);
+    await this.noteLogin();
+  }
+
+  /** Begins a login whose answer comes to another address. @throws LOGIN_FAILED */
+  async begin(how: { readonly redirectUrl: string; readonly state: string }) {
+    const { beginLogin } = await import("./log-in.ts");
+    return beginLogin(this.openForPerson(), await this.wanted(), how);
+  }
+
+  /** Ends a login that has begun, maybe in another process. @throws LOGIN_FAILED */
+  async finish(
+    begun: BegunLogin,
+    how: { readonly redirectUrl: string; readonly answer: URLSearchParams },
+  ): Promise<void> {
+    const { finishLogin } = await import("./log-in.ts");
+    await finishLogin(this.openForPerson(), await this.wanted(), begun, how);
+    await this.noteLogin();
+  }
+
+  /** Keeps the values that a person gives in place of a login. */
+  async give(values: Readonly<Record<string, string>>): Promise<void> {
+    await this.logins.saveValues(this.server, values);
+    await this.noteLogin();
+  }
+
+  /** Whether there is a login that the server has not refused, with the scopes that it wanted last if they count. */
+  async isReady(withScopes = false): Promise<boolean> {
+    if (this.isExchanged) return this.subject !== undefined;
+    const { values, read } = this.logins;
+    const given = this.fields.length > 0 ? JSON.stringify(await values(this.server)) : undefined;
+    const secret = given ?? (await read(this.server))?.tokens?.access_token;
+    if (secret === undefined || secret === this.refused) return false;
+    return !withScopes || !(await this.missing());
+  }
+
+  /** When the person logged in, in milliseconds since 1970. */
+  since(): Promise<number | undefined> {
+    return this.logins.since(this.server);
   }
 
   async logOut(): Promise<boolean> {
     this.lookAgain();
-    return this.options.logins.forget(this.open().server);
+    this.exchanged = undefined;
+    return this.logins.forget(this.server);
   }
 
   async close(): Promise<void> {
@@ -108,17 +197,45 @@ export class ServerLogin {
     return this.opened;
   }
 
+  /** @throws LOGIN_FAILED if nobody logs in at the server. */
+  private openForPerson(): OpenedLogin {
+    const opened = this.open();
+    const takesValues = this.fields.length > 0;
+    if (opened.oauth.grant !== "client_credentials" && !takesValues) return opened;
+    const reason = takesValues
+      ? `each person gives ${this.fields.join(", ")} on the page that a call answers with`
+      : "its config has credentials of its own; nobody has to log in";
+    throw problem("LOGIN_FAILED", { server: this.options.label, reason }, { reason });
+  }
+
+  private async wanted(): Promise<Challenge> {
+    return (await this.logins.challenge(this.server)) ?? this.challenge ?? {};
+  }
+
+  private async noteLogin(): Promise<void> {
+    this.lookAgain();
+    await this.logins.saveChallenge(this.server, undefined);
+    this.challenge = undefined;
+    this.complaint = undefined;
+  }
+
   private async currentToken(): Promise<string | undefined> {
+    if (this.isExchanged) return this.exchangedToken();
     if (performance.now() - this.lookedAt < LOOK_MS) return this.secret;
     const { server } = this.open();
-    const login = await this.options.logins.read(server);
+    const login = await this.logins.read(server);
     const token = login?.tokens?.access_token;
     const expired = login?.expiresAt !== undefined && login.expiresAt - EARLY_MS < Date.now();
     const renewed = expired && (await this.renew(token, {}));
-    this.secret = renewed ? (await this.options.logins.read(server))?.tokens?.access_token : token;
+    this.secret = renewed ? (await this.logins.read(server))?.tokens?.access_token : token;
     knowSecrets(this.secret === undefined ? [] : [this.secret]);
     this.lookedAt = performance.now();
     return this.secret;
+  }
+
+  private async exchangedToken(): Promise<string | undefined> {
+    if (!this.exchanged || this.exchanged.until < Date.now()) await this.renew(undefined, {});
+    return this.exchanged?.token;
   }
 
   private lookAgain(): void {
@@ -135,6 +252,7 @@ export class ServerLogin {
 
   private async renewNow(stale: string | undefined, asked: Challenge): Promise<boolean> {
     try {
+      if (this.isExchanged) return await this.exchangeNow(asked);
       const { renewLogin } = await import("./log-in.ts");
       const renewed = await renewLogin(this.open(), stale, asked);
       this.complaint = undefined;
@@ -143,6 +261,15 @@ export class ServerLogin {
       this.complaint = toVisibleText(reasonOf(error), 300);
       return false;
     }
+  }
+
+  private async exchangeNow({ scope }: Challenge): Promise<boolean> {
+    const { exchangeToken } = await import("./exchange-token.ts");
+    const { token, expiresAt } = await exchangeToken(this.open(), this.subject, scope);
+    knowSecrets([token]);
+    this.exchanged = { token, until: expiresAt - EARLY_MS };
+    this.complaint = undefined;
+    return true;
   }
 
   /** Reads the demands of a server that refused a token. */
@@ -157,24 +284,27 @@ export class ServerLogin {
   private async noteChallenge(asked: Challenge, status: number): Promise<Challenge> {
     const { computeScopeUnion } = await import("@modelcontextprotocol/client");
     const { server } = this.open();
-    const held = status === 403 ? (await this.options.logins.read(server))?.tokens?.scope : undefined;
+    const held = status === 403 ? (await this.logins.read(server))?.tokens?.scope : undefined;
     this.challenge = { ...asked, scope: computeScopeUnion(held, asked.scope) };
     // Stored, because another process may perform the login.
-    if (status === 403) await this.options.logins.saveChallenge(server, this.challenge);
+    if (status === 403 && !this.isExchanged) await this.logins.saveChallenge(server, this.challenge);
     return this.challenge;
   }
 }
 
 type OpenedLogin = ReturnType<typeof read>;
 
-function read({ label, config, variables, logins }: ServerLoginOptions) {
+function read({ label, config, variables, logins, person, exchange }: ServerLoginOptions) {
   const expand = (text: string) => expandVariables(label, text, variables);
   const url = toUrl(label, expand(config.url));
-  const headers = expandAll(label, config.headers, variables);
-  const given = config.oauth ?? BARE;
-  const { clientId, clientSecret, privateKey } = given;
+  const isOfPerson = ([, text]: [string, string]) => personNamesIn({ text }).length > 0;
+  const given = Object.entries(config.headers);
+  const headers = expandAll(label, Object.fromEntries(given.filter((header) => !isOfPerson(header))), variables);
+  const personHeaders = Object.fromEntries(given.filter(isOfPerson));
+  const declared = config.oauth ?? BARE;
+  const { clientId, clientSecret, privateKey } = declared;
   const oauth: OAuthConfig = {
-    ...given,
+    ...declared,
     clientId: clientId && expand(clientId),
     clientSecret: clientSecret && expand(clientSecret),
     privateKey: privateKey && expand(privateKey),
@@ -182,7 +312,9 @@ function read({ label, config, variables, logins }: ServerLoginOptions) {
   const secrets = [oauth.clientSecret ?? "", oauth.privateKey ?? ""];
   knowSecrets([...secrets, ...secretsInFields(headers), ...secretsIn("url", url.href)]);
   // The config allows its own host. Hosts that the server names have to be public.
-  const allowed = [url.hostname, ...oauth.allowPrivateHosts];
+  const issuer = oauth.issuer ?? exchange?.issuer;
+  const own = issuer === undefined ? [] : [new URL(issuer).hostname];
+  const allowed = [url.hostname, ...own, ...oauth.allowPrivateHosts];
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: allowed });
   const plain = toWebFetch(boundAnswers(guardedFetch, METADATA_BYTES));
   const checkUrl = (target: URL) => checkTarget(target, url, allowed);
@@ -195,8 +327,11 @@ function read({ label, config, variables, logins }: ServerLoginOptions) {
     label,
     url,
     headers,
+    personHeaders,
     oauth,
-    logins,
+    logins: person === undefined ? logins : logins.of(person),
+    ...(person !== undefined && { clients: logins }),
+    exchange,
     server: `${label} ${url.href}`,
     guardedFetch,
     fetch,
