@@ -6,7 +6,7 @@ type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>
 /** Writes the figures of a gateway in the text format of Prometheus. They name no entry, caller or server. */
 export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promise<string> {
   const counts = recorder.counts();
-  const { discovery, results, menus, everything } = recorder.series.totals();
+  const { discovery, results, menus, everything } = await recorder.series.totals();
   const { searches, found, ledToCall } = (await gateway.report()).discovery;
   const sources = await gateway.sources.status();
   const fresh = sources.filter(({ isFresh }) => isFresh).length;

@@ -1,6 +1,6 @@
 import type { Principal } from "../../core/nouns/principal.ts";
 import { openRecordFile } from "../../core/storage/record-file.ts";
-import { createMemoryRecords } from "../../core/storage/records.ts";
+import { createMemoryRecords, type RecordStorage } from "../../core/storage/records.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
@@ -29,8 +29,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly settings?: () => Promise<readonly ShownSetting[]>;
   /** Lets people consent to servers that wait for it. */
   readonly consents?: StartConsents;
-  /** The file in which logins and figures outlive the process. Default: they end with it. */
-  readonly file?: string;
+  /** The file, or the storage, in which logins and figures outlive the process. Default: they end with it. */
+  readonly file?: string | RecordStorage;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
   /** Called when a one-time link was used, with the next one. */
@@ -69,7 +69,7 @@ export async function serveConsole(
   { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
-  const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
+  const records = typeof file === "string" ? openRecordFile(file) : (file ?? createMemoryRecords());
   const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] }, records);
   const recorder = createRecorder(gateway, records);
   const live = createLiveEvents(gateway, recorder);
@@ -77,6 +77,7 @@ export async function serveConsole(
   const stopAnswering = faceApiOf(gateway).answerQuestions(approvals.approve);
   const files = await consoleFileRoutes();
   let base = "";
+  let isDraining = false;
   const createLink = () => `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
 
   const endpoints = allEndpoints({
@@ -87,17 +88,17 @@ export async function serveConsole(
     settings,
     consents,
     editor,
-    isPerson: ({ request }) => sessions.find(request) !== undefined,
+    isPerson: async ({ request }) => (await sessions.find(request)) !== undefined,
     runsScripts: server.runsScripts,
     createLink,
   });
   const mount: Mount = {
-    authenticate: (request, isAgain) => {
+    authenticate: async (request, isAgain) => {
       if (request.headers[HALF_HEADER] === undefined) return undefined;
-      return sessions.find(request, !isAgain) ?? Response.json({ ok: false }, { status: 401 });
+      return (await sessions.find(request, !isAgain)) ?? Response.json({ ok: false }, { status: 401 });
     },
     routes: (receive) => [
-      ...healthRoutes(gateway),
+      ...healthRoutes(gateway, () => isDraining),
       ...files,
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
       ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
@@ -109,6 +110,10 @@ export async function serveConsole(
     ...listening,
     consoleLink: createLink(),
     createLink,
+    drain: () => {
+      isDraining = true;
+      listening.drain();
+    },
     close: async () => {
       stopAnswering();
       approvals.close();
@@ -147,8 +152,11 @@ function unique(principals: readonly Principal[]): readonly Principal[] {
   return [...new Map(principals.map((principal) => [principal.id, principal])).values()];
 }
 
-/** Answers probes: they tell nothing but yes or no, so they need no token. */
-function healthRoutes(gateway: Gateway): HttpRoute[] {
+/**
+ * Answers probes: they tell nothing but yes or no, so they need no token. Whether the shared state can be reached is no
+ * part of them: every gateway would be taken away at once, and nobody would tell callers why.
+ */
+function healthRoutes(gateway: Gateway, isDraining: () => boolean): HttpRoute[] {
   let isReady = false;
   const setReady = () => {
     isReady = true;
@@ -160,5 +168,5 @@ function healthRoutes(gateway: Gateway): HttpRoute[] {
     open: true,
     handle: () => new Response(isFine() ? "ok\n" : "not ready\n", { status: isFine() ? 200 : 503 }),
   });
-  return [probe("/healthz", () => true), probe("/readyz", () => isReady)];
+  return [probe("/healthz", () => true), probe("/readyz", () => isReady && !isDraining())];
 }

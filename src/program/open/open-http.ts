@@ -27,9 +27,12 @@ export interface HttpArgs {
 const WILDCARDS = ["0.0.0.0", "::", "[::]"];
 
 /** A listening server, and the lines that tell its address, its token and the link of the console. */
-export interface OpenedHttp extends Pick<ConsoleServer, "close"> {
+export interface OpenedHttp extends Pick<ConsoleServer, "close" | "drain"> {
   readonly address: readonly string[];
 }
+
+/** Calls of a replica have most of the 30 seconds that orchestrators give a process to end. */
+const DRAIN_MS = 25_000;
 
 /**
  * Serves over HTTP, with the console.
@@ -40,13 +43,13 @@ export async function openHttp(
   gateway: Gateway,
   server: McpServer,
   { host, port, allowHost: allowHosts }: HttpArgs,
-  { webhooks, loaded, config }: Pick<OpenedConfig, "webhooks" | "loaded" | "config">,
+  { webhooks, ...opened }: Pick<OpenedConfig, "webhooks" | "loaded" | "config" | "state">,
 ): Promise<OpenedHttp> {
   const token = process.env.KEYHOLE_TOKEN;
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
-  const { tokens, ...parts } = consoleParts(loaded, config);
+  const { tokens, ...parts } = consoleParts(opened);
   const http = await serveConsole(gateway, server, {
     ...parts,
     tokens,
@@ -54,6 +57,7 @@ export async function openHttp(
     ...(port && { port }),
     ...(token && { token }),
     ...(webhooks && { webhooks }),
+    ...(opened.state && { drainMs: DRAIN_MS }),
     allowedHosts: hosts,
     allowedOrigins: hosts,
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
@@ -64,6 +68,7 @@ export async function openHttp(
     );
   return {
     close: () => http.close(),
+    drain: () => http.drain(),
     address: [
       `Keyhole listens at ${shown(http.url)}`,
       ...(http.token ? [`Token, shown once: ${http.token}`] : []),
@@ -73,17 +78,17 @@ export async function openHttp(
 }
 
 /** The parts that a console of this person works with. */
-export function consoleParts(loaded: LoadedSettings, config: string | undefined) {
-  const tokens = openTokens();
+export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "loaded" | "config" | "state">) {
+  const tokens = openTokens(state);
   return {
     tokens,
-    principals: () => tokens.list().map(principalOf),
-    consents: openConsents(),
+    principals: async () => (await tokens.list()).map(principalOf),
+    consents: openConsents(state),
     // A module is code, which nobody but its author changes.
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
     }),
-    file: join(setStateFolder(), "console.db"),
+    file: state?.records ?? join(setStateFolder(), "console.db"),
     settings: async () => shownSettings(loaded),
   };
 }

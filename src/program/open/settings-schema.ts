@@ -116,6 +116,26 @@ export const settingsFileSchema = z
         .boolean()
         .describe("Agents with the same scopes learn from each other; false: each learns from its own calls"),
     }),
+    state: z
+      .strictObject({
+        postgres: z
+          .string()
+          .min(1)
+          .max(4096)
+          .describe(
+            `Address of a PostgreSQL primary, as \${DATABASE_URL}: all gateways that name it act as one`,
+          ),
+        table: z.string().min(1).max(100).optional().describe("Prefix of all tables (default: keyhole)"),
+      })
+      .describe("Keeps everything that matters in PostgreSQL instead of the state folder"),
+    index: z
+      .union([
+        z.literal("embedded"),
+        z.strictObject({
+          typesense: z.strictObject({ url: text, apiKey: text, collection: name.optional() }),
+        }),
+      ])
+      .describe("The search index: embedded in each process, or Typesense (default: where the state is)"),
     instructions: z
       .string()
       .max(20_000)
@@ -195,12 +215,16 @@ export type Settings = {
   readonly askAfterInjection?: boolean;
   /** Absent: Keyhole writes its own. */
   readonly instructions?: string;
+  /** Absent: in the state folder. */
+  readonly state?: SettingsSection<"state">;
+  /** Absent: in PostgreSQL if the state is there, otherwise embedded. */
+  readonly index?: SettingsSection<"index">;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
 };
 
 /** Settings that are secrets whatever they look like. */
-export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
+export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey", "postgres"]);
 
 /** The secrets in the settings, which must not be shown, written or sent. */
 export function secretsOf(settings: Settings): string[] {
@@ -218,7 +242,8 @@ export function secretsOf(settings: Settings): string[] {
       else walk(part);
     }
   };
-  walk({ providers: settings.providers, telemetry: settings.telemetry, servers: settings.mcpServers });
+  const { providers, telemetry, mcpServers: servers, state, index } = settings;
+  walk({ providers, telemetry, servers, state, index });
   return [...found];
 }
 

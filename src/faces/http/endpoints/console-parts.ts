@@ -36,7 +36,7 @@ export interface ConsoleParts {
   /** Whether a person at the console makes the request, and no program. */
   /** Whether callers of the surface can run scripts. */
   readonly runsScripts: boolean;
-  isPerson(call: Pick<EndpointCall, "request">): boolean;
+  isPerson(call: Pick<EndpointCall, "request">): Promise<boolean>;
   /** A link that opens the console once. */
   createLink(): string;
 }
