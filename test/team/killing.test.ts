@@ -12,7 +12,7 @@ const CALLS = Number(process.env.KEYHOLE_TEAM_CALLS ?? (isMeasuring() ? 1_000 : 
 const REPLICAS = 3;
 const KILL_EVERY_MS = 2_500;
 const WORKERS = 4;
-const MS_PER_CALL = 500;
+const MS_PER_CALL = 200;
 const START_MS = 120_000;
 const TITLE =
   "two people behind one address, one of three replicas killed every few seconds: nothing lost, doubled or foreign";
@@ -35,7 +35,7 @@ async function killUnderLoad(): Promise<void> {
   const team = await createTeam({
     folder: temporaryFolder(),
     database: database!.url,
-    table: `team_${process.pid}`,
+    table: `team_${process.pid}_${Date.now()}`,
     config: {
       mcpServers: Object.fromEntries(
         labels.map((label, index) => [

@@ -56,14 +56,18 @@ export async function proveTeam(options: ProofOptions) {
   const replicas = await Promise.all(Array.from({ length: options.replicas }, () => team.start()));
   const ended = new AbortController();
   const killing = killOneByOne(team, replicas, options.killEveryMs, ended.signal);
-  const next = () => (seen.begun < calls ? `${(seen.begun += 1)}` : undefined);
-  await Promise.all(
+  const next = () => {
+    if (seen.begun >= calls) return undefined;
+    seen.begun += 1;
+    return String(seen.begun);
+  };
+  const working = Promise.all(
     people.flatMap((person, index) => {
       const other = people[(index + 1) % people.length]!;
       return Array.from({ length: workers }, () => work(team, person, other, seen, next));
     }),
   );
-  ended.abort();
+  await working.finally(() => ended.abort());
   return { ...judge(people, seen), kills: await killing, retries: seen.retries };
 }
 
@@ -75,8 +79,9 @@ async function killOneByOne(
 ): Promise<number> {
   for (let kills = 0; ; kills += 1) {
     // Another one is ready before one goes, as orchestrators do it.
-    const [fresh] = await Promise.all([team.start(), sleep(everyMs)]);
+    await sleep(everyMs, undefined, { signal: ended }).catch(() => {});
     if (ended.aborted) return kills;
+    const fresh = await team.start();
     replicas.push(fresh);
     replicas.shift()?.kill();
   }
@@ -98,12 +103,12 @@ async function work(
   let handle = "";
   for (let job = 0, id = next(); id !== undefined; job += 1, id = next()) {
     const key = `${person.name}-${id}`;
-    const charge = { op: `${server}.card.charge`, args: { id: key }, idempotencyKey: key, session };
+    const charge = { op: `${server}.create_charge`, args: { id: key }, idempotencyKey: key, session };
     const answer = await call("exec", charge);
     if (answer.includes("may have run")) seen.unknown.add(key);
     else seen.answers.set(key, answer);
     if (job % CHECK_EVERY > 0) continue;
-    const list = { routes: [{ route: `${server}.receipts.list`, params: { id: key } }], session };
+    const list = { routes: [{ route: `${server}.list_receipts`, params: { id: key } }], session };
     handle = /result:\/\/[\w-]+/.exec(await call("get", list))?.[0] ?? handle;
     const mine = await call("get", { routes: [{ route: handle }, { route: `session://${session}` }] });
     if (mine.includes("is not known")) seen.lostHandles.push(mine);
@@ -119,9 +124,13 @@ async function tryForeign(
 ): Promise<void> {
   const read = await call("get", { routes: [{ route: handle }, { route: `session://${session}` }] });
   if (read.split("is not known").length !== 3) seen.foreign.push(read);
-  const ran = await call("exec", { op: `${server}.card.charge`, args: { id: key }, idempotencyKey: key });
+  const ran = await call("exec", { op: `${server}.create_charge`, args: { id: key }, idempotencyKey: key });
   if (!/not found|does not exist|NOT_FOUND/i.test(ran)) seen.foreign.push(ran);
 }
+
+const RETRY_MS = 20;
+/** Far more than a kill costs a caller. */
+const MOST_TRIES = 1_000;
 
 /** Calls over the address again and again until a replica answers. */
 function createCaller({ balancer }: Team, person: TeamPerson, seen: Seen) {
@@ -134,21 +143,25 @@ function createCaller({ balancer }: Team, person: TeamPerson, seen: Seen) {
   }
   let client: Client | undefined;
   return async (name: string, args: Record<string, unknown>): Promise<string> => {
-    for (;;) {
+    let last: unknown;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       try {
         client ??= await connect();
         const { content } = await client.callTool({ name, arguments: args });
         const [first] = content;
         const text = first?.type === "text" ? first.text : "";
-        if (!/cannot reach the state|is starting|UNAVAILABLE/.test(text)) return text;
-      } catch {
+        if (!/cannot reach the state|still starting|UNAVAILABLE/.test(text)) return text;
+        last = text;
+      } catch (error) {
+        last = error;
         // The replica was killed, none was there, or the caller was too fast.
         await client?.close().catch(() => {});
         client = undefined;
       }
       seen.retries += 1;
-      await sleep(20);
+      await sleep(RETRY_MS);
     }
+    throw new Error(`${person.name} gets no answer to ${name}: ${last}`);
   };
 }
 

@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import type { ReadableStream } from "node:stream/web";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -20,11 +22,14 @@ export interface Till {
 }
 
 const MOST_PAUSE_MS = 40;
-const RECEIPTS = 300;
+/** Longer than a replica answers after it has said that it is not ready. */
+const SLOW_MS = 5_000;
+const RECEIPTS = 3_000;
 
 /** `personOf` tells whose token it is; a request without one of a person gets 401. */
 export async function serveTill(personOf: (authorization: string) => string | undefined): Promise<Till> {
   const effects: Effect[] = [];
+  const handlers = new Map<string, ReturnType<typeof createMcpHandler>>();
   const http = createServer(async (request, response) => {
     const by = personOf(request.headers.authorization ?? "");
     if (by === undefined) return void response.writeHead(401, { "www-authenticate": "Bearer" }).end();
@@ -35,9 +40,14 @@ export async function serveTill(personOf: (authorization: string) => string | un
       headers,
       ...(body && { body: new Uint8Array(body) }),
     });
-    const answer = await createMcpHandler(() => createTools(by, effects)).fetch(given);
+    const handler = handlers.get(by) ?? createMcpHandler(() => createTools(by, effects));
+    handlers.set(by, handler);
+    const answer = await handler.fetch(given);
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    if (!answer.body) return void response.end();
+    Readable.fromWeb(answer.body as ReadableStream)
+      .on("error", () => response.destroy())
+      .pipe(response);
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   return {
@@ -53,16 +63,25 @@ export async function serveTill(personOf: (authorization: string) => string | un
 function createTools(by: string, effects: Effect[]): McpServer {
   const server = new McpServer({ name: "till", version: "1" });
   const inputSchema = z.object({ id: z.string() });
-  server.registerTool(
-    "charge_card",
-    { description: "Charges a card.", inputSchema, annotations: { destructiveHint: false } },
-    async ({ id }) => {
+  const charge =
+    (pauseMs: number) =>
+    async ({ id }: z.infer<typeof inputSchema>) => {
       await sleep(Math.random() * MOST_PAUSE_MS);
       const effect = { id, number: effects.length, by };
       effects.push(effect);
-      await sleep(Math.random() * MOST_PAUSE_MS);
-      return { content: [{ type: "text", text: JSON.stringify(effect) }] };
-    },
+      await sleep(pauseMs + Math.random() * MOST_PAUSE_MS);
+      return { content: [{ type: "text" as const, text: JSON.stringify(effect) }] };
+    };
+  const annotations = { destructiveHint: false };
+  server.registerTool(
+    "create_charge",
+    { description: "Charges a card.", inputSchema, annotations },
+    charge(0),
+  );
+  server.registerTool(
+    "create_slow",
+    { description: "Charges slowly.", inputSchema, annotations },
+    charge(SLOW_MS),
   );
   server.registerTool(
     "list_receipts",
