@@ -18,6 +18,7 @@ import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
+import { type UsagePrices, usageEndpoints } from "./endpoints/usage.ts";
 import { toMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
 
@@ -33,6 +34,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly file?: string | RecordStorage;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
+  /** Prices of calls and tokens, with which usage is also shown as money. */
+  readonly prices?: UsagePrices;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
 }
@@ -66,7 +69,7 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions = {},
+  { principals, settings, consents, editor, file, prices, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = typeof file === "string" ? openRecordFile(file) : (file ?? createMemoryRecords());
@@ -88,6 +91,7 @@ export async function serveConsole(
     settings,
     consents,
     editor,
+    prices,
     isPerson: async ({ request }) => (await sessions.find(request)) !== undefined,
     runsScripts: server.runsScripts,
     createLink,
@@ -133,6 +137,7 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
     ...callFigureEndpoints(parts),
+    ...usageEndpoints(parts),
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
       handle: async () =>

@@ -14,7 +14,7 @@ import { withProgress } from "../terminal/with-progress.ts";
 import { openFilledConfig } from "./open-config.ts";
 import { openTypesense, type ProgramState } from "./open-state.ts";
 import type { Settings } from "./settings-schema.ts";
-import { closeAudit, openAudit, openIndex, openLearning, openWaitingCalls } from "./stores.ts";
+import { closeAudit, openAudit, openIndex, openLearning, openUsage, openWaitingCalls } from "./stores.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 interface GatewayRequest {
@@ -24,7 +24,7 @@ interface GatewayRequest {
    * The settings in effect. Without them the gateway only looks at definitions: it learns nothing, keeps no index and
    * offers no recipes.
    */
-  readonly settings?: Pick<Settings, "audit" | "learning" | "askAfterInjection" | "index">;
+  readonly settings?: Pick<Settings, "audit" | "learning" | "askAfterInjection" | "index" | "limits">;
   /** The state that the config names. Default: the state folder. */
   readonly state?: ProgramState | undefined;
   /** The config and profile, which the kept search index belongs to. */
@@ -62,11 +62,14 @@ export function openGateway(request: GatewayRequest) {
     principal: principalOf(request),
   });
   if (settings) faceApiOf(gateway).keepQuestions(openWaitingCalls(state));
+  const usage = settings && (isForMany || settings.limits) ? openUsage(settings.limits, state) : undefined;
+  if (usage) faceApiOf(gateway).meter(usage);
   return {
     gateway,
     /** Closes the gateway and writes the rest of the audit log. */
     close: async () => {
       await gateway.close();
+      await usage?.close();
       await closeAudit(audit);
     },
   };

@@ -88,6 +88,7 @@ export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "load
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
     }),
+    ...(loaded.settings.limits?.prices && { prices: loaded.settings.limits.prices }),
     file: state?.records ?? join(setStateFolder(), "console.db"),
     settings: async () => shownSettings(loaded),
   };

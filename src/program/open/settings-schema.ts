@@ -38,6 +38,14 @@ function checkedLater(schema: z.ZodType) {
   return any;
 }
 
+const price = z.number().min(0);
+const most = z.int().min(1).max(1e12);
+const usageLimit = section({
+  calls: most.describe("Calls a day, which begins at midnight UTC"),
+  concurrent: most.describe("Calls at the same time"),
+  tokens: most.describe("Tokens of answers a day"),
+});
+
 /** A settings file, or the settings of the environment. Everything is optional. */
 export const settingsFileSchema = z
   .strictObject({
@@ -136,6 +144,16 @@ export const settingsFileSchema = z
         }),
       ])
       .describe("The search index: embedded in each process, or Typesense (default: where the state is)"),
+    limits: section({
+      person: usageLimit.describe("The most of each person"),
+      servers: z.record(name, usageLimit).describe("The most of all people together, by server"),
+      prices: section({
+        currency: z.string().min(1).max(8),
+        tokens: price.describe("Price of a million tokens that answers put into contexts"),
+        servers: z.record(name, price).describe("Price of a call, by server"),
+        tools: z.record(name, price).describe("Price of a call, by tool; it wins over that of the server"),
+      }),
+    }),
     instructions: z
       .string()
       .max(20_000)
@@ -217,6 +235,8 @@ export type Settings = {
   readonly instructions?: string;
   /** Absent: in the state folder. */
   readonly state?: SettingsSection<"state">;
+  /** Absent: no limits, and no prices. */
+  readonly limits?: SettingsSection<"limits">;
   /** Absent: in PostgreSQL if the state is there, otherwise embedded. */
   readonly index?: SettingsSection<"index">;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */

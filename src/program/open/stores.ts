@@ -8,11 +8,13 @@ import { type AcceptedLimits, createAcceptedLimits } from "../../core/access/acc
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { type GrantKind, type Grants, openGrants } from "../../core/access/grants.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
+import { createUsage, type Usage } from "../../core/access/usage.ts";
 import { createWaitingCalls, type WaitingCalls } from "../../core/access/waiting-calls.ts";
 import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
 import type { AuditOptions } from "../../core/calls/auditor.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
+import { openSqliteStorage } from "../../core/storage/sql-storage.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
 import { createEmbeddedIndex } from "../../search/embedded-index.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
@@ -86,6 +88,13 @@ export function openConsents(state?: ProgramState) {
 
 function toDecision({ label, hash }: ServerProgram) {
   return { name: label, digest: hash };
+}
+
+/** Opens the counts of use by person, server and tool, which all gateways of a state share. */
+export function openUsage(limits: Settings["limits"], state?: ProgramState): Usage {
+  const file = state ? undefined : openSqliteStorage(join(setStateFolder(), "usage.db"));
+  const usage = createUsage({ open: state?.storage ?? file!.open, ...limits });
+  return { ...usage, close: () => usage.close().finally(() => file?.close()) };
 }
 
 /** The file of what was learned, which all commands share. */
