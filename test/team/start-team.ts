@@ -39,9 +39,10 @@ export interface TeamOptions {
   readonly folder: string;
   /** The config without its `state`. */
   readonly config: Readonly<Record<string, unknown>>;
-  readonly database: string;
+  /** Without it the config has no `state`. */
+  readonly database?: string;
   /** Prefix of the tables, which each test has of its own. */
-  readonly table: string;
+  readonly table?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** More words of `keyhole serve`. */
   readonly words?: readonly string[];
@@ -51,10 +52,14 @@ export async function createTeam(options: TeamOptions): Promise<Team> {
   const { folder, database, table, words = [] } = options;
   const config = join(folder, "team.json");
   const state = { postgres: `\${DATABASE_URL}`, table };
-  writeFileSync(config, JSON.stringify({ state, ...options.config }));
+  writeFileSync(config, JSON.stringify({ ...(database && { state }), ...options.config }));
   const balancer = await startBalancer({ probe: "/readyz" });
   const replicas = new Set<Replica>();
-  const envOf = (home: string) => ({ ...programEnv(home), DATABASE_URL: database, ...options.env });
+  const envOf = (home: string) => ({
+    ...programEnv(home),
+    ...(database && { DATABASE_URL: database }),
+    ...options.env,
+  });
   let number = 0;
 
   async function start(): Promise<Replica> {

@@ -84,6 +84,11 @@ function createTools(by: string, effects: Effect[]): McpServer {
     charge(SLOW_MS),
   );
   server.registerTool(
+    "get_receipt",
+    { description: "Gets a receipt.", inputSchema, annotations: { readOnlyHint: true } },
+    async ({ id }) => ({ content: [{ type: "text", text: JSON.stringify({ receipt: id, by }) }] }),
+  );
+  server.registerTool(
     "list_receipts",
     { description: "Lists receipts.", inputSchema, annotations: { readOnlyHint: true } },
     async ({ id }) => {
