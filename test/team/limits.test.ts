@@ -47,8 +47,8 @@ async function reachLimit(): Promise<void> {
   expect(till.effects).toHaveLength(CALLS);
   expect(await bob!("exec", charge(99))).toContain('"id":"99"');
 
-  const read = async (path: string, key = admin) =>
-    fetch(new URL(path, one!.url), { headers: { authorization: `Bearer ${key}` } });
+  const read = async (path: string) =>
+    fetch(new URL(path, one!.url), { headers: { authorization: `Bearer ${admin}` } });
   const usage = async () => (await read("/api/usage?days=1")).json() as Promise<Record<string, unknown>>;
   await expect.poll(usage, { timeout: 10_000 }).toMatchObject({
     currency: "EUR",
@@ -63,6 +63,4 @@ async function reachLimit(): Promise<void> {
   expect(metrics).toMatch(
     /keyhole_usage_calls_total\{person="agent:ann#\w+",server="till",tool="till.create_charge"\} \d/,
   );
-  // Who used what is nothing for the people themselves.
-  for (const path of ["/api/usage", "/metrics/usage"]) expect((await read(path, keys[0])).status).toBe(403);
 }

@@ -42,7 +42,7 @@ else {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  verifies("team:state", "what a person approves and revokes counts at every replica at once", async () => {
+  verifies("team:state", "what a person approves counts at every replica at once", async () => {
     const key = await team.addKey("ann", "--allow-write");
     const calls = await Promise.all([one!, other!].map(({ url }) => connectTo(url, key)));
     const charge = { op: "till.create_charge", args: { id: "1" } };
@@ -65,9 +65,24 @@ else {
     expect(log.split("till.create_charge").length - 1).toBeGreaterThanOrEqual(4);
     expect(log).toContain("token  ann");
     expect(await team.run("logs", "verify")).toContain("intact");
+  });
 
-    await team.run("agents", "revoke", "ann");
+  test("T4: a key that is revoked at a terminal is refused at every replica with its next request", async () => {
+    const key = await team.addKey("leaver");
+    for (const { url } of [one!, other!]) await connectTo(url, key);
+    await team.run("agents", "revoke", "leaver");
     for (const { url } of [one!, other!]) await expect(connectTo(url, key)).rejects.toThrow("401");
+  });
+
+  test("T12: what people use is told to those who run the gateway alone", async () => {
+    const [agent, admin] = [
+      await team.addKey("curious"),
+      await team.addKey("runs-it", "--scopes", "keyhole:admin"),
+    ];
+    const status = async (path: string, key: string) =>
+      (await fetch(new URL(path, one!.url), { headers: { authorization: `Bearer ${key}` } })).status;
+    for (const path of ["/api/usage", "/metrics/usage"])
+      expect([await status(path, agent), await status(path, admin)]).toEqual([403, 200]);
   });
 
   verifies(
