@@ -30,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   run: () => import("./run-plans.ts"),
   conversation: () => import("./conversation.ts"),
   stream: () => import("./stream.ts"),
+  team: () => import("./team.ts"),
 };
 
 const { positionals, values } = parseArgs({

@@ -8,6 +8,7 @@ import { Servers } from "./pages/servers.tsx";
 import { Sessions } from "./pages/sessions.tsx";
 import { Settings } from "./pages/settings.tsx";
 import { Unused } from "./pages/unused.tsx";
+import { Usage } from "./pages/usage.tsx";
 
 export interface PageRow {
   readonly path: string;
@@ -55,6 +56,7 @@ export const PAGES: readonly PageRow[] = [
     icon: "M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15ZM7.5 7.8a2.6 2.6 0 1 1 3.4 2.9c-.7.3-.9.7-.9 1.4M10 14.4h.01",
     Page: Unused,
   },
+  { path: "usage", title: "Usage", key: "u", icon: "M4 17h12M6 14V8M10 14V4M14 14v-4", Page: Usage },
   { path: "audit", title: "Audit", key: "d", icon: "M5 2.5h7l3 3v12H5ZM8 9h4M8 12.5h4", Page: Audit },
   {
     path: "documents",

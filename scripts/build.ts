@@ -97,12 +97,19 @@ const { output } = await bundle.write({
     groups: PARTS.map(([name, test], index) => ({ name, test, priority: PARTS.length - index })),
   },
 });
-// Packages that the program carries for its agent: `npx keyhole chat` installs none of them.
-const carried = Object.keys(peerDependencies).filter((name) => name === "ai" || name.startsWith("@ai-sdk/"));
+// Packages that the program carries for its agent and for state in PostgreSQL: `npx keyhole` installs none of them.
+const carried = [
+  ...Object.keys(peerDependencies).filter((name) => name === "ai" || name.startsWith("@ai-sdk/")),
+  "pg",
+];
 const packages = await rolldown({
   input: Object.fromEntries(carried.map((name) => [name, name])),
   platform: "node",
-  external: (id) => id.startsWith("node:") || id === TYPES || id.startsWith(`${TYPES}/`),
+  // The client of PostgreSQL uses a native one, and that of another runtime, if they are there.
+  external: (id) =>
+    id.startsWith("node:") ||
+    ["pg-native", "pg-cloudflare", TYPES].includes(id) ||
+    id.startsWith(`${TYPES}/`),
 });
 const { output: carriedOutput } = await packages.write({
   dir: "dist/packages",

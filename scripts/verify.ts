@@ -1,5 +1,6 @@
 // npm run verify: runs the tests with more repetitions, prints every claim with its tests, and compares what load leaves
-// behind with its limits. Options: --minutes N of load, --soak for the load alone.
+// behind with its limits. Options: --minutes N of load, --soak for the load alone, --team [--calls N] for the proof of
+// several replicas alone.
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
@@ -17,18 +18,29 @@ const LIMITS: readonly (readonly [bench: string, metric: string, atMost: number,
 const TIMEOUT_MS = 900_000;
 
 const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "3" }, soak: { type: "boolean", default: false } },
+  options: {
+    minutes: { type: "string", default: "3" },
+    soak: { type: "boolean", default: false },
+    team: { type: "boolean", default: false },
+    calls: { type: "string", default: "10000" },
+  },
 });
+
+if (values.team) {
+  process.env.KEYHOLE_TEAM_CALLS = values.calls;
+  await runTests("test/team/killing.test.ts");
+  process.exit();
+}
 
 // The soak does not depend on what else runs. The delays of floods do, so they are measured last.
 const soaking = bench("soak", "--minutes", values.minutes);
 if (!values.soak) await runTests();
 print([...(await soaking), ...(values.soak ? [] : await bench("faults"))]);
 
-async function runTests(): Promise<void> {
+async function runTests(...files: readonly string[]): Promise<void> {
   const limits = ["--testTimeout", "--hookTimeout"].map((limit) => `${limit}=${TIMEOUT_MS}`);
   const env = { ...process.env, [MEASURING]: "1" };
-  const tests = spawn("node_modules/.bin/vitest", ["run", ...limits], { env, stdio: "inherit" });
+  const tests = spawn("node_modules/.bin/vitest", ["run", ...files, ...limits], { env, stdio: "inherit" });
   if ((await exitOf(tests)) !== 0) process.exitCode = 1;
 }
 

@@ -37,6 +37,12 @@ export const CLAIMS = {
     "run:recipes":
       "a kept script is a tool: pinned, bounded by the calls it was kept with, edited and removed as a file",
     "run:undo": "a script that fails half-way lists what was done, what was not, and the way back",
+    "team:state":
+      "what a config keeps in PostgreSQL counts at every replica, and nothing stays in a home folder",
+    "team:replicas": "replicas that are killed under load lose, double and mix up nothing",
+    "team:drain": "a replica that is told to end loses no call",
+    "team:limits":
+      "calls, concurrent calls and tokens of a day are limited by person and by server, over all replicas",
     "results:nothing-lost": "a large result is previewed by whole items, and its handle reads all of it",
     "results:answered":
       "select, sort, group, count and grep answer a question about a stored result, page by page",

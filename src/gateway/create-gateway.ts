@@ -1,6 +1,7 @@
 import { lazy } from "../base/util/lazy.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
 import type { Pins } from "../core/access/pins.ts";
+import type { Usage } from "../core/access/usage.ts";
 import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import { auditPins } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
@@ -81,6 +82,7 @@ function assemble(options: GatewayOptions) {
     },
     approve: options.approve ?? ((request, call) => questions.answer(request, call)),
     waiting: () => questions.waiting,
+    usage: () => questions.usage,
     missingScope: options.missingScope,
     observers,
     catalog,
@@ -205,6 +207,14 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
       questions.waiting = waiting;
     },
     keptQuestions: () => questions.waiting,
+    meter: (usage) => {
+      questions.usage = usage;
+      observers.add({
+        called: ({ principal, traceId, tokens }) => usage.answered({ person: principal.id, traceId, tokens }),
+        listed: () => {},
+      });
+    },
+    usage: () => questions.usage,
     answerQuestions: (approve) => {
       questions.answer = approve;
       return () => {
@@ -217,6 +227,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
 interface Questions {
   answer: Approve;
   waiting?: WaitingCalls;
+  usage?: Usage;
 }
 
 const nobodyAnswers: Approve = () => false;

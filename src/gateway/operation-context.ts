@@ -2,6 +2,7 @@ import type { ToolNames } from "../base/problems/format-message.ts";
 import { customProblem, type Problem } from "../base/problems/problem.ts";
 import type { TokenCounter } from "../base/tokens/tokens.ts";
 import { addressOf } from "../base/util/address-of.ts";
+import type { Usage } from "../core/access/usage.ts";
 import { missingScopes, resolveAddress } from "../core/access/view.ts";
 import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import type { Approve, CallServices } from "../core/calls/call-environment.ts";
@@ -37,6 +38,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
   readonly search: OperationContext["search"];
   readonly approve: Approve;
   waiting(): WaitingCalls | undefined;
+  usage(): Usage | undefined;
   readonly missingScope: GatewayOptions["missingScope"];
   readonly observers: ReadonlySet<Observer>;
   failedSources(principal: Principal): readonly FailedRead[];
@@ -99,6 +101,7 @@ export class OperationContexts {
       policy: this.policyOf(operation.name as OperationName, options, principal, conversation),
       approve: (question) => (asksLater ? answers : approve)(question, { signal }),
       waiting: parts.waiting(),
+      usage: options.forPerson ? undefined : parts.usage(),
       beforeCall: options.beforeCall,
       asksLater,
       callMs: limits.callMs,

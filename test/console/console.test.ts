@@ -20,6 +20,7 @@ const PAGES = [
   "Servers",
   "Sessions",
   "Unused searches",
+  "Usage",
   "Audit",
   "Documents",
   "Settings",

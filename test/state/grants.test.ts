@@ -39,7 +39,7 @@ test("T9: two processes that approve and revoke at once lose nothing, and nothin
   expect(programs.sort()).toEqual(old.map((each) => `new ${each}`).sort());
   // Each key has the rights that its one maker chose.
   expect(new Set([...first, ...second]).size).toBe(CHANGES / KEY_EVERY);
-  const tokens = createAgentTokens(grantsIn(path, "agent")).list();
+  const tokens = await createAgentTokens(grantsIn(path, "agent")).list();
   expect(tokens.map(({ name }) => name).sort()).toEqual([...first, ...second].sort());
   for (const { name, scopes } of tokens) expect(scopes).toEqual([first.includes(name) ? "a" : "b"]);
   // A process that runs meanwhile has noticed.

@@ -47,7 +47,7 @@ async function open(fields: object = {}, given?: Issuer): Promise<Front> {
     names: () => ["ops"],
     open: async () => ({ gateway, server: watched, allowWrite: true }),
   };
-  const mount = { routes: () => [], authenticate: () => undefined, profiles };
+  const mount = { routes: () => [], authenticate: async () => undefined, profiles };
   const http = await listen(watched, { oauth: toOAuth(people!) }, mount);
   onTestFinished(async () => {
     await http.close();

@@ -113,9 +113,9 @@ test("T4: a key of a name that was revoked inherits nothing of the earlier key",
 
 test("T4: two keys of one name are two callers in the log, both found by the name", async () => {
   const { keys, give } = await open();
-  const first = keys.find(await give())!.id;
+  const first = (await keys.find(await give()))!.id;
   await keys.revoke("ci");
-  const second = keys.find(await give())!.id;
+  const second = (await keys.find(await give()))!.id;
   expect(second).not.toBe(first);
   for (const id of [first, second]) expect(id).toMatch(/^agent:ci#/);
 });

@@ -26,7 +26,7 @@ export interface ChatParts {
   readonly gateway: Gateway;
   readonly loaded: { readonly settings: ChatSettings };
   readonly servers: readonly McpSource[];
-  consents(): Consents;
+  consents(): Consents<boolean | Promise<boolean>>;
   readonly checkpoints: Checkpoints;
   readonly trusted: boolean;
   /** The provider and model in use. */

@@ -91,10 +91,12 @@ async function make(
       if (!dryRun) return entry.call(args, call);
       return entry.dryRun?.(args, call) ?? Promise.resolve(simulate(entry, args));
     };
-    const ran = await record.run(how, () => {
-      hasBegun = true;
-      return runEntry(entry, environment, begin, { dry: dryRun, args });
-    });
+    const ran = await metered(entry, environment, dryRun, () =>
+      record.run(how, () => {
+        hasBegun = true;
+        return runEntry(entry, environment, begin, { dry: dryRun, args });
+      }),
+    );
     if (!("asks" in ran)) return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun };
     asks = ran.asks;
     return undefined;
@@ -119,6 +121,26 @@ async function make(
   if (decision.do !== "ask" || decision.unasked === "refuse") return { asks, waitsAs };
   warnings.push(unasked(entry, asks, waitsAs));
   return (await start(DRY_RUN))!;
+}
+
+/** Runs a call within the limits of its person and its server. A dry run counts for nothing. */
+async function metered<T>(
+  { op, domain, origin }: Entry,
+  { usage, view, request: { traceId } }: CallScope,
+  isDry: boolean,
+  run: () => Promise<T>,
+): Promise<T> {
+  if (!usage || isDry) return run();
+  const person = view.principal.id;
+  const leave = await usage.enter({ person, server: origin?.source ?? domain, op, traceId });
+  let hasFailed = true;
+  try {
+    const made = await run();
+    hasFailed = false;
+    return made;
+  } finally {
+    leave(hasFailed);
+  }
 }
 
 /** The problem of wrong params, with everything that a corrected call needs. */

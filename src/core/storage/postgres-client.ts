@@ -1,3 +1,6 @@
+import { problem } from "../../base/problems/problem.ts";
+import { importInstalled } from "../../base/util/import-module.ts";
+
 /** The part of a PostgreSQL client that Keyhole uses. `Pool` and `Client` of `pg` have it, and so does PGlite. */
 export interface PostgresClient {
   query(sql: string, params?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
@@ -16,4 +19,36 @@ export function toStoredText(text: string): string {
 
 export function fromStoredText(stored: string): string {
   return stored.replace(ESCAPED, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+/** A pool of `pg`, as far as Keyhole uses it. */
+export interface PostgresPool extends PostgresClient {
+  end(): Promise<void>;
+  on(event: "error", listener: (error: unknown) => void): unknown;
+}
+
+const CONNECT_MS = 5_000;
+const QUERY_MS = 30_000;
+const IDLE_MS = 10_000;
+
+/**
+ * Opens a pool that lets the process end.
+ *
+ * @throws PACKAGE_MISSING
+ */
+export async function openPool(url: string, feature: string, most: number): Promise<PostgresPool> {
+  const loaded = await importInstalled("pg");
+  const { Pool } = (loaded?.default ?? {}) as { Pool?: new (options: object) => PostgresPool };
+  if (!Pool) throw problem("PACKAGE_MISSING", { name: "pg", feature });
+  const pool = new Pool({
+    connectionString: url,
+    max: most,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: QUERY_MS,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+  });
+  // A connection that ends while it is idle is replaced by the next query.
+  pool.on("error", () => {});
+  return pool;
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import { jwtVerify } from "jose";
 import { z } from "zod";
 import { isProblem, problem } from "../../base/problems/problem.ts";
@@ -6,11 +7,12 @@ import { isSameSecret } from "../../base/safety/same-secret.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
+import { LOGIN_PATH as SERVERS_PATH } from "../../sources/mcp/login/login-links.ts";
 import { ALGORITHMS } from "../mcp/bearer.ts";
 import type { HttpRoute } from "../mcp/http-routes.ts";
 import { createIssuer, type Issuer, type IssuerMetadata, type IssuerOptions } from "../mcp/issuer.ts";
 import { CONSOLE_PATH } from "./console-files.ts";
-import { cookieName, readCookie, secret } from "./console-sessions.ts";
+import { cookieName, type createVisits, readCookie, secret } from "./console-sessions.ts";
 
 /** The claims about a person that a session keeps. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
@@ -36,20 +38,39 @@ const COOKIE = "keyhole_login";
 const LOGIN_S = 600;
 const CLOCK_TOLERANCE_S = 5;
 
+const TO_SERVERS = new RegExp(`^${SERVERS_PATH}(?:/callback)?\\?[^#]*$`);
+
 /** One login on its way, which only the browser keeps: any gateway of several can finish it. */
-const pendingSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
+const pendingSchema = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  /** The page of a login to a server that the person came from. */
+  to: z.string().regex(TO_SERVERS).exactOptional(),
+});
 type Pending = z.infer<typeof pendingSchema>;
 
-/** Begins logins, and opens a session for people who come back from the issuer with rights. */
+/** Where a person shows who they are before they use a page of theirs. */
+export function toConsoleLogin({ url = "" }: IncomingMessage): Response {
+  return redirect(`${LOGIN_PATH}?${new URLSearchParams({ to: url })}`);
+}
+
+/**
+ * Begins logins, and opens a session for people who come back from the issuer with rights; or a visit, for those who
+ * came from the page of a login to a server.
+ */
 export function consoleLoginRoutes(
   login: ConsoleLogin,
   open: (claims: PersonClaims, host: string) => Promise<{ half: string; cookie: string }>,
+  visit: ReturnType<typeof createVisits>["open"],
 ): HttpRoute[] {
   const issuer = createIssuer(login);
   const begin: HttpRoute["handle"] = async ({ request }) => {
     const { authorization_endpoint: endpoint } = await issuer.metadata();
     if (endpoint === undefined) throw notLoggedIn("the issuer has no page to log in");
-    const pending = { state: secret(), nonce: secret(), verifier: secret() };
+    const to = new URL(request.url ?? "", login.origin).searchParams.get("to") ?? "";
+    const secrets = { state: secret(), nonce: secret(), verifier: secret() };
+    const pending = { ...secrets, ...(TO_SERVERS.test(to) && { to }) };
     const name = cookieName(request.headers.host ?? "", COOKIE);
     return redirect(authorizationUrl(login, endpoint, pending), [
       `${name}=${Buffer.from(JSON.stringify(pending)).toString("base64url")}; Path=${CONSOLE_PATH}`,
@@ -65,6 +86,8 @@ export function consoleLoginRoutes(
     const claims = await claimsOf(login, issuer, answer, pending);
     // Asks for the rights once more with every request; people without any get no session.
     login.toPrincipal(claims);
+    if (pending.to !== undefined)
+      return redirect(pending.to, [`${await visit(claims, host, SERVERS_PATH)}${secureOf(login)}`]);
     const session = await open(claims, host);
     return redirect(`${CONSOLE_PATH}#/in/${session.half}`, [`${session.cookie}${secureOf(login)}`]);
   };
@@ -185,8 +208,9 @@ function secureOf({ origin }: ConsoleLogin): string {
   return origin.startsWith("https:") ? "; Secure" : "";
 }
 
-function redirect(location: string, cookie: readonly string[]): Response {
-  const headers = { location, "set-cookie": cookie.join("; "), "cache-control": "no-store" };
+function redirect(location: string, cookie: readonly string[] = []): Response {
+  const set = cookie.length > 0 && { "set-cookie": cookie.join("; ") };
+  const headers = { location, ...set, "cache-control": "no-store" };
   return new Response(null, { status: 303, headers });
 }
 

@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { revoked } from "../../core/access/grants.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import { openRecords, type RecordStorage } from "../../core/storage/records.ts";
+import { openRecords, type RecordStorage, type Records } from "../../core/storage/records.ts";
 import type { Exchange, HttpRoute, Receive } from "../mcp/http-routes.ts";
 
 /** Carries the half of a session that only the page itself has, with each request. */
@@ -18,11 +17,12 @@ const CODE_MS = 24 * 3_600_000;
 
 /** Use is noted this often at most. */
 const NOTE_MS = 10 * 60_000;
-/** When a session was used last, in milliseconds since 1970, and whose it is. Without claims: the owner's. */
-const sessionSchema = z.object({
+/** When a session was used last, or a code was made, in milliseconds since 1970, and whose it is. Without claims: the owner's. */
+const timeSchema = z.object({
   usedAt: z.number(),
   claims: z.record(z.string(), z.unknown()).exactOptional(),
 });
+type Time = z.infer<typeof timeSchema>;
 
 type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
@@ -36,26 +36,17 @@ export function createConsoleSessions(
   storage: RecordStorage,
   toPerson?: (claims: Readonly<Record<string, unknown>>) => Principal,
 ) {
-  const codes = new LRUCache<string, true>({ max: MAX_CODES, ttl: CODE_MS });
-  const sessions = openRecords(storage, "session", sessionSchema);
-
-  /** The sessions of now, the oldest first. A storage that cannot be read now leaves them as they were. */
-  function current() {
-    try {
-      void sessions.refresh();
-    } catch {
-      // The storage tells it.
-    }
-    const young = [...sessions.entries()].filter(([, { usedAt }]) => Date.now() - usedAt < SESSION_MS);
-    return new Map(young.sort(([, one], [, other]) => one.usedAt - other.usedAt));
-  }
+  const codes = openRecords(storage, "code", timeSchema);
+  const sessions = openRecords(storage, "session", timeSchema);
+  /** Codes on their way to the storage. */
+  let writing: Promise<unknown> = Promise.resolve();
 
   const note = (key: string, claims?: Readonly<Record<string, unknown>>) =>
     sessions.change(new Map([[key, { usedAt: Date.now(), ...(claims && { claims }) }]]));
 
   async function add(host: string, claims?: Readonly<Record<string, unknown>>) {
     const [half, other] = [secret(), secret()];
-    const kept = new Set([...current().keys()].slice(1 - MAX_SESSIONS));
+    const kept = new Set([...(await current(sessions, SESSION_MS)).keys()].slice(1 - MAX_SESSIONS));
     await sessions.change(revoked([...sessions.entries().keys()].filter((key) => !kept.has(key))));
     await note(toKey(half, other), claims);
     return { half, cookie: toCookie(host, other) };
@@ -70,24 +61,35 @@ export function createConsoleSessions(
     }
   }
 
+  async function noteCode(key: string): Promise<void> {
+    const kept = new Set([...(await current(codes, CODE_MS)).keys()].slice(1 - MAX_CODES));
+    const dropped = revoked([...codes.entries().keys()].filter((known) => !kept.has(known)));
+    await codes.change(new Map([...dropped, [key, { usedAt: Date.now() }]]));
+  }
+
   return {
     /** A code that opens one session, once. */
     createCode: () => {
       const code = secret();
-      codes.set(digest(code), true);
+      // A code that cannot be kept opens nothing, and the person asks for another one.
+      writing = writing.then(() => noteCode(digest(code))).catch(() => {});
       return code;
     },
     /** The half for the page and the value of Set-Cookie; undefined for a code that is unknown, used or old. */
     open: async (code: string, host: string) => {
-      if (!codes.delete(digest(code))) return undefined;
+      await writing;
+      const key = digest(code);
+      // Whichever gateway removes it, the others find it used.
+      if (!(await current(codes, CODE_MS)).has(key) || (await codes.change(revoked([key]))) === 0)
+        return undefined;
       return add(host);
     },
     /** Opens the session of a person who has logged in. It ends twelve hours later, however it is used. */
     openFor: (claims: Readonly<Record<string, unknown>>, host: string) => add(host, claims),
     /** The principal of a request that carries both halves and comes from the console's own page. */
-    find: (request: IncomingMessage, renews = true): Principal | undefined => {
+    find: async (request: IncomingMessage, renews = true): Promise<Principal | undefined> => {
       const key = isOwnPage(request) ? keyOf(request) : undefined;
-      const session = key === undefined ? undefined : current().get(key);
+      const session = key === undefined ? undefined : (await current(sessions, SESSION_MS)).get(key);
       if (key === undefined || !session) return undefined;
       if (session.claims) return personOf(session.claims);
       if (renews && Date.now() - session.usedAt > NOTE_MS) void note(key).catch(() => {});
@@ -100,6 +102,47 @@ export function createConsoleSessions(
       return `${toCookie(request.headers.host ?? "", "")}; Max-Age=0`;
     },
   };
+}
+
+const VISIT_COOKIE = "keyhole_visit";
+const VISIT_MS = 10 * 60_000;
+
+/** Browsers whose person has just logged in, for pages that only that person may use. They open no console. */
+export function createVisits(
+  storage: RecordStorage,
+  toPerson: (claims: Readonly<Record<string, unknown>>) => Principal,
+) {
+  const visits = openRecords(storage, "visit", timeSchema);
+  return {
+    /** Begins a visit. Resolves to the value of Set-Cookie, for the pages below a path. */
+    open: async (claims: Readonly<Record<string, unknown>>, host: string, path: string) => {
+      const visit = secret();
+      const young = await current(visits, VISIT_MS);
+      const old = revoked([...visits.entries().keys()].filter((key) => !young.has(key)));
+      await visits.change(new Map([...old, [digest(visit), { usedAt: Date.now(), claims }]]));
+      const lasts = `HttpOnly; SameSite=Lax; Max-Age=${VISIT_MS / 1_000}`;
+      return `${cookieName(host, VISIT_COOKIE)}=${visit}; Path=${path}; ${lasts}`;
+    },
+    /** The person at a browser. Undefined if nobody has logged in there of late. */
+    personOf: async ({ headers }: IncomingMessage): Promise<Principal | undefined> => {
+      const visit = readCookie(headers.cookie, cookieName(headers.host ?? "", VISIT_COOKIE));
+      const found = visit === undefined ? undefined : (await current(visits, VISIT_MS)).get(digest(visit));
+      try {
+        return found?.claims && toPerson(found.claims);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** The records of now, the oldest first. A storage that cannot be read now leaves them as they were. */
+async function current(records: Records<Time>, maxMs: number): Promise<Map<string, Time>> {
+  await Promise.resolve()
+    .then(records.refresh)
+    .catch(() => {});
+  const young = [...records.entries()].filter(([, { usedAt }]) => Date.now() - usedAt < maxMs);
+  return new Map(young.sort(([, one], [, other]) => one.usedAt - other.usedAt));
 }
 
 /** Whether a request comes from a page of the very address that it is sent to. */

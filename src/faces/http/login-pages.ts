@@ -19,10 +19,13 @@ import { defineEndpoint, type Endpoint } from "./endpoints/endpoint.ts";
 export interface LoginPages {
   readonly links: LoginLinks;
   /**
-   * Tells who sits at a browser, or answers with the way to tell it. A link then opens for its own person alone. Without
-   * it, a link opens for whoever has it, and the page says for whom it is.
+   * Tells who sits at a browser, or answers with the way to tell it. A link then opens for its own person alone. Where
+   * it cannot tell, as for the key of an agent, a link opens for whoever has it, and the page says for whom it is.
    */
-  readonly whoIs?: (request: IncomingMessage) => Promise<Pick<Principal, "id"> | Response>;
+  readonly whoIs?: (
+    request: IncomingMessage,
+    person: string,
+  ) => Promise<Pick<Principal, "id"> | Response | undefined>;
 }
 
 const STYLE =
@@ -58,7 +61,7 @@ const FOREIGN = () =>
 export function loginRoutes({ links, whoIs }: LoginPages, receive: Receive): HttpRoute[] {
   /** The refusal of a browser at which another person sits. */
   async function refuse(request: IncomingMessage, person: string): Promise<Response | undefined> {
-    const who = await whoIs?.(request);
+    const who = await whoIs?.(request, person);
     if (who instanceof Response) return who;
     return who && who.id !== person ? FOREIGN() : undefined;
   }

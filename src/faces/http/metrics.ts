@@ -1,12 +1,12 @@
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { CallRecorder } from "./endpoints/recorder.ts";
 
-type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
+export type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
 
 /** Writes the figures of a gateway in the text format of Prometheus. They name no entry, caller or server. */
 export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promise<string> {
   const counts = recorder.counts();
-  const { discovery, results, menus, everything } = recorder.series.totals();
+  const { discovery, results, menus, everything } = await recorder.series.totals();
   const { searches, found, ledToCall } = (await gateway.report()).discovery;
   const sources = await gateway.sources.status();
   const fresh = sources.filter(({ isFresh }) => isFresh).length;
@@ -22,24 +22,36 @@ export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promi
     [sources.length - fresh, { state: "not_fresh" }],
   ];
   return [
-    toText("counter", "keyhole_operations_total", "Finished operations by outcome.", byOutcome("calls")),
-    toText("counter", "keyhole_operation_seconds_total", "Time spent in operations.", byOutcome("seconds")),
-    toText("counter", "keyhole_tokens_total", "Tokens put into contexts.", tokens),
-    toText(
+    toMetricText(
+      "counter",
+      "keyhole_operations_total",
+      "Finished operations by outcome.",
+      byOutcome("calls"),
+    ),
+    toMetricText(
+      "counter",
+      "keyhole_operation_seconds_total",
+      "Time spent in operations.",
+      byOutcome("seconds"),
+    ),
+    toMetricText("counter", "keyhole_tokens_total", "Tokens put into contexts.", tokens),
+    toMetricText(
       "counter",
       "keyhole_listing_tokens_total",
       "Tokens that listing every tool instead would have cost.",
       [[everything]],
     ),
-    toText("counter", "keyhole_searches_total", "Needs that were searched for.", [[searches]]),
-    toText("counter", "keyhole_searches_found_total", "Searches that found something.", [[found]]),
-    toText("counter", "keyhole_searches_used_total", "Searches that led to a call.", [[ledToCall]]),
-    toText("gauge", "keyhole_sources", "Sources by the state of their content.", states),
-    toText("gauge", "process_start_time_seconds", "When the gateway started.", [[recorder.startedAt / 1000]]),
+    toMetricText("counter", "keyhole_searches_total", "Needs that were searched for.", [[searches]]),
+    toMetricText("counter", "keyhole_searches_found_total", "Searches that found something.", [[found]]),
+    toMetricText("counter", "keyhole_searches_used_total", "Searches that led to a call.", [[ledToCall]]),
+    toMetricText("gauge", "keyhole_sources", "Sources by the state of their content.", states),
+    toMetricText("gauge", "process_start_time_seconds", "When the gateway started.", [
+      [recorder.startedAt / 1000],
+    ]),
   ].join("");
 }
 
-function toText(type: string, name: string, help: string, samples: readonly Sample[]): string {
+export function toMetricText(type: string, name: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.map(([value, labels = {}]) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
     return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}`;

@@ -1,15 +1,16 @@
 import type { Principal } from "../../core/nouns/principal.ts";
 import { openRecordFile } from "../../core/storage/record-file.ts";
-import { createMemoryRecords } from "../../core/storage/records.ts";
+import { createMemoryRecords, type RecordStorage } from "../../core/storage/records.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
+import { personId } from "../mcp/bearer.ts";
 import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
 import { enterProfile, type ServedProfiles } from "../mcp/profiles.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
-import { type ConsoleLogin, consoleLoginRoutes, LOGIN_PATH } from "./console-login.ts";
-import { createConsoleSessions, HALF_HEADER, sessionRoutes } from "./console-sessions.ts";
+import { type ConsoleLogin, consoleLoginRoutes, LOGIN_PATH, toConsoleLogin } from "./console-login.ts";
+import { createConsoleSessions, createVisits, HALF_HEADER, sessionRoutes } from "./console-sessions.ts";
 import type { ShownSetting } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
@@ -20,6 +21,7 @@ import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
+import { type UsagePrices, usageEndpoints } from "./endpoints/usage.ts";
 import { type LoginPages, loginEndpoints, loginRoutes } from "./login-pages.ts";
 import { toMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
@@ -35,12 +37,14 @@ export interface ConsoleOptions extends HttpOptions {
   readonly settings?: () => Promise<readonly ShownSetting[]>;
   /** Lets people consent to servers that wait for it. */
   readonly consents?: StartConsents;
-  /** The file in which logins and figures outlive the process. Default: they end with it. */
-  readonly file?: string;
+  /** The file, or the storage, in which logins and figures outlive the process. Default: they end with it. */
+  readonly file?: string | RecordStorage;
   /** Lets each person log in to servers for themselves. */
   readonly logins?: LoginPages;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
+  /** Prices of calls and tokens, with which usage is also shown as money. */
+  readonly prices?: UsagePrices;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
 }
@@ -89,13 +93,20 @@ interface TeamOptions {
 export async function openConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, logins, onOpened, ...http }: ConsoleOptions,
+  { principals, settings, consents, editor, file, prices, logins, onOpened, ...http }: ConsoleOptions,
   { login, ...team }: TeamOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
-  const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
+  const records = typeof file === "string" ? openRecordFile(file) : (file ?? createMemoryRecords());
   const admin = { ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] };
   const sessions = createConsoleSessions(admin, records, login?.toPrincipal);
+  const visits = login && createVisits(records, login.toPrincipal);
+  const whoIs: LoginPages["whoIs"] =
+    login &&
+    (async (request, person) =>
+      person.startsWith(personId(login.issuer, ""))
+        ? ((await visits!.personOf(request)) ?? toConsoleLogin(request))
+        : undefined);
   const recorder = createRecorder(gateway, records);
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
@@ -108,6 +119,7 @@ export async function openConsole(
     });
   const files = await consoleFileRoutes();
   let base = "";
+  let isDraining = false;
   const createLink = () =>
     login ? `${login.origin}${CONSOLE_PATH}` : `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
 
@@ -123,23 +135,25 @@ export async function openConsole(
     settings,
     consents,
     editor,
-    isPerson: ({ request }) => sessions.find(request) !== undefined,
+    prices,
+    isPerson: async ({ request }) => (await sessions.find(request)) !== undefined,
     runsScripts: server.runsScripts,
     createLink,
   };
   const endpoints = allEndpoints(parts, logins ? loginEndpoints(logins) : []);
   const mount: Mount = {
     profiles,
-    authenticate: (request, isAgain) => {
+    authenticate: async (request, isAgain) => {
       if (request.headers[HALF_HEADER] === undefined) return undefined;
       const headers = { ...(login && { [LOGIN_HEADER]: LOGIN_PATH }) };
-      return sessions.find(request, !isAgain) ?? Response.json({ ok: false }, { status: 401, headers });
+      const found = await sessions.find(request, !isAgain);
+      return found ?? Response.json({ ok: false }, { status: 401, headers });
     },
     routes: (receive) => [
-      ...healthRoutes(gateway),
+      ...healthRoutes(gateway, () => isDraining),
       ...files,
-      ...(login ? consoleLoginRoutes(login, sessions.openFor) : []),
-      ...(logins ? loginRoutes(logins, receive) : []),
+      ...(login ? consoleLoginRoutes(login, sessions.openFor, visits!.open) : []),
+      ...(logins ? loginRoutes({ ...logins, ...(whoIs && { whoIs }) }, receive) : []),
       ...sessionRoutes(sessions, receive, () => onOpened?.(createLink())),
       ...[...endpoints, live.endpoint].map((endpoint) => toRoute(endpoint, receive, owner)),
     ],
@@ -151,6 +165,10 @@ export async function openConsole(
     ...listening,
     consoleLink: createLink(),
     createLink,
+    drain: () => {
+      isDraining = true;
+      listening.drain();
+    },
     close: async () => {
       for (const stop of stops) stop();
       approvals.close();
@@ -188,6 +206,7 @@ function allEndpoints(parts: ConsoleParts, further: readonly Endpoint[]): readon
     ...knowledgeEndpoints(parts),
     ...auditEndpoints(parts),
     ...callFigureEndpoints(parts),
+    ...usageEndpoints(parts),
     ...further,
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
@@ -208,8 +227,11 @@ function unique(principals: readonly Principal[]): readonly Principal[] {
   return [...new Map(principals.map((principal) => [principal.id, principal])).values()];
 }
 
-/** Answers probes: they tell nothing but yes or no, so they need no token. */
-function healthRoutes(gateway: Gateway): HttpRoute[] {
+/**
+ * Answers probes: they tell nothing but yes or no, so they need no token. Whether the shared state can be reached is no
+ * part of them: every gateway would be taken away at once, and nobody would tell callers why.
+ */
+function healthRoutes(gateway: Gateway, isDraining: () => boolean): HttpRoute[] {
   let isReady = false;
   const setReady = () => {
     isReady = true;
@@ -221,5 +243,5 @@ function healthRoutes(gateway: Gateway): HttpRoute[] {
     open: true,
     handle: () => new Response(isFine() ? "ok\n" : "not ready\n", { status: isFine() ? 200 : 503 }),
   });
-  return [probe("/healthz", () => true), probe("/readyz", () => isReady)];
+  return [probe("/healthz", () => true), probe("/readyz", () => isReady && !isDraining())];
 }

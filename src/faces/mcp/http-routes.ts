@@ -121,7 +121,7 @@ export interface Mount {
    * The caller that only this mount knows. Undefined: the server's own authentication decides. `isAgain` looks at a
    * request that is being answered, which must not lengthen a session.
    */
-  authenticate(request: IncomingMessage, isAgain: boolean): Principal | Response | undefined;
+  authenticate(request: IncomingMessage, isAgain: boolean): Promise<Principal | Response | undefined>;
 }
 
 /** Returns the caller of a request, or the refusal. */

@@ -62,6 +62,11 @@ export interface HttpServer {
   readonly url: string;
   /** The generated token, to be shown once. */
   readonly token?: string;
+  /**
+   * Prepares the end behind a balancer: requests are still answered, and each connection ends with its answer. The
+   * probe `/readyz` of {@link serveConsole} says no from now on.
+   */
+  drain(): void;
   /** Stops accepting requests, lets running ones finish, and ends the rest. */
   close(): Promise<void>;
 }
@@ -118,12 +123,13 @@ export async function listen(
   /** The callers of requests that needed one. */
   const callers = new WeakMap<IncomingMessage, string>();
   let closing = false;
+  let draining = false;
 
   const readBody = createBodyReader();
 
   async function identify(request: IncomingMessage, isAgain = false) {
     const { headers } = request;
-    const fromMount = mount?.authenticate(request, isAgain);
+    const fromMount = await mount?.authenticate(request, isAgain);
     if (fromMount) return fromMount instanceof Response ? fromMount : { principal: fromMount };
     if (!options.authenticate) return bearer(headers.authorization, addressedProfile(request.url, path));
     const decided = await options.authenticate(headers);
@@ -201,6 +207,7 @@ export async function listen(
   const http = createServer(
     { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS },
     (request, response) => {
+      if (draining) response.shouldKeepAlive = false;
       respond(request, response)
         // The rest of an unread body makes the connection unusable, and strangers keep none open.
         .then((answered) => writeResponse(response, answered, !request.complete || !running.has(response)))
@@ -217,6 +224,9 @@ export async function listen(
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}${path}`,
     ...(generated && { token: generated }),
+    drain: () => {
+      draining = true;
+    },
     close: async () => {
       closing = true;
       clearInterval(looking);

@@ -15,6 +15,9 @@ const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
     );`,
 ];
 
+/** The version of the tables after all migrations. */
+export const TABLES_VERSION = MIGRATIONS.length;
+
 /**
  * Brings the tables to the current version, in one statement and so in one transaction. Gateways that start together
  * wait for each other. Tables of a later version stay as they are.
@@ -41,8 +44,11 @@ end
 $migrate$`);
 }
 
-/** Asked first: a role that may not create tables can use those that exist. */
-async function versionOf({ tables: { versions }, query }: Database): Promise<number> {
+/**
+ * The version of the tables; 0 if there are none. Asked first: a role that may not create tables can use those that
+ * exist.
+ */
+export async function versionOf({ tables: { versions }, query }: Database): Promise<number> {
   const [found] = await query("select to_regclass($1) is not null as there", [versions]);
   if (!found?.there) return 0;
   const [row] = await query(`select coalesce(max(version), 0)::int as version from ${versions}`);

@@ -15,6 +15,7 @@ import {
 } from "../../core/storage/idempotency.ts";
 import { createPlanStore } from "../../core/storage/plan-store.ts";
 import type { PostgresClient } from "../../core/storage/postgres-client.ts";
+import type { RecordStorage } from "../../core/storage/records.ts";
 import { createResultStore, type ResultStore } from "../../core/storage/result-store.ts";
 import {
   createSessionStore,
@@ -67,7 +68,13 @@ export interface PostgresState {
   close(): Promise<void>;
 }
 
-const LEASE_MS = 10_000;
+/** The state with its parts, for the program's own stores. */
+interface OpenedState extends PostgresState {
+  readonly storage: OpenStorage;
+  readonly records: RecordStorage;
+}
+
+export const LEASE_MS = 10_000;
 const DAY_MS = 24 * 60 * 60_000;
 const MIB = 1024 * 1024;
 const ALL_RESULTS: Bounds = { entries: 20_000, size: 4_096 * MIB };
@@ -77,7 +84,7 @@ const ALL_PLANS: Bounds = { entries: 20_000, size: 4_096 * MIB };
 const MOST_APPROVALS = 1_000_000;
 
 /** Implements {@link createPostgresState}. */
-export async function openPostgresState(options: PostgresStateOptions): Promise<PostgresState> {
+export async function openPostgresState(options: PostgresStateOptions): Promise<OpenedState> {
   const { client, table = "keyhole", secrets = [], leaseMs = LEASE_MS } = options;
   const database = openDatabase(client, stateTables(quotedNames(table, "createPostgresState")));
   const [server] = await database.query("select pg_is_in_recovery() as behind");
@@ -114,6 +121,8 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
       learning: { log: open },
     },
     consents: createConsents(openGrants(records, "program")),
+    storage: open,
+    records,
     close: async () => {
       // Events that cannot be written are lost with the process; the chain stays intact.
       await audit.close().catch(() => {});

@@ -1,4 +1,5 @@
 import { problem } from "../../base/problems/problem.ts";
+import { checkAfter } from "../../base/util/single-flight.ts";
 import { fromStoredText, toStoredText } from "../../core/storage/postgres-client.ts";
 import type { RecordStorage } from "../../core/storage/records.ts";
 import type { Database } from "./database.ts";
@@ -7,17 +8,32 @@ import type { Database } from "./database.ts";
 export function createPostgresRecords({ tables: { records, counters }, query }: Database): RecordStorage {
   const counterOf = (kind: string) => `records ${kind}`;
 
+  let asked = new Set<string>();
+  let versions: ReadonlyMap<string, string> = new Map();
+  /** Callers that arrive while the database is asked share the next question, whatever they ask about. */
+  const ask = checkAfter(async () => {
+    const names = [...asked];
+    asked = new Set();
+    const rows = await query(
+      `select pg_is_in_recovery() as behind, c.name, c.value::text as version
+       from (select) as one left join ${counters} c on c.name = any($1::text[])`,
+      [names],
+    );
+    // A replica may not know yet what was revoked.
+    if (rows[0]?.behind) throw problem("STATE_UNREACHABLE");
+    versions = new Map(rows.map(({ name, version }) => [String(name), String(version)]));
+  });
+  async function versionOf(kind: string): Promise<string> {
+    asked.add(counterOf(kind));
+    await ask();
+    return versions.get(counterOf(kind)) ?? "";
+  }
+
   return {
     name: "PostgreSQL",
     isShared: true,
     read: async (kind, known) => {
-      const [now] = await query(
-        `select pg_is_in_recovery() as behind, (select value::text from ${counters} where name = $1) as version`,
-        [counterOf(kind)],
-      );
-      // A replica may not know yet what was revoked.
-      if (now?.behind) throw problem("STATE_UNREACHABLE");
-      if ((now?.version ?? "") === known) return undefined;
+      if ((await versionOf(kind)) === known) return undefined;
       // One statement, so that records and version belong together.
       const rows = await query(
         `select c.value::text as version, r.key, r.value from ${counters} c

@@ -3,6 +3,7 @@ import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { CALL_PREFIX, type StoredQuestion } from "../../core/access/waiting-calls.ts";
 import { toAge } from "../../core/answers/to-age.ts";
 import type { ApprovalCard } from "../../gateway/approvals.ts";
+import { openStateOf } from "../open/open-state.ts";
 import { localUser, openWaitingCalls } from "../open/stores.ts";
 import { hasTerminal } from "../terminal/confirm.ts";
 import { notFound } from "../terminal/define-command.ts";
@@ -21,8 +22,9 @@ export function isCall(word: string): boolean {
  */
 export async function approveCalls(
   names: readonly string[],
+  config: string | undefined,
 ): Promise<{ readonly asked: number; readonly isStopped: boolean }> {
-  const waiting = openWaitingCalls();
+  const waiting = openWaitingCalls(await openStateOf(config));
   const calls = await waiting.list();
   const known = calls.map(({ name }) => name);
   const missing = names.find((name) => !known.includes(name));

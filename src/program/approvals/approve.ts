@@ -59,7 +59,7 @@ export const approve = defineCommand({
     if (revoke && calls.length > 0)
       throw invalid("approve", "--revoke takes no calls; an approved one expires");
     const isPlain = words.length === 0 && !json && !revoke && hash === undefined;
-    const waiting = isPlain || calls.length > 0 ? await approveCalls(calls) : undefined;
+    const waiting = isPlain || calls.length > 0 ? await approveCalls(calls, config) : undefined;
     if (waiting?.isStopped) return stopped();
     if (words.length > 0 && names.length === 0) return;
     if (revoke && all === names.length > 0) throw invalid("approve", "--revoke needs SERVER, TOOL or --all");

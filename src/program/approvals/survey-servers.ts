@@ -39,23 +39,23 @@ export type Survey = Awaited<ReturnType<typeof surveyServers>>;
 
 /** Reads what the servers of a config and of the settings run and offer, from fresh listings or from the servers. */
 export async function surveyServers({ config, servers: wanted, refresh }: SurveyOptions) {
-  const { options, servers, loaded, settings, recipes } = await openConfig({
+  const { options, servers, loaded, settings, recipes, state } = await openConfig({
     config,
     everyProfile: true,
     isTrial: true,
   });
   const named = options.sources.filter(({ id }) => wanted.includes(serverName(id)));
   const sources = wanted.length > 0 && named.length === wanted.length ? named : options.sources;
-  const audit = await openConfiguredAudit();
+  const audit = await openConfiguredAudit(state);
   const principal = { id: localUser(), scopes: [], allowWrite: false };
   const { pins } = options;
   const { gateway, close } = openGateway({
     options: { sources, pins, principal, recipes, ...(audit && { audit }) },
   });
-  const consents = openConsents();
+  const consents = openConsents(state);
   const chosen = servers.filter((server) => sources.includes(server));
   const programs = chosen.map((server) => server.program());
-  const accepted = openAcceptedLimits();
+  const accepted = await openAcceptedLimits(state);
   const noteDenied = (some: readonly ServerSource[]) =>
     Promise.all(
       some.map((one) => accepted.note(one.program(), { paths: deniedPaths(one.diagnostics().stderr) })),

@@ -1,9 +1,10 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { type AgentToken, principalOf } from "../open/agent-tokens.ts";
+import { openStateOf } from "../open/open-state.ts";
 import { openTokens, recordDecisions } from "../open/stores.ts";
 import { type CommandInput, defineCommand, invalid, notFound } from "../terminal/define-command.ts";
-import { JSON_OUTPUT } from "../terminal/shared-options.ts";
+import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 
 /** Names become part of principals and file names, so they are plain. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
@@ -19,6 +20,7 @@ const OPTIONS = {
     takes: "TIME",
     help: "a time from now, such as 12h, 30d or 8w, or a date, such as 2027-01-31 (default: never)",
   },
+  config: CONFIG,
   json: JSON_OUTPUT,
 } as const;
 
@@ -33,14 +35,14 @@ export const agents = defineCommand({
   run: async (input) => {
     const [name = ""] = input.words;
     if (input.action === "add") return add(name, input);
-    if (input.action === "revoke") return revoke(name);
-    list(input.json);
+    if (input.action === "revoke") return revoke(name, input);
+    await list(input);
   },
 });
 
 async function add(
   name: string,
-  { scopes, expires, json, allowWrite, profile }: CommandInput<typeof OPTIONS>,
+  { scopes, expires, json, allowWrite, profile, config }: CommandInput<typeof OPTIONS>,
 ): Promise<void> {
   if (!NAME.test(name)) throw invalid("agents", "a name has letters, digits, dots, hyphens and underscores");
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, Date.now());
@@ -56,31 +58,35 @@ async function add(
     ...(profile !== undefined && { profile }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  const tokens = openTokens();
+  const state = await openStateOf(config);
+  const tokens = openTokens(state);
   const token = await tokens.add(wanted);
   if (token === undefined)
     throw invalid("agents", `the agent ${name} exists; keyhole agents revoke ${name} takes its key back`);
-  await recordDecisions("allowed", "token", [{ name, digest: contentHash(tokens.find(token)) }]);
+  const digest = contentHash(await tokens.find(token));
+  await recordDecisions("allowed", "token", [{ name, digest }], { state });
   if (json) return console.log(JSON.stringify({ ...wanted, token }, null, 2));
   console.log(`Key of ${name}, shown once: ${token}\n${describe(wanted)}`);
 }
 
-function list(isJson: boolean): void {
-  const tokens = openTokens().list();
+async function list({ json, config }: CommandInput<typeof OPTIONS>): Promise<void> {
+  const tokens = await openTokens(await openStateOf(config)).list();
   const width = Math.max(0, ...tokens.map(({ name }) => name.length));
   const lines = tokens.map((token) => `${token.name.padEnd(width)}  ${describe(token)}`);
-  if (isJson) console.log(JSON.stringify(tokens, null, 2));
+  if (json) console.log(JSON.stringify(tokens, null, 2));
   else console.log(lines.join("\n") || "No agents. Make a key for one: keyhole agents add NAME");
 }
 
-async function revoke(name: string): Promise<void> {
-  const tokens = openTokens();
-  const token = tokens.list().find((one) => one.name === name);
+async function revoke(name: string, { config }: CommandInput<typeof OPTIONS>): Promise<void> {
+  const state = await openStateOf(config);
+  const tokens = openTokens(state);
+  const all = await tokens.list();
+  const token = all.find((one) => one.name === name);
   if (!token || !(await tokens.revoke(name))) {
-    const names = tokens.list().map((token) => token.name);
+    const names = all.map((token) => token.name);
     throw notFound("agents", ["agent", name], names, "keyhole agents lists all");
   }
-  await recordDecisions("revoked", "token", [{ name, digest: contentHash(principalOf(token)) }]);
+  await recordDecisions("revoked", "token", [{ name, digest: contentHash(principalOf(token)) }], { state });
   console.log(`Revoked: ${name}.`);
 }
 

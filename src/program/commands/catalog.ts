@@ -11,6 +11,7 @@ import { LearningLog, usedQueries } from "../../search/learning/learning-log.ts"
 import { buildLibraryIndex } from "../../sources/markdown/library-index.ts";
 import { type LintFinding, lintEntries } from "../doctor/lint-entries.ts";
 import { openCatalog, openGateway } from "../open/open-gateway.ts";
+import { openStateOf } from "../open/open-state.ts";
 import { learningFile } from "../open/stores.ts";
 import { type CommandInput, defineCommand } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
@@ -57,8 +58,11 @@ const ACTIONS: Readonly<Record<string, (input: CatalogCommandInput) => Promise<v
   index,
 };
 
-async function report({ json }: CatalogCommandInput): Promise<void> {
-  const { gateway, close } = openGateway({ options: { learning: { log: learningFile() } } });
+async function report({ json, config }: CatalogCommandInput): Promise<void> {
+  const state = await openStateOf(config);
+  const { gateway, close } = openGateway({
+    options: { learning: { log: state?.storage ?? learningFile() } },
+  });
   try {
     const { unmet, repeated } = await gateway.report();
     const shown = () => reportLines({ unmet, repeated }).map(toVisibleLine).join("\n");
@@ -124,7 +128,7 @@ async function bench(input: CatalogCommandInput): Promise<void> {
     const rows = [
       await measure("name", gateway, by(nameOf)),
       await measure("description", gateway, by(describe)),
-      await measure("use", gateway, await askedBefore(tools)),
+      await measure("use", gateway, await askedBefore(tools, input.config)),
     ];
     const shown = rows.filter(({ asked }) => asked > 0).flatMap(benchLines);
     console.log(input.json ? JSON.stringify(rows, null, 2) : shown.join("\n") || "No tools.");
@@ -164,13 +168,14 @@ function describe({ description, name }: Entry): string {
 }
 
 /** Queries that led to a call, from what was learned. */
-async function askedBefore(tools: readonly Entry[]): Promise<Question[]> {
+async function askedBefore(tools: readonly Entry[], config: string | undefined): Promise<Question[]> {
   const entries = new Map(tools.map((entry) => [entry.route, entry]));
-  const file = openSqliteStorage(learningFile());
-  const log = new LearningLog(file.open);
+  const state = await openStateOf(config);
+  const file = state ? undefined : openSqliteStorage(learningFile());
+  const log = new LearningLog(state?.storage ?? file?.open);
   await log.load();
   await log.close();
-  file.close();
+  file?.close();
   return usedQueries(log.events).flatMap(({ query, route }) => {
     const entry = entries.get(route);
     return entry ? [{ query, entry }] : [];

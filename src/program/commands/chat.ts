@@ -1,17 +1,15 @@
 import { fstatSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { registerHooks } from "node:module";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Readable } from "node:stream";
-import { pathToFileURL } from "node:url";
 import { OUTPUT_FORMATS, printEvents } from "../../agent/chat/print-events.ts";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { readRules } from "../../agent/permissions/permission.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
-import { packagedFile } from "../../base/util/packaged-file.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
+import { provideCarriedPackages } from "../open/carried-packages.ts";
 import { firstRun, isFirstRun } from "../open/first-run.ts";
 import { loadSettings } from "../open/load-settings.ts";
 import { openSecrets } from "../open/secrets.ts";
@@ -238,27 +236,4 @@ async function readInput(): Promise<string> {
       throw problem("LIMIT_EXCEEDED", { what: "The input", actual: "longer", limit: MAX_INPUT_CHARS });
   }
   return text;
-}
-
-/** The list of the packages that the build puts beside the program, each in a file of its own name. */
-const LIST = "packages/list.json";
-
-/**
- * Lets the agent use the packages that the built program carries, the AI SDK and its providers. A package that is
- * installed beside Keyhole comes first. In a clone there are none to carry.
- */
-async function provideCarriedPackages(): Promise<void> {
-  const list = await packagedFile(LIST);
-  if (list === undefined) return;
-  const { default: names } = await import(pathToFileURL(list).href, { with: { type: "json" } });
-  registerHooks({
-    resolve: (specifier, context, next) => {
-      try {
-        return next(specifier, context);
-      } catch (error) {
-        if (!names.includes(specifier)) throw error;
-        return { url: pathToFileURL(join(dirname(list), `${specifier}.js`)).href, shortCircuit: true };
-      }
-    },
-  });
 }

@@ -6,6 +6,7 @@ import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { checkAnswers } from "../doctor/check-answers.ts";
+import { checkDatabase } from "../doctor/check-database.ts";
 import { checkProgram } from "../doctor/check-programs.ts";
 import { checkClients, checkState, type Finding, problemWith, warningOf } from "../doctor/check-state.ts";
 import type { LoadedSettings } from "../open/load-settings.ts";
@@ -18,21 +19,32 @@ import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
 export const doctor = defineCommand({
   name: "doctor",
   about: `Finds what is wrong, and says for each thing the cause and the fix: folders and files of Keyhole, the config,
-    the configs of MCP clients, and every server. Starts only servers that you have allowed, and changes nothing.`,
+    its database, the configs of MCP clients, and every server. Starts only servers that you have allowed, and changes nothing.`,
   options: { config: CONFIG, "no-start": { help: "start no server" }, json: JSON_OUTPUT },
   notes: "Exits with 1 if there is a problem; warnings alone exit with 0.",
   run: async ({ config, noStart, json }) => {
-    const { findings, servers } = await examine(config, !noStart);
+    const database = await checkDatabase(config);
+    const { findings, servers } = await examine(config, !noStart, database.findings);
     const problems = findings.filter(({ level }) => level === "problem");
-    if (json)
-      console.log(JSON.stringify({ version: PROGRAM_VERSION, node: process.version, findings }, null, 2));
-    else console.log([...findings.flatMap(lines), summary(findings, problems.length, servers)].join("\n"));
+    const { sentence } = database;
+    const facts = {
+      version: PROGRAM_VERSION,
+      node: process.version,
+      ...(sentence && { database: sentence }),
+    };
+    if (json) console.log(JSON.stringify({ ...facts, findings }, null, 2));
+    else {
+      const told = sentence === undefined ? [] : [`✓ ${sentence}`];
+      console.log(
+        [...told, ...findings.flatMap(lines), summary(findings, problems.length, servers)].join("\n"),
+      );
+    }
     if (problems.length > 0) process.exitCode = 1;
   },
 });
 
-async function examine(config: string | undefined, mayStart: boolean) {
-  const state = await Array.fromAsync(checkState(homedir(), config));
+async function examine(config: string | undefined, mayStart: boolean, database: readonly Finding[]) {
+  const state = [...(await Array.fromAsync(checkState(homedir(), config))), ...database];
   const clients = await Array.fromAsync(checkClients(thisMachine()));
   const broken: Finding[] = [];
   const report = (sentence: string) =>
@@ -45,7 +57,10 @@ async function examine(config: string | undefined, mayStart: boolean) {
   } catch (error) {
     // A state folder that cannot be used is a finding already.
     if (!isProblem(error) && state.length === 0) throw error;
-    const unread = isProblem(error) ? [problemWith(config ?? "config", error.message, error.next)] : [];
+    const unread =
+      isProblem(error) && database.length === 0
+        ? [problemWith(config ?? "config", error.message, error.next)]
+        : [];
     return { findings: [...state, ...unread, ...clients], servers: 0 };
   }
 }
@@ -75,7 +90,7 @@ async function* checkServers(opened: OpenedConfig, mayStart: boolean): AsyncGene
   if (fault !== undefined && process.platform === "linux")
     yield warningOf("sandbox", `servers see everything that you can: ${fault}`, INSTALL_SANDBOX);
   const startable = opened.servers.filter(({ label }) => !cannotStart.has(label));
-  if (mayStart) yield* checkAnswers(startable, opened.config);
+  if (mayStart) yield* checkAnswers(startable, opened);
 }
 
 const INSTALL_SANDBOX =

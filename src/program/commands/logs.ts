@@ -3,11 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toVisibleJson, toVisibleLine } from "../../base/safety/visible-text.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { readAuditFolder } from "../../core/audit/audit-folder.ts";
-import type { AuditRecord } from "../../core/audit/audit-store.ts";
+import type { AuditChain, AuditRecord } from "../../core/audit/audit-store.ts";
 import { mergeChains, type ReadLine, verifyChain } from "../../core/audit/verify-chain.ts";
 import { DOES } from "../../core/nouns/entry.ts";
 import { daemonPaths } from "../daemon/daemon-paths.ts";
 import { KEY_MARK } from "../open/agent-tokens.ts";
+import { openStateOf } from "../open/open-state.ts";
 import { auditFolder } from "../open/stores.ts";
 import { type CommandInput, defineCommand, invalid } from "../terminal/define-command.ts";
 import { COUNT_MOST } from "../terminal/shared-options.ts";
@@ -29,6 +30,7 @@ const OPTIONS = {
   agent: { takes: "NAME", help: "only calls of this agent, or of the caller with this id" },
   json: { help: "one line of JSON for each line, calls as they are stored" },
   folder: { takes: "DIRECTORY", help: "the record of calls to read (default: the one in the state folder)" },
+  config: { takes: "FILE", help: "read the record of calls where this config keeps its state" },
   contains: {
     takes: "HASH",
     help: "verify also requires the record with this hash, such as a head that you noted earlier",
@@ -52,9 +54,17 @@ export const logs = defineCommand({
     // The reader of a pipe may leave.
     if (input.follow) process.stdout.on("error", () => process.exit(0));
     if (input.action === "") return showDaemonLog(input);
-    await (input.action === "verify" ? verify : showCalls)(input.folder ?? auditFolder(), input);
+    await (input.action === "verify" ? verify : showCalls)(await openChains(input), input);
   },
 });
+
+type ReadChains = () => Promise<readonly AuditChain[]>;
+
+/** The chains of a folder, or of the database that a config names. */
+async function openChains({ folder, config }: LogsInput): Promise<ReadChains> {
+  const state = folder === undefined ? await openStateOf(config) : undefined;
+  return async () => (state ? state.audit.chains() : readAuditFolder(folder ?? auditFolder()));
+}
 
 async function showDaemonLog({ words: [server], number: count, follow, json }: LogsInput): Promise<void> {
   const print = (line: string) => console.log(json ? JSON.stringify({ line }) : toVisibleLine(line));
@@ -92,10 +102,10 @@ async function readFrom(path: string, from: number): Promise<{ lines: string[]; 
   }
 }
 
-async function verify(folder: string, { contains }: LogsInput): Promise<void> {
+async function verify(read: ReadChains, { contains, folder }: LogsInput): Promise<void> {
   if (contains !== undefined && contains.length < MIN_HASH_CHARS)
     throw invalid("logs", `--contains needs at least ${MIN_HASH_CHARS} digits of a hash`);
-  const chains = readAuditFolder(folder);
+  const chains = await read();
   let isIntact = true;
   let isContained = contains === undefined;
   for (const chain of chains) {
@@ -116,7 +126,7 @@ async function verify(folder: string, { contains }: LogsInput): Promise<void> {
     }
     for (const note of notes) console.log(`${name}: ${note}.`);
   }
-  if (chains.length === 0) console.log(`${toVisibleLine(folder)} has no records.`);
+  if (chains.length === 0) console.log(`${toVisibleLine(folder ?? auditFolder())} has no records.`);
   if (!isContained) console.log(`No intact record has the hash ${toVisibleLine(contains ?? "")}.`);
   if (!isIntact || !isContained) process.exitCode = 1;
 }
@@ -127,7 +137,7 @@ function isOf(agent: string): (id: string) => boolean {
     id === agent || id.startsWith(`${agent}${KEY_MARK}`) || id.startsWith(`agent:${agent}${KEY_MARK}`);
 }
 
-async function showCalls(folder: string, input: LogsInput): Promise<void> {
+async function showCalls(read: ReadChains, input: LogsInput): Promise<void> {
   const { number: count, follow, all, since, agent, json } = input;
   const isWhole = all || since !== undefined;
   const earliest = since === undefined ? "" : new Date(timeOf(since)).toISOString();
@@ -141,7 +151,7 @@ async function showCalls(folder: string, input: LogsInput): Promise<void> {
   const newest: ReadLine[] = [];
   const isFiltered = isWhole || agent !== undefined;
   const first = ({ head }: { head?: { seq: number } | undefined }) => (head?.seq ?? 0) - count + 1;
-  for await (const line of mergeChains(readAuditFolder(folder), isFiltered ? undefined : first)) {
+  for await (const line of mergeChains(await read(), isFiltered ? undefined : first)) {
     if (!isWanted(line)) continue;
     if (isWhole) print(line);
     else if (newest.push(line) > count) newest.shift();
@@ -149,9 +159,7 @@ async function showCalls(folder: string, input: LogsInput): Promise<void> {
   for (const line of newest) print(line);
   while (follow) {
     await sleep(FOLLOW_MS);
-    const grown = readAuditFolder(folder).filter(
-      ({ name, head }) => (head?.seq ?? 0) > (seen.get(name) ?? 0),
-    );
+    const grown = (await read()).filter(({ name, head }) => (head?.seq ?? 0) > (seen.get(name) ?? 0));
     for await (const line of mergeChains(grown, ({ name }) => (seen.get(name) ?? 0) + 1))
       if (isWanted(line)) print(line);
   }

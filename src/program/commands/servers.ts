@@ -69,15 +69,18 @@ async function overview(opened: OpenedConfig): Promise<Shown> {
     const names = Object.keys(fieldsOf(own));
     return names.length === 0 ? title : `${title} (${names.join(", ")})`;
   });
-  const agents = openTokens()
-    .list()
-    .map(({ name, expiresAt }) => ({ name, ...(expiresAt !== undefined && { expiresAt }) }));
-  const rows = measured.servers.map(({ label, ...cost }, index) => ({
-    name: label,
-    state: stateOf(opened.servers[index]!, cost, opened.config),
-    ...programFacts(opened.servers[index]!),
-    ...cost,
+  const tokens = await openTokens(opened.state).list();
+  const agents = tokens.map(({ name, expiresAt }) => ({
+    name,
+    ...(expiresAt !== undefined && { expiresAt }),
   }));
+  const rows = await Promise.all(
+    measured.servers.map(async ({ label, ...cost }, index) => {
+      const facts = await programFacts(opened.servers[index]!, opened);
+      const state = stateOf(opened.servers[index]!, cost, facts.isApproved, opened.config);
+      return { name: label, state, ...facts, ...cost };
+    }),
+  );
   const { savings } = measured;
   const named = agents.map(({ name }) => name).join(", ");
   return {
@@ -108,9 +111,10 @@ function labelsOf(client: string, { servers, loaded }: OpenedConfig): string[] {
 }
 
 /** The values of variables and headers may be secret, so JSON has the lines that people see. */
-function programFacts(server: Pick<ServerSource, "program">) {
+async function programFacts(server: Pick<ServerSource, "program">, { state }: Pick<OpenedConfig, "state">) {
   const program = server.program();
-  return { isApproved: openConsents().isGiven(program), hash: program.hash, runs: showProgram(program) };
+  const isApproved = await openConsents(state).isGiven(program);
+  return { isApproved, hash: program.hash, runs: showProgram(program) };
 }
 
 function fact(name: string, text: string): string[] {
@@ -142,12 +146,13 @@ function fitted(beginning: string, text: string): string[] {
 }
 
 function stateOf(
-  { label, program, diagnostics }: Pick<ServerSource, "label" | "program" | "diagnostics">,
+  { label, diagnostics }: Pick<ServerSource, "label" | "diagnostics">,
   { failure, waiting, tools }: Pick<ServerCost, "failure" | "waiting" | "tools">,
+  isApproved: boolean,
   config: string | undefined,
 ): string {
   const approve = suggestCommand(["approve", label], config);
-  if (!openConsents().isGiven(program())) return `waits for approval: ${approve}`;
+  if (!isApproved) return `waits for approval: ${approve}`;
   const { status } = diagnostics();
   if (status?.state === "needs_login") return `${status.reason}: ${suggestCommand(["login", label], config)}`;
   if (failure !== undefined)
@@ -183,13 +188,14 @@ async function describeServer(name: string, opened: OpenedConfig): Promise<Shown
       waiting,
       ...(failure !== undefined && { failure: reasonOf(failure) }),
     };
-    const state = server ? stateOf(server, cost, config) : "ready";
+    const facts = server && (await programFacts(server, opened));
+    const state = server && facts ? stateOf(server, cost, facts.isApproved, config) : "ready";
     const offers = [countOf(tools.length, "tool"), ...others(entries)].join(", ");
     const runs = server
       ? [...showProgram(server.program()), ...(await limitLines(server))]
       : ["a part of your config"];
     return {
-      data: { name, state, ...(server && programFacts(server)), tokens, tools, others: others(entries) },
+      data: { name, state, ...facts, tokens, tools, others: others(entries) },
       lines: [
         ...fitted(`${name}  `, state),
         ...runs.map((line) => `  ${line}`),

@@ -18,9 +18,10 @@ import { findCommand } from "../../sources/mcp/config/server-program.ts";
 import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
-import { type LoadedSettings, loadSettings } from "../open/load-settings.ts";
+import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
+import type { consoleParts } from "../open/open-http.ts";
 import { callForPerson } from "../open/open-local.ts";
 import { workspaceOf } from "../open/read-json-config.ts";
 import type { Settings } from "../open/settings-schema.ts";
@@ -211,7 +212,7 @@ export class DaemonConfigs {
         return server;
       },
       console: async () => {
-        http ??= openConsole(gateway, opened.loaded, first.request.config);
+        http ??= openConsole(gateway, { ...opened, config: first.request.config });
         const { config: path, profile: name } = first.request;
         return { config: path, ...(name && { profile: name }), link: (await http).createLink() };
       },
@@ -282,12 +283,15 @@ function openStored(path: string): Pick<ReturnType<typeof openSqliteStorage>, "o
 }
 
 /** Serves the console on this machine, at any free port. Nobody knows a token to call the gateway there. */
-async function openConsole(gateway: Gateway, loaded: LoadedSettings, config: string): Promise<ConsoleServer> {
-  const [{ serveConsole }, { consoleParts }] = await Promise.all([
+async function openConsole(
+  gateway: Gateway,
+  opened: Parameters<typeof consoleParts>[0],
+): Promise<ConsoleServer> {
+  const [{ serveConsole }, http] = await Promise.all([
     import("../../faces/http/serve-console.ts"),
     import("../open/open-http.ts"),
   ]);
-  const { tokens: _, ...parts } = consoleParts(loaded, config);
+  const { tokens: _, ...parts } = http.consoleParts(opened);
   return serveConsole(gateway, createMcpServer(gateway), parts);
 }
 

@@ -12,6 +12,7 @@ import { type ConfigOptions, isEmpty, type OpenedConfig, openConfig } from "../o
 import { chooseSurface, openGateway } from "../open/open-gateway.ts";
 import type { OpenedHttp } from "../open/open-http.ts";
 import { openProfiles } from "../open/open-profiles.ts";
+import { closeStates } from "../open/open-state.ts";
 import { openLog, openTelemetry, tellIsolation } from "../open/open-telemetry.ts";
 import { tellDamage } from "../open/person-grants.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
@@ -21,6 +22,8 @@ import { daemonLine, requestConsoles, requestDaemon, runDaemon } from "./run-dae
 import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
+/** How long a replica answers after it has said that it is not ready, so that balancers notice. */
+const NOTICE_MS = 3_000;
 /** Servers that take longer to start are not waited for before the address is told. */
 const START_MS = 3_000;
 
@@ -90,19 +93,24 @@ async function serveHere(input: ServeInput): Promise<void> {
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
 
   let closing = false;
-  async function stop(): Promise<void> {
+  async function stop(signal?: "SIGTERM"): Promise<void> {
     if (closing) process.exit(1);
     closing = true;
     stopWatching();
+    if (signal && opened.state) {
+      face.drain?.();
+      await sleep(NOTICE_MS);
+    }
     await face.close();
     await profiles.close();
     await server.close();
     await close();
+    await closeStates();
     await (await telemetry)?.close();
     process.exit(0);
   }
   process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
+  process.on("SIGTERM", () => void stop("SIGTERM"));
   if (!http) process.stdin.once("close", () => void stop());
 }
 

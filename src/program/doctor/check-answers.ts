@@ -2,6 +2,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { waits } from "../../core/access/pins.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
+import type { OpenedConfig } from "../open/open-config.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { openConsents, openPins } from "../open/stores.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
@@ -42,11 +43,12 @@ const FIXES: readonly (readonly [cause: RegExp, fix: string])[] = [
 /** Starts the servers that may start, and finds out why some do not answer, and what waits for a person. */
 export async function* checkAnswers(
   servers: readonly ServerSource[],
-  config?: string,
+  { config, state }: Partial<Pick<OpenedConfig, "config" | "state">>,
 ): AsyncGenerator<Finding> {
-  const consents = openConsents();
-  const { allowed = [], waiting = [] } = Object.groupBy(servers, (server) =>
-    consents.isGiven(server.program()) ? "allowed" : "waiting",
+  const consents = openConsents(state);
+  const answers = await Promise.all(servers.map((server) => consents.isGiven(server.program())));
+  const { allowed = [], waiting = [] } = Object.groupBy(servers, (_, index) =>
+    answers[index] ? "allowed" : "waiting",
   );
   for (const { label } of waiting)
     yield warningOf(
@@ -54,7 +56,7 @@ export async function* checkAnswers(
       "it waits for your approval to start",
       suggestCommand(["approve", label], config),
     );
-  const { gateway, close } = openGateway({ options: { sources: allowed, pins: openPins() } });
+  const { gateway, close } = openGateway({ options: { sources: allowed, pins: await openPins(state) } });
   try {
     const failures = await listSources(gateway, () => true);
     for (const server of allowed) yield* checkAnswer(server, failures.get(server.id), gateway, config);

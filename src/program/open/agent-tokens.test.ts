@@ -16,19 +16,19 @@ test("a token stands for a principal of its own, and only its hash is kept", asy
   const tokens = open(path);
   const token = await tokens.add(reader);
   const other = await tokens.add({ name: "writer", scopes: [], allowWrite: true });
-  expect(tokens.find(token!)).toEqual({
+  expect(await tokens.find(token!)).toEqual({
     id: expect.stringMatching(/^agent:reader#/),
     scopes: ["team"],
     allowWrite: false,
   });
-  expect(tokens.find(other!)).toEqual({
+  expect(await tokens.find(other!)).toEqual({
     id: expect.stringMatching(/^agent:writer#/),
     scopes: [],
     allowWrite: true,
   });
-  expect(tokens.find("kh_other")).toBeUndefined();
+  expect(await tokens.find("kh_other")).toBeUndefined();
   expect(readFileSync(path, "latin1")).not.toContain(token);
-  expect(tokens.list().map(({ name }) => name)).toEqual(["reader", "writer"]);
+  expect((await tokens.list()).map(({ name }) => name)).toEqual(["reader", "writer"]);
 });
 
 test("a name is taken once", async () => {
@@ -42,9 +42,9 @@ test("changes by another process count at once", async () => {
   const path = join(temporaryFolder(), "approvals.db");
   const [mine, theirs] = [open(path), open(path)];
   const token = (await theirs.add(reader))!;
-  expect(mine.find(token)).toBeDefined();
+  expect(await mine.find(token)).toBeDefined();
   expect(await theirs.revoke("reader")).toBe(true);
-  expect(mine.find(token)).toBeUndefined();
+  expect(await mine.find(token)).toBeUndefined();
   expect(await theirs.revoke("reader")).toBe(false);
 });
 
@@ -53,16 +53,16 @@ test("a token ends at its time", async () => {
   const tokens = open(join(temporaryFolder(), "approvals.db"), () => now);
   const token = (await tokens.add({ ...reader, expiresAt: 2_000 }))!;
   now = 1_999;
-  expect(tokens.find(token)).toBeDefined();
+  expect(await tokens.find(token)).toBeDefined();
   now = 2_000;
-  expect(tokens.find(token)).toBeUndefined();
-  expect(tokens.list()).toMatchObject([{ name: "reader", expiresAt: 2_000 }]);
+  expect(await tokens.find(token)).toBeUndefined();
+  expect(await tokens.list()).toMatchObject([{ name: "reader", expiresAt: 2_000 }]);
 });
 
 test("a token whose record was changed by hand is not valid", async () => {
   const path = join(temporaryFolder(), "approvals.db");
   const token = (await open(path).add(reader))!;
   changeBytes(path, '"allowWrite":false', '"allowWrite":true ');
-  expect(open(path).find(token)).toBeUndefined();
+  expect(await open(path).find(token)).toBeUndefined();
   expect(openGrantsNow(openRecordFile(path), "agent").damage).toContain("approvals.db");
 });

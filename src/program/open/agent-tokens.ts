@@ -29,8 +29,8 @@ function toToken(name: string, { hash, givenAt: createdAt, ...agent }: Grant<"ag
 /** The tokens that agents call a gateway with, of which only the hashes are kept. Each is a principal of its own. */
 export function createAgentTokens(grants: Grants<"agent">, now: () => number = Date.now) {
   /** All agents by name, as they are now: changes by others count at once. */
-  const agents = () => {
-    void grants.refresh();
+  const agents = async () => {
+    await grants.refresh();
     return grants.entries();
   };
   return {
@@ -48,20 +48,17 @@ export function createAgentTokens(grants: Grants<"agent">, now: () => number = D
       return (await grants.add(name, agent)) ? secret : undefined;
     },
     /** All tokens by name, expired ones included. */
-    list: (): readonly AgentToken[] =>
-      [...agents()]
+    list: async (): Promise<readonly AgentToken[]> =>
+      [...(await agents())]
         .map(([name, agent]) => toToken(name, agent))
         .sort((left, right) => (left.name < right.name ? -1 : 1)),
     /** Resolves to false if there is no such token. */
     revoke: async (name: string) => (await grants.change(revoked([name]))) > 0,
     /** The principal of a token that is valid now. */
-    find: (token: string): Principal | undefined => {
+    find: async (token: string): Promise<Principal | undefined> => {
       // Hashes are compared, so timing reveals nothing about a token.
       const hash = hashOf(token);
-      const [name, agent] =
-        agents()
-          .entries()
-          .find(([, one]) => one.hash === hash) ?? [];
+      const [name, agent] = (await agents()).entries().find(([, one]) => one.hash === hash) ?? [];
       if (name === undefined || !agent) return undefined;
       return agent.expiresAt !== undefined && agent.expiresAt <= now()
         ? undefined

@@ -31,6 +31,8 @@ export interface SettingsSource {
   /** `kept`: the file is wrong and keeps its previous values. `ignored`: it is wrong and has none. */
   readonly state: "read" | "missing" | "kept" | "ignored";
   readonly value: SettingsFile;
+  /** The names of the sections of an ignored file. */
+  readonly sections?: readonly string[];
 }
 
 export interface LoadedSettings {
@@ -122,7 +124,8 @@ function toSource(
   if (read.state === "missing") return { from, path, state: "missing", value: {} };
   if (read.state === "read") return { from, path, state: "read", value: read.value };
   const before = last?.sources.find((source) => source.from === from && source.path === path);
-  if (!before || before.state === "ignored") return { from, path, state: "ignored", value: {} };
+  if (!before || before.state === "ignored")
+    return { from, path, state: "ignored", value: {}, sections: read.sections };
   return { from, path, state: "kept", value: before.value };
 }
 

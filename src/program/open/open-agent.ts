@@ -106,6 +106,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     config: options.config ?? folder,
     recipes: opened.recipes,
     profileName: options.profile,
+    state: opened.state,
     isAgent: true,
     // Every call that writes asks first.
     allowWrite: true,
@@ -140,7 +141,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     loaded,
     trusted,
     checkpoints,
-    consents: openConsents,
+    consents: () => openConsents(opened.state),
     servers: sources.filter((source): source is McpSource => "logIn" in source),
     model: () => client.getModelName(),
     wasModelChosen: () => wasModelChosen,

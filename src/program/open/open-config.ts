@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Problem, problem } from "../../base/problems/problem.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
+import { lazy } from "../../base/util/lazy.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -22,6 +23,7 @@ import { folderContents, isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
 import { openLogins } from "./open-logins.ts";
+import { openState, type ProgramState, refuseIgnored } from "./open-state.ts";
 import {
   type ChooseServers,
   type ConfigReport,
@@ -90,7 +92,10 @@ export async function openConfig(given: ConfigOptions = {}) {
   if (isFolderTrusted) await guardFolder(folder);
   const json = isJsonConfig(config) ? config : undefined;
   const source = { project: folder, ...(env && { env }), config: json };
-  const loaded = fillSecrets(await loadSettings(source), () => withSecrets(env ?? process.env));
+  const variables = lazy(() => withSecrets(env ?? process.env));
+  const loaded = fillSecrets(await loadSettings(source), variables);
+  refuseIgnored(loaded);
+  const state = loaded.settings.state && (await openState(loaded.settings, variables()));
   const modulePath =
     json === undefined ? (config ?? (isFolderTrusted ? defaultConfig(folder) : undefined)) : undefined;
   const module = modulePath === undefined ? undefined : await loadModule(modulePath);
@@ -98,7 +103,15 @@ export async function openConfig(given: ConfigOptions = {}) {
     given.profile === undefined ? {} : readProfile(loaded.settings.profiles, given.profile);
   const followed = json ?? (isOwn ? settingsPath(homedir()) : undefined);
   const named = given.named ?? new Set<string>();
-  const read = serverReader({ ...given, folder, trust, json, named, isNaming: given.named === undefined });
+  const read = serverReader({
+    ...given,
+    folder,
+    trust,
+    json,
+    state,
+    named,
+    isNaming: given.named === undefined,
+  });
   let current = loaded;
   const servers = await read(loaded);
   const own = [
@@ -111,7 +124,7 @@ export async function openConfig(given: ConfigOptions = {}) {
   ];
   const options: GatewayOptions & Required<Pick<GatewayOptions, "domains" | "sources" | "pins">> = {
     domains: [],
-    pins: openPins(),
+    pins: await openPins(state),
     ...module?.options,
     sources: withServers(servers),
   };
@@ -124,6 +137,8 @@ export async function openConfig(given: ConfigOptions = {}) {
     servers,
     loaded,
     settings: loaded.settings,
+    /** The state that the config names. */
+    state,
     profile,
     /** The profiles as the config has them now. A module decides by itself about its servers, so it has none. */
     profiles: () => (modulePath === undefined ? current.settings.profiles : {}),
@@ -223,19 +238,23 @@ function serverReader({
   isTrial = false,
   named,
   isNaming: isFirst,
+  state,
 }: ConfigOptions & {
   readonly folder: string;
   readonly trust: boolean;
   readonly json: string | undefined;
   readonly named: Set<string>;
   readonly isNaming: boolean;
+  readonly state: ProgramState | undefined;
 }) {
   let isNaming = isFirst && trust && json !== undefined;
+  /** A source also asks while it is made, and shows what it was answered until it is used. */
+  let isMaking = false;
   return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
     if (json === undefined && (config !== undefined || library !== undefined)) return [];
     const variables = withSecrets(servers.environment ?? process.env);
-    const consents = openConsents();
-    const acceptedLimits = openAcceptedLimits();
+    const consents = openConsents(state);
+    const acceptedLimits = await openAcceptedLimits(state);
     const options: McpSourceOptions = {
       inherits: "all",
       ...servers,
@@ -256,22 +275,27 @@ function serverReader({
       ...(loaded.settings.changes && { changes: loaded.settings.changes }),
       commandFor: (words) => suggestCommand(words, json),
       variables,
-      ...openLogins(loaded.settings, variables),
+      ...openLogins(loaded.settings, variables, state?.storage),
       mayStart: (program) => {
         if (isNaming) named.add(program.hash);
-        return named.has(program.hash) || consents.isGiven(program);
+        if (named.has(program.hash)) return true;
+        return isMaking ? consents.wasGiven(program) : consents.isGiven(program);
       },
     };
     const choose: ChooseServers = (all, profiles) => {
       if (everyProfile) return serversOfAll(all, profiles);
       return profile === undefined ? all : serversOf(all, readProfile(profiles, profile));
     };
-    const found =
-      json === undefined
-        ? settingsServers(loaded, { home: homedir(), project: folder }, options, { choose, report })
-        : await readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, { choose, report });
-    isNaming = false;
-    return found;
+    if (state) await consents.read();
+    isMaking = state !== undefined;
+    try {
+      if (json === undefined)
+        return settingsServers(loaded, { home: homedir(), project: folder }, options, { choose, report });
+      return await readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, { choose, report });
+    } finally {
+      isNaming = false;
+      isMaking = false;
+    }
   };
 }
 

@@ -7,12 +7,14 @@ import { createGateway } from "../../gateway/create-gateway.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
 import type { SourceStatus } from "../../gateway/start/followed-source.ts";
+import type { SearchIndex } from "../../search/port/search-index.ts";
 import type { Profile } from "../../sources/mcp/config/overrides.ts";
 import { checkNames, invalid } from "../terminal/define-command.ts";
 import { withProgress } from "../terminal/with-progress.ts";
 import { openFilledConfig } from "./open-config.ts";
+import { openTypesense, type ProgramState } from "./open-state.ts";
 import type { Settings } from "./settings-schema.ts";
-import { closeAudit, openAudit, openIndex, openLearning, openWaitingCalls } from "./stores.ts";
+import { closeAudit, openAudit, openIndex, openLearning, openUsage, openWaitingCalls } from "./stores.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 interface GatewayRequest {
@@ -22,7 +24,9 @@ interface GatewayRequest {
    * The settings in effect. Without them the gateway only looks at definitions: it learns nothing, keeps no index and
    * offers no recipes.
    */
-  readonly settings?: Pick<Settings, "audit" | "learning" | "askAfterInjection">;
+  readonly settings?: Pick<Settings, "audit" | "learning" | "askAfterInjection" | "index" | "limits">;
+  /** The state that the config names. Default: the state folder. */
+  readonly state?: ProgramState | undefined;
   /** The config and profile, which the kept search index belongs to. */
   readonly config?: string | undefined;
   readonly profileName?: string | undefined;
@@ -39,15 +43,16 @@ interface GatewayRequest {
 
 /** Makes a gateway: the one place that decides what a gateway of the program keeps and what its caller may do. */
 export function openGateway(request: GatewayRequest) {
-  const { options, settings, config, profileName, recipes, isAgent = false, isForMany = false } = request;
-  const audit = settings && openAudit(settings.audit);
+  const { options, settings, state, recipes, isForMany = false } = request;
+  const audit = settings && openAudit(settings.audit, state);
   const gateway = createGateway({
     domains: [],
     ...(settings
       ? {
           cacheDirectory: cacheFolder(),
-          index: openIndex([resolve(config ?? ""), profileName ?? "", ...(isAgent ? ["agent"] : [])]),
-          learning: openLearning(settings.learning),
+          index: indexOf(request),
+          learning: openLearning(settings.learning, state),
+          ...state?.stores,
           askAfterInjection: settings.askAfterInjection,
           ...(recipes !== undefined && !isForMany && { recipes }),
         }
@@ -56,15 +61,26 @@ export function openGateway(request: GatewayRequest) {
     ...options,
     principal: principalOf(request),
   });
-  if (settings) faceApiOf(gateway).keepQuestions(openWaitingCalls());
+  if (settings) faceApiOf(gateway).keepQuestions(openWaitingCalls(state));
+  const usage = settings && (isForMany || settings.limits) ? openUsage(settings.limits, state) : undefined;
+  if (usage) faceApiOf(gateway).meter(usage);
   return {
     gateway,
     /** Closes the gateway and writes the rest of the audit log. */
     close: async () => {
       await gateway.close();
+      await usage?.close();
       await closeAudit(audit);
     },
   };
+}
+
+/** The search index that the settings name. An agent's own entries are no matter of other gateways. */
+function indexOf({ settings, state, config, profileName, isAgent = false }: GatewayRequest): SearchIndex {
+  const { index } = settings ?? {};
+  if (typeof index === "object" && !isAgent) return openTypesense(index.typesense, profileName);
+  if (state && index === undefined && !isAgent) return state.openIndex(profileName);
+  return openIndex([resolve(config ?? ""), profileName ?? "", ...(isAgent ? ["agent"] : [])]);
 }
 
 /**

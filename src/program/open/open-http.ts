@@ -31,9 +31,16 @@ export interface HttpArgs {
 const WILDCARDS = ["0.0.0.0", "::", "[::]"];
 
 /** A listening server, and the lines that tell its address, its token and the link of the console. */
-export interface OpenedHttp extends Pick<ConsoleServer, "close"> {
+export interface OpenedHttp extends Pick<ConsoleServer, "close" | "drain"> {
   readonly address: readonly string[];
 }
+
+/** Calls of a replica have most of the 30 seconds that orchestrators give a process to end. */
+const DRAIN_MS = 25_000;
+
+type HttpConfig = Pick<OpenedConfig, "webhooks" | "loaded" | "config" | "state"> & {
+  readonly profiles: ServedProfiles;
+};
 
 /**
  * Serves over HTTP, with the console.
@@ -44,28 +51,25 @@ export async function openHttp(
   gateway: Gateway,
   server: McpServer,
   { host, port, allowHost }: HttpArgs,
-  {
-    webhooks,
-    loaded,
-    config,
-    profiles,
-  }: Pick<OpenedConfig, "webhooks" | "loaded" | "config"> & { readonly profiles: ServedProfiles },
+  { webhooks, profiles, ...opened }: HttpConfig,
 ): Promise<OpenedHttp> {
+  const { loaded, config, state } = opened;
   const token = process.env.KEYHOLE_TOKEN;
-  const people = readPeople(loaded.settings.people, config ?? ownConfig(), withSecrets(process.env));
+  const variables = withSecrets(process.env);
+  const people = readPeople(loaded.settings.people, config ?? ownConfig(), variables);
   const login = people && toLogin(people);
   const publicUrl = loaded.settings.publicUrl ?? people?.audience;
   const allowHosts = [...allowHost, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])];
   const hosts = allowedHosts(host, allowHosts);
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? withHost(url, allowHosts[0] ?? "localhost") : url);
-  const { links } = openLogins(loaded.settings, withSecrets(process.env));
-  const { tokens, principals, ...parts } = consoleParts(loaded, config);
+  const { links } = openLogins(loaded.settings, variables, state?.storage);
+  const { tokens, principals, ...parts } = consoleParts(opened);
   const options = {
     ...parts,
     tokens,
-    principals: () => [
-      ...principals(),
+    principals: async () => [
+      ...(await principals()),
       ...(people ? groupPrincipals(people) : []),
       ...profiles
         .names()
@@ -77,6 +81,7 @@ export async function openHttp(
     ...(webhooks && { webhooks }),
     ...(people && { oauth: toOAuth(people) }),
     ...(links && { logins: { links } }),
+    ...(state && { drainMs: DRAIN_MS }),
     allowedHosts: hosts,
     allowedOrigins: hosts,
     onOpened: (link: string) =>
@@ -91,6 +96,7 @@ export async function openHttp(
     );
   return {
     close: () => http.close(),
+    drain: () => http.drain(),
     address: [
       `Keyhole listens at ${shown(http.url)}`,
       ...(people ? [`People log in at ${people.issuer}, with clients of ${people.audience}`] : []),
@@ -101,17 +107,18 @@ export async function openHttp(
 }
 
 /** The parts that a console of this person works with. */
-export function consoleParts(loaded: LoadedSettings, config: string | undefined) {
-  const tokens = openTokens();
+export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "loaded" | "config" | "state">) {
+  const tokens = openTokens(state);
   return {
     tokens,
-    principals: () => tokens.list().map(principalOf),
-    consents: openConsents(),
+    principals: async () => (await tokens.list()).map(principalOf),
+    consents: openConsents(state),
     // A module is code, which nobody but its author changes.
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
     }),
-    file: join(setStateFolder(), "console.db"),
+    ...(loaded.settings.limits?.prices && { prices: loaded.settings.limits.prices }),
+    file: state?.records ?? join(setStateFolder(), "console.db"),
     settings: async () => shownSettings(loaded),
   };
 }

@@ -16,8 +16,8 @@ type OpenedLogins = Pick<McpSourceOptions, "logins" | "links">;
 /** Shorter secrets could be guessed by whoever has a copy of the store. */
 const LEAST_CHARS = 16;
 
-/** One for each key and place, because the configs of a process share them. */
-const opened = new Map<string, OpenedLogins>();
+/** By place and keys, because the configs of a process share them: links of one must open at the other. */
+const opened = new Map<string | OpenStorage, Map<string, OpenedLogins>>();
 
 /**
  * Opens the logins to servers: those that all share, and, where the settings have a `sealKey`, those of each person with
@@ -33,14 +33,16 @@ export function openLogins(
   const keys = [sealKey ?? []].flat().map((text) => readKey(text, variables));
   knowSecrets(keys);
   const path = join(setStateFolder(), "keyhole.db");
-  const name = JSON.stringify([path, keys]);
-  const known = storage ? undefined : opened.get(name);
+  const place = storage ?? path;
+  const here = opened.get(place) ?? new Map<string, OpenedLogins>();
+  opened.set(place, here);
+  const known = here.get(JSON.stringify(keys));
   if (known) return known;
   const key = keys.length === 0 ? undefined : (keys as unknown as SealKey);
   const logins = createLogins({ ...(storage ? { storage } : { path }), sealKey: key });
   const links = key && createLoginLinks({ storage: storage ?? openSqliteStorage(path).open, sealKey: key });
   const made = { logins, ...(links && { links }) };
-  if (!storage) opened.set(name, made);
+  here.set(JSON.stringify(keys), made);
   return made;
 }
 

@@ -18,7 +18,12 @@ export type ReadSettings =
       readonly written: SettingsFile;
       positionOf(path: readonly string[]): Promise<Position>;
     }
-  | { readonly state: "wrong"; readonly problems: readonly Problem[] };
+  | {
+      readonly state: "wrong";
+      readonly problems: readonly Problem[];
+      /** The names of its sections; none if it is not even JSON. */
+      readonly sections: readonly string[];
+    };
 
 const MAX_ISSUES = 20;
 
@@ -34,6 +39,7 @@ export async function readSettingsFile(
   const wrong = (reason: string, position = { line: 1, column: 1 }): ReadSettings => ({
     state: "wrong",
     problems: [wrongAt(file, position, reason)],
+    sections: [],
   });
   let text: string;
   try {
@@ -56,7 +62,8 @@ export async function readSettingsFile(
       positionOf: parsed.positionOf,
     };
   const problems = checked.error.issues.slice(0, MAX_ISSUES).map((issue) => toProblems(file, parsed, issue));
-  return { state: "wrong", problems: (await Promise.all(problems)).flat() };
+  const sections = isPlainObject(parsed.value) ? Object.keys(parsed.value) : [];
+  return { state: "wrong", problems: (await Promise.all(problems)).flat(), sections };
 }
 
 /** Both names of the servers mean the same. */

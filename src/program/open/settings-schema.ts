@@ -103,6 +103,14 @@ function isSafe(url: string): boolean {
   return search === "" && hash === "" && (protocol === "https:" || (isHere && protocol === "http:"));
 }
 
+const price = z.number().min(0);
+const most = z.int().min(1).max(1e12);
+const usageLimit = section({
+  calls: most.describe("Calls a day, which begins at midnight UTC"),
+  concurrent: most.describe("Calls at the same time"),
+  tokens: most.describe("Tokens of answers a day"),
+});
+
 /** A settings file, or the settings of the environment. Everything is optional. */
 export const settingsFileSchema = z
   .strictObject({
@@ -180,6 +188,36 @@ export const settingsFileSchema = z
       shared: z
         .boolean()
         .describe("Agents with the same scopes learn from each other; false: each learns from its own calls"),
+    }),
+    state: z
+      .strictObject({
+        postgres: z
+          .string()
+          .min(1)
+          .max(4096)
+          .describe(
+            `Address of a PostgreSQL primary, as \${DATABASE_URL}: all gateways that name it act as one`,
+          ),
+        table: z.string().min(1).max(100).optional().describe("Prefix of all tables (default: keyhole)"),
+      })
+      .describe("Keeps everything that matters in PostgreSQL instead of the state folder"),
+    index: z
+      .union([
+        z.literal("embedded"),
+        z.strictObject({
+          typesense: z.strictObject({ url: text, apiKey: text, collection: name.optional() }),
+        }),
+      ])
+      .describe("The search index: embedded in each process, or Typesense (default: where the state is)"),
+    limits: section({
+      person: usageLimit.describe("The most of each person"),
+      servers: z.record(name, usageLimit).describe("The most of all people together, by server"),
+      prices: section({
+        currency: z.string().min(1).max(8),
+        tokens: price.describe("Price of a million tokens that answers put into contexts"),
+        servers: z.record(name, price).describe("Price of a call, by server"),
+        tools: z.record(name, price).describe("Price of a call, by tool; it wins over that of the server"),
+      }),
     }),
     instructions: z
       .string()
@@ -279,12 +317,18 @@ export type Settings = {
   readonly publicUrl?: string;
   /** Absent: no server can have logins of people. */
   readonly sealKey?: SettingsSection<"sealKey">;
+  /** Absent: in the state folder. */
+  readonly state?: SettingsSection<"state">;
+  /** Absent: no limits, and no prices. */
+  readonly limits?: SettingsSection<"limits">;
+  /** Absent: in PostgreSQL if the state is there, otherwise embedded. */
+  readonly index?: SettingsSection<"index">;
   /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
 };
 
 /** Settings that are secrets whatever they look like. */
-export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey", "sealKey"]);
+export const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey", "sealKey", "postgres"]);
 
 /** The secrets in the settings, which must not be shown, written or sent. */
 export function secretsOf(settings: Settings): string[] {
@@ -302,7 +346,8 @@ export function secretsOf(settings: Settings): string[] {
       else walk(part);
     }
   };
-  walk({ providers: settings.providers, telemetry: settings.telemetry, servers: settings.mcpServers });
+  const { providers, telemetry, mcpServers: servers, state, index } = settings;
+  walk({ providers, telemetry, servers, state, index });
   return [...found];
 }
 

@@ -3,13 +3,12 @@ import { basename, dirname, join, resolve } from "node:path";
 import { problem } from "../../base/problems/problem.ts";
 import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
-import { importInstalled } from "../../base/util/import-module.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { mapTexts } from "../../base/util/plain-object.ts";
 import type { Domain } from "../../core/nouns/entry.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
-import type { PostgresClient } from "../../core/storage/postgres-client.ts";
+import { openPool } from "../../core/storage/postgres-client.ts";
 import type { DriveSourceOptions } from "../content/sources/drive-source.ts";
 import { withoutRules } from "../mcp/config/server-config.ts";
 import { expandVariables, type LaunchVariables } from "../mcp/config/to-launch.ts";
@@ -206,7 +205,7 @@ async function openContent(
       case "postgres":
         return contentSources.postgres({
           ...(defined(part) as Omit<typeof part, "url">),
-          client: await openPostgres(part.url),
+          client: await openPool(part.url, "The source postgres", CONTENT_CONNECTIONS),
         } as Parameters<typeof contentSources.postgres>[0]);
       default:
         return contentSources[part.source](defined(part) as never);
@@ -236,13 +235,7 @@ async function openContent(
   return { sources: await Promise.all(sources), domain, warnings: () => [...failures] };
 }
 
-/** Opens a pool that lets the process end. */
-async function openPostgres(url: string): Promise<PostgresClient> {
-  const loaded = await importInstalled("pg");
-  const { Pool } = (loaded?.default ?? {}) as { Pool?: new (options: object) => PostgresClient };
-  if (!Pool) throw problem("PACKAGE_MISSING", { name: "pg", feature: "The source postgres" });
-  return new Pool({ connectionString: url, max: 2, idleTimeoutMillis: 5_000, allowExitOnIdle: true });
-}
+const CONTENT_CONNECTIONS = 2;
 
 /** @throws SOURCE_INVALID if nothing is there. */
 function checkPath(label: string, what: string, path: string): void {

@@ -350,3 +350,23 @@ export interface SettingsAnswer {
   readonly principals: readonly Principal[];
   readonly settings: readonly ShownSetting[];
 }
+
+/** What somebody used, or what was used of something. */
+export interface UsageFigures {
+  readonly name: string;
+  readonly calls: number;
+  readonly failed: number;
+  readonly tokens: number;
+  /** Absent without prices. */
+  readonly cost?: number;
+}
+
+export interface UsageAnswer {
+  /** Whether usage is counted. */
+  readonly kept: boolean;
+  readonly currency?: string;
+  readonly people: readonly UsageFigures[];
+  readonly servers: readonly UsageFigures[];
+  readonly tools: readonly UsageFigures[];
+  readonly days: readonly UsageFigures[];
+}

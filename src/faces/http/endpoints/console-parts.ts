@@ -6,6 +6,7 @@ import type { ServerChange, ServerRulesShown, ShownSetting } from "./api-types.t
 import type { EndpointCall } from "./endpoint.ts";
 import type { ApprovalQueue } from "./live-events.ts";
 import type { CallRecorder } from "./recorder.ts";
+import type { UsagePrices } from "./usage.ts";
 
 /** Decides which servers may start. */
 export interface StartConsents {
@@ -39,10 +40,11 @@ export interface ConsoleParts {
   readonly consents?: StartConsents | undefined;
   readonly editor?: ServerEditor | undefined;
   readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;
+  readonly prices?: UsagePrices | undefined;
   /** Whether callers of the surface can run scripts. */
   readonly runsScripts: boolean;
   /** Whether a person at the console makes the request, and no program. */
-  isPerson(call: Pick<EndpointCall, "request">): boolean;
+  isPerson(call: Pick<EndpointCall, "request">): Promise<boolean>;
   /** A link that opens the console once. */
   createLink(): string;
 }

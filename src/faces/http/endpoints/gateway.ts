@@ -66,7 +66,7 @@ async function run(operation: OperationName, call: EndpointCall, parts: ConsoleP
     {
       principal,
       signal,
-      ...((parts.isPerson(call) || principal.seesAs !== undefined) && { forPerson: true }),
+      ...(((await parts.isPerson(call)) || principal.seesAs !== undefined) && { forPerson: true }),
     },
   );
   const countTokens = await loadTokenCounter();
@@ -126,7 +126,7 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           waiting: await countWaiting(parts),
           tokens: { ...ledger.tokens },
           everything: ledger.everything,
-          totals: recorder.series.totals(),
+          totals: await recorder.series.totals(),
           minutes: recorder.series.minutes(),
           discovery,
           notices: recorder.notices().slice(0, 8),

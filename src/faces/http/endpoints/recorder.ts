@@ -133,13 +133,11 @@ function createCallSeries(storage: RecordStorage, now: () => number) {
   const own = new Map<string, Counts>();
   const process = randomUUID();
   let saving: NodeJS.Timeout | undefined;
-  const refresh = () => {
-    try {
-      void days.refresh();
-    } catch {
-      // The storage tells it.
-    }
-  };
+  // The storage tells of failures.
+  const refresh = () =>
+    Promise.resolve()
+      .then(days.refresh)
+      .catch(() => {});
   const oldest = () => dayOf(now() - (KEPT_DAYS - 1) * 24 * 60 * MINUTE_MS);
   const save = async () => {
     clearTimeout(saving);
@@ -147,7 +145,7 @@ function createCallSeries(storage: RecordStorage, now: () => number) {
     const old = [...days.entries().keys()].filter((key) => key < oldest());
     await days.change(new Map<string, Counts | undefined>([...own, ...revoked(old)])).catch(() => {});
   };
-  refresh();
+  void refresh();
 
   return {
     add: (time: number, counts: Partial<Counts>) => {
@@ -167,8 +165,8 @@ function createCallSeries(storage: RecordStorage, now: () => number) {
     /** Minutes with something in them, oldest first. */
     minutes: (): readonly Minute[] => [...minutes.values()].sort((one, other) => one.at - other.at),
     /** Sums of the kept days. */
-    totals: (): Counts => {
-      refresh();
+    totals: async (): Promise<Counts> => {
+      await refresh();
       const all = new Map([...days.entries(), ...own]).entries();
       const totals = { ...NOTHING };
       for (const [key, day] of all) if (key >= oldest()) for (const name of COUNTS) totals[name] += day[name];

@@ -75,7 +75,10 @@ const serverRulesSchema = z.strictObject({
 
 const served = {
   surface: text.optional().describe("The surface of keyhole serve"),
-  allowWrite: z.boolean().optional().describe("true: its callers may run tools that write; false: nobody may, whatever their own rights are"),
+  allowWrite: z
+    .boolean()
+    .optional()
+    .describe("true: its callers may run tools that write; false: nobody may, whatever their own rights are"),
 };
 const listed = z.strictObject({
   servers: z.array(text).describe("Only these servers, with their own rules"),

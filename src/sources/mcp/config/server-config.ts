@@ -160,6 +160,7 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
   }
   const { type, ...http } = readPart(httpSchema, fields, wrong);
   if (http.login !== "person" && personNamesIn(http.headers).length > 0)
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the words that stand in a config.
     throw invalid(label, 'a value of each person, ${person:NAME}, needs "login": "person"');
   return { ...http, transport: "http", ...(type === "sse" && { sse: true }) };
 }
@@ -174,7 +175,9 @@ const OF_PERSON = /\$\{person:([A-Za-z_]\w*)\}/g;
 
 /** The names of the values that each person gives for a server, in the order of its headers. */
 export function personNamesIn(headers: HttpConfig["headers"]): string[] {
-  const names = Object.values(headers).flatMap((text) => [...text.matchAll(OF_PERSON)].map(([, name]) => name!));
+  const names = Object.values(headers).flatMap((text) =>
+    [...text.matchAll(OF_PERSON)].map(([, name]) => name!),
+  );
   return [...new Set(names)];
 }
 
