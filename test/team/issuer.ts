@@ -85,7 +85,10 @@ export async function startIssuer(options: IssuerOptions = {}): Promise<Issuer> 
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const person = new URL(request.url ?? "", url).searchParams.get("person");
     if (person !== null && Object.hasOwn(people, person)) {
-      return provider.interactionFinished(request, response, { login: { accountId: person } });
+      return provider.interactionFinished(request, response, {
+        login: { accountId: person },
+        consent: {},
+      });
     }
     const links = Object.keys(people).map((name) => `<p><a href="?person=${name}">Log in as ${name}</a></p>`);
     response.writeHead(200, { "content-type": "text/html" }).end(links.join(""));
@@ -156,7 +159,8 @@ function configurationOf(
 ): Record<string, unknown> {
   const groupsOf = (person: string) => people[person]?.groups ?? [];
   const policy = interactionPolicy.base();
-  policy.remove("consent");
+  // Clients that ask for consent get it: nobody has to agree to anything.
+  policy.get("consent").checks.clear();
   return {
     adapter,
     jwks: { keys: [key] },

@@ -42,5 +42,7 @@ declare module "oidc-provider" {
     body: unknown;
   }
 
-  export const interactionPolicy: { base(): unknown[] & { remove(name: string): void } };
+  export const interactionPolicy: {
+    base(): unknown[] & { get(name: string): { checks: { clear(): void } }; remove(name: string): void };
+  };
 }
