@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import type { Page } from "playwright-core";
-import { beforeAll, expect, onTestFinished, type TestContext } from "vitest";
+import { beforeAll, expect, onTestFinished, type TestContext, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { verifies } from "../claims.ts";
 import { findChromium, openBrowser } from "../console/browser.ts";
@@ -96,50 +96,46 @@ verifies(
   },
 );
 
-verifies(
-  ["T23", "people:console"],
-  "a login counts only in the browser that began it, once, and for this console",
-  async () => {
-    const served = await serveWithConsole();
-    const origin = new URL(served.url).origin;
-    const begin = async () => {
-      const response = await fetch(`${origin}/console/login`, { redirect: "manual" });
-      const cookie = response.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
-      return { to: response.headers.get("location") ?? "", cookie };
-    };
-    const finish = (back: URL, cookie: string) => fetch(back, { redirect: "manual", headers: { cookie } });
+test("T23, people:console: a login counts only in the browser that began it, once, and for this console", async () => {
+  const served = await serveWithConsole();
+  const origin = new URL(served.url).origin;
+  const begin = async () => {
+    const response = await fetch(`${origin}/console/login`, { redirect: "manual" });
+    const cookie = response.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+    return { to: response.headers.get("location") ?? "", cookie };
+  };
+  const finish = (back: URL, cookie: string) => fetch(back, { redirect: "manual", headers: { cookie } });
 
-    const mine = await begin();
-    const back = await served.issuer.login(mine.to, "ada");
-    const query = new URL(mine.to).searchParams;
-    expect(query.get("code_challenge_method")).toBe("S256");
+  const mine = await begin();
+  const back = await served.issuer.login(mine.to, "ada");
+  const query = new URL(mine.to).searchParams;
+  expect(query.get("code_challenge_method")).toBe("S256");
 
-    expect((await finish(back, "")).status).toBe(403);
-    expect((await finish(back, (await begin()).cookie)).status).toBe(403);
-    const changed = new URL(back);
-    changed.searchParams.set("iss", "https://evil.example");
-    expect((await finish(changed, mine.cookie)).status).toBe(403);
-    // A code of one login is worth nothing in another: neither verifier nor nonce fit.
-    const other = await begin();
-    const crossed = new URL(back);
-    crossed.searchParams.set("state", new URL(other.to).searchParams.get("state") ?? "");
-    expect((await finish(crossed, other.cookie)).status).toBe(403);
+  expect((await finish(back, "")).status).toBe(403);
+  expect((await finish(back, (await begin()).cookie)).status).toBe(403);
+  const changed = new URL(back);
+  changed.searchParams.set("iss", "https://evil.example");
+  expect((await finish(changed, mine.cookie)).status).toBe(403);
+  // A code of one login is worth nothing in another: neither verifier nor nonce fit.
+  const other = await begin();
+  const crossed = new URL(back);
+  crossed.searchParams.set("state", new URL(other.to).searchParams.get("state") ?? "");
+  expect((await finish(crossed, other.cookie)).status).toBe(403);
 
-    const again = await begin();
-    const opened = await finish(await served.issuer.login(again.to, "ada"), again.cookie);
-    expect(opened.status).toBe(303);
-    const cookie = opened.headers.get("set-cookie") ?? "";
-    expect(cookie).toMatch(/; HttpOnly; SameSite=Strict/);
-    const half = /#\/in\/(\S+)$/.exec(opened.headers.get("location") ?? "")?.[1] ?? "";
-    const ask = (headers: Record<string, string>) =>
-      fetch(`${origin}/api/me`, { headers }).then(({ status }) => status);
-    const pair = cookie.split(";", 1)[0] ?? "";
-    expect(await ask({ cookie: pair, "x-keyhole-console": half })).toBe(200);
-    expect(await ask({ cookie: pair, "x-keyhole-console": "made-up" })).toBe(401);
-    expect(await ask({ "x-keyhole-console": half })).toBe(401);
-    expect(await ask({ cookie: pair })).toBe(401);
-  },
-);
+  const again = await begin();
+  const opened = await finish(await served.issuer.login(again.to, "ada"), again.cookie);
+  expect(opened.status).toBe(303);
+  const cookie = opened.headers.get("set-cookie") ?? "";
+  expect(cookie).toMatch(/; HttpOnly; SameSite=Strict/);
+  const half = /#\/in\/(\S+)$/.exec(opened.headers.get("location") ?? "")?.[1] ?? "";
+  const ask = (headers: Record<string, string>) =>
+    fetch(`${origin}/api/me`, { headers }).then(({ status }) => status);
+  const pair = cookie.split(";", 1)[0] ?? "";
+  expect(await ask({ cookie: pair, "x-keyhole-console": half })).toBe(200);
+  expect(await ask({ cookie: pair, "x-keyhole-console": "made-up" })).toBe(401);
+  expect(await ask({ "x-keyhole-console": half })).toBe(401);
+  expect(await ask({ cookie: pair })).toBe(401);
+});
 
 verifies(
   "T1",

@@ -15,40 +15,33 @@ verifies(
   },
 );
 
-verifies(
-  ["profiles:pinned", "T12"],
-  "a key that is pinned to a profile works nowhere else, and not without it",
-  async () => {
-    const served = await serveTeam({ people: { groups: { "*": {} } } });
-    const pinned = await addAgent(served, "robot", "--profile", "ops", "--allow-write");
-    const free = await addAgent(served, "free");
-    const { url } = served;
+test("profiles:pinned, T12: a key that is pinned to a profile works nowhere else, and not without it", async () => {
+  const served = await serveTeam({ people: { groups: { "*": {} } } });
+  const pinned = await addAgent(served, "robot", "--profile", "ops", "--allow-write");
+  const free = await addAgent(served, "free");
+  const { url } = served;
 
-    for (const address of [url, `${url}/p/ops`]) {
-      const robot = await connectWith(address, pinned);
-      expect(await call(robot, "get", { routes: ["tickets.list_tickets"] })).toContain("by process");
-      expect(await call(robot, "exec", { op: "tickets.create_tickets", args: {} })).toContain("by process");
-      expect(await call(robot, "get", { routes: ["orders.list_orders"] })).toContain("not found");
-    }
-    expect(await refusal(`${url}/p/crm`, pinned)).toMatch(/^403 .*you have the profile ops/);
-    expect(await refusal(`${url}/p/nowhere`, free)).toMatch(/^403 .*does not exist/);
-    const other = await connectWith(`${url}/p/crm`, free);
-    expect(await call(other, "get", { routes: ["orders.list_orders"] })).toContain("by process");
+  for (const address of [url, `${url}/p/ops`]) {
+    const robot = await connectWith(address, pinned);
+    expect(await call(robot, "get", { routes: ["tickets.list_tickets"] })).toContain("by process");
+    expect(await call(robot, "exec", { op: "tickets.create_tickets", args: {} })).toContain("by process");
+    expect(await call(robot, "get", { routes: ["orders.list_orders"] })).toContain("not found");
+  }
+  expect(await refusal(`${url}/p/crm`, pinned)).toMatch(/^403 .*you have the profile ops/);
+  expect(await refusal(`${url}/p/nowhere`, free)).toMatch(/^403 .*does not exist/);
+  const other = await connectWith(`${url}/p/crm`, free);
+  expect(await call(other, "get", { routes: ["orders.list_orders"] })).toContain("by process");
 
-    const api = await post(new URL("/api/get", url).href, pinned, { routes: ["orders.list_orders"] });
-    expect(await api.text()).toContain("NOT_FOUND");
+  const api = await post(new URL("/api/get", url).href, pinned, { routes: ["orders.list_orders"] });
+  expect(await api.text()).toContain("NOT_FOUND");
 
-    writeFileSync(
-      served.config,
-      JSON.stringify({ ...configOf(served), profiles: { crm: TEAM.profiles.crm } }),
-    );
-    await expect.poll(() => refusal(url, pinned), { timeout: 20_000 }).toMatch(/^403 .*ops.* does not exist/);
-    expect(await refusal(`${url}/p/ops`, pinned)).toMatch(/^403/);
-    expect(
-      (await post(new URL("/api/get", url).href, pinned, { routes: ["orders.list_orders"] })).status,
-    ).toBe(403);
-  },
-);
+  writeFileSync(served.config, JSON.stringify({ ...configOf(served), profiles: { crm: TEAM.profiles.crm } }));
+  await expect.poll(() => refusal(url, pinned), { timeout: 20_000 }).toMatch(/^403 .*ops.* does not exist/);
+  expect(await refusal(`${url}/p/ops`, pinned)).toMatch(/^403/);
+  expect((await post(new URL("/api/get", url).href, pinned, { routes: ["orders.list_orders"] })).status).toBe(
+    403,
+  );
+});
 
 verifies("profiles:rights", "writing needs a yes of the caller and no no of the profile", async () => {
   const served = await serveTeam({
