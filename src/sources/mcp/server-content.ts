@@ -97,7 +97,8 @@ export function loginTool(options: DraftOptions): EntryDraft {
           repeatable: true,
           check: () => {},
           send: async () => ({}),
-          toValue: () => `Logged in to ${label}. Its tools can be used once the owner of the gateway has approved them.`,
+          toValue: () =>
+            `Logged in to ${label}. Its tools can be used once the owner of the gateway has approved them.`,
         },
         options,
         context,

@@ -174,7 +174,9 @@ const OF_PERSON = /\$\{person:([A-Za-z_]\w*)\}/g;
 
 /** The names of the values that each person gives for a server, in the order of its headers. */
 export function personNamesIn(headers: HttpConfig["headers"]): string[] {
-  const names = Object.values(headers).flatMap((text) => [...text.matchAll(OF_PERSON)].map(([, name]) => name!));
+  const names = Object.values(headers).flatMap((text) =>
+    [...text.matchAll(OF_PERSON)].map(([, name]) => name!),
+  );
   return [...new Set(names)];
 }
 

@@ -79,7 +79,8 @@ export function createClientProvider(
     ...(oauth.clientId === undefined && {
       saveClientInformation: async (client: StoredOAuthClientInformation) => {
         begun.client = client;
-        if (clients !== logins && client.issuer) await clients.save(server, { issuer: client.issuer, client });
+        if (clients !== logins && client.issuer)
+          await clients.save(server, { issuer: client.issuer, client });
       },
     }),
     tokens: async (context) => (await logins.read(server, context?.issuer))?.tokens,

@@ -121,8 +121,14 @@ export class ServerLogin {
       const values = await this.logins.values(this.server);
       if (!values) return send(url, request);
       knowSecrets(Object.values(values));
-      const filled = Object.entries(personHeaders).map(([name, text]) => [name, fillPersonValues(text, values)]);
-      const answer = await send(url, { ...request, headers: { ...request.headers, ...Object.fromEntries(filled) } });
+      const filled = Object.entries(personHeaders).map(([name, text]) => [
+        name,
+        fillPersonValues(text, values),
+      ]);
+      const answer = await send(url, {
+        ...request,
+        headers: { ...request.headers, ...Object.fromEntries(filled) },
+      });
       if (answer.status === 401) this.refused = JSON.stringify(values);
       return answer;
     };
@@ -299,7 +305,11 @@ function read({ label, config, variables, logins, person, exchange }: ServerLogi
   const url = toUrl(label, expand(config.url));
   const isOfPerson = ([, text]: [string, string]) => personNamesIn({ text }).length > 0;
   const given = Object.entries(config.headers);
-  const headers = expandAll(label, Object.fromEntries(given.filter((header) => !isOfPerson(header))), variables);
+  const headers = expandAll(
+    label,
+    Object.fromEntries(given.filter((header) => !isOfPerson(header))),
+    variables,
+  );
   const personHeaders = Object.fromEntries(given.filter(isOfPerson));
   const declared = config.oauth ?? BARE;
   const { clientId, clientSecret, privateKey } = declared;
