@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { keepSubjectToken } from "../../src/core/access/subject-tokens.ts";
 import { createLogins } from "../../src/sources/mcp/login/logins.ts";
 import { verifies } from "../claims.ts";
@@ -78,41 +78,30 @@ verifies("upstream:people", "who declines to open the page gets the link in the 
   expect(linkIn(await mine.whoami())).toContain(team.origin);
 });
 
-verifies(
-  ["upstream:people", "T13"],
-  "two people who call at once get only their own answers, over their own tokens",
-  async () => {
-    const { tracker, clients } = await loggedIn("ann", "bob");
-    tracker.calls.length = 0;
-    const calls = Array.from({ length: 100 }, (_, round) =>
-      clients.map(async (client, at) => [["ann", "bob"][at], round, await client.whoami(round)] as const),
-    );
-    for (const [name, round, text] of await Promise.all(calls.flat()))
-      expect(text).toContain(`You are ${name}, round ${round}.`);
-    const used = new Set(tracker.calls.map(({ who, token }) => `${who} ${token}`));
-    expect([...used].map((text) => text.split(" ")[0]).sort()).toEqual(["ann", "bob"]);
-  },
-);
+test("upstream:people, T13: two people who call at once get only their own answers, over their own tokens", async () => {
+  const { tracker, clients } = await loggedIn("ann", "bob");
+  tracker.calls.length = 0;
+  const calls = Array.from({ length: 100 }, (_, round) =>
+    clients.map(async (client, at) => [["ann", "bob"][at], round, await client.whoami(round)] as const),
+  );
+  for (const [name, round, text] of await Promise.all(calls.flat()))
+    expect(text).toContain(`You are ${name}, round ${round}.`);
+  const used = new Set(tracker.calls.map(({ who, token }) => `${who} ${token}`));
+  expect([...used].map((text) => text.split(" ")[0]).sort()).toEqual(["ann", "bob"]);
+});
 
-verifies(
-  ["upstream:people", "T13"],
-  "tools that only one person's login lists are neither shown to others nor callable by them",
-  async () => {
-    const issuer = await issuerOf();
-    const tracker = await startTracker(issuer, { only: { bob: "secret_plan" } });
-    const team = await openTeam({ url: tracker.url, login: "person" });
-    const [mine, other] = await Promise.all([
-      connect(team.url, "key-of-ann"),
-      connect(team.url, "key-of-bob"),
-    ]);
-    await logIn(linkIn(await mine.call("exec", { op: "tracker.log_in" })), issuer, "ann");
-    await eventually(async () => expect(await mine.whoami()).toContain("You are ann"));
-    await logIn(linkIn(await other.whoami()), issuer, "bob");
-    expect(await other.whoami()).toContain("You are bob");
-    expect(await mine.call("ask", { query: "secret plan" })).not.toContain("secret_plan");
-    expect(await mine.call("exec", { op: "tracker.secret_plan" })).toContain("NOT_FOUND");
-  },
-);
+test("upstream:people, T13: tools that only one person's login lists are neither shown to others nor callable by them", async () => {
+  const issuer = await issuerOf();
+  const tracker = await startTracker(issuer, { only: { bob: "secret_plan" } });
+  const team = await openTeam({ url: tracker.url, login: "person" });
+  const [mine, other] = await Promise.all([connect(team.url, "key-of-ann"), connect(team.url, "key-of-bob")]);
+  await logIn(linkIn(await mine.call("exec", { op: "tracker.log_in" })), issuer, "ann");
+  await eventually(async () => expect(await mine.whoami()).toContain("You are ann"));
+  await logIn(linkIn(await other.whoami()), issuer, "bob");
+  expect(await other.whoami()).toContain("You are bob");
+  expect(await mine.call("ask", { query: "secret plan" })).not.toContain("secret_plan");
+  expect(await mine.call("exec", { op: "tracker.secret_plan" })).toContain("NOT_FOUND");
+});
 
 verifies(
   "upstream:people",

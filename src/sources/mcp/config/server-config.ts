@@ -104,8 +104,7 @@ const oauthSchema = z.object({
  * Whose login a server over HTTP gets: one that all who use the gateway share (default), each person's own, or a token
  * that the issuer of the person's token exchanges for one of the server's.
  */
-export const LOGINS = ["shared", "person", "exchange"] as const;
-export type LoginKind = (typeof LOGINS)[number];
+const LOGINS = ["shared", "person", "exchange"] as const;
 
 const httpSchema = z.object({
   type: z.enum(["http", "streamable-http", "streamableHttp", "remote", "sse"]).optional(),
