@@ -1,5 +1,6 @@
 import type { ProblemRow } from "./format-message.ts";
 import { SCRIPT_PROBLEMS } from "./script-problems.ts";
+import { TEAM_PROBLEMS } from "./team-problems.ts";
 
 /**
  * Every problem Keyhole reports. Code that raises one fills in each `{word}`; the surface fills in roles such as
@@ -25,11 +26,6 @@ export const PROBLEMS = {
     sentence: "{name} is in the {lane} lane, and this tool only reads.",
     next: "Call it with {exec}.",
     when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
-  },
-  ADMIN_NEEDED: {
-    sentence: "{name} is for callers with the scope {scope}.",
-    next: "Open the console by the one-time link that the gateway printed.",
-    when: "The HTTP API was asked for something that only the people who run the gateway may see or do.",
   },
   SEES_ONLY: {
     sentence: "{name} was not done: a caller that looks as another one only searches and runs tools dry.",
@@ -121,11 +117,6 @@ export const PROBLEMS = {
     sentence: "{what} is {actual}, and the limit is {limit}.",
     next: "Send less in one call.",
     when: "A request is larger than Keyhole accepts.",
-  },
-  LIMIT_REACHED: {
-    sentence: "The limit of {name} is reached: {limit}.",
-    next: "Nothing ran. It is free again {free}; the owner of the gateway can raise it.",
-    when: "A person, or all people together at a server, have used up what `limits` of the config allow.",
   },
   UNKNOWN_HANDLE: {
     sentence: "The handle {handle} is not known.",
@@ -281,6 +272,7 @@ export const PROBLEMS = {
     next: "Choose another port or host (--port, --host), or leave them out for a free port of this machine.",
     when: "The port is in use or not allowed, or the host is no address of this machine.",
   },
+  ...TEAM_PROBLEMS,
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it beside Keyhole: npm install {name}. The program also looks in your own folder: npm install --prefix ~/.keyhole {name}",

@@ -8,18 +8,24 @@ import type { McpServer } from "../mcp/mcp-server.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
 import { createConsoleSessions, HALF_HEADER, sessionRoutes } from "./console-sessions.ts";
-import type { ShownSetting } from "./endpoints/api-types.ts";
+import type { ShownSetting, UsagePrices } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import type { ConsoleParts, ServerEditor, StartConsents } from "./endpoints/console-parts.ts";
-import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
+import {
+  ADMIN_SCOPE,
+  defineAdminEndpoint,
+  defineEndpoint,
+  type Endpoint,
+  toRoute,
+} from "./endpoints/endpoint.ts";
 import { callFigureEndpoints } from "./endpoints/figures.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
-import { type UsagePrices, usageEndpoints } from "./endpoints/usage.ts";
-import { toMetrics } from "./metrics.ts";
+import { usageEndpoints } from "./endpoints/usage.ts";
+import { toMetrics, toUsageMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
 
 /** Options of {@link serveConsole}. */
@@ -30,14 +36,20 @@ export interface ConsoleOptions extends HttpOptions {
   readonly settings?: () => Promise<readonly ShownSetting[]>;
   /** Lets people consent to servers that wait for it. */
   readonly consents?: StartConsents;
-  /** The file, or the storage, in which logins and figures outlive the process. Default: they end with it. */
-  readonly file?: string | RecordStorage;
+  /** The file in which logins and figures outlive the process. Default: they end with it. */
+  readonly file?: string;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
-  /** Prices of calls and tokens, with which usage is also shown as money. */
-  readonly prices?: UsagePrices;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
+}
+
+/** Parts of the program's console that its config decides. */
+export interface ConsoleState {
+  /** Keeps logins and figures in place of `file`. */
+  readonly records?: RecordStorage | undefined;
+  /** Prices with which usage is also shown as money. */
+  readonly prices?: UsagePrices | undefined;
 }
 
 /** A server that {@link serveConsole} started. */
@@ -69,10 +81,20 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, prices, onOpened, ...http }: ConsoleOptions = {},
+  options: ConsoleOptions = {},
+): Promise<ConsoleServer> {
+  return startConsole(gateway, server, options, {});
+}
+
+/** Like {@link serveConsole}, with the parts that a config decides. */
+export async function startConsole(
+  gateway: Gateway,
+  server: McpServer,
+  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions,
+  { records: shared, prices }: ConsoleState,
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
-  const records = typeof file === "string" ? openRecordFile(file) : (file ?? createMemoryRecords());
+  const records = shared ?? (file === undefined ? createMemoryRecords() : openRecordFile(file));
   const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] }, records);
   const recorder = createRecorder(gateway, records);
   const live = createLiveEvents(gateway, recorder);
@@ -140,10 +162,11 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     ...usageEndpoints(parts),
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
-      handle: async () =>
-        new Response(await toMetrics(gateway, recorder), {
-          headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-        }),
+      handle: async () => prometheus(await toMetrics(gateway, recorder)),
+    }),
+    defineAdminEndpoint("GET /metrics/usage", {
+      title: "Calls, tokens and money by person, server and tool since the start, for Prometheus.",
+      handle: async () => prometheus(toUsageMetrics(faceApiOf(gateway).usage(), parts.prices)),
     }),
     defineEndpoint("GET /api/openapi.json", {
       title: "This description.",
@@ -151,6 +174,10 @@ function allEndpoints(parts: ConsoleParts): readonly Endpoint[] {
     }),
   ];
   return endpoints;
+}
+
+function prometheus(text: string): Response {
+  return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
 }
 
 function unique(principals: readonly Principal[]): readonly Principal[] {

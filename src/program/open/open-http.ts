@@ -3,7 +3,12 @@ import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createRedact } from "../../base/safety/redact.ts";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
-import { type ConsoleServer, serveConsole } from "../../faces/http/serve-console.ts";
+import {
+  type ConsoleOptions,
+  type ConsoleServer,
+  type ConsoleState,
+  startConsole,
+} from "../../faces/http/serve-console.ts";
 import type { McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { invalid } from "../terminal/define-command.ts";
@@ -50,7 +55,7 @@ export async function openHttp(
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
   const { tokens, ...parts } = consoleParts(opened);
-  const http = await serveConsole(gateway, server, {
+  const options: ConsoleOptions = {
     ...parts,
     tokens,
     ...(host && { host }),
@@ -61,7 +66,8 @@ export async function openHttp(
     allowedHosts: hosts,
     allowedOrigins: hosts,
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
-  });
+  };
+  const http = await startConsole(gateway, server, options, consoleState(opened));
   if (isOpen && allowHosts.length === 0)
     console.log(
       "Only this machine can use it yet: --allow-host NAME names the host that clients call it by.",
@@ -77,6 +83,11 @@ export async function openHttp(
   };
 }
 
+/** What the config says about the console: where it keeps logins and figures, and prices. */
+export function consoleState({ loaded, state }: Pick<OpenedConfig, "loaded" | "state">): ConsoleState {
+  return { records: state?.records, prices: loaded.settings.limits?.prices };
+}
+
 /** The parts that a console of this person works with. */
 export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "loaded" | "config" | "state">) {
   const tokens = openTokens(state);
@@ -88,8 +99,7 @@ export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "load
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
     }),
-    ...(loaded.settings.limits?.prices && { prices: loaded.settings.limits.prices }),
-    file: state?.records ?? join(setStateFolder(), "console.db"),
+    file: join(setStateFolder(), "console.db"),
     settings: async () => shownSettings(loaded),
   };
 }
