@@ -92,6 +92,7 @@ export const SMALL_FILES: Readonly<Record<string, string>> = {
   "src/agent/models/providers/openai.ts": "one file for each provider",
   "src/agent/tui/stream-frames.ts": "its importer is at the limit of a file's lines",
   "src/agent/workspace/command-environment.ts": "its importer is in another room",
+  "src/base/problems/team-problems.ts": "its importer is at the limit of a file's lines",
   "src/postgres/state/postgres-state.ts": "the published function",
   "src/program/clients/formats/yaml-format.ts": "loaded when a client has such a config",
   "src/search/schema-text.ts": "its importer is in another room",
