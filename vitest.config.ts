@@ -6,7 +6,7 @@ import { COMPILED } from "./test/program-env.ts";
 
 /** Tests that start the program, other processes, a terminal or a browser. */
 const PROGRAM = [
-  "test/{cli,clients,console}/*.test.ts",
+  "test/{cli,clients,console,team}/*.test.ts",
   "test/{agent-run,approve,chat-tmux,daemon}*.test.ts",
   "test/{coding-tasks,config-edit,doc-blocks,first-answer,first-minute,langchain,manifests,markdown-index}.test.ts",
   "test/{models-new-provider,operation-commands,playground*,record-terminal}.test.ts",
