@@ -1,7 +1,7 @@
 import { lazy } from "../base/util/lazy.ts";
 import { reasonOf } from "../base/util/reason-of.ts";
 import type { Pins } from "../core/access/pins.ts";
-import type { Usage } from "../core/access/usage.ts";
+import type { PeopleUsage } from "../core/access/usage.ts";
 import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import { auditPins } from "../core/calls/auditor.ts";
 import type { Approve } from "../core/calls/call-environment.ts";
@@ -227,7 +227,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
 interface Questions {
   answer: Approve;
   waiting?: WaitingCalls;
-  usage?: Usage;
+  usage?: PeopleUsage;
 }
 
 const nobodyAnswers: Approve = () => false;

@@ -1,7 +1,7 @@
 import type { ToolNames } from "../base/problems/format-message.ts";
 import { problem } from "../base/problems/problem.ts";
 import type { Clock } from "../base/util/clock.ts";
-import type { Usage } from "../core/access/usage.ts";
+import type { PeopleUsage } from "../core/access/usage.ts";
 import type { View } from "../core/access/view.ts";
 import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import type { AuditStore } from "../core/audit/audit-store.ts";
@@ -105,14 +105,14 @@ export interface FaceApi {
   keepQuestions(waiting: WaitingCalls): void;
   /** Questions that wait for a person in any process, if the gateway keeps them. */
   keptQuestions(): WaitingCalls | undefined;
-  /** Counts and limits all calls from now on. */
-  meter(usage: Usage): void;
-  usage(): Usage | undefined;
+  /** ToolCounts and limits all calls from now on. */
+  meter(usage: PeopleUsage): void;
+  usage(): PeopleUsage | undefined;
   /** Answers the questions of a gateway without `approve`. Returns a function that stops it. */
   answerQuestions(approve: Approve): () => void;
   /** Stores a text of a face and returns the handle that reads it. */
   keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
-  /** Counts a menu that is shown again in the ledger. */
+  /** ToolCounts a menu that is shown again in the ledger. */
   noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
 }
 

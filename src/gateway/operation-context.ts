@@ -2,7 +2,7 @@ import type { ToolNames } from "../base/problems/format-message.ts";
 import { customProblem, type Problem } from "../base/problems/problem.ts";
 import type { TokenCounter } from "../base/tokens/tokens.ts";
 import { addressOf } from "../base/util/address-of.ts";
-import type { Usage } from "../core/access/usage.ts";
+import type { PeopleUsage } from "../core/access/usage.ts";
 import { missingScopes, resolveAddress } from "../core/access/view.ts";
 import type { WaitingCalls } from "../core/access/waiting-calls.ts";
 import type { Approve, CallServices } from "../core/calls/call-environment.ts";
@@ -38,7 +38,7 @@ export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
   readonly search: OperationContext["search"];
   readonly approve: Approve;
   waiting(): WaitingCalls | undefined;
-  usage(): Usage | undefined;
+  usage(): PeopleUsage | undefined;
   readonly missingScope: GatewayOptions["missingScope"];
   readonly observers: ReadonlySet<Observer>;
   failedSources(principal: Principal): readonly FailedRead[];

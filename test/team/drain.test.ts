@@ -7,7 +7,7 @@ import { NO_POSTGRES, startPostgres } from "./start-postgres.ts";
 import { createTeam } from "./start-team.ts";
 import { serveTill } from "./till-upstream.ts";
 
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 300_000 });
 const TITLE = "a replica that gets SIGTERM says that it is not ready, ends its calls, and loses none";
 const WORKERS = 4;
 const database = startPostgres();

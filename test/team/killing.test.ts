@@ -8,11 +8,11 @@ import { createTeam } from "./start-team.ts";
 import { serveTill } from "./till-upstream.ts";
 
 /** `npm run verify -- --team` makes more calls. */
-const CALLS = Number(process.env.KEYHOLE_TEAM_CALLS ?? (isMeasuring() ? 1_000 : 300));
+const CALLS = Number(process.env.KEYHOLE_TEAM_CALLS ?? (isMeasuring() ? 1_000 : 200));
 const REPLICAS = 3;
 const KILL_EVERY_MS = 2_500;
 const WORKERS = 4;
-const MS_PER_CALL = 200;
+const MS_PER_CALL = 1_500;
 const START_MS = 120_000;
 const TITLE =
   "two people behind one address, one of three replicas killed every few seconds: nothing lost, doubled or foreign";

@@ -6,7 +6,7 @@ import { NO_POSTGRES, startPostgres } from "./start-postgres.ts";
 import { createTeam } from "./start-team.ts";
 import { serveTill } from "./till-upstream.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 const TITLE = "two replicas share the limits of a person, say when it is free again, and count what it costs";
 const database = startPostgres();
 afterAll(() => database?.stop());

@@ -12,7 +12,7 @@ import { NO_POSTGRES, startPostgres } from "./start-postgres.ts";
 import { createTeam, type Replica, type Team } from "./start-team.ts";
 import { serveTill, type Till } from "./till-upstream.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 const run = promisify(execFile);
 const MAIN = resolve("src/program/main.ts");
 const database = startPostgres();

@@ -118,11 +118,6 @@ export const PROBLEMS = {
     next: "Send less in one call.",
     when: "A request is larger than Keyhole accepts.",
   },
-  LIMIT_REACHED: {
-    sentence: "The limit of {name} is reached: {limit}.",
-    next: "Nothing ran. It is free again {free}; the owner of the gateway can raise it.",
-    when: "A person, or all people together at a server, have used up what `limits` of the config allow.",
-  },
   UNKNOWN_HANDLE: {
     sentence: "The handle {handle} is not known.",
     next: "Handles expire and belong to one caller. Repeat the call that returned it.",

@@ -27,4 +27,9 @@ export const TEAM_PROBLEMS = {
     next: "Log in again.",
     when: "A login to the console was not begun in the same browser, is too old, or the issuer refused it.",
   },
+  LIMIT_REACHED: {
+    sentence: "The limit of {name} is reached: {limit}.",
+    next: "Nothing ran. It is free again {free}; the owner of the gateway can raise it.",
+    when: "A person, or all people together at a server, have used up what `limits` of the config allow.",
+  },
 } as const satisfies Record<string, ProblemRow>;

@@ -9,7 +9,7 @@ export interface UsageLimit {
   readonly tokens?: number | undefined;
 }
 
-export type Counts = readonly [calls: number, failed: number, tokens: number];
+export type ToolCounts = readonly [calls: number, failed: number, tokens: number];
 
 /** The day of a person or of a server, as gateways share it. */
 export interface DayRecord {
@@ -19,7 +19,7 @@ export interface DayRecord {
   /** Calls that each gateway may run at the same time, until a time that it moves on. */
   readonly slots: Readonly<Record<string, { readonly count: number; readonly until: number }>>;
   /** Calls, failed calls and tokens by `server op`. */
-  readonly tools: Readonly<Record<string, Counts>>;
+  readonly tools: Readonly<Record<string, ToolCounts>>;
 }
 
 const NO_DAY: DayRecord = { taken: 0, tokens: 0, slots: {}, tools: {} };
@@ -53,7 +53,7 @@ interface MeterParts {
  * The limits of one person or server in this process. Calls and slots are taken from the shared day in advance, so that
  * most calls ask nobody; tokens and counts follow within a second.
  */
-export class Meter {
+export class UsageMeter {
   readonly #parts: MeterParts;
   #day = "";
   /** Calls taken in advance. */
@@ -65,7 +65,7 @@ export class Meter {
   #slots = 0;
   /** Tokens of the day as last read, without those of `#unsent`. */
   #tokens = 0;
-  #unsent = new Map<string, Counts>();
+  #unsent = new Map<string, ToolCounts>();
   /** Whether a call has begun since the last exchange. */
   #isUsed = false;
   #syncing: Promise<void> = Promise.resolve();
@@ -109,7 +109,7 @@ export class Meter {
     else if (calls !== undefined || concurrent !== undefined) this.#later();
   }
 
-  add(tool: string, counts: Counts): void {
+  add(tool: string, counts: ToolCounts): void {
     const name = this.#unsent.has(tool) || this.#unsent.size < MOST_TOOLS ? tool : OTHERS;
     this.#unsent.set(name, addCounts(this.#unsent.get(name), counts));
     this.#later();
@@ -251,7 +251,7 @@ function exchange(record: DayRecord, limit: UsageLimit, asked: Asked) {
   return { granted, record: next };
 }
 
-function addTools(record: DayRecord, sent: ReadonlyMap<string, Counts>): DayRecord {
+function addTools(record: DayRecord, sent: ReadonlyMap<string, ToolCounts>): DayRecord {
   const tools = new Map(Object.entries(record.tools));
   let { tokens } = record;
   for (const [tool, counts] of sent) {
@@ -262,7 +262,7 @@ function addTools(record: DayRecord, sent: ReadonlyMap<string, Counts>): DayReco
   return { ...record, tokens, tools: Object.fromEntries(tools) };
 }
 
-export function addCounts([calls, failed, tokens]: Counts = [0, 0, 0], more: Counts): Counts {
+export function addCounts([calls, failed, tokens]: ToolCounts = [0, 0, 0], more: ToolCounts): ToolCounts {
   return [calls + more[0], failed + more[1], tokens + more[2]];
 }
 

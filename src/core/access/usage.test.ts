@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { verifies } from "../../../test/claims.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { openSqliteStorage } from "../storage/sql-storage.ts";
-import { createUsage, type Usage, type UsageOptions } from "./usage.ts";
+import { createUsage, type PeopleUsage, type UsageOptions } from "./usage.ts";
 
 /** Gateways that share one storage, and a clock that the test moves. */
 function gateways(count: number, limits: Pick<UsageOptions, "person" | "servers">) {
@@ -25,7 +25,7 @@ const callOf = (person = "ann", server = "tracker") => {
   return { person, server, op: `${server}.issue.create`, traceId: String(traces) };
 };
 
-async function attempt(usage: Usage, call = callOf()): Promise<string> {
+async function attempt(usage: PeopleUsage, call = callOf()): Promise<string> {
   return usage.enter(call).then(
     (leave) => {
       leave(false);
@@ -69,7 +69,7 @@ verifies("team:limits", "a server has limits for all people together", async () 
 verifies("team:limits", "no more calls run at the same time than the limit, over all gateways", async () => {
   const { all } = gateways(2, { person: { concurrent: 4 } });
   let [running, most, ran] = [0, 0, 0];
-  const work = async (usage: Usage) => {
+  const work = async (usage: PeopleUsage) => {
     for (let job = 0; job < 5; ) {
       const leave = await usage.enter(callOf()).catch(() => undefined);
       if (!leave) continue;

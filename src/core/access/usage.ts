@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { OpenStorage, Storage } from "../../base/util/storage.ts";
-import { addCounts, type Counts, type DayRecord, dayOf, Meter, type UsageLimit } from "./usage-meter.ts";
+import {
+  addCounts,
+  type DayRecord,
+  dayOf,
+  type ToolCounts,
+  type UsageLimit,
+  UsageMeter,
+} from "./usage-meter.ts";
 
 export interface UsageOptions {
   /** Gateways over the same storage share every limit. */
@@ -35,15 +42,15 @@ export interface UsageRow extends UsageCounts {
   readonly op: string;
 }
 
-/** Counts calls and tokens by person, server and tool, and refuses what is over a limit. */
-export interface Usage {
+/** ToolCounts calls and tokens by person, server and tool, and refuses what is over a limit. */
+export interface PeopleUsage {
   /**
    * Lets a call begin. Resolves to a function for its end.
    *
    * @throws LIMIT_REACHED; STATE_UNREACHABLE if the count cannot be read.
    */
   enter(call: MeteredCall): Promise<(hasFailed: boolean) => void>;
-  /** Counts the tokens of an answer for the tools that its request ran. */
+  /** ToolCounts the tokens of an answer for the tools that its request ran. */
   answered(answer: Pick<MeteredCall, "person" | "traceId"> & { readonly tokens: number }): void;
   /** The counts of the last days, over all gateways. */
   report(days: number): Promise<readonly UsageRow[]>;
@@ -65,28 +72,28 @@ const MOST_PEOPLE = 20_000;
 /** The list of the people of a day stands beside their days. */
 const ALL = "";
 
-export function createUsage({ open, person = {}, servers = {}, now = Date.now }: UsageOptions): Usage {
+export function createUsage({ open, person = {}, servers = {}, now = Date.now }: UsageOptions): PeopleUsage {
   const gateway = randomUUID();
   const days = open<DayRecord>("usage", STORED);
   const people = open<readonly string[]>("usage-people", STORED);
-  const meters = new Map<string, Meter>();
-  const totals = new Map<string, Counts>();
+  const meters = new Map<string, UsageMeter>();
+  const totals = new Map<string, ToolCounts>();
   /** The tools that each open request has run. */
   const running = new LRUCache<string, string[]>({ max: MOST_OPEN });
 
-  function meterOf(kind: "person" | "server", name: string): Meter {
+  function meterOf(kind: "person" | "server", name: string): UsageMeter {
     const subject = `${kind} ${name}`;
     const known = meters.get(subject);
     if (known) return known;
     const limit = kind === "person" ? person : (servers[name] ?? {});
     const onDay = kind === "person" ? (day: string) => addPerson(people, day, name) : undefined;
-    const meter = new Meter({ days, subject, name, limit, gateway, now, onDay });
+    const meter = new UsageMeter({ days, subject, name, limit, gateway, now, onDay });
     if (meters.size >= MOST_OPEN) dropIdle(meters);
     meters.set(subject, meter);
     return meter;
   }
 
-  function add(name: string, tool: string, counts: Counts): void {
+  function add(name: string, tool: string, counts: ToolCounts): void {
     meterOf("person", name).add(tool, counts);
     const key = JSON.stringify([name, tool]);
     if (totals.has(key) || totals.size < MOST_OPEN) totals.set(key, addCounts(totals.get(key), counts));
@@ -94,7 +101,7 @@ export function createUsage({ open, person = {}, servers = {}, now = Date.now }:
 
   return {
     enter: async ({ person: name, server, op, traceId }) => {
-      const entered: Meter[] = [];
+      const entered: UsageMeter[] = [];
       try {
         for (const meter of [meterOf("person", name), meterOf("server", server)]) {
           await meter.enter();
@@ -146,12 +153,12 @@ export function createUsage({ open, person = {}, servers = {}, now = Date.now }:
   }
 }
 
-function toRow(tool: string, [calls, failed, tokens]: Counts) {
+function toRow(tool: string, [calls, failed, tokens]: ToolCounts) {
   const at = tool.indexOf(" ");
   return { server: tool.slice(0, at), op: tool.slice(at + 1), calls, failed, tokens };
 }
 
-function dropIdle(meters: Map<string, Meter>): void {
+function dropIdle(meters: Map<string, UsageMeter>): void {
   for (const [subject, meter] of meters) if (meter.isIdle) meters.delete(subject);
 }
 

@@ -1,6 +1,6 @@
 import type { Learning } from "../../search/learning/learning.ts";
 import type { SearchIndex } from "../../search/port/search-index.ts";
-import type { Usage } from "../access/usage.ts";
+import type { PeopleUsage } from "../access/usage.ts";
 import type { View } from "../access/view.ts";
 import type { WaitingCalls } from "../access/waiting-calls.ts";
 import type { BoundScript, CallingClient, Entry } from "../nouns/entry.ts";
@@ -52,8 +52,8 @@ export interface CallScope {
   readonly approve: Approve;
   /** Questions that a person answers in another process. Absent if nobody does. */
   readonly waiting?: WaitingCalls | undefined;
-  /** Counts calls by person and server, and refuses what is over their limits. */
-  readonly usage?: Usage | undefined;
+  /** ToolCounts calls by person and server, and refuses what is over their limits. */
+  readonly usage?: PeopleUsage | undefined;
   /** Asked before every call, also those of scripts and recipes. Returns a reason to refuse it. */
   readonly beforeCall?: BeforeCall | undefined;
   /** The face puts a question that `approve` leaves open to a person, and calls again with the answer. */

@@ -1,7 +1,10 @@
+import type { PeopleUsage } from "../../core/access/usage.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { UsagePrices } from "./endpoints/api-types.ts";
 import type { CallRecorder } from "./endpoints/recorder.ts";
+import { costOf } from "./endpoints/usage.ts";
 
-export type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
+type Sample = readonly [value: number, labels?: Readonly<Record<string, string>>];
 
 /** Writes the figures of a gateway in the text format of Prometheus. They name no entry, caller or server. */
 export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promise<string> {
@@ -22,36 +25,42 @@ export async function toMetrics(gateway: Gateway, recorder: CallRecorder): Promi
     [sources.length - fresh, { state: "not_fresh" }],
   ];
   return [
-    toMetricText(
-      "counter",
-      "keyhole_operations_total",
-      "Finished operations by outcome.",
-      byOutcome("calls"),
-    ),
-    toMetricText(
-      "counter",
-      "keyhole_operation_seconds_total",
-      "Time spent in operations.",
-      byOutcome("seconds"),
-    ),
-    toMetricText("counter", "keyhole_tokens_total", "Tokens put into contexts.", tokens),
-    toMetricText(
+    toText("counter", "keyhole_operations_total", "Finished operations by outcome.", byOutcome("calls")),
+    toText("counter", "keyhole_operation_seconds_total", "Time spent in operations.", byOutcome("seconds")),
+    toText("counter", "keyhole_tokens_total", "Tokens put into contexts.", tokens),
+    toText(
       "counter",
       "keyhole_listing_tokens_total",
       "Tokens that listing every tool instead would have cost.",
       [[everything]],
     ),
-    toMetricText("counter", "keyhole_searches_total", "Needs that were searched for.", [[searches]]),
-    toMetricText("counter", "keyhole_searches_found_total", "Searches that found something.", [[found]]),
-    toMetricText("counter", "keyhole_searches_used_total", "Searches that led to a call.", [[ledToCall]]),
-    toMetricText("gauge", "keyhole_sources", "Sources by the state of their content.", states),
-    toMetricText("gauge", "process_start_time_seconds", "When the gateway started.", [
-      [recorder.startedAt / 1000],
-    ]),
+    toText("counter", "keyhole_searches_total", "Needs that were searched for.", [[searches]]),
+    toText("counter", "keyhole_searches_found_total", "Searches that found something.", [[found]]),
+    toText("counter", "keyhole_searches_used_total", "Searches that led to a call.", [[ledToCall]]),
+    toText("gauge", "keyhole_sources", "Sources by the state of their content.", states),
+    toText("gauge", "process_start_time_seconds", "When the gateway started.", [[recorder.startedAt / 1000]]),
   ].join("");
 }
 
-export function toMetricText(type: string, name: string, help: string, samples: readonly Sample[]): string {
+/** Writes what people of this process used. It names them, so it is for those who run the gateway. */
+export function toUsageMetrics(usage: PeopleUsage | undefined, prices: UsagePrices | undefined): string {
+  const rows = usage?.own() ?? [];
+  const counter = (name: string, help: string, figure: (row: (typeof rows)[number]) => number) =>
+    toText(
+      "counter",
+      `keyhole_usage_${name}_total`,
+      help,
+      rows.map((row) => [figure(row), { person: row.person, server: row.server, tool: row.op }]),
+    );
+  return [
+    counter("calls", "Calls.", ({ calls }) => calls),
+    counter("failed", "Failed calls.", ({ failed }) => failed),
+    counter("tokens", "Tokens of answers.", ({ tokens }) => tokens),
+    prices ? counter("cost", "Money.", (row) => costOf(row, prices)) : "",
+  ].join("");
+}
+
+function toText(type: string, name: string, help: string, samples: readonly Sample[]): string {
   const lines = samples.map(([value, labels = {}]) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
     return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}`;

@@ -11,19 +11,25 @@ import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts"
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
 import { type ConsoleLogin, consoleLoginRoutes, LOGIN_PATH, toConsoleLogin } from "./console-login.ts";
 import { createConsoleSessions, createVisits, HALF_HEADER, sessionRoutes } from "./console-sessions.ts";
-import type { ShownSetting } from "./endpoints/api-types.ts";
+import type { ShownSetting, UsagePrices } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
 import type { ConsoleParts, ServerEditor, StartConsents } from "./endpoints/console-parts.ts";
-import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
+import {
+  ADMIN_SCOPE,
+  defineAdminEndpoint,
+  defineEndpoint,
+  type Endpoint,
+  toRoute,
+} from "./endpoints/endpoint.ts";
 import { callFigureEndpoints } from "./endpoints/figures.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
 import { createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
-import { type UsagePrices, usageEndpoints } from "./endpoints/usage.ts";
+import { usageEndpoints } from "./endpoints/usage.ts";
 import { type LoginPages, loginEndpoints, loginRoutes } from "./login-pages.ts";
-import { toMetrics } from "./metrics.ts";
+import { toMetrics, toUsageMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
 
 /** Tells the page where a person without a session logs in. */
@@ -37,16 +43,25 @@ export interface ConsoleOptions extends HttpOptions {
   readonly settings?: () => Promise<readonly ShownSetting[]>;
   /** Lets people consent to servers that wait for it. */
   readonly consents?: StartConsents;
-  /** The file, or the storage, in which logins and figures outlive the process. Default: they end with it. */
-  readonly file?: string | RecordStorage;
+  /** The file in which logins and figures outlive the process. Default: they end with it. */
+  readonly file?: string;
   /** Lets each person log in to servers for themselves. */
   readonly logins?: LoginPages;
   /** Lets people change the config of servers at the console. */
   readonly editor?: ServerEditor;
-  /** Prices of calls and tokens, with which usage is also shown as money. */
-  readonly prices?: UsagePrices;
   /** Called when a one-time link was used, with the next one. */
   readonly onOpened?: (nextLink: string) => void;
+}
+
+/** Parts of the program's console that its config decides. */
+export interface ConsoleState {
+  /** Keeps logins and figures in place of `file`. */
+  readonly records?: RecordStorage | undefined;
+  /** Prices with which usage is also shown as money. */
+  readonly prices?: UsagePrices | undefined;
+  /** Opens the console by a login in place of one-time links. */
+  readonly login?: ConsoleLogin | undefined;
+  readonly profiles?: ServedProfiles;
 }
 
 /** A server that {@link serveConsole} started. */
@@ -80,24 +95,18 @@ export async function serveConsole(
   server: McpServer,
   options: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
-  return openConsole(gateway, server, options);
+  return startConsole(gateway, server, options, {});
 }
 
-/** What a team has beside a console: a login in place of one-time links, and profiles. */
-interface TeamOptions {
-  readonly login?: ConsoleLogin | undefined;
-  readonly profiles?: ServedProfiles;
-}
-
-/** Like {@link serveConsole}, for a team. */
-export async function openConsole(
+/** Like {@link serveConsole}, with the parts that a config decides. */
+export async function startConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, prices, logins, onOpened, ...http }: ConsoleOptions,
-  { login, ...team }: TeamOptions = {},
+  { principals, settings, consents, editor, file, logins, onOpened, ...http }: ConsoleOptions,
+  { records: shared, prices, login, ...team }: ConsoleState,
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
-  const records = typeof file === "string" ? openRecordFile(file) : (file ?? createMemoryRecords());
+  const records = shared ?? (file === undefined ? createMemoryRecords() : openRecordFile(file));
   const admin = { ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] };
   const sessions = createConsoleSessions(admin, records, login?.toPrincipal);
   const visits = login && createVisits(records, login.toPrincipal);
@@ -210,10 +219,11 @@ function allEndpoints(parts: ConsoleParts, further: readonly Endpoint[]): readon
     ...further,
     defineEndpoint("GET /metrics", {
       title: "Figures in the text format of Prometheus.",
-      handle: async () =>
-        new Response(await toMetrics(gateway, recorder), {
-          headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-        }),
+      handle: async () => prometheus(await toMetrics(gateway, recorder)),
+    }),
+    defineAdminEndpoint("GET /metrics/usage", {
+      title: "Calls, tokens and money by person, server and tool since the start, for Prometheus.",
+      handle: async () => prometheus(toUsageMetrics(faceApiOf(gateway).usage(), parts.prices)),
     }),
     defineEndpoint("GET /api/openapi.json", {
       title: "This description.",
@@ -221,6 +231,10 @@ function allEndpoints(parts: ConsoleParts, further: readonly Endpoint[]): readon
     }),
   ];
   return endpoints;
+}
+
+function prometheus(text: string): Response {
+  return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
 }
 
 function unique(principals: readonly Principal[]): readonly Principal[] {

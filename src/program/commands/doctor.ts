@@ -6,9 +6,15 @@ import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { isolationFault } from "../../sources/isolation/isolation.ts";
 import { checkAnswers } from "../doctor/check-answers.ts";
-import { checkDatabase } from "../doctor/check-database.ts";
 import { checkProgram } from "../doctor/check-programs.ts";
-import { checkClients, checkState, type Finding, problemWith, warningOf } from "../doctor/check-state.ts";
+import {
+  checkClients,
+  checkDatabase,
+  checkState,
+  type Finding,
+  problemWith,
+  warningOf,
+} from "../doctor/check-state.ts";
 import type { LoadedSettings } from "../open/load-settings.ts";
 import { type OpenedConfig, openConfig } from "../open/open-config.ts";
 import { withSecrets } from "../open/secrets.ts";

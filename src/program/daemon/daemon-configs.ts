@@ -287,12 +287,12 @@ async function openConsole(
   gateway: Gateway,
   opened: Parameters<typeof consoleParts>[0],
 ): Promise<ConsoleServer> {
-  const [{ serveConsole }, http] = await Promise.all([
+  const [{ startConsole }, http] = await Promise.all([
     import("../../faces/http/serve-console.ts"),
     import("../open/open-http.ts"),
   ]);
   const { tokens: _, ...parts } = http.consoleParts(opened);
-  return serveConsole(gateway, createMcpServer(gateway), parts);
+  return startConsole(gateway, createMcpServer(gateway), parts, http.consoleState(opened));
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */

@@ -1,5 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { isProblem } from "../../base/problems/problem.ts";
+import { countOf } from "../../base/util/count-of.ts";
 import { makeFolder } from "../../base/util/make-folder.ts";
 import { field, listOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -7,14 +9,19 @@ import { GRANT_KINDS, openGrantsNow } from "../../core/access/grants.ts";
 import { readAuditFolder } from "../../core/audit/audit-folder.ts";
 import { verifyChain } from "../../core/audit/verify-chain.ts";
 import { openRecordFile } from "../../core/storage/record-file.ts";
+import { examineDatabase, whyUnusable } from "../../postgres/state/examine.ts";
 import { findRules } from "../clients/carry-rules.ts";
 import type { ClientMachine } from "../clients/client.ts";
 import { CLIENTS } from "../clients/clients.ts";
 import { createConnections } from "../clients/connections.ts";
 import { readConfig } from "../clients/edit-config.ts";
 import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
+import { isJsonConfig } from "../open/config-files.ts";
+import { loadSettings } from "../open/load-settings.ts";
+import { databaseUrl, openDatabasePool } from "../open/open-state.ts";
 import { APPROVALS_FILE } from "../open/person-grants.ts";
-import { SECRETS_FILE } from "../open/secrets.ts";
+import { SECRETS_FILE, withSecrets } from "../open/secrets.ts";
+import type { Settings } from "../open/settings-schema.ts";
 import { auditFolder } from "../open/stores.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { cacheFolder, setStateFolder } from "../open/user-folders.ts";
@@ -108,6 +115,38 @@ export function problemWith(about: string, cause: string, fix: string): Finding 
 
 export function warningOf(about: string, cause: string, fix: string): Finding {
   return { level: "warning", about, cause, fix };
+}
+
+const ABOUT = "state.postgres";
+
+/** Looks at the database that a config names, without a change: what is wrong with it, or a sentence about it. */
+export async function checkDatabase(
+  config: string | undefined,
+): Promise<{ readonly findings: readonly Finding[]; readonly sentence?: string }> {
+  const { settings } = await loadSettings({ config: isJsonConfig(config) ? config : undefined });
+  if (!settings.state) return { findings: [] };
+  try {
+    const seen = await look(settings.state);
+    if ("reason" in seen) return { findings: [problemWith(ABOUT, seen.reason, seen.step)] };
+    const tables = seen.tables === 0 ? "no tables yet" : `tables of version ${seen.tables}`;
+    const alive = countOf(seen.gateways, "gateway");
+    return {
+      findings: [],
+      sentence: `PostgreSQL ${seen.server}, a primary that may be written: ${tables}, ${alive} alive.`,
+    };
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    return { findings: [problemWith(ABOUT, error.message, error.next)] };
+  }
+}
+
+async function look(state: NonNullable<Settings["state"]>) {
+  const client = await openDatabasePool(databaseUrl(state, withSecrets(process.env)), 1);
+  try {
+    return (await whyUnusable(client)) ?? (await examineDatabase(client, state.table ?? "keyhole"));
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 /** Checks the configs of MCP clients: whether they can be read, and whether Keyhole's entry in them still works. */

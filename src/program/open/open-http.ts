@@ -3,7 +3,12 @@ import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createRedact } from "../../base/safety/redact.ts";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
-import { type ConsoleServer, openConsole } from "../../faces/http/serve-console.ts";
+import {
+  type ConsoleOptions,
+  type ConsoleServer,
+  type ConsoleState,
+  startConsole,
+} from "../../faces/http/serve-console.ts";
 import type { McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { ServedProfiles } from "../../faces/mcp/profiles.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -65,7 +70,7 @@ export async function openHttp(
   const shown = (url: string) => (isOpen ? withHost(url, allowHosts[0] ?? "localhost") : url);
   const { links } = openLogins(loaded.settings, variables, state?.storage);
   const { tokens, principals, ...parts } = consoleParts(opened);
-  const options = {
+  const options: ConsoleOptions = {
     ...parts,
     tokens,
     principals: async () => [
@@ -84,10 +89,12 @@ export async function openHttp(
     ...(state && { drainMs: DRAIN_MS }),
     allowedHosts: hosts,
     allowedOrigins: hosts,
-    onOpened: (link: string) =>
-      console.log(`The console was opened. For another browser, once: ${shown(link)}`),
+    onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   };
-  const http = await openConsole(gateway, server, options, { login, profiles });
+  const http = await startConsole(gateway, server, options, {
+    ...consoleState(opened),
+    ...{ login, profiles },
+  });
   if (people) tellObstacles(people, profiles);
   links?.serveAt(new URL(publicUrl ?? shown(http.url)).origin);
   if (isOpen && allowHosts.length === 0)
@@ -106,6 +113,11 @@ export async function openHttp(
   };
 }
 
+/** What the config says about the console: where it keeps logins and figures, and prices. */
+export function consoleState({ loaded, state }: Pick<OpenedConfig, "loaded" | "state">): ConsoleState {
+  return { records: state?.records, prices: loaded.settings.limits?.prices };
+}
+
 /** The parts that a console of this person works with. */
 export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "loaded" | "config" | "state">) {
   const tokens = openTokens(state);
@@ -117,8 +129,7 @@ export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "load
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
     }),
-    ...(loaded.settings.limits?.prices && { prices: loaded.settings.limits.prices }),
-    file: state?.records ?? join(setStateFolder(), "console.db"),
+    file: join(setStateFolder(), "console.db"),
     settings: async () => shownSettings(loaded),
   };
 }

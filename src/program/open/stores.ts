@@ -8,7 +8,7 @@ import { type AcceptedLimits, createAcceptedLimits } from "../../core/access/acc
 import { type Consents, createConsents } from "../../core/access/consents.ts";
 import { type GrantKind, type Grants, openGrants } from "../../core/access/grants.ts";
 import { createPinsOver, type Pins } from "../../core/access/pins.ts";
-import { createUsage, type Usage } from "../../core/access/usage.ts";
+import { createUsage, type PeopleUsage } from "../../core/access/usage.ts";
 import { createWaitingCalls, type WaitingCalls } from "../../core/access/waiting-calls.ts";
 import type { AuditEvent } from "../../core/audit/audit-store.ts";
 import { createFileAuditStore } from "../../core/audit/file-audit-store.ts";
@@ -91,7 +91,7 @@ function toDecision({ label, hash }: ServerProgram) {
 }
 
 /** Opens the counts of use by person, server and tool, which all gateways of a state share. */
-export function openUsage(limits: Settings["limits"], state?: ProgramState): Usage {
+export function openUsage(limits: Settings["limits"], state?: ProgramState): PeopleUsage {
   const file = state ? undefined : openSqliteStorage(join(setStateFolder(), "usage.db"));
   const usage = createUsage({ open: state?.storage ?? file!.open, ...limits });
   return { ...usage, close: () => usage.close().finally(() => file?.close()) };

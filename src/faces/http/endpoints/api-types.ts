@@ -370,3 +370,14 @@ export interface UsageAnswer {
   readonly tools: readonly UsageFigures[];
   readonly days: readonly UsageFigures[];
 }
+
+/** Prices of what people use. */
+export interface UsagePrices {
+  readonly currency?: string | undefined;
+  /** Of a million tokens that answers put into contexts. */
+  readonly tokens?: number | undefined;
+  /** Of a call, by server. */
+  readonly servers?: Readonly<Record<string, number>> | undefined;
+  /** Of a call, by tool. It wins over the price of the server. */
+  readonly tools?: Readonly<Record<string, number>> | undefined;
+}

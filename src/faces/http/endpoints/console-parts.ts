@@ -2,11 +2,10 @@ import type { Entry } from "../../../core/nouns/entry.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
 import type { ServerProgram } from "../../../core/nouns/server-program.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
-import type { ServerChange, ServerRulesShown, ShownSetting } from "./api-types.ts";
+import type { ServerChange, ServerRulesShown, ShownSetting, UsagePrices } from "./api-types.ts";
 import type { EndpointCall } from "./endpoint.ts";
 import type { ApprovalQueue } from "./live-events.ts";
 import type { CallRecorder } from "./recorder.ts";
-import type { UsagePrices } from "./usage.ts";
 
 /** Decides which servers may start. */
 export interface StartConsents {

@@ -1,21 +1,9 @@
 import { z } from "zod";
 import type { UsageRow } from "../../../core/access/usage.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
-import { type Sample, toMetricText } from "../metrics.ts";
-import type { UsageAnswer, UsageFigures } from "./api-types.ts";
+import type { UsageAnswer, UsageFigures, UsagePrices } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
-
-/** Prices of what people use. */
-export interface UsagePrices {
-  readonly currency?: string | undefined;
-  /** Of a million tokens that answers put into contexts. */
-  readonly tokens?: number | undefined;
-  /** Of a call, by server. */
-  readonly servers?: Readonly<Record<string, number>> | undefined;
-  /** Of a call, by tool. It wins over the price of the server. */
-  readonly tools?: Readonly<Record<string, number>> | undefined;
-}
 
 const MILLION = 1_000_000;
 const MOST_ROWS = 200;
@@ -38,47 +26,6 @@ export function usageEndpoints({ gateway, prices }: ConsoleParts): Endpoint[] {
           tools: by(({ op }) => op).filter(({ name }) => name !== ""),
           days: by(({ day }) => day).toSorted((one, other) => (one.name < other.name ? 1 : -1)),
         };
-      },
-    }),
-    defineAdminEndpoint("GET /metrics/usage", {
-      title: "Calls, tokens and money by person, server and tool since the start, for Prometheus.",
-      handle: async () => {
-        const rows = usage()?.own() ?? [];
-        const samples = (figure: (row: (typeof rows)[number]) => number): Sample[] =>
-          rows.map((row) => [figure(row), { person: row.person, server: row.server, tool: row.op }]);
-        const text = [
-          toMetricText(
-            "counter",
-            "keyhole_usage_calls_total",
-            "Calls.",
-            samples(({ calls }) => calls),
-          ),
-          toMetricText(
-            "counter",
-            "keyhole_usage_failed_total",
-            "Failed calls.",
-            samples(({ failed }) => failed),
-          ),
-          toMetricText(
-            "counter",
-            "keyhole_usage_tokens_total",
-            "Tokens of answers.",
-            samples(({ tokens }) => tokens),
-          ),
-          ...(prices
-            ? [
-                toMetricText(
-                  "counter",
-                  "keyhole_usage_cost_total",
-                  "Money.",
-                  samples((row) => costOf(row, prices)),
-                ),
-              ]
-            : []),
-        ];
-        return new Response(text.join(""), {
-          headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
-        });
       },
     }),
   ];
@@ -107,7 +54,8 @@ function figuresBy(
   });
 }
 
-function costOf({ server, op, calls, tokens }: Omit<UsageRow, "day">, prices: UsagePrices): number {
+/** The price of what a row counts. */
+export function costOf({ server, op, calls, tokens }: Omit<UsageRow, "day">, prices: UsagePrices): number {
   const call = prices.tools?.[op] ?? prices.servers?.[server] ?? 0;
   return calls * call + (tokens / MILLION) * (prices.tokens ?? 0);
 }
