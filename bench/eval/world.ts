@@ -74,11 +74,10 @@ export async function openWorld(): Promise<World> {
     folder,
     servers: { ...programs(folder), ...systems.servers },
     reset: () => {
-      for (const name of ["files", "repo", "memory", "database"])
-        rmSync(path(name), { recursive: true, force: true });
+      for (const name of ["files", "repo", "memory"]) rmSync(path(name), { recursive: true, force: true });
       for (const [name, text] of Object.entries(FILES)) write(path(`files/${name}`), text);
       write(path("memory/graph.jsonl"), GRAPH.map((line) => JSON.stringify(line)).join("\n"));
-      inDatabase(path("database/shop.db"), (database) => database.exec(SHOP));
+      inDatabase(path("database/shop.db"), refillShop);
       fillRepository(path("repo"), git);
       systems.reset();
     },
@@ -177,6 +176,13 @@ async function serveSystems() {
 
 /** Loopback only, for the time of the evaluation. */
 const TOKEN = "evaluation-on-this-machine-only";
+
+/** The file stays, because a server has it open. */
+function refillShop(database: DatabaseSync): void {
+  for (const { name } of database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all())
+    database.exec(`DROP TABLE "${name}"`);
+  database.exec(SHOP);
+}
 
 function inDatabase<T>(path: string, use: (database: DatabaseSync) => T): T {
   mkdirSync(dirname(path), { recursive: true });
