@@ -8,7 +8,7 @@ import { COMPILED } from "./test/program-env.ts";
 const PROGRAM = [
   "test/{cli,clients,console,team}/*.test.ts",
   "test/{agent-run,approve,chat-tmux,daemon}*.test.ts",
-  "test/{coding-tasks,config-edit,doc-blocks,first-answer,first-minute,langchain,manifests,markdown-index}.test.ts",
+  "test/{coding-tasks,config-edit,doc-blocks,eval,first-answer,first-minute,langchain,manifests,markdown-index}.test.ts",
   "test/{models-new-provider,operation-commands,playground*,record-terminal}.test.ts",
   "test/{asks,run-killed,search,telemetry,walk}.test.ts",
   "test/faults/{leak,program,writes}.test.ts",

@@ -9,18 +9,20 @@ export interface System {
   readonly name: string;
   readonly domains: readonly DomainDefinition[];
   readonly sources: readonly Source[];
+  /** Undoes every change. */
+  reset(): void;
   close(): Promise<void>;
 }
 
 export const SYSTEMS = {
   onto: () => ({ ...createOnto(), sources: [] }),
   cms: () => {
-    const { domain, close } = createCms();
-    return { domains: [domain], sources: [], close };
+    const { domain, ...cms } = createCms();
+    return { ...cms, domains: [domain], sources: [] };
   },
   warehouse: () => ({ ...createWarehouse(), sources: [] }),
   // A source ends with its gateway.
-  library: () => ({ domains: [], sources: [createLibrary()], close: async () => {} }),
+  library: () => ({ domains: [], sources: [createLibrary()], reset() {}, close: async () => {} }),
 };
 
 /** Creates all systems, or one of them. */

@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import type { LabClient } from "../lab-client.ts";
 import { OWN_TOOLS } from "../offered-tools.ts";
+import { selectTools } from "../tour/outcomes.ts";
+
+const toolName = (server: string, tool: string) => `${server}___${tool}`;
 
 export const droid: LabClient = {
   name: "droid",
@@ -42,9 +45,13 @@ export const droid: LabClient = {
     { name: "Execute", args: { command: "sleep 15", summary: "Wait for the servers" } },
     {
       name: "ToolSearch",
-      args: { query: `select:${OWN_TOOLS.map((tool) => `keyhole___${tool}`).join(",")}` },
+      args: { query: `select:${OWN_TOOLS.map((tool) => toolName("keyhole", tool)).join(",")}` },
     },
   ],
+  search: {
+    call: (needs) => ({ name: "ToolSearch", args: { query: selectTools(needs, toolName) } }),
+    name: toolName,
+  },
   advice: [
     "Put the entry into `mcpServers` of `~/.factory/mcp.json`.",
     "Its first request leaves before a server has started, and it does not announce a late one: let the first turn do something else, then search for `keyhole`.",

@@ -38,7 +38,7 @@ await writeFile(join(project, SMALL_FILE), SMALL_TEXT);
 await writeFile(join(project, LARGE_FILE), largeText());
 
 const outcomes = outcomesIn(project);
-const scripted = new TourModel(client, outcomes);
+const scripted = new TourModel(client, outcomes, way);
 const model = await serveScriptedModel(scripted.reply);
 const prompt = `Do this with your tools, one after the other:\n${outcomes.map(({ need }) => `- ${need}`).join("\n")}`;
 const setup = { home, project, installed, model: model.url, prompt };

@@ -8,6 +8,7 @@ import { findTool, type OfferedTool, offeredTools } from "../offered-tools.ts";
 import { DONE } from "../script.ts";
 import { toolResults } from "../tool-results.ts";
 import type { Outcome, OutcomeCall } from "./outcomes.ts";
+import type { Way } from "./tour.ts";
 
 /** One call of the model, and the outcome that it serves. */
 export interface Move {
@@ -32,10 +33,13 @@ export class TourModel {
 
   private readonly client: LabClient;
   private readonly outcomes: readonly Outcome[];
+  /** Calls without which the client shows no tools: those of Keyhole are behind one more. */
+  private readonly reveals: readonly ScriptedCall[];
 
-  constructor(client: LabClient, outcomes: readonly Outcome[]) {
+  constructor(client: LabClient, outcomes: readonly Outcome[], way: Way) {
     this.client = client;
     this.outcomes = outcomes;
+    this.reveals = (client.reveal ?? []).slice(0, way === "keyhole" ? undefined : -1);
   }
 
   reply = ({ body }: ScriptedRequest): ScriptedReply => {
@@ -49,6 +53,8 @@ export class TourModel {
   };
 
   private decide(offered: readonly OfferedTool[], body: unknown): Move | undefined {
+    const reveal = this.reveals[this.moves.length];
+    if (reveal) return { outcome: "", kind: "search", call: reveal };
     const done = new Set(this.lost);
     for (const { kind, outcome } of this.moves) if (kind === "call") done.add(outcome);
     const waiting = this.outcomes.filter(({ id }) => !done.has(id));

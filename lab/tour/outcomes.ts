@@ -21,6 +21,8 @@ export interface OutcomeCall {
   readonly guess?: { readonly args: Readonly<Record<string, unknown>>; readonly knows: string };
 }
 
+/** The outcome that no server can bring about. */
+export const UNMET = "unmet";
 export const LARGE_FILE = "ledger.md";
 /** A tool of the filesystem server that the config of a client denies. */
 export const DENIED = "move_file";
@@ -108,13 +110,13 @@ export function outcomesIn(project: string): readonly Outcome[] {
         "thoughtNumber",
       ),
     },
-    { id: "unmet", need: "book a flight to Lisbon" },
+    { id: UNMET, need: "book a flight to Lisbon" },
   ];
 }
 
 /** The search by names that Claude Code and clients after it have. */
-export function selectTools(needs: readonly Outcome[]): string {
-  return `select:${needs.flatMap(({ call }) => (call ? toolName(call.server, call.tool) : [])).join(",")}`;
+export function selectTools(needs: readonly Outcome[], toName = toolName): string {
+  return `select:${needs.flatMap(({ call }) => (call ? toName(call.server, call.tool) : [])).join(",")}`;
 }
 
 /** The name that they have for a tool of a server. */

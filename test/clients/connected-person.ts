@@ -18,6 +18,8 @@ export interface StartedClient {
   readonly capabilities?: ClientCapabilities;
   /** Whether it speaks the revision of 2026. */
   readonly isModern?: boolean;
+  /** Arguments that it adds to those of its config. */
+  readonly serve?: readonly string[];
 }
 
 /** A server of npm that is a development dependency. */
@@ -45,7 +47,8 @@ export async function connectPerson(servers: object) {
   await approveAll();
   const { command, args } = JSON.parse(readFileSync(path, "utf8")).mcpServers.keyhole;
   /** Starts exactly the program that the client's file names. */
-  async function start({ folder = home, env, capabilities = {}, isModern = false }: StartedClient = {}) {
+  async function start(started: StartedClient = {}) {
+    const { folder = home, env, capabilities = {}, isModern = false, serve = [] } = started;
     const client = new Client(
       { name: "claude-code", version: "1" },
       { capabilities, ...(isModern && { versionNegotiation: { mode: "auto" } }) },
@@ -59,7 +62,7 @@ export async function connectPerson(servers: object) {
       client.connect(
         new StdioClientTransport({
           command,
-          args,
+          args: [...args, ...serve],
           cwd: folder,
           env: { ...programEnv(home), ...env },
           stderr: "ignore",

@@ -45,6 +45,34 @@ for (const isModern of [false, true]) {
   );
 }
 
+for (const isModern of [false, true]) {
+  verifies(
+    "clients:questions",
+    `forms and roots of a server reach the client whose script calls it (${isModern ? "2026" : "2025"})`,
+    async () => {
+      const person = await connectPerson({ every: npmServer("server-everything") });
+      const folder = temporaryFolder();
+      const able = await person.start({
+        folder,
+        isModern,
+        serve: ["--surface", "code"],
+        capabilities: { roots: {}, elicitation: { form: {} } },
+      });
+      able.client.setRequestHandler("elicitation/create", async () => ({
+        action: "accept",
+        content: { name: "Ada" },
+      }));
+      const call = await able.connect();
+      const script = (tool: string) => ({ code: `return await call("every.${tool}", {})` });
+      expect(await call("run", script("trigger-elicitation-request"))).toContain("Ada");
+      await vi.waitFor(async () => expect(await call("run", script("get-roots-list"))).toContain(folder), {
+        timeout: 30_000,
+        interval: 500,
+      });
+    },
+  );
+}
+
 verifies("clients:questions", "a client without forms is told so on the first call, too", async () => {
   const person = await connectPerson({ every: npmServer("server-everything") });
   const plain = await (await person.start()).connect();

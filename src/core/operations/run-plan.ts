@@ -224,18 +224,21 @@ export async function perform(
 }
 
 /**
- * A call inside a script tells the client its progress and logs. It cannot ask, because the client's answers belong
- * to the script's own call. The steps of all calls are counted together, because progress has to grow.
+ * The client for a call inside a script: its progress, logs, roots and answers to questions while the script runs. An
+ * answer that the client sends with a later request belongs to the script's own call. The steps of all calls are
+ * counted together, because progress has to grow.
  */
 function withListener({ client, ...request }: OperationContext["request"]): OperationContext["request"] {
   if (!client) return request;
-  const { log, logLevel } = client;
+  const { log, logLevel, connection, folder, roots, request: ask } = client;
+  const told = { log, logLevel, connection, folder, roots, request: ask };
   let steps = 0;
   const progress: typeof client.progress = ({ message }) => {
     steps += 1;
     client.progress({ progress: steps, ...(message !== undefined && { message }) });
   };
-  return { ...request, client: { progress, log, logLevel, capabilities: {}, responses: {} } };
+  const capabilities = ask ? client.capabilities : {};
+  return { ...request, client: { ...told, progress, capabilities, responses: {} } };
 }
 
 const REASON_CHARS = 1_000;
