@@ -30,6 +30,7 @@ import {
   workspaceOf,
 } from "./read-json-config.ts";
 import { withSecrets } from "./secrets.ts";
+import { servedSkills } from "./served-skills.ts";
 import type { Settings } from "./settings-schema.ts";
 import { openAcceptedLimits, openConsents, openPins } from "./stores.ts";
 import { quoteWord, suggestCommand } from "./suggest-command.ts";
@@ -217,11 +218,13 @@ function serverReader({
   let isNaming = trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
     if (json === undefined && (config !== undefined || library !== undefined)) return [];
+    const skills = await servedSkills(loaded.settings, folder);
     const consents = openConsents();
     const acceptedLimits = openAcceptedLimits();
     const options: McpSourceOptions = {
       inherits: "all",
       ...servers,
+      ...(skills && { skills }),
       isolation: {
         hidden: ownFolders(),
         isTrial,
