@@ -89,6 +89,23 @@ test("skills of the person are found with tools, by their text too, once a perso
   expect(other).not.toContain("deploy-site");
 }, 120_000);
 
+test("the first list of tools names the skills, also if reading them takes a while, and a search waits for them", async () => {
+  const home = temporaryFolder();
+  for (let count = 0; count < 400; count += 1)
+    writeSkill(join(home, ".claude/skills"), `skill-${count}`, `Looks after the machine number ${count}.`);
+  write(
+    join(home, ".keyhole/settings.json"),
+    JSON.stringify({ mcpServers: { skills: { skills: [join(home, ".claude/skills")] } } }),
+  );
+  const { keyhole, client } = openProgram({ home });
+  await approveAll(keyhole);
+  const connected = await client(undefined, "--no-daemon");
+  const { tools } = await connected.listTools();
+  expect(tools[0]!.description).toContain("For skills.");
+  const { content } = await connected.callTool({ name: "ask", arguments: { query: "machine number 321" } });
+  expect(JSON.stringify(content)).toContain("skills://skills/skill-321");
+});
+
 const HIDDEN: Readonly<Record<string, readonly string[]>> = {
   "claude-code": ["release-notes"],
   codex: [".agents/skills/sql-review/SKILL.md", ".codex/skills/night-watch/SKILL.md"],

@@ -49,15 +49,13 @@ export function createFollowSkills(
 
 interface SkillsSourceOptions {
   readonly places: readonly SkillPlace[];
-  readonly description: string;
   readonly isUsed?: (name: string) => boolean;
 }
 
-/** A source that follows the skills of some places. Its entries are in the domain of the given name. */
-export function createSkillsSource(name: string, { places, description, isUsed }: SkillsSourceOptions) {
+/** A source that follows the skills of some places. Its entries are in the domain of this name, which others yield. */
+export function createSkillsSource(name: string, { places, isUsed }: SkillsSourceOptions) {
   const id = `skills:${name}`;
   const follow = createFollowSkills(places, name, { source: id }, isUsed);
-  const domain = { name, description, scopes: [], rules: [] };
   let followed: FollowedSkills | undefined;
   let content: SourceContent | undefined;
   let watched: FolderWatch | undefined;
@@ -66,7 +64,7 @@ export function createSkillsSource(name: string, { places, description, isUsed }
     read: async () => {
       const next = await follow();
       watched?.follow(next.folders);
-      if (!content || next !== followed) content = { domains: [domain], drafts: next.drafts };
+      if (!content || next !== followed) content = { domains: [], drafts: next.drafts };
       followed = next;
       return { content };
     },
@@ -77,7 +75,7 @@ export function createSkillsSource(name: string, { places, description, isUsed }
   });
   return {
     id,
-    digest: contentHash([name, description, places]),
+    digest: contentHash([name, places]),
     ...source,
     /** Skills that are refused, each with its place. */
     problems: () => followed?.problems ?? [],

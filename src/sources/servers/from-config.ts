@@ -89,6 +89,7 @@ function createReadServer(label: string, config: ReadServerConfig, options: McpS
     id: `${kind}:${label}`,
     label,
     isStateful: false,
+    ...(kind === "skills" && { isSoon: true }),
     ...((options.scopes ?? config.scopes) && { scopes: options.scopes ?? config.scopes! }),
     program,
     get digest() {
@@ -187,8 +188,9 @@ async function openSkills(
   const { createSkillsSource } = await import("../markdown/follow-skills.ts");
   const named = folders === true ? [] : folders.map((folder): SkillPlace => ({ origin: "user", folder }));
   const places = folders === true ? (skills.places ?? skillPlaces()) : named;
-  const source = createSkillsSource(label, { ...skills, places, description });
-  return { sources: [source], warnings: source.problems };
+  const source = createSkillsSource(label, { ...skills, places });
+  const domain: Domain = { name: label, description, scopes: [], rules: [] };
+  return { sources: [source], domain, warnings: source.problems };
 }
 
 async function openApi(
