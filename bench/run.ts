@@ -27,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   soak: () => import("./soak.ts"),
   sandbox: () => import("./sandbox.ts"),
   sessions: () => import("./sessions.ts"),
+  skills: () => import("./skills.ts"),
   run: () => import("./run-plans.ts"),
   conversation: () => import("./conversation.ts"),
   stream: () => import("./stream.ts"),

@@ -223,7 +223,7 @@ test.each(Object.entries(CASES))(
     );
 
     const planned = await plan(row);
-    const notes = planned.ruleNotes.join("\n");
+    const notes = planned.notes.join("\n");
     for (const part of told) expect(notes).toContain(part);
     if (told.length === 0) expect(notes).toBe("");
     await connections.make(planned);
@@ -246,7 +246,7 @@ verifies("clients:restrictions", "a file of rules that cannot be read is told", 
   const claude = clientOf("claude-code");
   write(pathOf(claude, machine), JSON.stringify({ mcpServers: { x: { command: "x" } } }));
   write(join(home, SETTINGS), "{ broken");
-  expect((await plan(claude)).ruleNotes).toEqual([
+  expect((await plan(claude)).notes).toEqual([
     expect.stringContaining(`Rules in ${join(home, SETTINGS)} are not`),
   ]);
 });

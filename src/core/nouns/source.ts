@@ -25,6 +25,8 @@ export interface Source {
   readonly scopes?: readonly string[];
   /** Hash of its options. A source with the same id and digest does not replace the running one. */
   readonly digest?: string;
+  /** Whether it soon delivers files of this machine, so that the first list of tools waits a moment for them. */
+  readonly isSoon?: boolean;
   /**
    * Yields everything as soon as it is known and again after each change, until the signal is raised. Calls
    * `onFailed` when a read fails that nobody has requested; without it, the iteration ends with the error.

@@ -220,7 +220,9 @@ async function gathered(begun: readonly FollowedSource[]): Promise<void> {
     waiting.delete(following);
   });
   const all = Promise.all(offers);
-  for (let before = -1; waiting.size > 0 && waiting.size !== before && performance.now() < end; ) {
+  const isWorthIt = (before: number) =>
+    waiting.size !== before || waiting.values().some(({ source }) => source.isSoon);
+  for (let before = -1; waiting.size > 0 && isWorthIt(before) && performance.now() < end; ) {
     before = waiting.size;
     await withTimeout(all, WAITS.gatherMs);
   }

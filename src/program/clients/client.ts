@@ -1,5 +1,5 @@
 import type { PlainObject } from "../../base/util/plain-object.ts";
-import type { FormatName } from "./formats/format.ts";
+import type { ConfigEdit, FormatName } from "./formats/format.ts";
 
 /** The computer of a person, as far as it decides where clients keep their configs. */
 export interface ClientMachine {
@@ -33,6 +33,8 @@ export interface Client {
   isOff?(config: unknown, name: string): boolean;
   /** The rules of the client about tools, beside those in the entries of its servers. */
   readonly rules?: ClientRules;
+  /** Where the client keeps skills and instructions for its model. */
+  readonly skills?: ClientSkills;
   /**
    * How Keyhole's entry asks for variables, of a client that does not pass its whole environment on to servers. `none`:
    * it passes none of the person's.
@@ -42,6 +44,24 @@ export interface Client {
   entry(program: Program): PlainObject;
   /** How it lists the tools of its servers, by model if that differs. Absent: nobody has measured it or written it down. */
   readonly lists?: readonly ClientListing[];
+}
+
+/** The skills of a client, and its way to keep single ones from its model. */
+export interface ClientSkills {
+  /** The folders of the user's skills that it reads, in the home folder. */
+  readonly folders: readonly string[];
+  /** The file with the user's instructions for its model. */
+  instructions(machine: ClientMachine): string;
+  /** Its file that hides skills. Absent: no way to hide one is known. */
+  hiding?(machine: ClientMachine): Pick<ConfigLocation, "path" | "format">;
+  /** Hides skills from its model, in the file above. Undefined if the file leaves no room for that. */
+  hide?(config: unknown, skills: readonly HiddenSkill[]): Omit<ConfigEdit, "remove"> | undefined;
+}
+
+export interface HiddenSkill {
+  readonly name: string;
+  /** The folder of the skill. */
+  readonly folder: string;
 }
 
 /** How a client denies, asks about and allows calls of tools. */

@@ -21,6 +21,7 @@ import {
   QWEN_RULES,
   ZED_RULES,
 } from "./rule-dialects.ts";
+import { claudeSkills, codexSkills, GEMINI_SKILLS, opencodeSkills } from "./skill-dialects.ts";
 
 /** The date of `lists` below: clients change their ways often. Cursor is as documented, the others were measured. */
 export const LISTS_DATE = "November 2026";
@@ -42,13 +43,14 @@ export const CLIENTS: readonly Client[] = [
     dialect: STANDARD,
     rules: {
       ...CLAUDE_RULES,
-      files: ({ home, env, project, platform }) => [
-        user(join(managedFolder(platform), "managed-settings.json"), []),
-        user(join(folderOf(env.CLAUDE_CONFIG_DIR, join(home, ".claude")), "settings.json"), []),
-        inProject(join(project, ".claude", "settings.json"), []),
-        inProject(join(project, ".claude", "settings.local.json"), []),
+      files: (machine) => [
+        user(join(managedFolder(machine.platform), "managed-settings.json"), []),
+        user(join(claudeFolder(machine), "settings.json"), []),
+        inProject(join(machine.project, ".claude", "settings.json"), []),
+        inProject(join(machine.project, ".claude", "settings.local.json"), []),
       ],
     },
+    skills: claudeSkills(claudeFolder),
     lists: [{ shows: "names", loads: 1 }],
     entry: (program) => ({ type: "stdio", ...plain(program), alwaysLoad: true }),
   },
@@ -95,11 +97,12 @@ export const CLIENTS: readonly Client[] = [
   {
     name: "codex",
     title: "Codex",
-    places: ({ home, env, project }) => [
-      user(join(folderOf(env.CODEX_HOME, join(home, ".codex")), "config.toml"), ["mcp_servers"], "toml"),
-      inProject(join(project, ".codex", "config.toml"), ["mcp_servers"], "toml"),
+    places: (machine) => [
+      user(join(codexFolder(machine), "config.toml"), ["mcp_servers"], "toml"),
+      inProject(join(machine.project, ".codex", "config.toml"), ["mcp_servers"], "toml"),
     ],
     dialect: CODEX,
+    skills: codexSkills(codexFolder),
     variables: (names) => ({ env_vars: names }),
     lists: [
       { when: "gpt-5.5", shows: "search", loads: 4 },
@@ -117,6 +120,7 @@ export const CLIENTS: readonly Client[] = [
     ],
     dialect: GEMINI,
     rules: { ...GEMINI_RULES, files: (machine) => settingsAndPolicies(machine, ".gemini") },
+    skills: GEMINI_SKILLS,
     variables: (names) => ({ env: Object.fromEntries(names.map((name) => [name, `$${name}`])) }),
     lists: [WHOLE],
     isOff: isExcluded,
@@ -141,6 +145,7 @@ export const CLIENTS: readonly Client[] = [
     places: opencodeFiles,
     dialect: OPENCODE,
     rules: { ...OPENCODE_RULES, files: opencodeFiles },
+    skills: opencodeSkills(opencodeFolder),
     lists: [WHOLE],
     entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
   },
@@ -219,12 +224,24 @@ export const CLIENTS: readonly Client[] = [
   },
 ];
 
-function opencodeFiles({ home, env, project }: ClientMachine): ConfigLocation[] {
-  const own = join(folderOf(env.XDG_CONFIG_HOME, join(home, ".config")), "opencode");
+function claudeFolder({ home, env }: ClientMachine): string {
+  return folderOf(env.CLAUDE_CONFIG_DIR, join(home, ".claude"));
+}
+
+function codexFolder({ home, env }: ClientMachine): string {
+  return folderOf(env.CODEX_HOME, join(home, ".codex"));
+}
+
+function opencodeFolder({ home, env }: ClientMachine): string {
+  return join(folderOf(env.XDG_CONFIG_HOME, join(home, ".config")), "opencode");
+}
+
+function opencodeFiles(machine: ClientMachine): ConfigLocation[] {
+  const own = opencodeFolder(machine);
   const names = ["opencode.json", "opencode.jsonc"];
   return [
     ...names.map((name) => user(join(own, name), ["mcp"])),
-    ...names.map((name) => inProject(join(project, name), ["mcp"])),
+    ...names.map((name) => inProject(join(machine.project, name), ["mcp"])),
   ];
 }
 

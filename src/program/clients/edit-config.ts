@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
-import { field, isPlainObject } from "../../base/util/plain-object.ts";
+import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { type ConfigEdit, type Format, type FormatName, refused } from "./formats/format.ts";
 
@@ -8,6 +8,23 @@ const FORMATS: Readonly<Record<FormatName, () => Promise<Format>>> = {
   json: async () => (await import("./formats/json-format.ts")).jsonFormat,
   toml: async () => (await import("./formats/toml-format.ts")).tomlFormat,
   yaml: async () => (await import("./formats/yaml-format.ts")).yamlFormat,
+  text: async () => TEXT,
+};
+
+/** A text such as a client's instructions for its model. Its keys are its lines. */
+const TEXT: Format = {
+  empty: "",
+  read: async (text) => {
+    const lines = text.split(/\r?\n/).filter((line) => line !== "");
+    return Object.fromEntries(lines.map((line) => [line, {}]));
+  },
+  edit: async (text, { remove, set }, eol) => {
+    const kept = text.split(eol).filter((line) => !remove.includes(line));
+    const added = Object.keys(set).filter((line) => !kept.includes(line));
+    // A last line that is empty is the end of the file.
+    const end = kept.at(-1) === "" ? [""] : [];
+    return [...kept.slice(0, kept.length - end.length), ...added, ...end].join(eol);
+  },
 };
 
 const BOM = "\uFEFF";
@@ -67,7 +84,7 @@ function withEdit(holder: unknown, [key, ...rest]: readonly string[], edit: Conf
   }
   const names = new Set([...remove, ...Object.keys(set)]);
   const kept = (Array.isArray(holder) ? holder : []).filter((one) => !names.has(String(field(one, "name"))));
-  return [...kept, ...Object.entries(set).map(([name, value]) => ({ name, ...value }))];
+  return [...kept, ...Object.entries(set).map(([name, value]) => ({ name, ...fieldsOf(value) }))];
 }
 
 /** Parsers may return objects without a prototype. */

@@ -14,6 +14,7 @@ import {
   planProfiles,
   withoutNever,
 } from "./plan-profiles.ts";
+import { type PlannedEdits, planSkills, SKILLS_SERVER } from "./plan-skills.ts";
 import type { FoundServer } from "./read-server.ts";
 
 /** A file before and after. */
@@ -41,8 +42,8 @@ export interface ConnectionPlan {
   readonly staying: readonly FoundServer[];
   /** Configs of projects that are left alone. */
   readonly projects: readonly FoundConfig[];
-  /** Sentences about the client's rules that Keyhole does not keep, or keeps in another way. */
-  readonly ruleNotes: readonly string[];
+  /** Sentences about the client's rules and skills that Keyhole does not keep, or keeps in another way. */
+  readonly notes: readonly string[];
   /** Changes with the client's rules about tools. */
   readonly rulesHash: string;
   /** Variables that the client's servers use and that may not reach them. */
@@ -57,6 +58,8 @@ export interface PlanOptions extends Partial<Pick<ProfileOptions, "sharing" | "s
   readonly ownPath: string;
   /** Also moves the servers of projects. */
   readonly withProjects?: boolean;
+  /** Also puts the person's skills behind Keyhole. */
+  readonly withSkills?: boolean;
 }
 
 /**
@@ -65,7 +68,7 @@ export interface PlanOptions extends Partial<Pick<ProfileOptions, "sharing" | "s
  * @throws CLIENT_CONFIG_INVALID if a file cannot be read or changed safely. INVALID_INPUT if a name to share is unknown.
  */
 export async function planConnection(client: Client, options: PlanOptions): Promise<ConnectionPlan> {
-  const { machine, program, ownPath, withProjects = false } = options;
+  const { machine, program, ownPath, withProjects = false, withSkills = false } = options;
   const { sharing = [], sharesAll = false, earlier = [] } = options;
   const found = await findConfigs([client], machine);
   const users = found.filter(({ place }) => place.scope === "user");
@@ -88,6 +91,8 @@ export async function planConnection(client: Client, options: PlanOptions): Prom
       const tools = strictest([isOfProject ? withoutNever(entry) : entry, carried.tools]);
       wanted.get(profileOf(place, client))!.push({ ...server, isOfProject, tools });
     }
+  const skills = withSkills ? await planSkills(client, machine) : { files: [], notes: [] };
+  if (withSkills) for (const servers of wanted.values()) servers.push(SKILLS_SERVER);
   const profiles = planProfiles(await readConfig("json", ownText ?? ""), wanted, {
     client: client.name,
     home: machine.home,
@@ -96,25 +101,20 @@ export async function planConnection(client: Client, options: PlanOptions): Prom
     earlier,
   });
 
-  const paths = [...new Set(written.map(({ path }) => path))];
-  const files = paths.map(async (path): Promise<FileChange> => {
-    const here = written.filter((place) => place.path === path);
-    const edits = here.map((place): ConfigEdit => {
-      const { at, scope } = place;
-      const servers = found.find((one) => one.place === place)?.servers ?? [];
-      const args = [...program.args, "--profile", profiles.names.get(profileOf(place, client))!];
-      const names = profiles.variables.get(profileOf(place, client))!;
-      return {
-        at,
-        remove: servers.filter(isMovable).map(({ name }) => name),
-        set: scope === "user" ? { [KEYHOLE]: entryOf(client, { ...program, args }, names) } : {},
-        ...(client.dialect.isList && { isList: true }),
-      };
-    });
-    const { format } = here[0]!;
-    const before = await readText(path);
-    return { path, format, before, after: await editConfig({ path, format }, before ?? "", edits), edits };
+  const inPlaces = written.map((place): PlannedEdits => {
+    const { at, scope, path, format } = place;
+    const servers = found.find((one) => one.place === place)?.servers ?? [];
+    const args = [...program.args, "--profile", profiles.names.get(profileOf(place, client))!];
+    const names = profiles.variables.get(profileOf(place, client))!;
+    const edit = {
+      at,
+      remove: servers.filter(isMovable).map(({ name }) => name),
+      set: scope === "user" ? { [KEYHOLE]: entryOf(client, { ...program, args }, names) } : {},
+      ...(client.dialect.isList && { isList: true }),
+    };
+    return { path, format, edits: [edit] };
   });
+  const files = [...Map.groupBy([...inPlaces, ...skills.files], ({ path }) => path)].map(changeOf);
   const { moved, shared, uses, edits } = profiles;
   const after = await editConfig({ path: ownPath, format: "json" }, ownText ?? "", edits);
   const isChanged = edits.some(({ set }) => Object.keys(set).length > 0);
@@ -127,10 +127,17 @@ export async function planConnection(client: Client, options: PlanOptions): Prom
     uses,
     staying: chosen.flatMap(({ servers }) => servers.filter((server) => !isMovable(server))),
     projects: withProjects ? [] : projects.filter(({ servers }) => servers.length > 0),
-    ruleNotes: [...ruleNotes],
+    notes: [...ruleNotes, ...skills.notes],
     rulesHash: rules.hash,
     unset: profiles.needed.filter((name) => client.variables === "none" || machine.env[name] === undefined),
   };
+}
+
+async function changeOf([path, planned]: [string, readonly PlannedEdits[]]): Promise<FileChange> {
+  const { format } = planned[0]!;
+  const edits = planned.flatMap((one) => one.edits);
+  const before = await readText(path);
+  return { path, format, before, after: await editConfig({ path, format }, before ?? "", edits), edits };
 }
 
 /** Keyhole's entry, with the variables that the client passes on only if they are named. */

@@ -11,14 +11,10 @@ import {
   toolRules,
   withRules,
 } from "../../sources/mcp/config/overrides.ts";
-import {
-  type McpServerConfig,
-  readServerConfig,
-  withoutRules,
-} from "../../sources/mcp/config/server-config.ts";
+import { readServerConfig, withoutRules } from "../../sources/mcp/config/server-config.ts";
 import { variableNamesIn } from "../../sources/mcp/config/to-launch.ts";
 import { toLabel } from "../../sources/mcp/mcp-source.ts";
-import { readServerKind } from "../../sources/servers/server-kinds.ts";
+import { type AnyServerConfig, readServerKind } from "../../sources/servers/server-kinds.ts";
 import { notFound } from "../terminal/define-command.ts";
 import type { ConfigEdit } from "./formats/format.ts";
 import type { FoundServer } from "./read-server.ts";
@@ -28,7 +24,7 @@ export interface ProfileServer {
   /** Its name in Keyhole's config: that of the first client that brought this program. */
   readonly name: string;
   /** The server as Keyhole's config has it, with the rules of the profile. */
-  readonly config: McpServerConfig;
+  readonly config: AnyServerConfig;
   readonly notes: readonly string[];
 }
 
@@ -40,7 +36,7 @@ export interface MovedServer extends ProfileServer {
 
 /** A server in a file of the client that Keyhole can run. */
 export interface MovableServer extends FoundServer {
-  readonly config: McpServerConfig;
+  readonly config: AnyServerConfig;
   readonly isOfProject: boolean;
   /** The client's rules about its tools, those of its entry included. */
   readonly tools: ToolRules;
@@ -122,10 +118,10 @@ function createServers(present: PlainObject, { client, home }: ProfileOptions) {
   const programs = new Map([...all].map(([name, config]) => [name, programKey(config, home)]));
   return {
     all: all as ReadonlyMap<string, unknown>,
-    with: (name: string, rules: ServerRules) => withRules(all.get(name), rules) as McpServerConfig,
+    with: (name: string, rules: ServerRules) => withRules(all.get(name), rules) as AnyServerConfig,
     notes: (name: string) => (Object.hasOwn(present, name) ? ["Keyhole has the same program already."] : []),
     /** Finds a server of the same program that may be used, or adds one. Returns its name. */
-    place: (label: string, config: McpServerConfig, mayUse: (name: string) => boolean): string => {
+    place: (label: string, config: AnyServerConfig, mayUse: (name: string) => boolean): string => {
       const program = programKey(config, home);
       const same = [label, ...all.keys()].find((name) => programs.get(name) === program && mayUse(name));
       if (same !== undefined) return same;

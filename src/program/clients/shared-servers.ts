@@ -4,7 +4,9 @@ import { uniqueName } from "../../base/util/unique-name.ts";
 import { showProgram } from "../../core/access/consents.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { isSwitchedOff, type McpServerConfig } from "../../sources/mcp/config/server-config.ts";
-import { createMcpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
+import { toLabel } from "../../sources/mcp/mcp-source.ts";
+import { createServerSource } from "../../sources/servers/from-config.ts";
+import type { AnyServerConfig } from "../../sources/servers/server-kinds.ts";
 import { wrapText } from "../terminal/define-command.ts";
 import type { Client } from "./client.ts";
 import type { FoundConfig } from "./find-configs.ts";
@@ -23,8 +25,11 @@ interface SharedServer {
 }
 
 /** Describes what a server would run. Starts nothing. */
-export function programOf({ name, config }: Pick<ServerUse, "name" | "config">, home: string): ServerProgram {
-  return createMcpSource(name, config, { cwd: home }).program();
+export function programOf(
+  { name, config }: { readonly name: string; readonly config: AnyServerConfig },
+  home: string,
+): ServerProgram {
+  return createServerSource(name, config, { cwd: home }).program();
 }
 
 /** Finds the servers of all configs, each once. */

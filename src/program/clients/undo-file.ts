@@ -97,10 +97,10 @@ async function unedit(file: RecordedFile, current: string): Promise<string | und
     const [here, written, earlier] = [now, was, then].map(
       (value) => new Map(entriesOf(at.reduce(field, value))),
     ) as [Map<string, unknown>, Map<string, unknown>, Map<string, unknown>];
-    if (
-      Object.keys(set).some((name) => !isDeepStrictEqual(plainOf(here.get(name)), plainOf(written.get(name))))
-    )
-      return undefined;
+    const isEdited = (name: string) =>
+      (name === KEYHOLE || here.has(name)) &&
+      !isDeepStrictEqual(plainOf(here.get(name)), plainOf(written.get(name)));
+    if (Object.keys(set).some(isEdited)) return undefined;
     // A server that was added again since then stays as it is now.
     const missing = remove.filter((name) => name !== KEYHOLE && !here.has(name));
     const replaced = Object.keys(set).filter((name) => earlier.has(name));
@@ -110,21 +110,22 @@ async function unedit(file: RecordedFile, current: string): Promise<string | und
   return editConfig(file, current, back);
 }
 
-function withoutName(entry: unknown, isList: boolean): PlainObject {
-  const { name, ...rest } = isPlainObject(entry) ? entry : {};
+function withoutName(entry: unknown, isList: boolean): unknown {
+  if (!isPlainObject(entry)) return entry;
+  const { name, ...rest } = entry;
   return isList ? rest : { ...(name !== undefined && { name }), ...rest };
 }
 
 export const editSchema = z.object({
   at: z.array(z.string()),
   remove: z.array(z.string()),
-  set: z.record(z.string(), z.record(z.string(), z.unknown())),
+  set: z.record(z.string(), z.unknown()),
   isList: z.boolean().optional(),
 });
 
 const fileSchema = z.object({
   path: z.string(),
-  format: z.enum(["json", "toml", "yaml"]),
+  format: z.enum(["json", "toml", "yaml", "text"]),
   before: z.string().optional(),
   after: z.string(),
   edits: z.array(editSchema),

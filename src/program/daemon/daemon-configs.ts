@@ -14,6 +14,7 @@ import { openSqliteStorage } from "../../core/storage/sql-storage.ts";
 import type { ConsoleServer } from "../../faces/http/serve-console.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { SkillPlace } from "../../sources/markdown/skills/skill.ts";
 import { findCommand } from "../../sources/mcp/config/server-program.ts";
 import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
@@ -24,6 +25,7 @@ import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts
 import type { consoleParts } from "../open/open-http.ts";
 import { callForPerson } from "../open/open-local.ts";
 import { workspaceOf } from "../open/read-json-config.ts";
+import { servedSkills } from "../open/served-skills.ts";
 import type { Settings } from "../open/settings-schema.ts";
 import type { OpenedClient, ServingRequest } from "./daemon.ts";
 import type { DaemonConsole, ServeRequest } from "./handshake.ts";
@@ -34,6 +36,8 @@ interface Member {
   readonly settings: Pick<Settings, "audit" | "learning" | "askAfterInjection" | "instructions">;
   /** The files of the commands of its servers, which its PATH decides. */
   readonly programs: readonly (string | undefined)[];
+  /** Where its skills are, if it is served some: its folder may have skills of its own. */
+  readonly skills: readonly SkillPlace[];
   reconnect(): void;
 }
 
@@ -94,6 +98,7 @@ export class DaemonConfigs {
       programs: Object.values(mcpServers).map((server) =>
         findCommand(String(field(server, "command") ?? ""), env.PATH ?? "", workspaceOf(named)),
       ),
+      skills: (await servedSkills(settings, cwd))?.places ?? [],
       reconnect,
     };
     const config = (want === "operate" && (await this.#findRunning(member))) || (await this.#join(member));
@@ -306,7 +311,7 @@ function ofProcess({ telemetry, logging }: Settings) {
 }
 
 /** Equal for clients that would get the same gateway. */
-async function keyOf({ request, settings, programs }: Member, startsServers = true): Promise<string> {
+async function keyOf({ request, settings, programs, skills }: Member, startsServers = true): Promise<string> {
   const { config, profile, trust, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
@@ -315,5 +320,5 @@ async function keyOf({ request, settings, programs }: Member, startsServers = tr
   const variables = [...new Set(names)].sort().map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
   const inherited = startsServers ? [tellingVariables(env), programs.map(String)] : [];
-  return contentHash([path, profile ?? null, trust, settings, inherited, variables]);
+  return contentHash([path, profile ?? null, trust, settings, inherited, variables, skills]);
 }

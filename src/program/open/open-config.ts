@@ -33,6 +33,7 @@ import {
   workspaceOf,
 } from "./read-json-config.ts";
 import { withSecrets } from "./secrets.ts";
+import { servedSkills } from "./served-skills.ts";
 import type { Settings } from "./settings-schema.ts";
 import { openAcceptedLimits, openConsents, openPins } from "./stores.ts";
 import { quoteWord, suggestCommand } from "./suggest-command.ts";
@@ -255,9 +256,11 @@ function serverReader({
     const variables = withSecrets(servers.environment ?? process.env);
     const consents = openConsents(state);
     const acceptedLimits = await openAcceptedLimits(state);
+    const skills = await servedSkills(loaded.settings, folder);
     const options: McpSourceOptions = {
       inherits: "all",
       ...servers,
+      ...(skills && { skills }),
       isolation: {
         hidden: ownFolders(),
         isTrial,

@@ -6,6 +6,7 @@ import type { Source } from "../../core/nouns/source.ts";
 import { readSkills } from "../../sources/markdown/skills/read-skills.ts";
 import { type Skill, type SkillPlace, skillPlaces } from "../../sources/markdown/skills/skill.ts";
 import { skillDrafts } from "../../sources/markdown/skills/skill-drafts.ts";
+import { isSkillUsed } from "./served-skills.ts";
 import type { Settings } from "./settings-schema.ts";
 
 const DOMAIN = "skills";
@@ -16,7 +17,7 @@ const BUNDLED = "bundled-skills/README.md";
  * speak to the model in the person's name.
  */
 export async function openSkills(settings: Settings["skills"], folder: string, trusted: boolean) {
-  const { enabled, disabled } = settings;
+  const { enabled } = settings;
   const readme = await packagedFile(BUNDLED);
   const places: SkillPlace[] = [
     ...skillPlaces({
@@ -27,11 +28,10 @@ export async function openSkills(settings: Settings["skills"], folder: string, t
   ];
   const read = await readSkills(places);
   for (const { path, reason } of read.refused) console.error(toVisibleLine(`${path}: ${reason}`));
-  const skills = read.skills.filter(
-    ({ name }) => (enabled?.includes(name) ?? true) && !disabled.includes(name),
-  );
+  const skills = read.skills.filter(({ name }) => isSkillUsed(settings, name));
   // Toolsets run with the user's rights. A trusted folder was shown with them; others must be named.
-  const mayRun = ({ origin, name }: Skill) => origin !== "user" || enabled?.includes(name) === true;
+  const mayRun = ({ origin, name }: Skill) =>
+    origin === "bundled" || origin === "project" || enabled?.includes(name) === true;
   const toolsets = await loadSkillToolsets(skills.filter(mayRun));
   const unnamed = skills.filter((skill) => skill.toolsets.length > 0 && !mayRun(skill));
   const refused = unnamed.map(

@@ -1,11 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { EntryDraft } from "../../core/nouns/entry.ts";
+import type { Source, SourceContent } from "../../core/nouns/source.ts";
+import { followSource } from "../follow-source.ts";
 import { readSkills } from "./skills/read-skills.ts";
 import type { RefusedSkill, Skill, SkillPlace } from "./skills/skill.ts";
 import { type SkillDraftOptions, skillDrafts } from "./skills/skill-drafts.ts";
-import { walkFolders } from "./watch-folders.ts";
+import { type FolderWatch, walkFolders, watchFolders } from "./watch-folders.ts";
 
 /** The skills of some places, each with its last good content. */
 export interface FollowedSkills {
@@ -24,6 +27,7 @@ export function createFollowSkills(
   places: readonly SkillPlace[],
   domain: string,
   options: SkillDraftOptions,
+  isUsed: (name: string) => boolean = () => true,
 ): () => Promise<FollowedSkills> {
   let seen: string | undefined;
   let skills: readonly Skill[] = [];
@@ -33,7 +37,7 @@ export function createFollowSkills(
     if (stamps === seen) return followed;
     const read = await readSkills(places);
     const broken = skills.filter((skill) => isBroken(skill, read.refused, read.skills));
-    skills = [...read.skills, ...broken];
+    skills = [...read.skills, ...broken].filter(({ name }) => isUsed(name));
     const key = contentHash(skills.map(({ name, frontmatter, files }) => ({ name, frontmatter, files })));
     const drafts = key === followed.key ? followed.drafts : skillDrafts(skills, domain, options);
     followed = { key, drafts, problems: read.refused.map(toProblem), folders };
@@ -41,6 +45,41 @@ export function createFollowSkills(
     seen = stamps;
     return followed;
   };
+}
+
+interface SkillsSourceOptions {
+  readonly places: readonly SkillPlace[];
+  readonly isUsed?: (name: string) => boolean;
+}
+
+/** A source that follows the skills of some places. Its entries are in the domain of this name, which others yield. */
+export function createSkillsSource(name: string, { places, isUsed }: SkillsSourceOptions) {
+  const id = `skills:${name}`;
+  const follow = createFollowSkills(places, name, { source: id }, isUsed);
+  let followed: FollowedSkills | undefined;
+  let content: SourceContent | undefined;
+  let watched: FolderWatch | undefined;
+  const source = followSource({
+    clock: systemClock,
+    read: async () => {
+      const next = await follow();
+      watched?.follow(next.folders);
+      if (!content || next !== followed) content = { domains: [], drafts: next.drafts };
+      followed = next;
+      return { content };
+    },
+    watch: ({ changed }) => {
+      watched = watchFolders(changed, systemClock);
+      return watched.close;
+    },
+  });
+  return {
+    id,
+    digest: contentHash([name, places]),
+    ...source,
+    /** Skills that are refused, each with its place. */
+    problems: () => followed?.problems ?? [],
+  } satisfies Source & { problems(): readonly string[] };
 }
 
 /** Whether a skill was good before, is refused now, and still exists. */

@@ -8,6 +8,7 @@ import type { AskBefore } from "../../core/nouns/question.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
+import type { SkillPlace } from "../markdown/skills/skill.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import { type ChangePolicy, type HttpConfig, isPersonal, personNamesIn } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
@@ -60,6 +61,12 @@ export interface McpSourceOptions {
   readonly readBeforeWrite?: ReadBeforeWrite;
   /** The tools whose calls need a person's approval. The `ask` of a server's config or of the gateway may be stricter. */
   readonly ask?: AskBefore;
+  /** The skills of a server with `skills: true`. Default: those of the user. */
+  readonly skills?: {
+    readonly places?: readonly SkillPlace[];
+    /** Whether a skill of this name is served. Default: all. */
+    readonly isUsed?: (name: string) => boolean;
+  };
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: LaunchVariables;
   /** The environment of the one who uses the server. Default: that of the process. */

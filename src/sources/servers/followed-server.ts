@@ -37,6 +37,9 @@ type ContentOutlet = ReturnType<typeof createOutlet>;
 /** How soon a consent of another process, or a corrected folder, is noticed. */
 const CONSENT_MS = 500;
 const RETRY_MS = 5_000;
+/** A little sooner than the first catalog is built without the server. */
+const SOON_MS = 800;
+const READING: EntryStatus = { state: "starting", reason: "it is still being read; try again in a moment" };
 
 /** One run of a server that Keyhole reads by itself: nothing is read before a person has consented to it. */
 export class FollowedServer {
@@ -161,7 +164,20 @@ export class FollowedServer {
         noteFirst(source);
       }
     };
-    await Promise.all(opened.sources.map((source) => follow(source).catch(onFailed)));
+    const cancel = this.#options.clock.after(SOON_MS, () => {
+      if (contents.size === 0) void outlet.put(this.#whileReading(opened));
+    });
+    await Promise.all(opened.sources.map((source) => follow(source).catch(onFailed))).finally(cancel);
+  }
+
+  /** The domain alone, so that a menu can name it and searches wait for its entries. */
+  #whileReading({ domain }: OpenedServer): SourceContent {
+    const { label, config } = this.#options;
+    return {
+      domains: [this.#toDomain(domain)],
+      drafts: [standIn({ label, config }, READING)],
+      isStarting: true,
+    };
   }
 
   #merged({ domain }: OpenedServer, all: readonly SourceContent[]): SourceContent {

@@ -10,13 +10,16 @@ import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import { openPool } from "../../core/storage/postgres-client.ts";
 import type { DriveSourceOptions } from "../content/sources/drive-source.ts";
-import { withoutRules } from "../mcp/config/server-config.ts";
+import { ownSkillFolders, type SkillPlace, skillPlaces } from "../markdown/skills/skill.ts";
+import { type McpServerConfig, withoutRules } from "../mcp/config/server-config.ts";
 import { expandVariables, type LaunchVariables } from "../mcp/config/to-launch.ts";
 import type { McpDiagnostics, McpSourceOptions } from "../mcp/follow-upstream.ts";
 import { createMcpSource, eachServer, type McpSource } from "../mcp/mcp-source.ts";
 import type { OpenApiOptions } from "../openapi/openapi-source.ts";
 import { FollowedServer, type OpenedServer } from "./followed-server.ts";
 import { FORMATS, type PipelineConfig, type ReadServerConfig, readServerKind } from "./server-kinds.ts";
+
+const SKILLS = "Instructions for kinds of tasks: read the fitting one before such a task.";
 
 /** A server of a config, whatever its kind. */
 export interface ServerSource extends Source {
@@ -33,7 +36,7 @@ export interface ServerSource extends Source {
 
 /**
  * Creates one source for each enabled server of a config: MCP servers as {@link fromMcpConfig} does, folders of Markdown
- * (`library`), APIs (`openapi`) and documents of other systems (`content`). Relative paths start from the option `cwd`.
+ * (`library`), folders of skills (`skills`), APIs (`openapi`) and documents of other systems (`content`). Relative paths start from the option `cwd`.
  *
  * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile is not there
  * @example
@@ -45,10 +48,19 @@ export interface ServerSource extends Source {
  * ```
  */
 export function fromConfig(json: unknown, options: McpSourceOptions = {}): ServerSource[] {
-  return eachServer(json, options, (label, config, own): ServerSource => {
-    const reading = readServerKind(label, config);
-    return reading ? createReadServer(label, reading, own) : createMcpSource(label, config, own);
-  });
+  return eachServer(json, options, createServerSource);
+}
+
+/**
+ * Makes the source of one server of a config.
+ *
+ * @throws SERVER_CONFIG_INVALID
+ */
+export function createServerSource(label: string, config: unknown, options: McpSourceOptions): ServerSource {
+  const reading = readServerKind(label, config);
+  return reading
+    ? createReadServer(label, reading, options)
+    : createMcpSource(label, config as McpServerConfig, options);
 }
 
 function createReadServer(label: string, config: ReadServerConfig, options: McpSourceOptions): ServerSource {
@@ -71,16 +83,17 @@ function createReadServer(label: string, config: ReadServerConfig, options: McpS
   void mayStart?.(program());
   let followed = make();
   let isUsed = false;
-  const kind = "library" in config ? "library" : "openapi" in config ? "openapi" : "content";
+  const kind = (["library", "skills", "openapi", "content"] as const).find((name) => name in config)!;
   return {
     id: `${kind}:${label}`,
     label,
     isStateful: false,
+    ...(kind === "skills" && { isSoon: true }),
     ...((options.scopes ?? config.scopes) && { scopes: options.scopes ?? config.scopes! }),
     program,
     get digest() {
-      const { tools, description, scopes } = options;
-      return contentHash(JSON.parse(JSON.stringify([place, tools, description, scopes])));
+      const { tools, description, scopes, skills } = options;
+      return contentHash(JSON.parse(JSON.stringify([place, tools, description, scopes, skills])));
     },
     contents: (signal, onFailed) => {
       // One gateway after another may follow the same source.
@@ -110,6 +123,7 @@ function placeConfig(
     }
   };
   if ("library" in config) return { ...config, library: absolute(config.library) };
+  if ("skills" in config) return { ...config, skills: config.skills === true || config.skills.map(absolute) };
   if ("openapi" in config)
     return { ...config, openapi: isAddress(config.openapi) ? config.openapi : absolute(config.openapi) };
   const content = config.content.map((part): PipelineConfig => {
@@ -125,7 +139,8 @@ function isAddress(text: string): boolean {
 
 function toProgram(label: string, config: ReadServerConfig): ServerProgram {
   const { description: _, scopes: __, cwd: ___, ...started } = config;
-  const reads = flatten(withoutRules(started));
+  const isOwn = "skills" in started && started.skills === true;
+  const reads = flatten(withoutRules(isOwn ? { ...started, skills: ownSkillFolders() } : started));
   const hash = contentHash(reads);
   return { label, hash, identity: hash, runs: { reads } };
 }
@@ -151,6 +166,7 @@ async function openServer(
 ): Promise<OpenedServer> {
   const config = mapTexts(placed, (text) => expandVariables(label, text, options.variables));
   if ("library" in config) return openLibrary(label, config);
+  if ("skills" in config) return openSkills(label, config, options);
   if ("openapi" in config) return openApi(label, config, options);
   return openContent(label, config, options);
 }
@@ -161,6 +177,19 @@ async function openLibrary(label: string, config: Extract<ReadServerConfig, { li
   const { createMarkdownSource } = await import("../markdown/markdown-source.ts");
   const source = createMarkdownSource(label, { directory, description, ...(scheme && { scheme }) });
   return { sources: [source], warnings: () => source.diagnostics().problems };
+}
+
+async function openSkills(
+  label: string,
+  { skills: folders, description = SKILLS }: Extract<ReadServerConfig, { skills: unknown }>,
+  { skills = {} }: ServerContext,
+) {
+  const { createSkillsSource } = await import("../markdown/follow-skills.ts");
+  const named = folders === true ? [] : folders.map((folder): SkillPlace => ({ origin: "user", folder }));
+  const places = folders === true ? (skills.places ?? skillPlaces()) : named;
+  const source = createSkillsSource(label, { ...skills, places });
+  const domain: Domain = { name: label, description, scopes: [], rules: [] };
+  return { sources: [source], domain, warnings: source.problems };
 }
 
 async function openApi(

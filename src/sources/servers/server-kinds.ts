@@ -5,6 +5,7 @@ import { field, isPlainObject, listOf, type PlainObject } from "../../base/util/
 import type { contentFormats } from "../content/formats/content-formats.ts";
 import {
   invalid,
+  type McpServerConfig,
   readServerConfig,
   SERVER_FIELDS,
   serverConfigSchema,
@@ -21,6 +22,12 @@ const librarySchema = z.object({
   library: text,
   /** The scheme of the library's own addresses. */
   scheme: text.optional(),
+  ...common,
+});
+
+const skillsSchema = z.object({
+  /** Folders of skills; `true`: those that the agent reads. */
+  skills: z.union([z.literal(true), texts.min(1)]),
   ...common,
 });
 
@@ -151,13 +158,25 @@ const contentSchema = z.object({
 });
 
 /** Any server of a config, as editors complete and check it. */
-export const anyServerSchema = z.union([serverConfigSchema, librarySchema, openApiSchema, contentSchema]);
+export const anyServerSchema = z.union([
+  serverConfigSchema,
+  librarySchema,
+  skillsSchema,
+  openApiSchema,
+  contentSchema,
+]);
 
-/** A server that Keyhole reads by itself: a folder of Markdown, an OpenAPI document, or content of other systems. */
-export type ReadServerConfig = z.output<typeof librarySchema | typeof openApiSchema | typeof contentSchema>;
+const KINDS = {
+  library: librarySchema,
+  skills: skillsSchema,
+  openapi: openApiSchema,
+  content: contentSchema,
+};
+
+/** A server that Keyhole reads by itself: Markdown, skills, an OpenAPI document, or content of other systems. */
+export type ReadServerConfig = z.output<(typeof KINDS)[keyof typeof KINDS]>;
+export type AnyServerConfig = McpServerConfig | ReadServerConfig;
 export type PipelineConfig = z.output<typeof contentSchema>["content"][number];
-
-const KINDS = { library: librarySchema, openapi: openApiSchema, content: contentSchema };
 
 /** Every field that a server of a config may have. */
 export const ANY_SERVER_FIELDS: readonly string[] = [
@@ -220,5 +239,6 @@ function unknownName(what: string, name: string, known: readonly string[]): stri
 }
 
 function article(kind: string): string {
-  return kind === "openapi" ? "an openapi" : kind === "content" ? "content" : `a ${kind}`;
+  if (kind === "openapi") return "an openapi";
+  return kind === "content" || kind === "skills" ? kind : `a ${kind}`;
 }

@@ -1,13 +1,13 @@
 import { type Problem, problem } from "../../../base/problems/problem.ts";
 import type { PlainObject } from "../../../base/util/plain-object.ts";
 
-export type FormatName = "json" | "toml" | "yaml";
+export type FormatName = "json" | "toml" | "yaml" | "text";
 
 /** A change of the servers at one path of a config. */
 export interface ConfigEdit {
   readonly at: readonly string[];
   readonly remove: readonly string[];
-  readonly set: Readonly<Record<string, PlainObject>>;
+  readonly set: PlainObject;
   /** Whether the servers are a list of objects with a `name`. */
   readonly isList?: boolean;
 }

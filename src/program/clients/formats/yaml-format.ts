@@ -1,4 +1,5 @@
 import { type Document, isMap, isSeq, parseDocument } from "yaml";
+import { fieldsOf } from "../../../base/util/plain-object.ts";
 import { type ConfigEdit, type Format, refused } from "./format.ts";
 
 /** YAML. The document is written anew: comments and order stay, spacing may change. */
@@ -33,7 +34,8 @@ function apply(document: Document.Parsed, { at, remove, set, isList = false }: C
   if (isSeq(servers)) {
     const gone = new Set([...remove, ...Object.keys(set)]);
     servers.items = servers.items.filter((item) => !(isMap(item) && gone.has(String(item.get("name")))));
-    for (const [name, value] of Object.entries(set)) servers.add(document.createNode({ name, ...value }));
+    for (const [name, value] of Object.entries(set))
+      servers.add(document.createNode({ name, ...fieldsOf(value) }));
     return;
   }
   for (const name of remove) document.deleteIn([...at, name]);

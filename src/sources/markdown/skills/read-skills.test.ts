@@ -63,6 +63,11 @@ describe("places", () => {
   test("are ordered from bundled to user to project", () => {
     expect(skillPlaces({ bundled: ["/b"], home: "/h", project: "/p" }).map(({ folder }) => folder)).toEqual([
       "/b",
+      "/h/.config/opencode/skills",
+      "/h/.codex/skills",
+      "/h/.gemini/skills",
+      "/h/.qwen/skills",
+      "/h/.copilot/skills",
       "/h/.claude/skills",
       "/h/.agents/skills",
       "/h/.keyhole/skills",

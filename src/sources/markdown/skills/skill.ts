@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { field, fieldsOf, listOf } from "../../../base/util/plain-object.ts";
 import type { SkillManifest } from "../../../core/nouns/entry.ts";
 
-/** The owner of a place: the program, the user or the project. */
-export type SkillOrigin = "bundled" | "user" | "project";
+/** The owner of a place: the program, a plugin of Claude Code, the user or the project. */
+export type SkillOrigin = "bundled" | "plugin" | "user" | "project";
 
 /** A folder that holds skills, one folder each. */
 export interface SkillPlace {
@@ -77,6 +79,11 @@ export interface RefusedSkill {
   readonly reason: string;
 }
 
+const PLUGINS = ".claude/plugins";
+/** Folders of the user alone, as other clients have them. */
+const CLIENT_FOLDERS = [".config/opencode", ".codex", ".gemini", ".qwen", ".copilot"].map(
+  (folder) => `${folder}/skills`,
+);
 const FOLDERS = [".claude/skills", ".agents/skills", ".keyhole/skills"];
 
 interface SkillPlacesOptions {
@@ -87,17 +94,47 @@ interface SkillPlacesOptions {
   readonly project?: string;
 }
 
-/** Lists the places of skills, in rising precedence: bundled, user, project. See {@link readSkills}. */
+/** Lists the places of skills, in rising precedence: bundled, plugins, user, project. See {@link readSkills}. */
 export function skillPlaces({
   bundled = [],
   home = homedir(),
   project,
 }: SkillPlacesOptions = {}): SkillPlace[] {
-  const inFolders = (origin: "user" | "project", root: string): SkillPlace[] =>
-    FOLDERS.map((folder) => ({ origin, folder: join(root, folder), root }));
+  const inFolders = (origin: "user" | "project", root: string, folders = FOLDERS): SkillPlace[] =>
+    folders.map((folder) => ({ origin, folder: join(root, folder), root }));
   return [
     ...bundled.map((folder): SkillPlace => ({ origin: "bundled", folder })),
-    ...(home === false ? [] : inFolders("user", home)),
+    ...(home === false
+      ? []
+      : [...pluginPlaces(home), ...inFolders("user", home, [...CLIENT_FOLDERS, ...FOLDERS])]),
     ...(project === undefined || project === home ? [] : inFolders("project", project)),
   ];
+}
+
+/** The folders of the user that {@link skillPlaces} reads, for a person who decides about them. */
+export function ownSkillFolders(home = homedir()): string[] {
+  return [PLUGINS, ...CLIENT_FOLDERS, ...FOLDERS].map((folder) => join(home, folder));
+}
+
+/** The skills of the plugins that are installed in Claude Code and not switched off there. */
+function pluginPlaces(home: string): SkillPlace[] {
+  const root = join(home, PLUGINS);
+  const installed = readJson(join(root, "installed_plugins.json"));
+  const switches = fieldsOf(field(readJson(join(home, ".claude/settings.json")), "enabledPlugins"));
+  return Object.entries(fieldsOf(field(installed, "plugins")))
+    .filter(([name]) => switches[name] !== false)
+    .flatMap(([, copies]) => listOf(copies))
+    .flatMap((copy): SkillPlace[] => {
+      const path = field(copy, "installPath");
+      if (typeof path !== "string" || field(copy, "scope") === "project") return [];
+      return [{ origin: "plugin", folder: join(path, "skills"), root }];
+    });
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
