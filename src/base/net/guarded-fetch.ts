@@ -14,6 +14,8 @@ export interface GuardOptions {
    * checks, and drops the headers and refuses writes there. `none` answers with the redirect itself.
    */
   readonly redirects?: "same-origin" | "public" | "none";
+  /** Public hosts may be reached without TLS too. */
+  readonly allowHttp?: boolean;
   /** Resolves names. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
 }
@@ -47,13 +49,13 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * ```
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
-  const { allowPrivateHosts = [], ownUrl, redirects = "same-origin" } = options;
+  const { allowPrivateHosts = [], ownUrl, redirects = "same-origin", allowHttp = false } = options;
   const ownHosts = ownUrl === undefined ? [] : [hostAndPort(toUrl(ownUrl))];
   const allowed = new Set([...allowPrivateHosts, ...ownHosts].map((host) => host.toLowerCase()));
   let opening: Promise<Diallers> | undefined;
 
   async function send(url: URL, request: GuardedRequest, hops: number): Promise<Response> {
-    const reach = check(url, allowed);
+    const reach = check(url, allowed, allowHttp);
     opening ??= openDiallers(options.lookup);
     const response = await dial(url, request, (await opening)[reach]);
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
@@ -98,11 +100,11 @@ function toUrl(url: string | URL): URL {
 }
 
 /** Checks literal addresses here, because they are dialled without a lookup. Names are checked when dialled. */
-function check(url: URL, allowed: ReadonlySet<string>): "public" | "private" {
+function check(url: URL, allowed: ReadonlySet<string>, allowHttp: boolean): "public" | "private" {
   const spellings = [url.hostname, bare(url.hostname), hostAndPort(url)];
   const isAllowed = spellings.some((host) => allowed.has(host));
   if (url.username || url.password) throw refused(url, "its URL carries a user name or password");
-  if (url.protocol !== "https:" && !(isAllowed && url.protocol === "http:")) {
+  if (url.protocol !== "https:" && !((isAllowed || allowHttp) && url.protocol === "http:")) {
     throw refused(url, `${url.protocol.slice(0, -1)} is not allowed, only https`);
   }
   const address = bare(url.hostname);

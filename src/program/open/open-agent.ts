@@ -36,7 +36,7 @@ import { tellDamage } from "./person-grants.ts";
 import { saveSetting } from "./save-setting.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
 import { openConsents } from "./stores.ts";
-import { giveTrust } from "./trust-folder.ts";
+import { giveTrust, holdsNothing, trustRequest } from "./trust-folder.ts";
 import { ownFolders } from "./user-folders.ts";
 
 export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profile" | "trust" | "asksTrust"> {
@@ -79,7 +79,9 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const checkpoints = options.checkpoints ?? createCheckpoints(folder);
   let mode: PermissionMode = "ask";
-  const permissions = openPermissions(options, settings, trusted, () => mode);
+  // A folder that holds nothing has nothing that the person could have refused.
+  const keepsRules = trusted || holdsNothing(await trustRequest(folder));
+  const permissions = openPermissions(options, settings, keepsRules, () => mode);
   const variables = commandEnvironment(process.env, settings.agent.environment, secretsOf(settings));
   const desk = createAgentTools(permissions, variables);
   const { domains, sources, ...config } = opened.options;
@@ -130,6 +132,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     gateway,
     model: () => client.languageModel(),
     permissionMode: () => mode,
+    permissions,
     writes: allowWrite ? "allow" : "ask",
     skills,
   });
@@ -167,7 +170,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
 function openPermissions(
   { folder, allow = [], allowWrite }: OpenAgentOptions,
   settings: Settings,
-  trusted: boolean,
+  keepsRules: boolean,
   mode: () => PermissionMode,
 ) {
   const { user, project } = settings.permissions;
@@ -176,7 +179,7 @@ function openPermissions(
     root: folder,
     user: { ...user, allow: [...user.allow, ...allow, ...(allowWrite ? ["fs-write(**)"] : [])] },
     project,
-    ...(trusted && { store: projectRules(settings, folder) }),
+    ...(keepsRules && { store: projectRules(settings, folder) }),
   });
 }
 
@@ -263,7 +266,7 @@ async function tellLeftOut(folder: string): Promise<void> {
 
 /**
  * Saves rules in the project, because they name its files and commands. The person has just agreed to the rule, so
- * the folder stays trusted with it.
+ * the folder stays trusted with it; one that held nothing before is trusted from then on.
  */
 function projectRules({ permissions }: Settings, folder: string): RuleStore {
   let allow: readonly string[] = permissions.project.allow;
@@ -271,7 +274,7 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
     place: settingsPath(folder),
     allow: async (rules) => {
       allow = [...new Set([...allow, ...rules])];
-      const wasTrusted = await isTrusted(folder);
+      const wasTrusted = (await isTrusted(folder)) || holdsNothing(await trustRequest(folder));
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
       if (!wasTrusted) return;
       await giveTrust({ contents: await folderContents(folder), servers: [] });
