@@ -121,6 +121,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       yield told({ type: "notice", text: "The folder is trusted already." });
     },
     mcp: async (words) => [{ name: "shop", text: `works ${words.join(" ")}`.trim() }],
+    news: async () => [],
     decideServer: async function* (words) {
       yield told({ type: "notice", text: `Asked: ${words.join(" ")}.` });
     },

@@ -251,7 +251,7 @@ export class Chat {
     this.dispatch({ type: "show", block });
   }
 
-  private notice(text: string): void {
+  notice(text: string): void {
     this.show({ kind: "notice", text });
   }
 

@@ -10,6 +10,7 @@ import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { readRules } from "../../agent/permissions/permission.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import { problem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { packagedFile } from "../../base/util/packaged-file.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { firstRun, isFirstRun } from "../open/first-run.ts";
@@ -120,6 +121,9 @@ async function chatInTerminal(input: ChatCommandInput): Promise<void> {
       ]);
       const banner = `Keyhole, ${modelName()}. /help lists commands and keys.`;
       const asked = asksTrust ? opened.askTrust() : Promise.resolve();
+      void asked.then(async () => {
+        for (const text of await agent.news()) opened.notice(toVisibleText(text));
+      });
       void asked.then(() => (prompt === "" ? undefined : opened.submit(prompt)));
       await showChat(opened, { banner, files: await listFiles(folder) });
     }

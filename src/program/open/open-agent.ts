@@ -35,7 +35,6 @@ import { openTelemetry } from "./open-telemetry.ts";
 import { tellDamage } from "./person-grants.ts";
 import { saveSetting } from "./save-setting.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
-import { openConsents } from "./stores.ts";
 import { giveTrust, holdsNothing, trustRequest } from "./trust-folder.ts";
 import { ownFolders } from "./user-folders.ts";
 
@@ -143,7 +142,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     loaded,
     trusted,
     checkpoints,
-    consents: openConsents,
+    approve: async (names, face) => {
+      const { approveIn } = await import("../approvals/approve.ts");
+      await approveIn(face, names, options.config);
+    },
     servers: sources.filter((source): source is McpSource => "logIn" in source),
     model: () => client.getModelName(),
     wasModelChosen: () => wasModelChosen,
