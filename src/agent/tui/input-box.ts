@@ -159,7 +159,12 @@ function complete(
     .filter((file) => file !== mention.typed)
     .map((file) => ({
       label: file,
-      edit: { type: "replace", from: mention.from, text: `${toMention(file)} ` },
+      // A folder goes on with its files.
+      edit: {
+        type: "replace",
+        from: mention.from,
+        text: file.endsWith("/") ? `@${file}` : `${toMention(file)} `,
+      },
     }));
 }
 

@@ -9,7 +9,6 @@ import { OUTPUT_FORMATS, printEvents } from "../../agent/chat/print-events.ts";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { readRules } from "../../agent/permissions/permission.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { problem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { packagedFile } from "../../base/util/packaged-file.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
@@ -22,7 +21,8 @@ import { type CommandInput, defineCommand, invalid } from "../terminal/define-co
 import { createSafeConsole } from "../terminal/safe-console.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
 
-const MAX_INPUT_CHARS = 10_000_000;
+/** About 100,000 tokens. Longer input would be summarized before the model has seen it. */
+const MAX_INPUT_CHARS = 400_000;
 const WRONG_USAGE = 2;
 const INTERRUPTED = 130;
 
@@ -239,7 +239,10 @@ async function readInput(): Promise<string> {
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     text += chunk;
     if (text.length > MAX_INPUT_CHARS)
-      throw problem("LIMIT_EXCEEDED", { what: "The input", actual: "longer", limit: MAX_INPUT_CHARS });
+      throw invalid(
+        "chat",
+        `the piped input is longer than ${MAX_INPUT_CHARS} characters; save it as a file and name the file in the prompt`,
+      );
   }
   return text;
 }

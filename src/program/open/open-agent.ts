@@ -58,7 +58,8 @@ export interface OpenedAgent extends ChatParts {
 }
 
 /** Opens the agent of `run` and `chat` from settings and config. */
-export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
+export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
+  const options = withProvider(given);
   const { folder, allowWrite = false, asksTrust = true } = options;
   const opened = await openConfig({
     ...options,
@@ -247,6 +248,14 @@ function isolationOf({ agent: { sandbox = {} } }: Settings, folder: string) {
   if (sandbox === false) return {};
   const { folders = [], network = "all" } = sandbox;
   return { isolation: { open: pathsIn(folders, folder, homedir()), hidden: ownFolders(), network } };
+}
+
+/** A model with its provider in front (`anthropic/claude-sonnet-5`) names both, unless the provider is named apart. */
+function withProvider(options: OpenAgentOptions): OpenAgentOptions {
+  const { provider, model = "" } = options;
+  const [first = "", ...rest] = model.split("/");
+  if (provider !== undefined || rest.length === 0 || !isProviderSupported(first)) return options;
+  return { ...options, provider: first, model: rest.join("/") };
 }
 
 function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
