@@ -104,16 +104,13 @@ export interface Permissions {
   /** Decides on reading an address of the web. `more` is what the person should know about its host. */
   web(url: URL, more: string, call?: InCall): Promise<PermissionOutcome>;
   /** The rules about a tool of a server: whether one allows it, and those that `always` keeps. */
-  tool(op: string): ToolRules;
+  tool(op: string): Pick<PermissionQuestion, "always" | "keptIn"> & {
+    readonly isAllowed: boolean;
+    /** Keeps the rules of `always`. */
+    keep(): Promise<void>;
+  };
   /** Whether a file in a permitted folder may be read along with it. Asks nobody. */
   mayRead(path: string): boolean;
-}
-
-/** Rules about one tool. */
-export interface ToolRules extends Pick<PermissionQuestion, "always" | "keptIn"> {
-  readonly isAllowed: boolean;
-  /** Keeps the rules of `always`. */
-  keep(): Promise<void>;
 }
 
 const ACTIONS = {

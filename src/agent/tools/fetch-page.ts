@@ -1,13 +1,5 @@
-import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
 import { z } from "zod";
-import {
-  addressRefusal,
-  createGuardedFetch,
-  type GuardedFetch,
-  namedAddressRefusal,
-} from "../../base/net/guarded-fetch.ts";
-import { problem } from "../../base/problems/problem.ts";
+import { createGuardedFetch, type GuardedFetch, hasPrivateAddress } from "../../base/net/guarded-fetch.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import { checkOutside, markOutside } from "../../core/operations/answer-parts.ts";
@@ -61,23 +53,6 @@ export function createFetchPage(permissions: Pick<Permissions, "web">) {
       await Promise.all([open, ...own.values()].map((guard) => guard.close()));
     },
   };
-}
-
-/**
- * Whether a host is on this machine or its network.
- *
- * @throws REQUEST_REFUSED for addresses that nobody needs to read, such as those of metadata services.
- */
-async function hasPrivateAddress({ hostname, host }: URL): Promise<boolean> {
-  const name = hostname.replace(/^\[(.*)\]$/, "$1");
-  // A name that cannot be looked up fails with the request.
-  const found = isIP(name) ? [{ address: name }] : await lookup(name, { all: true }).catch(() => []);
-  for (const { address } of found) {
-    const reason = namedAddressRefusal(address);
-    if (reason !== undefined)
-      throw problem("REQUEST_REFUSED", { where: host, reason: `its address ${address} ${reason}` });
-  }
-  return found.some(({ address }) => addressRefusal(address) !== undefined);
 }
 
 async function readText(response: Response): Promise<string> {

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { isProblem, problem } from "../problems/problem.ts";
@@ -202,6 +203,22 @@ export function namedAddressRefusal(address: string): string | undefined {
   const parsed = parse(address);
   if (parsed === undefined || METADATA.has(address)) return addressRefusal(address);
   return NEVER_BY_NAME.has(parsed.range()) ? `is a ${parsed.range()} address` : undefined;
+}
+
+/**
+ * Whether a host is on this machine or its network.
+ *
+ * @throws REQUEST_REFUSED for addresses that nobody needs to read, such as those of metadata services.
+ */
+export async function hasPrivateAddress(url: URL): Promise<boolean> {
+  const name = bare(url.hostname);
+  // A name that cannot be looked up fails with the request.
+  const found = isIP(name) ? [{ address: name }] : await lookup(name, { all: true }).catch(() => []);
+  for (const { address } of found) {
+    const reason = namedAddressRefusal(address);
+    if (reason !== undefined) throw refused(url, `its address ${address} ${reason}`);
+  }
+  return found.some(({ address }) => addressRefusal(address) !== undefined);
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

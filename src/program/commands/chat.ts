@@ -89,7 +89,12 @@ async function chatInTerminal(input: ChatCommandInput): Promise<void> {
   const isPlain = input.plain || !process.stdin.isTTY || !process.stdout.isTTY;
   const { agent, past, problems, asksTrust, modelName, close } = await openChat(
     // The screen asks by itself.
-    { ...input, folder, asksTrust: isPlain },
+    {
+      ...input,
+      folder,
+      asksTrust: isPlain,
+      approve: async (...about) => (await import("../approvals/approve.ts")).approveIn(...about),
+    },
     input.continue ? "last" : input.resume,
   );
   const history = await openChatHistory(join(homedir(), ".keyhole", "history.jsonl"), folder);

@@ -23,6 +23,7 @@ import { secretVariables } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { createDiskResultStore } from "../../core/storage/disk-result-store.ts";
 import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
+import type { ApprovalFace } from "../../gateway/approvals.ts";
 import { pathsIn } from "../../sources/isolation/isolation.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
@@ -46,6 +47,12 @@ export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profil
   readonly allowWrite?: boolean;
   /** Rules that allow something for this run, beside those of the user. */
   readonly allow?: readonly string[];
+  /** Asks about servers that wait. Only the chat does. */
+  readonly approve?: (
+    face: ApprovalFace,
+    servers: readonly string[],
+    config: string | undefined,
+  ) => Promise<void>;
   /** Files as they were before each turn, of an agent that was open before. */
   readonly checkpoints?: Checkpoints;
 }
@@ -143,10 +150,7 @@ export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
     loaded,
     trusted,
     checkpoints,
-    approve: async (names, face) => {
-      const { approveIn } = await import("../approvals/approve.ts");
-      await approveIn(face, names, options.config);
-    },
+    approve: async (names, face) => options.approve?.(face, names, options.config),
     servers: sources.filter((source): source is McpSource => "logIn" in source),
     model: () => client.getModelName(),
     wasModelChosen: () => wasModelChosen,
