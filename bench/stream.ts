@@ -4,7 +4,6 @@ import { PassThrough } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import type { AgentEvent } from "../src/agent/loop/agent-event.ts";
 import { Chat } from "../src/agent/tui/chat.ts";
-import { showChat } from "../src/agent/tui/show-chat.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 
 const TOKENS = 5_000;
@@ -17,6 +16,8 @@ const SIZES = [
 ] as const;
 
 export const benchmark: Benchmark = async () => {
+  // The built program has the production build of React.
+  process.env.NODE_ENV = "production";
   const rows: Row[] = [];
   for (const size of SIZES) {
     const { cpuSeconds, written, sent } = await stream(size);
@@ -59,6 +60,7 @@ async function stream(size: (typeof SIZES)[number]) {
     } as unknown as ConstructorParameters<typeof Chat>[0],
     { isFile: async () => false },
   );
+  const { showChat } = await import("../src/agent/tui/show-chat.ts");
   let close = () => {};
   const closed = showChat(chat, { banner: "", files: [], stdin, stdout, onOpen: (end) => (close = end) });
   await wait(200);

@@ -45,7 +45,8 @@ async function openHome(script: ModelScript) {
   };
   const keyhole = (args: readonly string[], input = "") => {
     const { child, ended } = start(args);
-    child.stdin.end(input);
+    // The program may end before it has read everything.
+    child.stdin.on("error", () => {}).end(input);
     return ended;
   };
   return { server, home, project, start, keyhole };
@@ -76,6 +77,25 @@ verifies("agent:run", "prints text, JSON or events, and adds piped input to the 
   expect(events[0]).toMatchObject({ type: "agent-start", prompt: "from the pipe" });
   expect(events.at(-1)).toMatchObject({ type: "agent-end", outcome: "answered" });
   expect(events.find(({ type }) => type === "llm-start")).not.toHaveProperty("messages");
+});
+
+verifies("agent:run", "a model with its provider in front reaches that provider", async () => {
+  const { keyhole, server, home } = await openHome(() => ({ text: "Hello." }));
+  const local = await serveScriptedModel(() => ({ text: "From the other one." }));
+  onTestFinished(() => local.close());
+  mkdirSync(join(home, ".keyhole"));
+  const providers = { default: "openai", local: { baseUrl: `${local.url}/v1`, model: "one" } };
+  writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify({ providers }));
+  expect(await keyhole(["-p", "hi", "--model", "local/two"])).toMatchObject({ out: "From the other one.\n" });
+  expect([server.requests.length, local.requests.length]).toEqual([0, 1]);
+});
+
+verifies("agent:run", "input that no model could read whole is an error, and never a summary", async () => {
+  const { keyhole, server } = await openHome(() => ({ text: "Hello." }));
+  const { code, err } = await keyhole(["-p", "sum it up"], "word ".repeat(800_000));
+  expect(code).not.toBe(0);
+  expect(err).toContain("save it as a file and name the file in the prompt");
+  expect(server.requests).toHaveLength(0);
 });
 
 verifies("agent:run", "-c and -r continue a conversation, and its file has no secret", async () => {

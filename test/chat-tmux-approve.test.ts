@@ -12,6 +12,7 @@ test.skipIf(noTerminal)(
     const terminal = open();
     terminal.resize(100, 40);
     await terminal.sees("asks (⇧Tab)");
+    await terminal.sees("Server tracker waits for you. /mcp approve tracker shows it.");
     await terminal.send("/mcp approve");
     await terminal.sees("May tracker start?");
     // Text that is typed before the question takes keys belongs to the draft.
@@ -25,5 +26,9 @@ test.skipIf(noTerminal)(
     await terminal.answers("Approve 2, reject 1, 1 later");
     await terminal.sees("tracker: 2 approved, 1 rejected, 1 waits.");
     expect(terminal.screen()).toContain("tab");
+    // What was approved is in use without a restart.
+    for (const _ of "tab") terminal.press("BSpace");
+    await terminal.send("/mcp");
+    await terminal.sees("works,");
   },
 );

@@ -33,3 +33,35 @@ test.skipIf(noTerminal)(
     expect(text).toMatch(/^go on\n\n\[The person undid the file changes of a turn:\n.*a\.ts/);
   },
 );
+
+test.skipIf(noTerminal)(
+  "in a terminal: a file by some of its letters, a folder, words under the cursor, and names of other chats",
+  async () => {
+    const place = await chatPlace(() => ({ text: "Answered." }), {
+      files: { "lib/parse-config.ts": "one", "lib/other.ts": "two" },
+    });
+    const terminal = place.open();
+    await terminal.sees("asks (⇧Tab)");
+    terminal.type("look at @lpcfg");
+    await terminal.sees("lib/parse-config.ts");
+    terminal.press("Tab");
+    await terminal.sees("look at @lib/parse-config.ts");
+    // Alt-Left goes before the file, and what is typed stands there.
+    terminal.press("M-Left");
+    terminal.type("closely ");
+    await terminal.sees("look at closely @lib/parse-config.ts");
+    terminal.press("Enter");
+    await terminal.sees("Answered.");
+    terminal.type("@li");
+    await terminal.sees("lib/");
+    terminal.press("Tab");
+    await terminal.sees("@lib/");
+    terminal.press("C-u");
+    await terminal.send("/status");
+    await terminal.sees("in the last request");
+    await terminal.send("/new");
+    await terminal.sees("A new conversation.");
+    await terminal.send("/quit");
+    await terminal.ends();
+  },
+);

@@ -58,9 +58,15 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
         ...more,
       });
       const answer = await promise;
-      const instead = typeof answer === "object" && { instead: answer.deny };
-      const isNo = typeof answer === "object" || answer === "nobody";
-      yield told({ type: "permission-answer", callId, answer: isNo ? "deny" : answer, ...instead });
+      const isNo = answer === "nobody" || (typeof answer === "object" && "deny" in answer);
+      const yes = typeof answer === "object" ? "always" : answer;
+      const instead = typeof answer === "object" && "deny" in answer && { instead: answer.deny };
+      yield told({
+        type: "permission-answer",
+        callId,
+        answer: isNo || yes === "nobody" ? "deny" : yes,
+        ...instead,
+      });
       return answer;
     },
     cancelled: () =>
@@ -115,6 +121,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       yield told({ type: "notice", text: "The folder is trusted already." });
     },
     mcp: async (words) => [{ name: "shop", text: `works ${words.join(" ")}`.trim() }],
+    news: async () => [],
     decideServer: async function* (words) {
       yield told({ type: "notice", text: `Asked: ${words.join(" ")}.` });
     },

@@ -79,6 +79,16 @@ export interface ApprovalDecision {
   readonly wordingOk?: boolean;
 }
 
+/** `later` leaves the card, `stop` leaves all that would follow. */
+export type ApprovalAnswer = ApprovalDecision | "later" | "stop";
+
+/** The place where a person answers cards: a screen of its own, or the chat. */
+export interface ApprovalFace {
+  show(card: ApprovalCard): Promise<ApprovalAnswer>;
+  /** Tells the outcome, and whether something still waits. */
+  tell(sentence: string, isWaiting?: boolean): void;
+}
+
 export async function toProgramApproval(
   program: ServerProgram,
   consents: Pick<Consents<boolean | Promise<boolean>>, "isGiven">,

@@ -1,7 +1,10 @@
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { told } from "../../../test/scripted-agent.ts";
+import type { AgentEvent } from "../loop/agent-event.ts";
 import { MODEL_FACTS_DATE } from "../models/providers/model-facts.ts";
 import { ChatCosts } from "./chat-facts.ts";
+import { printEvents } from "./print-events.ts";
 
 const end = (
   model: string,
@@ -43,4 +46,20 @@ test("a model without a price is named", () => {
     name: "no price",
     text: `our-own is not in the list of ${MODEL_FACTS_DATE}; the cost leaves it out`,
   });
+});
+
+test("JSON of a run has its cost where the price of the model is known", async () => {
+  const span = { traceId: "t", spanId: "s" };
+  const usage = { input: 1_000_000, output: 0, cached: 0 };
+  async function* events(model: string): AsyncGenerator<AgentEvent> {
+    yield { type: "llm-end", step: 1, text: "", usage, finish: "stop", model, span };
+    yield { type: "agent-end", outcome: "answered", text: "", usage, steps: 1, span };
+  }
+  const printed = async (model: string) => {
+    const out = new PassThrough();
+    await printEvents(events(model), "json", { out, err: new PassThrough() });
+    return JSON.parse(String(out.read()));
+  };
+  expect((await printed("gpt-5")).cost).toBeCloseTo(1.25);
+  expect(await printed("unknown")).not.toHaveProperty("cost");
 });

@@ -1,4 +1,4 @@
-import type { Consents } from "../../core/access/consents.ts";
+import type { ApprovalFace } from "../../gateway/approvals.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import type { Agent } from "../loop/agent.ts";
@@ -26,7 +26,8 @@ export interface ChatParts {
   readonly gateway: Gateway;
   readonly loaded: { readonly settings: ChatSettings };
   readonly servers: readonly McpSource[];
-  consents(): Consents<boolean | Promise<boolean>>;
+  /** Asks about these servers in the chat, as the terminal's own screen does, and records the answers. */
+  approve(servers: readonly string[], face: ApprovalFace): Promise<void>;
   readonly checkpoints: Checkpoints;
   readonly trusted: boolean;
   /** The provider and model in use. */

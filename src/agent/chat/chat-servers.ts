@@ -3,15 +3,10 @@ import { problem } from "../../base/problems/problem.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { nearest } from "../../base/util/nearest.ts";
 import { waits } from "../../core/access/pins.ts";
-import {
-  definitionsCard,
-  listApprovals,
-  programCard,
-  recordDecision,
-  toProgramApproval,
-} from "../../gateway/approvals.ts";
+import type { ApprovalFace } from "../../gateway/approvals.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import type { AgentEvent } from "../loop/agent-event.ts";
+import { EventQueue } from "../loop/run-context.ts";
 import type { ChatRunOptions, Fact } from "../tui/chat-agent.ts";
 import type { ChatParts } from "./chat-parts.ts";
 import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
@@ -19,7 +14,7 @@ import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
 const ACTIONS = ["login", "approve", "allow", "refresh"];
 
 export function createChatServers(
-  { servers, gateway, consents }: Pick<ChatParts, "servers" | "gateway" | "consents">,
+  { servers, gateway, approve }: Pick<ChatParts, "servers" | "gateway" | "approve">,
   questions: ChatQuestions,
 ) {
   const waiting = (label: string) =>
@@ -54,26 +49,6 @@ export function createChatServers(
     ].join("; ");
   }
 
-  /** Asks about a server: whether it may start, then which of its tools may be used. */
-  async function* approve(server: McpSource, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const program = server.program();
-    if (needsConsent(server)) {
-      const card = programCard(await toProgramApproval(program, consents()));
-      if (!(yield* questions.askCard(card, signal)))
-        return yield noticeOf(`${program.label} does not start.`);
-      await consents().give([program]);
-      await server.refresh();
-    }
-    const { entries } = await gateway.view();
-    const listed = await listApprovals(gateway.pins, entries);
-    const definitions = listed.find((one) => one.server === server.label)?.definitions.filter(waits) ?? [];
-    if (definitions.length === 0) return yield noticeOf(stateOf(server));
-    const card = definitionsCard(server.label, definitions);
-    const decision = yield* questions.askCard(card, signal);
-    if (!decision) return yield noticeOf(`${server.label}: nothing is approved.`);
-    yield noticeOf((await recordDecision(gateway.pins, card, decision)).sentence);
-  }
-
   function waitsForPerson(server: McpSource): boolean {
     return needsConsent(server) || waiting(server.label).length > 0;
   }
@@ -91,10 +66,28 @@ export function createChatServers(
       return list();
     },
     /** Asks about the named server, or about all that wait. */
-    decide: async function* ([, label]: readonly string[], { signal }: ChatRunOptions) {
+    decide: async function* (
+      [, label]: readonly string[],
+      { signal }: ChatRunOptions,
+    ): AsyncGenerator<AgentEvent, void> {
       const asked = label === undefined ? servers.filter(waitsForPerson) : [find(label)];
-      if (asked.length === 0) yield noticeOf("Nothing waits for approval.");
-      for (const server of asked) yield* approve(server, signal);
+      if (asked.length === 0) return yield noticeOf("Nothing waits for approval.");
+      const queue = new EventQueue<AgentEvent>();
+      const face: ApprovalFace = {
+        show: async (card) => {
+          const asking = questions.askCard(card, signal);
+          let step = await asking.next();
+          for (; !step.done; step = await asking.next()) queue.push(step.value);
+          return step.value ?? (signal.aborted ? "stop" : "later");
+        },
+        tell: (sentence) => queue.push(noticeOf(sentence)),
+      };
+      const names = asked.map((server) => server.label);
+      const ended = approve(names, face).finally(queue.close);
+      yield* queue.values();
+      await ended;
+      // What was approved is in use at once.
+      await Promise.all(asked.map((server) => server.refresh().catch(() => {})));
     },
     /** Sentences about servers that broke, or definitions that wait, since the last call. */
     news: () => {

@@ -13,6 +13,7 @@ test("Markdown files are commands: the nearest place wins, words fill the text",
     ".keyhole/commands/review.md":
       "---\ndescription: Reviews a file.\n---\nReview $1 for $2, all: $ARGUMENTS",
     ".claude/commands/plain.md": "Do it.",
+    ".claude/commands/git/tidy.md": "Tidy the history.",
     ".claude/commands/notes.txt": "no command",
   });
   plant(home, { ".keyhole/commands/review.md": "Mine", ".keyhole/commands/mine.md": "Mine: $1" });
@@ -21,6 +22,7 @@ test("Markdown files are commands: the nearest place wins, words fill the text",
   const commands = await openCustomCommands([project, home], gateway);
   expect(commands.list().map(({ name, summary }) => [name, summary])).toEqual([
     ["review", "Reviews a file."],
+    ["git:tidy", "Tidy the history."],
     ["plain", "Do it."],
     ["mine", "Mine: $1"],
   ]);

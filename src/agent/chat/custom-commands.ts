@@ -64,8 +64,8 @@ export async function openCustomCommands(
 async function readCommands(place: string): Promise<FileCommand[]> {
   const commands: FileCommand[] = [];
   for (const folder of COMMAND_FOLDERS) {
-    const names = await readdir(join(place, folder)).catch(() => []);
-    for (const file of names.filter((name) => /^[\w.-]+\.md$/.test(name)).sort()) {
+    const names = await readdir(join(place, folder), { recursive: true }).catch(() => []);
+    for (const file of names.filter((name) => /^(?:[\w.-]+\/){0,3}[\w.-]+\.md$/.test(name)).sort()) {
       const source = await readStart(join(place, folder, file), MAX_BYTES);
       const command = source && toCommand(file, toVisibleText(source));
       if (command) commands.push(command);
@@ -81,10 +81,15 @@ function toCommand(file: string, source: string): FileCommand | undefined {
     const text = body.trim();
     const { description } = data as { readonly description?: unknown };
     const summary = typeof description === "string" ? description : text.split("\n", 1)[0]!;
-    return text === "" ? undefined : { name: file.slice(0, -".md".length), summary, text };
+    return text === "" ? undefined : { name: toName(file), summary, text };
   } catch {
     return undefined;
   }
+}
+
+/** A file in a folder has the folder in its name: `git/commit.md` is `/git:commit`. */
+function toName(file: string): string {
+  return file.slice(0, -".md".length).replaceAll("/", ":");
 }
 
 /** `$ARGUMENTS` stands for all words, `$1` for the first; without either, the words come last. */

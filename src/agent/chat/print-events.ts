@@ -2,6 +2,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { toDuration } from "../../base/util/to-duration.ts";
 import { type AgentEvent, toPrintable } from "../loop/agent-event.ts";
+import { ChatCosts } from "./chat-facts.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -34,6 +35,7 @@ export async function printEvents(
 ): Promise<number> {
   let end: PrintedEnd | undefined;
   let session = "";
+  const costs = new ChatCosts();
   let line = "";
   const streams = stream && format === "text";
   for await (const event of events) {
@@ -47,6 +49,7 @@ export async function printEvents(
       line = "";
     }
     if (format === "stream-json") await write(out, `${shownText(JSON.stringify(toPrintable(event)))}\n`);
+    costs.note(event);
     if (event.type === "agent-start") session = event.session;
     if (event.type === "agent-end") end = event;
     const aside = format === "stream-json" ? undefined : asideOf(event);
@@ -54,7 +57,8 @@ export async function printEvents(
   }
   if (!end) return EXIT_CODES.failed;
   const { span: _, type: __, ...result } = end;
-  if (format === "json") await write(out, `${shownText(JSON.stringify({ session, ...result }))}\n`);
+  const cost = costs.dollars === undefined ? {} : { cost: costs.dollars };
+  if (format === "json") await write(out, `${shownText(JSON.stringify({ session, ...result, ...cost }))}\n`);
   const answer = end.output === undefined ? end.text.replace(/\n+$/, "") : JSON.stringify(end.output);
   const isWritten = streams && end.output === undefined;
   if (format === "text" && answer !== "" && !isWritten) await write(out, `${shownText(answer)}\n`);

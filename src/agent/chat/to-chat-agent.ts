@@ -81,6 +81,10 @@ export async function toChatAgent(
       },
       mcp: servers.command,
       decideServer: servers.decide,
+      news: async () => {
+        await opened.gateway.view();
+        return servers.news();
+      },
       commands: commands.list,
       expand: commands.expand,
       rename: (title) => chat.rename(title),

@@ -95,7 +95,7 @@ export type AgentEvent = { readonly span: SpanContext } & (
   | {
       readonly type: "permission-request";
       readonly callId: string;
-      /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, or `tool` for a call that needs approval. */
+      /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, `web`, or `tool` for a call that needs approval. */
       readonly scope: string;
       /** The exact action, with invisible characters made visible. */
       readonly action: string;
@@ -104,6 +104,8 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly diff?: string;
       /** The rules that the answer `always` saves; without any, `always` counts as `session`. */
       readonly always: readonly string[];
+      /** Wider rules, for a person who writes the rules themselves. */
+      readonly wider?: readonly string[];
       /** The place that saves them. */
       readonly keptIn?: string;
     }

@@ -4,6 +4,7 @@ import type { Principal } from "../../core/nouns/principal.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { Skill } from "../../sources/markdown/skills/skill.ts";
 import type { PermissionMode } from "../permissions/permission.ts";
+import type { Permissions } from "../permissions/permissions.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { closeHistory } from "./history.ts";
 import { createSessionId } from "./read-session.ts";
@@ -83,6 +84,8 @@ export interface AgentOptions {
   readonly compactAt?: number;
   /** The mode of the person's permissions now; `plan` lets the agent only read. Default: `ask`. */
   readonly permissionMode?: () => PermissionMode;
+  /** Rules that allow tools which write, beside the person's answers. */
+  readonly permissions?: Pick<Permissions, "tool">;
   /** Programs of the person that run before and after calls, and with each prompt. */
   readonly hooks?: AgentHooks;
   /** How much the model thinks before it answers, if it can. Default: the provider's. */

@@ -162,7 +162,8 @@ async function denialOf(
   const action = showExactly(`${tool} ${JSON.stringify(args)}`);
   const reason = "The application wants the call confirmed.";
   const answer = await ask({ scope: "tool", action, reason, always: [] });
-  if (typeof answer === "object") return `The person did not allow this call, and says: ${answer.deny}`;
+  if (typeof answer === "object" && "deny" in answer)
+    return `The person did not allow this call, and says: ${answer.deny}`;
   if (answer === "nobody") return NOBODY;
   return answer === "deny" ? DENIED : undefined;
 }

@@ -5,11 +5,10 @@ import { traceBelow } from "../../core/telemetry/events.ts";
 import { createLoopTools, type LoopTools } from "../../faces/ai-sdk/ai-sdk-tools.ts";
 import { type ContextRequest, type InstructionParts, joinTexts } from "../context/count-context.ts";
 import { type FinishReason, toFinishReason } from "../models/model-answer.ts";
-import type { PermissionMode } from "../permissions/permission.ts";
-import type { Agent, AgentHooks, ModelGiven, SessionState } from "./agent.ts";
+import type { Agent, AgentHooks, AgentOptions, ModelGiven, SessionState } from "./agent.ts";
 import { NO_TOKENS, type TokenUse, toTokenUse } from "./agent-event.ts";
 import type { ModelToolCall } from "./call-tools.ts";
-import { approveIn, type RunContext, runContext, type Untraced } from "./run-context.ts";
+import { approveIn, callQuestion, type RunContext, runContext, type Untraced } from "./run-context.ts";
 
 type Prepare = Parameters<LoopTools["prepareStep"]>[0];
 
@@ -164,7 +163,7 @@ export async function disclose(
   context?: RunContext,
 ): Promise<LoopTools> {
   const { gateway, mode, principal, ownTools = {}, writes } = agent.options;
-  const { hands = WORKSPACE, permissionMode, hooks } = agent.options;
+  const { hands = WORKSPACE, permissionMode, permissions, hooks } = agent.options;
   // A conversation may outlive its gateway session.
   session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const asksWrites = writes === "ask" || permissionMode?.() === "plan";
@@ -175,7 +174,7 @@ export async function disclose(
     approvals: context
       ? {
           answersFor: ({ toolCallId }) => ({
-            approve: createApprove(context, toolCallId, session, permissionMode),
+            approve: createApprove(context, toolCallId, session, { permissionMode, permissions }),
             ...(hooks?.beforeTool && { beforeCall: hookCalls(hooks.beforeTool, toolCallId, context) }),
           }),
         }
@@ -219,7 +218,7 @@ function createApprove(
   context: RunContext,
   callId: string,
   { approved }: Pick<SessionState, "approved">,
-  mode?: () => PermissionMode,
+  { permissionMode: mode, permissions }: Pick<AgentOptions, "permissionMode" | "permissions">,
 ): Approve {
   const call = { callId, span: context.calls.get(callId)! };
   const approve = approveIn(context, call);
@@ -228,8 +227,13 @@ function createApprove(
     if (question.asks) return approve(question);
     if (mode?.() === "plan") return { declined: PLANNING };
     if (approved.has(question.op)) return { by: "person, for the conversation" };
-    const answer = await approve(question);
-    if (typeof answer === "object" && "lasts" in answer) approved.add(question.op);
+    // A rule speaks for plain writes; what destroys, or follows text that steers, needs a person.
+    const rules = question.why === "writes" ? permissions?.tool(question.op) : undefined;
+    if (rules?.isAllowed) return { by: "person, by a rule" };
+    const answer = await approve(rules ? { ...question, asks: callQuestion(question, rules) } : question);
+    if (typeof answer !== "object" || !("lasts" in answer)) return answer;
+    approved.add(question.op);
+    if (answer.lasts === "always") await rules?.keep();
     return answer;
   };
 }

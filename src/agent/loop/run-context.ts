@@ -97,15 +97,22 @@ export async function askIn(
     emit({ type: "notice", text: `Asking failed, which counts as deny: ${reasonOf(error)}` });
     return "deny" as const;
   });
-  const instead = typeof answer === "object" && { instead: answer.deny };
-  const isNo = typeof answer === "object" || answer === "nobody";
-  emit({ type: "permission-answer", callId, answer: isNo ? "deny" : answer, ...instead }, span);
+  const told =
+    typeof answer !== "object"
+      ? { answer: answer === "nobody" ? ("deny" as const) : answer }
+      : "deny" in answer
+        ? ({ answer: "deny", instead: answer.deny } as const)
+        : ({ answer: "always" } as const);
+  emit({ type: "permission-answer", callId, ...told }, span);
   return answer;
 }
 
 /** An unknown answer counts as deny. */
 function toAnswer(answer: PermissionAnswer): PermissionAnswer {
-  if (typeof answer === "object" && typeof answer?.deny === "string") return { deny: answer.deny };
+  if (typeof answer === "object" && answer !== null) {
+    if ("deny" in answer && typeof answer.deny === "string") return { deny: answer.deny };
+    if ("always" in answer && answer.always.every((rule) => typeof rule === "string")) return answer;
+  }
   return ANSWERS.includes(answer) ? answer : "deny";
 }
 
@@ -119,15 +126,24 @@ const REASONS: Readonly<Record<ApprovalRequest["why"], string>> = {
 
 /** Answers the questions about a call, and those that its tool asks, by the person of the run. */
 export function approveIn(context: RunContext, call: RunningCall): Approve {
-  return async ({ op, args, why, asks }) => {
-    const action = showExactly(`${op} ${JSON.stringify(args)}`);
-    const question = asks ?? { scope: "tool", action, reason: REASONS[why], always: [] };
-    const answer = await askIn(context, call, question);
+  return async (request) => {
+    const answer = await askIn(context, call, request.asks ?? callQuestion(request));
     if (answer === "nobody") return false;
-    if (typeof answer === "object") return { declined: answer.deny };
     if (answer === "deny") return "declined";
-    return { by: "person", ...(answer !== "once" && { lasts: answer }) };
+    if (typeof answer !== "object") return { by: "person", ...(answer !== "once" && { lasts: answer }) };
+    return "deny" in answer
+      ? { declined: answer.deny }
+      : { by: "person", lasts: "always", rules: answer.always };
   };
+}
+
+/** The question about a call itself, with the rules that `always` keeps. */
+export function callQuestion(
+  { op, args, why }: ApprovalRequest,
+  { always, keptIn }: Pick<ToolQuestion, "always" | "keptIn"> = { always: [] },
+): ToolQuestion {
+  const action = showExactly(`${op} ${JSON.stringify(args)}`);
+  return { scope: "tool", action, reason: REASONS[why], always, ...(keptIn !== undefined && { keptIn }) };
 }
 
 /** A queue from many writers to one reader, in order and without loss. */

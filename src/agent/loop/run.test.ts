@@ -2,6 +2,8 @@ import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createScriptedModel, type ModelScript } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { temporaryFolder } from "../../../test/temporary-folder.ts";
+import { createPermissions } from "../permissions/permissions.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { type RunOptions, run } from "./run.ts";
@@ -41,6 +43,7 @@ function openShop(script: ModelScript, options: Partial<AgentOptions> = {}) {
         await gate.promise;
         return id;
       }),
+      tool("note", "write", ({ id }) => ({ noted: id })),
       tool("remove", "destructive", ({ id }) => {
         shop.removed.push(id);
         return { removed: id };
@@ -330,4 +333,30 @@ test("get of an entry that requires confirmation asks a person, for that entry o
   await all(run(createAgent({ gateway, model, mode: "fixed" }), "What is in it?", { ask }));
   expect(asked.map((action) => action.split(" ", 1)[0])).toEqual(["vault.one", "vault.two"]);
   expect(read).toEqual(["one", "one"]);
+});
+
+test("always is offered for a tool that writes, as a rule that holds in later runs; never for one that destroys", async () => {
+  const stored: string[] = [];
+  const asked: { action: string; always: readonly string[] }[] = [];
+  const script = ["note", "note", "remove"].flatMap((name) => [
+    { calls: [exec(`shop.order.${name}`, { id: "7" })] },
+    { text: "Done." },
+  ]);
+  const allow = ["tool(shop.order.other)"];
+  const store = {
+    place: "rules.json",
+    allow: async (rules: readonly string[]) => void stored.push(...rules),
+  };
+  const permissions = createPermissions({ root: temporaryFolder(), user: { allow }, store });
+  const { agent } = openShop(script, {
+    permissions,
+    writes: "ask",
+    ask: async ({ action, always }) => {
+      asked.push({ action, always });
+      return "always";
+    },
+  });
+  for (let turn = 0; turn < 3; turn += 1) await all(run(agent, "Do it"));
+  expect(asked.map(({ always }) => always)).toEqual([["tool(shop.order.note)"], []]);
+  expect(stored).toEqual(["tool(shop.order.note)"]);
 });

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
+import { compileGlob } from "./match-glob.ts";
 import { concernsCommand, coversCommand, matchesPath, namesOnePath } from "./match-rule.ts";
 import type {
   FileRequest,
+  NamedRequest,
   PermissionDecision,
   PermissionPlace,
   PermissionRequest,
@@ -24,14 +26,30 @@ export function decide(
   rules: readonly RuleSet[],
   place: PermissionPlace,
 ): PermissionDecision {
-  return request.scope === "shell-run"
-    ? decideCommand(request, rules, place)
-    : decideFile(request, rules, place);
+  if (request.scope === "shell-run") return decideCommand(request, rules, place);
+  return "name" in request ? decideNamed(request, rules) : decideFile(request, rules, place);
+}
+
+/** Strict rules hold for a host on any port too. */
+function decideNamed({ scope, name, reason }: NamedRequest, rules: readonly RuleSet[]): PermissionDecision {
+  const host = name.replace(/:\d+$/, "");
+  const find = (list: "allow" | "ask" | "deny") =>
+    firstRule(rules, list, (rule) => {
+      if (rule.scope !== scope) return false;
+      const fits = compileGlob(rule.pattern.toLowerCase());
+      return fits(name.toLowerCase()) || (list !== "allow" && fits(host.toLowerCase()));
+    });
+  const denied = find("deny");
+  if (denied) return { verdict: "deny", reason: denied };
+  const asked = find("ask");
+  if (asked) return ask(asked);
+  const allowed = find("allow");
+  return allowed ? { verdict: "allow", reason: allowed } : ask(reason);
 }
 
 /** The reason to refuse a request in plan mode; undefined for one that only reads. */
 export function refusedInPlan(request: PermissionRequest): string | undefined {
-  if (request.scope === "fs-read") return undefined;
+  if (request.scope === "fs-read" || request.scope === "web") return undefined;
   const reads =
     request.scope === "shell-run" &&
     request.parsed.ok &&

@@ -109,6 +109,24 @@ export function toCommandRule(words: readonly ShellWord[]): string {
   return `shell-run(${words.map(({ text }) => quoteWord(text)).join(" ")})`;
 }
 
+/** Subcommands, such as `run build`; options and paths are none. */
+const MOST_WORDS = 3;
+const SUBCOMMAND = /^[a-z][a-z:-]*$/i;
+
+/** The rule for the same program and its first words; that of all its words if a star could not follow them. */
+export function toWiderRule(command: SimpleCommand): string {
+  const { words, assignments } = command;
+  const { kind } = reachOf(command);
+  const [program, first, ...others] = words.slice(assignments);
+  const star = kind === "plain" ? "*" : "**";
+  if (!program || kind === "wrapper" || kind === "opaque" || first?.text.startsWith("-"))
+    return toCommandRule(words);
+  const more = others.findIndex(({ text }) => !SUBCOMMAND.test(text) || !SUBCOMMAND.test(first!.text));
+  const count = Math.min(MOST_WORDS, 2 + (more === -1 ? others.length : more));
+  const rule = toCommandRule(words.slice(0, assignments + count));
+  return `${rule.slice(0, -1)} ${star})`;
+}
+
 function startsWith(words: readonly ShellWord[], start: readonly string[]): boolean {
   return start.length <= words.length && start.every((word, index) => words[index]?.text === word);
 }

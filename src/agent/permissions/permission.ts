@@ -5,8 +5,8 @@ import type { ParsedShell } from "./shell/read-word.ts";
 export const FILE_SCOPES = ["fs-read", "fs-write", "fs-delete"] as const;
 /** The scopes of files. */
 export type FileScope = (typeof FILE_SCOPES)[number];
-export const PERMISSION_SCOPES = [...FILE_SCOPES, "shell-run"] as const;
-/** The scopes of everything that an agent does on the machine. */
+export const PERMISSION_SCOPES = [...FILE_SCOPES, "shell-run", "web", "tool"] as const;
+/** The scopes of rules: files, commands, hosts of the web, tools of servers. */
 export type PermissionScope = (typeof PERMISSION_SCOPES)[number];
 
 export const PERMISSION_MODES = ["ask", "accept-edits", "plan"] as const;
@@ -36,8 +36,18 @@ export interface ShellRequest {
   readonly gitMayRun?: boolean;
 }
 
+/** A host of the web, such as `example.com:8080`, or a tool that changes something, by its op. */
+export interface NamedRequest {
+  readonly scope: "web" | "tool";
+  readonly name: string;
+  /** Exactly what is about to happen. */
+  readonly action: string;
+  /** Why it asks without a rule. */
+  readonly reason: string;
+}
+
 /** Anything that {@link PermissionDecision} is about. */
-export type PermissionRequest = FileRequest | ShellRequest;
+export type PermissionRequest = FileRequest | ShellRequest | NamedRequest;
 
 /** The verdict of the rules. */
 export interface PermissionDecision {
@@ -86,6 +96,9 @@ export function readRules(owner: RuleSet["owner"], rules: unknown): RuleSet {
   const { allow, ask, deny } = parsed.data;
   const everything = allow.find((text) => /^shell-run\(\s*\*\*?\s*\)$/.test(text));
   if (everything !== undefined) throw invalid(owner, `${everything} must name a command to be allowed`);
+  // Tools that only read never ask, so a strict rule could not hold for them.
+  const strict = [...ask, ...deny].find((text) => text.startsWith("tool("));
+  if (strict !== undefined) throw invalid(owner, `${strict} can only be allowed; a profile hides tools`);
   return { owner, allow: read(allow), ask: read(ask), deny: read(deny) };
 }
 

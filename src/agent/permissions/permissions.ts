@@ -5,7 +5,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import { decide, isInside, refusedInPlan } from "./decide.ts";
 import { escapeGlob } from "./match-glob.ts";
-import { toCommandRule } from "./match-rule.ts";
+import { toCommandRule, toWiderRule } from "./match-rule.ts";
 import {
   type FileScope,
   type PermissionMode,
@@ -13,7 +13,6 @@ import {
   type PermissionRequest,
   type PermissionRules,
   type PermissionScope,
-  type RuleSet,
   readRules,
 } from "./permission.ts";
 import { holdsSecrets } from "./sensitive-path.ts";
@@ -22,8 +21,8 @@ import { showExactly, toFileRequest, toShellRequest } from "./to-request.ts";
 /** A question for a person. Show every text whole, in pages if need be. */
 export interface PermissionQuestion {
   readonly scope: PermissionScope;
-  readonly action: "read file" | "write file" | "delete file" | "run command";
-  /** The path with its links followed, or the whole command. */
+  readonly action: "read file" | "write file" | "delete file" | "run command" | "read from the web";
+  /** The path with its links followed, the whole command, or the address. */
   readonly resource: string;
   /** The path as the caller spelled it, if that differs. */
   readonly given?: string;
@@ -35,15 +34,21 @@ export interface PermissionQuestion {
   readonly diff?: string;
   /** The rules that `always` writes; empty if it is not offered. */
   readonly always: readonly string[];
+  /** Wider rules, which a person may begin with who writes the rules themselves. */
+  readonly wider?: readonly string[];
   /** The file that `always` writes them to. */
   readonly keptIn?: string;
 }
 
 /**
- * A person's answer. `session` allows the same request until the session ends, `always` by rules. An object denies
- * and tells the model why, or what to do instead. `nobody` denies because there is no person.
+ * A person's answer. `session` allows the same request until the session ends, `always` by the rules of the question or
+ * by rules that the person has written. `deny` with words tells the model why, or what to do instead. `nobody` denies
+ * because there is no person.
  */
-export type PermissionAnswer = "once" | "session" | "always" | "deny" | "nobody" | { readonly deny: string };
+export type PermissionAnswer =
+  | ("once" | "session" | "always" | "deny" | "nobody")
+  | { readonly deny: string }
+  | { readonly always: readonly string[] };
 
 /** The change that a write would make, as a unified diff. Made only for a question. */
 export type Preview = (path: string) => Promise<string>;
@@ -96,6 +101,14 @@ export interface Permissions {
   ): Promise<PermissionOutcome & { readonly path: string }>;
   /** Decides on a command that runs in the project's folder. */
   command(command: string, signal?: AbortSignal, ask?: CallContext["ask"]): Promise<PermissionOutcome>;
+  /** Decides on reading an address of the web. `more` is what the person should know about its host. */
+  web(url: URL, more: string, call?: InCall): Promise<PermissionOutcome>;
+  /** The rules about a tool of a server: whether one allows it, and those that `always` keeps. */
+  tool(op: string): Pick<PermissionQuestion, "always" | "keptIn"> & {
+    readonly isAllowed: boolean;
+    /** Keeps the rules of `always`. */
+    keep(): Promise<void>;
+  };
   /** Whether a file in a permitted folder may be read along with it. Asks nobody. */
   mayRead(path: string): boolean;
 }
@@ -155,14 +168,52 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     return undefined;
   }
 
+  /** The rules that `always` would keep, and where. */
+  function offered(request: PermissionRequest) {
+    const rules = options.store ? allowing(request, exactRules(request, place)) : [];
+    const wider = rules.length === 0 ? [] : allowing(request, widerRules(request));
+    return {
+      always: rules,
+      ...(wider.length > 0 && { wider }),
+      ...(rules.length > 0 && options.store?.place && { keptIn: showExactly(options.store.place) }),
+    };
+  }
+
+  /** The rules, if they can be shown and allow the request; otherwise none. */
+  function allowing(request: PermissionRequest, rules: readonly string[]): readonly string[] {
+    const wanted = [...new Set(rules)];
+    if (wanted.some((rule) => rule !== showExactly(rule) || rule.includes("\n"))) return [];
+    return decide(request, withAllowed(wanted), place).verdict === "allow" ? wanted : [];
+  }
+
+  function withAllowed(rules: readonly string[]) {
+    return [...rulesNow(), readRules("user", { allow: [...rules] })];
+  }
+
+  /** Why rules that a person has written do not allow the request; undefined if they do. */
+  function mistakeIn(rules: readonly string[], request: PermissionRequest): string | undefined {
+    try {
+      const { verdict, reason } = decide(request, withAllowed(rules), place);
+      return verdict === "allow" ? undefined : `${rules.join(" ")} does not allow it. ${reason}`;
+    } catch (error) {
+      return reasonOf(error);
+    }
+  }
+
+  async function keep(rules: readonly string[]): Promise<string | undefined> {
+    always = [...always, ...rules];
+    return options.store?.allow(rules).then(() => undefined, reasonOf);
+  }
+
   async function question(
     request: PermissionRequest,
     ask: AskPermission | undefined,
     signal: AbortSignal | undefined,
     preview: (() => Promise<string>) | undefined,
+    mistake?: string,
   ): Promise<PermissionOutcome> {
-    const { reason } = decide(request, rulesNow(), place);
-    const rules = options.store ? rulesFor(request, rulesNow(), place) : [];
+    const reason = mistake ?? decide(request, rulesNow(), place).reason;
+    const offer = offered(request);
     let answer: PermissionAnswer | undefined;
     const unasked = { allowed: false, reason: `${reason} Nobody is there to ask.`, next: WITHOUT };
     if (!ask) return unasked;
@@ -172,8 +223,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
       answer = await ask(
         {
           ...toQuestion(request, reason, place),
-          always: rules,
-          ...(rules.length > 0 && options.store?.place && { keptIn: showExactly(options.store.place) }),
+          ...offer,
           ...(diff !== undefined && { diff: diff.split("\t").map(showExactly).join("\t") }),
         },
         signal,
@@ -186,14 +236,15 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     if (answer === "nobody") return unasked;
     // The answer may come after the call was cancelled.
     if (signal?.aborted) return { allowed: false, reason: "The call was cancelled." };
+    const written = typeof answer === "object" && "always" in answer ? answer.always : undefined;
+    const wrong = written && mistakeIn(written, request);
+    if (wrong !== undefined) return question(request, ask, signal, preview, wrong);
+    const rules = written ?? (answer === "always" ? offer.always : []);
     // Without a rule to keep, `always` lasts as long as the session.
     if (answer === "session" || (answer === "always" && rules.length === 0)) session.add(keyOf(request));
-    if (answer === "always" && rules.length > 0) {
-      always = [...always, ...rules];
-      const failure = await options.store?.allow(rules).then(() => undefined, reasonOf);
-      if (failure !== undefined)
-        return { allowed: true, reason: `The person allowed it; the rule is not kept: ${failure}` };
-    }
+    const failure = rules.length > 0 ? await keep(rules) : undefined;
+    if (failure !== undefined)
+      return { allowed: true, reason: `The person allowed it; the rule is not kept: ${failure}` };
     return toOutcome(answer);
   }
 
@@ -213,6 +264,20 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     async command(command, signal, ask) {
       return check(await toShellRequest(command, place.root), { signal, ask });
     },
+    web(url, more, call) {
+      const reason = `Nothing was read from ${url.host} in this session. The address itself may tell the host something.${more}`;
+      return check({ scope: "web", name: url.host, action: url.href, reason }, call);
+    },
+    tool(op) {
+      const request = { scope: "tool", name: op, action: op, reason: "" } as const;
+      const { always: rules, keptIn } = offered(request);
+      return {
+        isAllowed: decide(request, rulesNow(), place).verdict === "allow",
+        always: rules,
+        ...(keptIn !== undefined && { keptIn }),
+        keep: async () => void (await keep(rules)),
+      };
+    },
     mayRead(path) {
       const { verdict } = decide({ scope: "fs-read", given: path, path }, rulesNow(), place);
       if (verdict !== "ask") return verdict === "allow";
@@ -228,6 +293,7 @@ function toOutcome(answer: PermissionAnswer | undefined): PermissionOutcome {
   if (answer === "once" || answer === "session" || answer === "always")
     return { allowed: true, reason: "The person allowed it." };
   if (typeof answer !== "object") return { allowed: false, reason: "The person refused." };
+  if ("always" in answer) return { allowed: true, reason: "The person allowed it." };
   return {
     allowed: false,
     reason: `The person refused, and says: ${answer.deny}`,
@@ -247,7 +313,8 @@ function askByCall(ask: NonNullable<CallContext["ask"]>): AskPermission {
     if (answer === false) return "nobody";
     if (answer === true) return "once";
     if (answer === "declined") return "deny";
-    return "by" in answer ? (answer.lasts ?? "once") : { deny: answer.declined };
+    if (!("by" in answer)) return { deny: answer.declined };
+    return answer.rules ? { always: answer.rules } : (answer.lasts ?? "once");
   };
 }
 
@@ -256,28 +323,32 @@ function toQuestion(
   reason: string,
   { root }: PermissionPlace,
 ): Omit<PermissionQuestion, "always"> {
+  const shown = showExactly(reason);
+  if ("name" in request) {
+    const { scope, action } = request;
+    return { scope, action: "read from the web", resource: showExactly(action), reason: shown };
+  }
   const { scope } = request;
-  const common = { scope, action: ACTIONS[scope], reason: showExactly(reason) };
+  const common = { scope, action: ACTIONS[scope], reason: shown };
   if (request.scope === "shell-run")
     return { ...common, resource: showExactly(request.command), folder: showExactly(root) };
   const { path, given } = request;
   return { ...common, resource: showExactly(path), ...(given !== path && { given: showExactly(given) }) };
 }
 
-/** The rules that allow exactly this request; none if no rule can, or if a rule has invisible characters. */
-function rulesFor(request: PermissionRequest, rules: readonly RuleSet[], place: PermissionPlace): string[] {
-  const wanted = exactRules(request, place).filter((rule, index, all) => all.indexOf(rule) === index);
-  if (wanted.length === 0 || wanted.some((rule) => rule !== showExactly(rule) || rule.includes("\n")))
-    return [];
-  const widened = [...rules, readRules("user", { allow: wanted })];
-  return decide(request, widened, place).verdict === "allow" ? wanted : [];
-}
-
+/** The rules that allow exactly this request; none if no rule can. */
 function exactRules(request: PermissionRequest, place: PermissionPlace): string[] {
+  if ("name" in request) return [`${request.scope}(${escapeGlob(request.name)})`];
   if (request.scope !== "shell-run") return [fileRule(request.scope, request.path, place)];
   if (!request.parsed.ok || request.parsed.hasHereDocument) return [];
   const commands = request.parsed.commands.map(({ words }) => toCommandRule(words));
   return [...commands, ...request.files.map(({ scope, path }) => fileRule(scope, path, place))];
+}
+
+/** Rules for the same program and its first words, with any words behind them. */
+function widerRules(request: PermissionRequest): string[] {
+  if (request.scope !== "shell-run" || !request.parsed.ok || request.files.length > 0) return [];
+  return request.parsed.commands.map(toWiderRule);
 }
 
 function fileRule(scope: FileScope, path: string, { root }: PermissionPlace): string {
@@ -289,6 +360,7 @@ function fileRule(scope: FileScope, path: string, { root }: PermissionPlace): st
 
 /** A key that holds everything the decision depended on. */
 function keyOf(request: PermissionRequest): string {
+  if ("name" in request) return JSON.stringify([request.scope, request.name]);
   if (request.scope !== "shell-run") return JSON.stringify([request.scope, request.path]);
   return JSON.stringify([
     "shell-run",

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { z } from "zod";
-import { createGuardedFetch } from "../../base/net/guarded-fetch.ts";
 import { problem } from "../../base/problems/problem.ts";
 import { defineDomain, defineTool } from "../../core/nouns/define.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
@@ -21,8 +20,7 @@ export function createAgentTools(
   permissions: Permissions,
   environment: Readonly<Record<string, string>> = {},
 ) {
-  const guarded = createGuardedFetch({ redirects: "same-origin" });
-  const fetchPage = createFetchPage(guarded);
+  const pages = createFetchPage(permissions);
   const jobs = new BackgroundJobs(permissions.root, environment);
   let agent: Agent | undefined;
 
@@ -93,7 +91,7 @@ export function createAgentTools(
         phrases: ["open url", "web page", "download documentation", "http get", "curl"],
         inputSchema: fetchInput,
         examples: [{ args: { url: "https://example.com/docs" } }],
-        execute: ({ url }, context) => fetchPage(url, context),
+        execute: ({ url }, context) => pages.read(url, context),
       }),
     ],
   });
@@ -105,7 +103,7 @@ export function createAgentTools(
     },
     close: async () => {
       await jobs.close();
-      await guarded.close();
+      await pages.close();
     },
   };
 }

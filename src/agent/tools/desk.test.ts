@@ -76,14 +76,19 @@ test("a background command runs on, shows its output, and is stopped", async () 
   expect(events.at(-1)).toMatchObject({ outcome: "answered", text: "Stopped." });
 });
 
-test("a page of the web is asked for by host, and private addresses are refused", async () => {
+test("a page is asked for by host, which is told if it is of this machine; metadata services are refused", async () => {
   const { ask, asked } = await setUp([
-    { calls: [{ name: "fetch", args: { url: "http://127.0.0.1:9/secret" } }] },
+    { calls: [{ name: "fetch", args: { url: "http://127.0.0.1:9/page" } }] },
+    { text: "No." },
+    { calls: [{ name: "fetch", args: { url: "http://169.254.169.254/latest" } }] },
     { text: "No." },
   ]);
   const events = await ask("Read it");
-  expect(asked).toMatchObject([{ scope: "web", action: "read from the web: http://127.0.0.1:9/secret" }]);
-  expect(textOf(events, "fetch")).toContain("REQUEST_REFUSED");
+  expect(asked).toMatchObject([{ scope: "web", action: "read from the web: http://127.0.0.1:9/page" }]);
+  expect(asked[0]!.reason).toMatch(/this machine or one of its network. The connection is not encrypted/);
+  expect(textOf(events, "fetch")).toContain("CALL_FAILED");
+  expect(textOf(await ask("Read that"), "fetch")).toContain("REQUEST_REFUSED");
+  expect(asked).toHaveLength(1);
 });
 
 test("a declined page says what was declined", async () => {
@@ -92,9 +97,7 @@ test("a declined page says what was declined", async () => {
     { ask: async () => ({ deny: "not this host" }) },
   );
   const events = await ask("Read it");
-  expect(textOf(events, "fetch")).toContain(
-    "The person declined reading from example.com, and says: not this host.",
-  );
+  expect(textOf(events, "fetch")).toContain("The person refused, and says: not this host");
 });
 
 test("a refusal with the person's words lets the model do what they say", async () => {
@@ -131,7 +134,7 @@ test("where nobody can be asked, nobody is said to have refused", async () => {
     { ask: undefined },
   );
   const events = await ask("Read and write it");
-  expect(textOf(events, "fetch")).toContain("nobody could be asked");
+  expect(textOf(events, "fetch")).toContain("Nobody is there to ask.");
   expect(textOf(events, "write")).toContain("Nobody is there to ask.");
   expect(textOf(events, "write")).toContain("Go on without it");
   expect(JSON.stringify(events)).not.toMatch(/person (?:refused|declined)|ask the person/i);
@@ -170,7 +173,7 @@ async function setUp(script: Parameters<typeof createScriptedModel>[0], more: ob
   const root = temporaryFolder();
   mkdirSync(join(root, "src"));
   writeFileSync(join(root, "a.md"), "text\n");
-  const asked: { scope: string; action: string }[] = [];
+  const asked: { scope: string; action: string; reason: string }[] = [];
   const permissions = createPermissions({ root });
   const desk = createAgentTools(permissions);
   const gateway = createGateway({
@@ -182,8 +185,8 @@ async function setUp(script: Parameters<typeof createScriptedModel>[0], more: ob
     await gateway.close();
   });
   const model = createScriptedModel(script);
-  const answer: Ask = async ({ scope, action }) => {
-    asked.push({ scope, action });
+  const answer: Ask = async ({ scope, action, reason }) => {
+    asked.push({ scope, action, reason });
     return "session";
   };
   const agent = createAgent({

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { GuardedFetch } from "../../base/net/guarded-fetch.ts";
-import { problem } from "../../base/problems/problem.ts";
+import { createGuardedFetch, type GuardedFetch, hasPrivateAddress } from "../../base/net/guarded-fetch.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { CallContext } from "../../core/nouns/entry.ts";
 import { checkOutside, markOutside } from "../../core/operations/answer-parts.ts";
-import { showExactly } from "../permissions/to-request.ts";
+import type { InCall, Permissions } from "../permissions/permissions.ts";
+import { refusal } from "../workspace/tool-problem.ts";
 
 export const fetchInput = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).max(2_000),
@@ -14,44 +14,45 @@ const MAX_BYTES = 2 * 2 ** 20;
 const MAX_CHARS = 30_000;
 const READABLE = /^(?:text\/|application\/(?:json|xml|[\w.+-]+\+(?:json|xml)))/i;
 
-/** Reads pages of the web. A person allows each host once for the session. */
-export function createFetchPage(guarded: GuardedFetch) {
-  const allowed = new Set<string>();
-  return async (url: string, { signal, ask }: Pick<CallContext, "signal" | "ask">): Promise<string> => {
-    const { host } = new URL(url);
-    if (!allowed.has(host)) await permit(url, host, allowed, ask);
-    const headers = { accept: "text/html, text/*, application/json" };
-    const response = await guarded(url, { signal, headers });
-    const type = response.headers.get("content-type") ?? "text/plain";
-    if (!READABLE.test(type)) {
-      await response.body?.cancel();
-      return `[${response.status}, ${type}: not text, so not shown]`;
-    }
-    const text = await readText(response);
-    const shown = /html/i.test(type) ? toPlain(text) : text;
-    const cut = shown.length > MAX_CHARS ? `; the first ${MAX_CHARS} of ${shown.length} characters` : "";
-    const content = cutText(shown, MAX_CHARS);
-    return `[${response.status} ${type}${cut}]\n${markOutside(content, checkOutside(content, host))}`;
-  };
-}
+/** Reads pages of the web. A person allows each host, also one of this machine or of its network. */
+export function createFetchPage(permissions: Pick<Permissions, "web">) {
+  const open = createGuardedFetch({ allowHttp: true });
+  /** Guards for hosts with private addresses, which the question has named as such. */
+  const own = new Map<string, GuardedFetch>();
 
-async function permit(
-  url: string,
-  host: string,
-  allowed: Set<string>,
-  ask: CallContext["ask"],
-): Promise<void> {
-  const answer = await ask?.({
-    scope: "web",
-    action: showExactly(`read from the web: ${url}`),
-    reason: `Nothing was read from ${host} in this session. The address itself may tell the host something.`,
-    always: [],
-  });
-  if (typeof answer === "object" && "by" in answer && answer.lasts) allowed.add(host);
-  if (answer === true || (typeof answer === "object" && "by" in answer)) return;
-  if (!answer) throw problem("APPROVAL_REQUIRED", { name: `Reading from ${host}`, because: "" });
-  const said = typeof answer === "object" ? `, and says: ${answer.declined}` : "";
-  throw problem("APPROVAL_DECLINED", { name: `reading from ${host}`, said });
+  async function guardOf(url: URL, call: InCall): Promise<GuardedFetch> {
+    const isPrivate = await hasPrivateAddress(url);
+    const known = isPrivate ? " It is this machine or one of its network." : "";
+    const plain = url.protocol === "http:" ? " The connection is not encrypted." : "";
+    const outcome = await permissions.web(url, `${known}${plain}`, call);
+    if (!outcome.allowed) throw refusal("web", outcome);
+    if (!isPrivate) return open;
+    const guard = own.get(url.host) ?? createGuardedFetch({ ownUrl: url });
+    own.set(url.host, guard);
+    return guard;
+  }
+
+  return {
+    read: async (address: string, { signal, ask }: Pick<CallContext, "signal" | "ask">): Promise<string> => {
+      const url = new URL(address);
+      const guarded = await guardOf(url, { signal, ask });
+      const headers = { accept: "text/html, text/*, application/json" };
+      const response = await guarded(url, { signal, headers });
+      const type = response.headers.get("content-type") ?? "text/plain";
+      if (!READABLE.test(type)) {
+        await response.body?.cancel();
+        return `[${response.status}, ${type}: not text, so not shown]`;
+      }
+      const text = await readText(response);
+      const shown = /html/i.test(type) ? toPlain(text) : text;
+      const cut = shown.length > MAX_CHARS ? `; the first ${MAX_CHARS} of ${shown.length} characters` : "";
+      const content = cutText(shown, MAX_CHARS);
+      return `[${response.status} ${type}${cut}]\n${markOutside(content, checkOutside(content, url.host))}`;
+    },
+    close: async () => {
+      await Promise.all([open, ...own.values()].map((guard) => guard.close()));
+    },
+  };
 }
 
 async function readText(response: Response): Promise<string> {

@@ -100,6 +100,8 @@ export interface ChatAgent {
   mcp(words: readonly string[]): Promise<readonly Fact[]>;
   /** Asks whether servers may start and which of their tools may be used, and records the answers. */
   decideServer(words: readonly string[], options: ChatRunOptions): AsyncIterable<AgentEvent>;
+  /** Sentences about servers that wait or broke, which the person has not seen. */
+  news(): Promise<readonly string[]>;
   /** Commands beside the chat's own. */
   commands(): readonly CustomCommand[];
   /** The prompt of such a command. */

@@ -18,6 +18,8 @@ const ROWS_BELOW = 9;
 /** Most lines of the draft, alone and below a question. */
 const DRAFT_LINES = 8;
 const DRAFT_LINES_ASKING = 3;
+/** In a lower window a question leaves the draft one line. */
+const LOW = 30;
 /** Rows for the draft and the status below a card. */
 const ROWS_BESIDE_CARD = 8;
 const CHARS_PER_TOKEN = 4;
@@ -43,6 +45,9 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
   const draft = useDraft(chat.history);
   const attention = useAttention(permission?.number);
   const card = chat.card();
+
+  const queued = Math.min(state.queue.length, MOST_QUEUED);
+  const draftLines = !permission ? DRAFT_LINES : rows < LOW ? 1 : DRAFT_LINES_ASKING;
 
   const { picker } = state;
   const escapedAt = useRef(Number.NEGATIVE_INFINITY);
@@ -88,16 +93,25 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
   return column(
     {},
     h(Static<ChatBlock>, { key: state.conversation, ...printed }),
-    state.live.map((block, index) =>
+    // A question shows its call whole, and needs the room.
+    (permission ? [] : state.live).map((block, index) =>
       h(BlockView, {
         key: index,
-        block: toFit(block, columns, rows - ROWS_BELOW - Math.min(state.queue.length, MOST_QUEUED)),
+        block: toFit(block, columns, rows - ROWS_BELOW - queued),
         columns,
       }),
     ),
     h(StatusLine, { state }),
     permission
-      ? h(Asking, { key: permission.number, chat, permission, columns, rows, attention, draft })
+      ? h(Asking, {
+          key: permission.number,
+          chat,
+          permission,
+          columns,
+          rows: rows - draftLines + 1 - queued - (state.permissions.length > 1 ? 1 : 0),
+          attention,
+          draft,
+        })
       : null,
     picker
       ? h(PickerView, {
@@ -117,11 +131,14 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     h(InputBox, {
       draft,
       columns,
-      lines: permission ? DRAFT_LINES_ASKING : DRAFT_LINES,
-      files,
+      lines: draftLines,
+      files: permission ? [] : files,
       ready: state.phase === "idle",
-      isTaken: (key, input) =>
-        picker !== undefined || (card ? attention.isReady() && !key.ctrl : attention.takes(key, input)),
+      isTaken: (input, key) => {
+        if (picker !== undefined) return true;
+        if (card) return attention.isReady() && !key.ctrl;
+        return attention.takes(input, key, draft.latest().text === "");
+      },
       commands: chat.commands(),
       onEscape,
       onSubmit: (text, shown, when) => void chat.submit(text, shown, when),

@@ -1,12 +1,13 @@
 import { isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
-import type { Choice, Fact } from "./chat-agent.ts";
+import { count } from "./block-text.ts";
+import type { ChatStatus, Choice, Fact } from "./chat-agent.ts";
 import type { Picker } from "./chat-state.ts";
 import { type ChatInput, COMMANDS, KEYS } from "./commands.ts";
 
 /** Commands that change nothing a run depends on, beside those that show a list. */
-const AT_ONCE: ReadonlySet<string> = new Set(["help", "context", "mode"]);
+const AT_ONCE: ReadonlySet<string> = new Set(["help", "context", "mode", "status"]);
 
 /** Whether a line has its effect at once, also during a run. */
 export function isAtOnce(input: ChatInput): boolean {
@@ -41,6 +42,19 @@ export const HELP: readonly Fact[] = [
 
 export function sentLines(history: readonly string[]): Choice[] {
   return history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
+}
+
+export function statusFacts({ model, mode, tokens, window, cost }: ChatStatus): Fact[] {
+  return [
+    { name: "model", text: model },
+    { name: "mode", text: mode },
+    {
+      name: "tokens",
+      text: `${count(tokens)} in the last request${window > 0 ? ` of ${count(window)}` : ""}`,
+    },
+    { name: "cost", text: cost === undefined ? "no price is known" : `$${cost.toFixed(4)}` },
+    { name: "folder", text: process.cwd() },
+  ];
 }
 
 export function cleanFact({ name, text }: Fact): Fact {

@@ -20,6 +20,7 @@ import {
   NO_CLIPBOARD,
   PICKER_TITLES,
   sentLines,
+  statusFacts,
   toFailure,
 } from "./chat-texts.ts";
 import { type ChatInput, parseChatInput, type SlashCommand } from "./commands.ts";
@@ -70,10 +71,7 @@ export class Chat {
     return this.agent.commands();
   }
 
-  /**
-   * Sends a line. Resolves when its work is done. While something runs, a message waits in the queue: for the next
-   * request to the model, or for the end of the run. `shown` stands for it on the screen.
-   */
+  /** Sends a line, which the screen shows as `shown`. While something runs, a message waits in the queue. */
   async submit(text: string, shown = text, when: QueuedMessage["when"] = "step"): Promise<void> {
     if (text.trim() !== "" && this.lines.at(-1) !== text) {
       this.lines.push(text);
@@ -209,6 +207,7 @@ export class Chat {
   private readonly actions: Readonly<Record<string, (argument: string) => unknown>> = {
     help: () => this.show({ kind: "facts", facts: HELP }),
     context: async () => this.show({ kind: "context", report: await this.agent.context() }),
+    status: () => this.showFacts("status", statusFacts(this.agent.status())),
     compact: (focus) => this.play("/compact", (how) => this.agent.compact(focus, how)),
     undo: async () => {
       for (const line of await this.agent.undo()) this.notice(toVisibleText(line));
@@ -251,7 +250,7 @@ export class Chat {
     this.dispatch({ type: "show", block });
   }
 
-  private notice(text: string): void {
+  notice(text: string): void {
     this.show({ kind: "notice", text });
   }
 
@@ -370,8 +369,8 @@ export class Chat {
   private setMode(name: string): void {
     const modes: readonly string[] = PERMISSION_MODES;
     if (name === "") this.nextMode();
-    else if (!modes.includes(name)) this.notice(`Modes: ${modes.join(", ")}.`);
-    else this.agent.setMode(name as PermissionMode);
+    else if (modes.includes(name)) this.agent.setMode(name as PermissionMode);
+    else this.notice(`Modes: ${modes.join(", ")}.`);
     this.refresh();
   }
 

@@ -4,6 +4,8 @@ import type { CustomCommand, Topic } from "./chat-agent.ts";
 export interface SlashCommand {
   readonly name: string;
   readonly summary: string;
+  /** Other names for it. */
+  readonly aliases?: readonly string[];
   /** The list that the command shows, if it does nothing else. */
   readonly topic?: Topic;
 }
@@ -33,8 +35,9 @@ export const COMMANDS: readonly SlashCommand[] = [
   { name: "resume", summary: "Picks a conversation of this folder; with an id, resumes that one." },
   { name: "rename", summary: "Gives the conversation a title for /resume." },
   { name: "export", summary: "Writes the conversation as Markdown into a new file of this folder." },
-  { name: "clear", summary: "Starts a new conversation." },
-  { name: "exit", summary: "Leaves the chat." },
+  { name: "status", summary: "Shows the model, the mode, the tokens and the cost." },
+  { name: "clear", summary: "Starts a new conversation.", aliases: ["new", "reset"] },
+  { name: "exit", summary: "Leaves the chat.", aliases: ["quit", "q"] },
 ];
 
 /** The meaning of a sent line. */
@@ -58,7 +61,7 @@ export function parseChatInput(text: string, custom: readonly CustomCommand[] = 
   const slash = /^\/([\w:.-]+)(?:\s+([\s\S]*))?$/.exec(trimmed);
   if (!slash) return { type: "prompt", text: trimmed };
   const name = slash[1]!.toLowerCase();
-  const command = COMMANDS.find((each) => each.name === name);
+  const command = COMMANDS.find((each) => each.name === name || each.aliases?.includes(name));
   if (command) return { type: "command", command, argument: slash[2] ?? "" };
   const argument = slash[2] ?? "";
   const mine = custom.find((each) => each.name.toLowerCase() === name);
@@ -76,7 +79,8 @@ export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Alt-Enter, during a run", "Queues the message for the end of the run. Alt-Up takes the last one back."],
   ["Shift-Tab", "Changes the mode: ask, accept edits, plan."],
   ["Up, Down", "Walk through the lines sent before; Ctrl-R picks from them."],
-  ["Tab", "Completes a command or a file."],
+  ["Tab", "Completes a command, a file or a folder."],
+  ["Alt-Left, Alt-Right", "Move by words, as Ctrl with the arrows, Alt-B and Alt-F do."],
   ["@file", "Includes a file of the project, or an image."],
   [
     "Ctrl-V",

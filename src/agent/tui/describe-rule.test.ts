@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeRule } from "./permission-dialog.ts";
+import { describeRule } from "./question-lines.ts";
 
 test.each([
   ["shell-run(npm test)", "running npm test, with exactly these words"],

@@ -27,7 +27,7 @@ export interface InputBoxProps {
   readonly commands: readonly CustomCommand[];
   onEscape(): void;
   /** Whether another part of the screen takes a key. */
-  isTaken(key: Key, input: string): boolean;
+  isTaken(input: string, key: Key): boolean;
   /** Sends a draft. The screen shows long pastes of it as the draft does. */
   onSubmit(text: string, shown: string, when: QueuedMessage["when"]): void;
   /** Takes the last message back that waits. */
@@ -54,7 +54,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
   }
 
   useInput((input, key) => {
-    if (props.isTaken(key, draft.latest().text === "" ? input : "")) return;
+    if (props.isTaken(input, key)) return;
     const { text } = draft.latest();
     if (key.ctrl && input === "c") {
       if (text !== "" && ready) change({ type: "clear" });
@@ -159,7 +159,12 @@ function complete(
     .filter((file) => file !== mention.typed)
     .map((file) => ({
       label: file,
-      edit: { type: "replace", from: mention.from, text: `${toMention(file)} ` },
+      // A folder goes on with its files.
+      edit: {
+        type: "replace",
+        from: mention.from,
+        text: file.endsWith("/") ? `@${file}` : `${toMention(file)} `,
+      },
     }));
 }
 

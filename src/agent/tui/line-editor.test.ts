@@ -16,6 +16,19 @@ test("words and graphemes are deleted whole", () => {
   expect(play({ type: "insert", text: "say hello  " }, { type: "delete-word" }).text).toBe("say ");
 });
 
+test("the cursor moves by words", () => {
+  const back = play({ type: "insert", text: "one two  three" }, { type: "word-left" }, { type: "word-left" });
+  expect(apply(back, { type: "insert", text: "|" }).text).toBe("one |two  three");
+  expect(apply(back, { type: "word-right" }, { type: "insert", text: "|" }).text).toBe("one two|  three");
+  const keys = [
+    ["", { leftArrow: true, meta: true }],
+    ["", { leftArrow: true, ctrl: true }],
+    ["b", { meta: true }],
+  ] as const;
+  for (const [input, key] of keys) expect(keyToEdit(input, key)).toEqual({ type: "word-left" });
+  expect(keyToEdit("f", { meta: true })).toEqual({ type: "word-right" });
+});
+
 test("the draft is restored at the end of the history", () => {
   const sent = play(
     { type: "insert", text: "first" },

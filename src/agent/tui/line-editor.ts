@@ -18,6 +18,7 @@ export type LineEdit =
   | { readonly type: "insert"; readonly text: string }
   | { readonly type: "replace"; readonly from: number; readonly text: string }
   | { readonly type: "backspace" | "delete" | "delete-word" | "delete-before" | "delete-after" }
+  | { readonly type: "word-left" | "word-right" }
   | { readonly type: "left" | "right" | "up" | "down" | "line-start" | "line-end" }
   | { readonly type: "sent" | "clear" };
 
@@ -49,6 +50,10 @@ export function edit(draft: InputDraft, change: LineEdit): InputDraft {
       return { ...draft, cursor: before(text, cursor) };
     case "right":
       return { ...draft, cursor: after(text, cursor) };
+    case "word-left":
+      return { ...draft, cursor: wordStart(text, cursor) };
+    case "word-right":
+      return { ...draft, cursor: wordEnd(text, cursor) };
     case "line-start":
       return { ...draft, cursor: lineStart(text, cursor) };
     case "line-end":
@@ -108,6 +113,10 @@ function wordStart(text: string, cursor: number): number {
   return at;
 }
 
+function wordEnd(text: string, cursor: number): number {
+  return cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
+}
+
 function before(text: string, cursor: number): number {
   return cursor <= 1 ? 0 : boundaryBefore(text, cursor - 1);
 }
@@ -141,6 +150,9 @@ const CTRL_EDITS: Readonly<Record<string, LineEdit>> = {
 
 /** The edit that a key makes; undefined if the key does not edit the draft. */
 export function keyToEdit(input: string, key: Partial<Key>): LineEdit | undefined {
+  const isByWord = key.meta || key.ctrl;
+  if (isByWord && (key.leftArrow || (key.meta && input === "b"))) return { type: "word-left" };
+  if (isByWord && (key.rightArrow || (key.meta && input === "f"))) return { type: "word-right" };
   if (key.backspace) return { type: key.meta ? "delete-word" : "backspace" };
   for (const [name, edit] of Object.entries(KEY_EDITS)) if (key[name as keyof typeof KEY_EDITS]) return edit;
   if (key.ctrl) return CTRL_EDITS[input];

@@ -29,7 +29,7 @@ export function toMention(path: string): string {
   return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
 }
 
-/** The files that match: those whose name starts with the typed text, then those that contain it. */
+/** The files and folders that match: by their start, by the start of a name, by a part, by letters in this order. */
 export function matchFiles(files: readonly string[], typed: string, limit: number): string[] {
   if (isAbsolute(typed)) return [];
   const wanted = normalize(typed === "" ? "." : typed).toLowerCase();
@@ -38,9 +38,16 @@ export function matchFiles(files: readonly string[], typed: string, limit: numbe
     (file: string) => file.startsWith(wanted),
     (file: string) => posix.basename(file).startsWith(wanted),
     (file: string) => file.includes(wanted),
+    (file: string) => hasInOrder(file, wanted),
   ];
   const matches = ranks.flatMap((fits) => files.filter((file) => fits(file.toLowerCase())));
   return [...new Set(matches)].slice(0, limit);
+}
+
+function hasInOrder(text: string, letters: string): boolean {
+  let at = 0;
+  for (const letter of text) if (letter === letters[at]) at += 1;
+  return at === letters.length;
 }
 
 export interface IncludedFile {
@@ -66,7 +73,7 @@ const MOST_FILES = 5_000;
 const MOST_FOLDERS = 1_000;
 const SKIPPED = new Set(["node_modules", "dist", "build", "target", "__pycache__"]);
 
-/** Paths of a project's files for completion: shallow ones first, without hidden files and links, up to a limit. */
+/** Paths of a project's files and folders for completion: shallow ones first, without hidden files and links, up to a limit. */
 export async function listFiles(root: string): Promise<string[]> {
   const files: string[] = [];
   const folders = [""];
@@ -78,7 +85,9 @@ export async function listFiles(root: string): Promise<string[]> {
       if (entry.name.startsWith(".")) continue;
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (entry.isFile()) files.push(path);
-      if (entry.isDirectory() && !SKIPPED.has(entry.name)) folders.push(path);
+      if (!entry.isDirectory() || SKIPPED.has(entry.name)) continue;
+      folders.push(path);
+      files.push(`${path}/`);
     }
   }
   return files.slice(0, MOST_FILES);

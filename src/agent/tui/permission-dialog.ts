@@ -1,20 +1,19 @@
 import { type Key, Text, useInput } from "ink";
 import { createElement as h, type ReactNode, useEffect, useMemo, useState } from "react";
-import { PERMISSION_SCOPES, type PermissionScope } from "../permissions/permission.ts";
-import { showExactly } from "../permissions/to-request.ts";
-import { tintOf } from "./block-view.ts";
 import type { PermissionAnswer } from "./chat-agent.ts";
 import type { Permission } from "./chat-state.ts";
-import { type DraftState, useLatest } from "./line-editor.ts";
+import { type DraftState, EMPTY_DRAFT, edit, type InputDraft, keyToEdit, useLatest } from "./line-editor.ts";
+import { alwaysLabel, describeRule, questionLines, questionTitle } from "./question-lines.ts";
 import { colour, column } from "./terminal-text.ts";
 import { wrapHard } from "./wrap-text.ts";
 
-/** Rows for the title, the choices, the hint, the draft and the status. */
-const OTHER_ROWS = 18;
+/** Rows for the margin, the title, the hint, the draft with its margin, the status, and one that stays free. */
+const OTHER_ROWS = 7;
 
 export interface PermissionDialogProps {
   readonly permission: Permission;
   readonly columns: number;
+  /** The rows of the screen that the question, the draft and the status have. */
   readonly rows: number;
   readonly attention: Attention;
   readonly draft: DraftState;
@@ -27,26 +26,51 @@ export interface PermissionDialogProps {
  */
 export function PermissionDialog(props: PermissionDialogProps): ReactNode {
   const { permission, columns, rows, attention, draft, onAnswer } = props;
-  const lines = useMemo(() => toLines(permission, columns - 4), [permission, columns]);
-  const height = Math.max(3, rows - OTHER_ROWS);
+  const choices = choicesOf(permission, columns, draft.shown.text.trim() !== "");
+  const answerRows = choices.flatMap(({ label }) => wrapHard(`  ${label} (1)`, columns)).length;
+  const room = Math.max(3, rows - OTHER_ROWS - answerRows);
+  const lines = useMemo(() => questionLines(permission, columns - 4, room), [permission, columns, room]);
+  // The position takes a line of its own.
+  const height = lines.length <= room ? room : Math.max(3, room - 1);
   const last = Math.max(0, lines.length - height);
-  const choices = choicesOf(permission, draft.shown.text.trim() !== "");
   // The first line on the screen, and that of the last page seen.
   const scroll = useLatest({ top: 0, seen: 0 });
   const { top } = scroll.shown;
   const isWhole = ({ seen }: { seen: number }) => seen + height >= lines.length;
+  /** Why the last key did nothing. */
+  const [refused, refuse] = useState<string>();
+  /** The rules, while the person writes them. */
+  const rules = useLatest<InputDraft | undefined>(undefined);
 
   function answer(choice: DialogChoice | undefined): void {
-    if (!choice || (choice.allows && !isWhole(scroll.latest()))) return;
-    if (choice.answer === "instead") {
+    if (!choice) refuse(UNCHOSEN);
+    else if (choice.allows && !isWhole(scroll.latest())) refuse(UNSEEN);
+    else if (choice.answer === "instead") {
       const { text } = draft.latest();
       draft.change({ type: "sent" });
       onAnswer({ deny: text.trim() });
     } else onAnswer(choice.answer);
   }
 
+  function write(input: string, key: Key): void {
+    const now = rules.latest() ?? EMPTY_DRAFT;
+    if (key.escape) {
+      rules.set(undefined);
+      attention.write(false);
+    } else if (key.return) {
+      const always = now.text.split("\n").filter((rule) => rule.trim() !== "");
+      if (always.length > 0) onAnswer({ always });
+    } else {
+      const change = keyToEdit(input, key);
+      if (change) rules.set(edit(now, change));
+    }
+  }
+
   useInput((input, key) => {
-    if (!attention.takes(key, draft.latest().text === "" ? input : "")) return;
+    const isEmpty = draft.latest().text === "";
+    refuse(undefined);
+    if (!attention.takes(input, key, isEmpty)) return;
+    if (rules.latest()) return write(input, key);
     if (DIGIT.test(input)) return answer(choices[Number(input) - 1]);
     const now = scroll.latest();
     if (key.pageDown) {
@@ -56,15 +80,27 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
     else if (key.upArrow) attention.choose((chosen = choices.length) => Math.max(0, chosen - 1));
     else if (key.downArrow) attention.choose((chosen = -1) => Math.min(choices.length - 1, chosen + 1));
     else if (key.escape) onAnswer("deny");
-    else answer(choices[attention.latest() ?? choices.length]);
+    else if (!key.tab) answer(choices[attention.latest() ?? choices.length]);
+    else if (!isEditable(permission)) refuse("No rule can be written here.");
+    else if (!isWhole(scroll.latest())) refuse(UNSEEN);
+    else {
+      const text = (permission.wider ?? permission.always).join("\n");
+      rules.set({ ...EMPTY_DRAFT, text, cursor: text.length });
+      attention.write(true);
+    }
   });
 
+  const hint = !attention.takesKeys
+    ? TYPING
+    : rules.shown
+      ? WRITING
+      : hintOf(permission, isWhole(scroll.shown));
   return column(
     { marginTop: 1 },
     h(
       Text,
       { bold: true, ...colour("yellow") },
-      QUESTIONS[permission.scope]?.title ?? `Allow ${permission.scope}?`,
+      QUESTIONS[permission.scope]?.title ?? questionTitle(permission, columns),
     ),
     lines
       .slice(top, top + height)
@@ -76,21 +112,57 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
           `Lines ${top + 1}–${Math.min(lines.length, top + height)} of ${lines.length}; Page Down shows more.`,
         )
       : null,
-    choices.map(({ label, allows }, index) =>
-      h(
-        Text,
-        { key: label, bold: index === attention.chosen, dimColor: allows && !isWhole(scroll.shown) },
-        `${index === attention.chosen ? "›" : " "} ${label} (${index + 1})`,
-      ),
-    ),
-    h(Text, { dimColor: true }, !attention.takesKeys ? TYPING : isWhole(scroll.shown) ? ANSWERING : UNSEEN),
+    rules.shown
+      ? h(RuleLines, { rules: rules.shown, columns })
+      : choices.map(({ label, allows }, index) =>
+          h(
+            Text,
+            { key: label, bold: index === attention.chosen, dimColor: allows && !isWhole(scroll.shown) },
+            `${index === attention.chosen ? "›" : " "} ${label} (${index + 1})`,
+          ),
+        ),
+    refused === undefined ? h(Text, { dimColor: true }, hint) : h(Text, { ...colour("yellow") }, refused),
   );
 }
 
-const ANSWERING = "↑↓ and Enter answer, or a digit; Esc denies.";
-const UNSEEN = "↑↓ and Enter answer, or a digit; a yes needs Page Down to the end first.";
+const ANSWERING = "↑↓ and Enter answer, or a digit";
+const UNCHOSEN = "Nothing is chosen yet: choose with ↑↓, or press a digit.";
+const UNSEEN = "Page Down to the end first: a yes needs all of it to have been on the screen.";
 const DIGIT = /^[1-9]$/;
 const TYPING = "Keys go to your draft until you pause.";
+const WRITING = "Enter allows it and keeps this rule; Esc goes back.";
+
+function hintOf(permission: Permission, isWhole: boolean): string {
+  if (!isWhole) return `${ANSWERING}; a yes needs Page Down to the end first.`;
+  return `${ANSWERING}; ${isEditable(permission) ? "Tab edits the rule; " : ""}Esc denies.`;
+}
+
+/** A rule about a tool names the tool, and nothing else. */
+function isEditable({ always, scope }: Permission): boolean {
+  return always.length > 0 && scope !== "tool";
+}
+
+/** The rules that the person writes, and what they cover. */
+function RuleLines({ rules, columns }: { rules: InputDraft; columns: number }): ReactNode {
+  const { text, cursor } = rules;
+  const under = [...text.slice(cursor)][0] ?? "";
+  const covers = text.split("\n").filter(Boolean).map(describeRule).join("; ");
+  return column(
+    {},
+    h(
+      Text,
+      { wrap: "hard" },
+      h(Text, { bold: true }, "Rule: "),
+      text.slice(0, cursor),
+      h(Text, { inverse: true }, under === "" || under === "\n" ? " " : under),
+      under === "\n" ? "\n" : "",
+      text.slice(cursor + under.length),
+    ),
+    wrapHard(`allows ${covers}`, columns - 2).map((line, index) =>
+      h(Text, { key: index, dimColor: true }, `  ${line}`),
+    ),
+  );
+}
 
 interface DialogChoice {
   readonly label: string;
@@ -110,7 +182,8 @@ const QUESTIONS: Readonly<
   },
 };
 
-function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoice[] {
+function choicesOf(permission: Permission, columns: number, hasDraft: boolean): DialogChoice[] {
+  const { scope, always } = permission;
   const question = QUESTIONS[scope];
   if (question) {
     return [
@@ -124,7 +197,13 @@ function choicesOf({ scope, always }: Permission, hasDraft: boolean): DialogChoi
     { label: `yes, and ${again} again in this session`, answer: "session", allows: true },
     ...(always.length === 0
       ? []
-      : [{ label: "yes, always: save the rule above", answer: "always", allows: true } as const]),
+      : [
+          {
+            label: alwaysLabel(permission, columns) ?? "yes, always: save the rule above",
+            answer: "always",
+            allows: true,
+          } as const,
+        ]),
     { label: "no", answer: "deny", allows: false },
     ...(hasDraft ? [{ label: "no, do what the draft says", answer: "instead", allows: false } as const] : []),
   ];
@@ -136,73 +215,9 @@ const AGAIN: Readonly<Record<string, string>> = {
   "fs-write": "any change of this file",
   "fs-delete": "this path",
   "shell-run": "this command",
+  web: "this host",
   tool: "any call of this tool",
 };
-
-interface DialogLine {
-  readonly text: string;
-  readonly tint: object;
-}
-
-/** Everything that an answer is about, in the order of weight. */
-function toLines({ action, reason, diff, always, keptIn }: Permission, columns: number): DialogLine[] {
-  const rules = always.map((rule) => `${rule}: ${describeRule(rule)}`);
-  const file = keptIn === undefined ? "" : ` in ${keptIn}`;
-  return [
-    ...plain(action, columns),
-    ...(diff === undefined ? [] : diffLines(diff, columns)),
-    ...(reason === "" ? [] : plain(`\nWhy it asks: ${reason}`, columns)),
-    ...(rules.length === 0 ? [] : plain([`\n“Always” saves${file}:`, ...rules].join("\n"), columns)),
-  ];
-}
-
-function plain(text: string, columns: number): DialogLine[] {
-  return wrapHard(showExactly(text), columns).map((line) => ({ text: line, tint: {} }));
-}
-
-function diffLines(diff: string, columns: number): DialogLine[] {
-  return diff
-    .trimEnd()
-    .split("\n")
-    .flatMap((line) => {
-      const shown = line.split("\t").map(showExactly).join("→   ");
-      return wrapHard(shown, columns).map((text) => ({ text, tint: tintOf(line) }));
-    });
-}
-
-const VERBS: Readonly<Record<PermissionScope, string>> = {
-  "fs-read": "reading",
-  "fs-write": "writing",
-  "fs-delete": "deleting",
-  "shell-run": "running",
-};
-
-/** The requests that a rule covers, in words. A rule that cannot be read stands for itself. */
-export function describeRule(rule: string): string {
-  const open = rule.indexOf("(");
-  const scope = PERMISSION_SCOPES.find((each) => each === rule.slice(0, open));
-  if (scope === undefined || !rule.endsWith(")")) return rule;
-  const pattern = rule.slice(open + 1, -1);
-  return `${VERBS[scope]} ${scope === "shell-run" ? ofCommand(pattern) : ofPath(pattern)}`;
-}
-
-function ofCommand(pattern: string): string {
-  const [, words, star] = /^(.*) (\*\*?)$/s.exec(pattern) ?? [];
-  if (star === undefined) return `${pattern}, with exactly these words`;
-  return `${words}, with any further arguments${star === "**" ? "; it may run other programs and write files" : ""}`;
-}
-
-function ofPath(pattern: string): string {
-  if (pattern === "**") return "every file of the folder";
-  const folder = /^((?:[^*?\\]|\\.)*)\/\*\*$/s.exec(pattern)?.[1];
-  if (folder !== undefined) return `every file below ${literal(folder)}`;
-  if (/^(?:[^*?\\]|\\.)*$/s.test(pattern)) return `the file ${literal(pattern)} alone`;
-  return `every file whose path fits ${pattern}`;
-}
-
-function literal(pattern: string): string {
-  return pattern.replace(/\\(.)/gs, "$1");
-}
 
 /** A pause this long without a key means that the person has stopped typing and looks at the question. */
 const PAUSE_MS = 600;
@@ -211,6 +226,8 @@ const PAUSE_MS = 600;
 interface AttentionState {
   readonly pause: string;
   readonly chosen: number | undefined;
+  /** The person writes a rule, which takes every key. */
+  readonly writes?: boolean;
 }
 
 type Attention = ReturnType<typeof useAttention>;
@@ -239,19 +256,25 @@ export function useAttention(question: number | undefined) {
     takesKeys: drawn !== undefined,
     /** The number of the choice, for drawing. */
     chosen: drawn?.chosen,
-    /** Whether a key is for the question. Of text only a digit in an empty draft is, and Enter only after a choice. */
-    takes: (key: Partial<Key>, input = ""): boolean => {
+    /** Whether a key is for the question. Digits, and Enter before a choice, are only if the draft is empty. */
+    takes: (input: string, key: Partial<Key>, isDraftEmpty: boolean): boolean => {
       const now = current(state.latest());
+      if (now?.writes) return !(key.ctrl && input === "c");
       if (!now || key.ctrl || key.meta || key.shift) return false;
-      if (key.return) return now.chosen !== undefined;
-      if (DIGIT.test(input)) return true;
-      return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape].includes(true);
+      if (key.return) return isDraftEmpty || now.chosen !== undefined;
+      if (DIGIT.test(input)) return isDraftEmpty;
+      return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape, key.tab].includes(true);
     },
     /** Whether the question takes keys, also if the screen is not drawn yet. */
     isReady: (): boolean => current(state.latest()) !== undefined,
     choose: (next: (chosen: number | undefined) => number): void => {
       const now = current(state.latest());
       if (now) state.set({ ...now, chosen: next(now.chosen) });
+    },
+    /** Gives every key to the question, while the person writes in it. */
+    write: (writes: boolean): void => {
+      const now = current(state.latest());
+      if (now) state.set({ ...now, writes });
     },
     /** The choice, also if the screen is not drawn yet. */
     latest: () => current(state.latest())?.chosen,

@@ -1,11 +1,8 @@
 import { render, useInput, useWindowSize } from "ink";
 import { createElement as h, type ReactNode } from "react";
-import type { ApprovalCard, ApprovalDecision } from "../../gateway/approvals.ts";
+import type { ApprovalAnswer, ApprovalCard } from "../../gateway/approvals.ts";
 import { ApprovalView } from "./approval-view.ts";
 import { useAttention } from "./permission-dialog.ts";
-
-/** `later` leaves the card, `stop` leaves all that would follow. */
-export type ApprovalAnswer = ApprovalDecision | "later" | "stop";
 
 /** Shows a card in the terminal until the person answers. Keys that were typed before it was shown count for nothing. */
 export async function showApproval(card: ApprovalCard): Promise<ApprovalAnswer> {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../loop/agent-event.ts";
 
-/** Passes text on as it arrives, at most 30 times a second: each drawing lays out the whole screen (bench: stream). */
+/** Passes text on as it arrives, at most 16 times a second: each drawing lays out the whole screen (bench: stream). */
 export class StreamFrames {
   readonly #apply: (event: StreamedEvent) => void;
   /** Text that arrived since the last drawing, and the timer that shows it. */
@@ -34,7 +34,7 @@ export class StreamFrames {
   }
 }
 
-const FRAME_MS = 1000 / 30;
+const FRAME_MS = 1000 / 16;
 
 export type StreamedEvent = Extract<AgentEvent, { type: "llm-text" | "llm-thinking" | "tool-output" }>;
 

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { isProblem, problem } from "../problems/problem.ts";
@@ -14,6 +15,8 @@ export interface GuardOptions {
    * checks, and drops the headers and refuses writes there. `none` answers with the redirect itself.
    */
   readonly redirects?: "same-origin" | "public" | "none";
+  /** Public hosts may be reached without TLS too. */
+  readonly allowHttp?: boolean;
   /** Resolves names. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
 }
@@ -47,13 +50,13 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * ```
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
-  const { allowPrivateHosts = [], ownUrl, redirects = "same-origin" } = options;
+  const { allowPrivateHosts = [], ownUrl, redirects = "same-origin", allowHttp = false } = options;
   const ownHosts = ownUrl === undefined ? [] : [hostAndPort(toUrl(ownUrl))];
   const allowed = new Set([...allowPrivateHosts, ...ownHosts].map((host) => host.toLowerCase()));
   let opening: Promise<Diallers> | undefined;
 
   async function send(url: URL, request: GuardedRequest, hops: number): Promise<Response> {
-    const reach = check(url, allowed);
+    const reach = check(url, allowed, allowHttp);
     opening ??= openDiallers(options.lookup);
     const response = await dial(url, request, (await opening)[reach]);
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
@@ -98,11 +101,11 @@ function toUrl(url: string | URL): URL {
 }
 
 /** Checks literal addresses here, because they are dialled without a lookup. Names are checked when dialled. */
-function check(url: URL, allowed: ReadonlySet<string>): "public" | "private" {
+function check(url: URL, allowed: ReadonlySet<string>, allowHttp: boolean): "public" | "private" {
   const spellings = [url.hostname, bare(url.hostname), hostAndPort(url)];
   const isAllowed = spellings.some((host) => allowed.has(host));
   if (url.username || url.password) throw refused(url, "its URL carries a user name or password");
-  if (url.protocol !== "https:" && !(isAllowed && url.protocol === "http:")) {
+  if (url.protocol !== "https:" && !((isAllowed || allowHttp) && url.protocol === "http:")) {
     throw refused(url, `${url.protocol.slice(0, -1)} is not allowed, only https`);
   }
   const address = bare(url.hostname);
@@ -200,6 +203,22 @@ export function namedAddressRefusal(address: string): string | undefined {
   const parsed = parse(address);
   if (parsed === undefined || METADATA.has(address)) return addressRefusal(address);
   return NEVER_BY_NAME.has(parsed.range()) ? `is a ${parsed.range()} address` : undefined;
+}
+
+/**
+ * Whether a host is on this machine or its network.
+ *
+ * @throws REQUEST_REFUSED for addresses that nobody needs to read, such as those of metadata services.
+ */
+export async function hasPrivateAddress(url: URL): Promise<boolean> {
+  const name = bare(url.hostname);
+  // A name that cannot be looked up fails with the request.
+  const found = isIP(name) ? [{ address: name }] : await lookup(name, { all: true }).catch(() => []);
+  for (const { address } of found) {
+    const reason = namedAddressRefusal(address);
+    if (reason !== undefined) throw refused(url, `its address ${address} ${reason}`);
+  }
+  return found.some(({ address }) => addressRefusal(address) !== undefined);
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

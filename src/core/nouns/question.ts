@@ -9,6 +9,8 @@ export interface ToolQuestion {
   readonly diff?: string;
   /** The rules that are kept if the person allows it always; empty if that is not offered. */
   readonly always: readonly string[];
+  /** Wider rules, for a person who writes the rules themselves. */
+  readonly wider?: readonly string[];
   /** The file that keeps them. */
   readonly keptIn?: string;
   /**
@@ -26,7 +28,12 @@ export type Approval =
   | boolean
   | "declined"
   | { readonly declined: string }
-  | { readonly by: string; readonly lasts?: "session" | "always" };
+  | {
+      readonly by: string;
+      readonly lasts?: "session" | "always";
+      /** The rules to keep, if the person has written others than the question's. */
+      readonly rules?: readonly string[];
+    };
 
 /** Which calls need a person's approval, the fewest first. */
 export const ASKS = ["never", "destructive", "writes", "always"] as const;

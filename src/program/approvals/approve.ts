@@ -5,6 +5,7 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { waits } from "../../core/access/pins.ts";
 import {
+  type ApprovalFace,
   type DefinitionApproval,
   definitionsCard,
   type LimitsApproval,
@@ -60,7 +61,7 @@ export const approve = defineCommand({
       throw invalid("approve", "--revoke takes no calls; an approved one expires");
     const isPlain = words.length === 0 && !json && !revoke && hash === undefined;
     const waiting = isPlain || calls.length > 0 ? await approveCalls(calls, config) : undefined;
-    if (waiting?.isStopped) return stopped();
+    if (waiting?.isStopped) return tellInTerminal(STOPPED, true);
     if (words.length > 0 && names.length === 0) return;
     if (revoke && all === names.length > 0) throw invalid("approve", "--revoke needs SERVER, TOOL or --all");
     if (reads && writes) throw invalid("approve", "--reads and --writes exclude each other");
@@ -81,9 +82,10 @@ export const approve = defineCommand({
       const mark: MarkEffect = (one) =>
         isNamed(one, names) || looksSo(one) ? markLane(one, lane ?? one.lane) : one;
       const chosen = choose(survey, listed, names, (one) => isOpen(one) || looksSo(one));
-      tellUnreached(survey, listed);
+      tellUnreached(survey, listed, (sentence) => console.error(toVisibleLine(sentence)));
       const isAnyAsked = (waiting?.asked ?? 0) > 0;
-      if (hasTerminal() && hash === undefined) await askEach(survey, chosen, names, mark, isAnyAsked);
+      if (hasTerminal() && hash === undefined)
+        await askEach(survey, chosen, names, mark, isAnyAsked, await terminalFace());
       else await approveShown(survey, chosen, mark, hash, isAnyAsked);
       tellReworded(survey, listed, names);
     } finally {
@@ -95,6 +97,32 @@ export const approve = defineCommand({
 /** Shows what waits of these servers, one screen each, and records the answers. Needs a terminal. */
 export function approveServers(servers: readonly string[]): Promise<void> {
   return approve.start(servers);
+}
+
+/** Asks about what waits of these servers, or of all, in another place than a screen of its own. */
+export async function approveIn(
+  face: ApprovalFace,
+  servers: readonly string[],
+  config: string | undefined,
+): Promise<void> {
+  const survey = await surveyServers({ config, servers, refresh: false, asksTrust: false });
+  try {
+    const listed = await survey.list();
+    tellUnreached(survey, listed, (sentence) => face.tell(sentence, true));
+    await askEach(survey, choose(survey, listed, servers, isOpen), servers, (one) => one, false, face);
+  } finally {
+    await survey.close();
+  }
+}
+
+async function terminalFace(): Promise<ApprovalFace> {
+  const { showApproval } = await import("../../agent/tui/show-approval.ts");
+  return { show: showApproval, tell: tellInTerminal };
+}
+
+function tellInTerminal(sentence: string, isWaiting = false): void {
+  if (isWaiting) process.exitCode = 1;
+  console.log(toVisibleLine(sentence));
 }
 
 function isFolder(word: string): boolean {
@@ -150,10 +178,14 @@ function choose(
   });
 }
 
-function tellUnreached({ unreached }: Survey, listed: readonly ServerApprovals[]): void {
+function tellUnreached(
+  { unreached }: Survey,
+  listed: readonly ServerApprovals[],
+  tell: (sentence: string) => void,
+): void {
   const waiting = listed.flatMap(({ program }) => (program && !program.isApproved ? program.server : []));
   const failed = unreached.filter(({ server }) => !waiting.includes(server ?? ""));
-  for (const { sentence } of failed) console.error(toVisibleLine(sentence));
+  for (const { sentence } of failed) tell(sentence);
   if (failed.length > 0) process.exitCode = 1;
 }
 
@@ -181,24 +213,24 @@ async function askEach(
   names: readonly string[],
   mark: MarkEffect,
   hasAsked: boolean,
+  { show, tell }: ApprovalFace,
 ): Promise<void> {
-  const { showApproval } = await import("../../agent/tui/show-approval.ts");
   let isAnyAsked = hasAsked;
   for (const { server, program, ...listing } of chosen) {
     let { definitions: waiting, proposal } = listing;
     if (program && !program.isApproved) {
       isAnyAsked = true;
-      const answer = await showApproval(programCard(program));
-      if (answer === "stop") return stopped();
+      const answer = await show(programCard(program));
+      if (answer === "stop") return tell(STOPPED, true);
       if (answer === "later") {
-        stillWaits(`${server} does not start.`);
+        tell(`${server} does not start.`, true);
         continue;
       }
       const failure = await survey.start(server, program.hash);
       const listed = (await survey.list()).filter((one) => one.server === server);
       ({ definitions: waiting, proposal } = choose(survey, listed, [server], isOpen)[0]!);
       if (failure !== undefined) {
-        stillWaits(failure);
+        tell(failure, true);
         // It may have failed because the sandbox kept it from a folder.
         if (!proposal?.limits.folders) continue;
         waiting = [];
@@ -212,41 +244,38 @@ async function askEach(
       asked.length === 0
         ? limitsCard(server, proposal!)
         : definitionsCard(server, asked, survey.offersWording, proposal);
-    const answer = await showApproval(card);
-    if (answer === "stop") return stopped();
+    const answer = await show(card);
+    if (answer === "stop") return tell(STOPPED, true);
     if (answer === "later") {
       const open = asked.filter(waits).length;
-      if (open > 0) stillWaits(`${server}: ${countOf(open, "tool waits", "tools wait")}.`);
+      if (open > 0) tell(`${server}: ${countOf(open, "tool waits", "tools wait")}.`, true);
       continue;
     }
-    if (proposal && (answer.isLimited || asked.length === 0)) await keepTo(survey, server, proposal);
+    if (proposal && (answer.isLimited || asked.length === 0)) await keepTo(survey, server, proposal, tell);
     if (asked.length === 0) continue;
     const { waiting: open, sentence } = await recordDecision(survey.pins, card, answer);
-    console.log(sentence);
-    if (open > 0) process.exitCode = 1;
-    if (answer.wordingOk) await letReword();
+    tell(sentence, open > 0);
+    if (answer.wordingOk) await letReword(tell);
   }
-  if (!isAnyAsked) console.log("Nothing waits for approval.");
+  if (!isAnyAsked) tell("Nothing waits for approval.");
 }
 
-async function keepTo(survey: Survey, server: string, { limits }: LimitsApproval): Promise<void> {
+async function keepTo(
+  survey: Survey,
+  server: string,
+  { limits }: LimitsApproval,
+  tell: ApprovalFace["tell"],
+): Promise<void> {
   await survey.limit(server, limits);
-  console.log(toVisibleLine(`${server} keeps to this sandbox from its next start on.`));
+  tell(`${server} keeps to this sandbox from its next start on.`);
 }
 
-async function letReword(): Promise<void> {
+async function letReword(tell: ApprovalFace["tell"]): Promise<void> {
   await saveSetting("changes", "wording-ok", { file: ownConfig() });
-  console.log(`Servers may change descriptions from now on ("changes" in ${ownConfig()}).`);
+  tell(`Servers may change descriptions from now on ("changes" in ${ownConfig()}).`);
 }
 
-function stillWaits(sentence: string): void {
-  process.exitCode = 1;
-  console.log(toVisibleLine(sentence));
-}
-
-function stopped(): void {
-  stillWaits("Stopped. The rest waits.");
-}
+const STOPPED = "Stopped. The rest waits.";
 
 const COLUMNS = 100;
 
@@ -289,10 +318,10 @@ async function approveShown(
           `${server} may start. ${suggestCommand(["approve", server], survey.config)} shows its tools.`,
         ),
       );
-    else stillWaits(failure);
+    else tellInTerminal(failure, true);
   }
   if (definitions.length > 0) console.log(`Approved: ${await survey.pins.approve({ pins: definitions })}.`);
-  for (const { server, proposal } of proposals) await keepTo(survey, server, proposal);
+  for (const { server, proposal } of proposals) await keepTo(survey, server, proposal, tellInTerminal);
 }
 
 function plainLines({ server, program, definitions, proposal }: ServerApprovals): string[] {

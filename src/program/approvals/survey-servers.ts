@@ -33,16 +33,19 @@ export interface SurveyOptions {
   readonly servers: readonly string[];
   /** Lists servers again even if their listing is fresh. */
   readonly refresh: boolean;
+  /** Whether a person in the terminal is asked to trust the folder. Default: true. */
+  readonly asksTrust?: boolean;
 }
 
 export type Survey = Awaited<ReturnType<typeof surveyServers>>;
 
 /** Reads what the servers of a config and of the settings run and offer, from fresh listings or from the servers. */
-export async function surveyServers({ config, servers: wanted, refresh }: SurveyOptions) {
+export async function surveyServers({ config, servers: wanted, refresh, asksTrust = true }: SurveyOptions) {
   const { options, servers, loaded, settings, recipes, state } = await openConfig({
     config,
     everyProfile: true,
     isTrial: true,
+    asksTrust,
   });
   const named = options.sources.filter(({ id }) => wanted.includes(serverName(id)));
   const sources = wanted.length > 0 && named.length === wanted.length ? named : options.sources;

@@ -7,7 +7,7 @@ import { OUTPUT_FORMATS, printEvents } from "../../agent/chat/print-events.ts";
 import { loadPackage } from "../../agent/models/providers/define-provider.ts";
 import { readRules } from "../../agent/permissions/permission.ts";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { problem } from "../../base/problems/problem.ts";
+import { toVisibleText } from "../../base/safety/visible-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { provideCarriedPackages } from "../open/carried-packages.ts";
 import { firstRun, isFirstRun } from "../open/first-run.ts";
@@ -19,7 +19,8 @@ import { type CommandInput, defineCommand, invalid } from "../terminal/define-co
 import { createSafeConsole } from "../terminal/safe-console.ts";
 import { CONFIG, PROFILE, TRUST } from "../terminal/shared-options.ts";
 
-const MAX_INPUT_CHARS = 10_000_000;
+/** About 100,000 tokens. Longer input would be summarized before the model has seen it. */
+const MAX_INPUT_CHARS = 400_000;
 const WRONG_USAGE = 2;
 const INTERRUPTED = 130;
 
@@ -86,7 +87,12 @@ async function chatInTerminal(input: ChatCommandInput): Promise<void> {
   const isPlain = input.plain || !process.stdin.isTTY || !process.stdout.isTTY;
   const { agent, past, problems, asksTrust, modelName, close } = await openChat(
     // The screen asks by itself.
-    { ...input, folder, asksTrust: isPlain },
+    {
+      ...input,
+      folder,
+      asksTrust: isPlain,
+      approve: async (...about) => (await import("../approvals/approve.ts")).approveIn(...about),
+    },
     input.continue ? "last" : input.resume,
   );
   const history = await openChatHistory(join(homedir(), ".keyhole", "history.jsonl"), folder);
@@ -118,6 +124,9 @@ async function chatInTerminal(input: ChatCommandInput): Promise<void> {
       ]);
       const banner = `Keyhole, ${modelName()}. /help lists commands and keys.`;
       const asked = asksTrust ? opened.askTrust() : Promise.resolve();
+      void asked.then(async () => {
+        for (const text of await agent.news()) opened.notice(toVisibleText(text));
+      });
       void asked.then(() => (prompt === "" ? undefined : opened.submit(prompt)));
       await showChat(opened, { banner, files: await listFiles(folder) });
     }
@@ -233,7 +242,10 @@ async function readInput(): Promise<string> {
   for await (const chunk of process.stdin.setEncoding("utf8")) {
     text += chunk;
     if (text.length > MAX_INPUT_CHARS)
-      throw problem("LIMIT_EXCEEDED", { what: "The input", actual: "longer", limit: MAX_INPUT_CHARS });
+      throw invalid(
+        "chat",
+        `the piped input is longer than ${MAX_INPUT_CHARS} characters; save it as a file and name the file in the prompt`,
+      );
   }
   return text;
 }

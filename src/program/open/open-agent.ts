@@ -23,6 +23,7 @@ import { secretVariables } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { createDiskResultStore } from "../../core/storage/disk-result-store.ts";
 import type { Telemetry } from "../../core/telemetry/start-telemetry.ts";
+import type { ApprovalFace } from "../../gateway/approvals.ts";
 import { pathsIn } from "../../sources/isolation/isolation.ts";
 import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { settingsPath } from "./config-files.ts";
@@ -35,8 +36,7 @@ import { openTelemetry } from "./open-telemetry.ts";
 import { tellDamage } from "./person-grants.ts";
 import { saveSetting } from "./save-setting.ts";
 import { type Settings, secretsOf } from "./settings-schema.ts";
-import { openConsents } from "./stores.ts";
-import { giveTrust } from "./trust-folder.ts";
+import { giveTrust, holdsNothing, trustRequest } from "./trust-folder.ts";
 import { ownFolders } from "./user-folders.ts";
 
 export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profile" | "trust" | "asksTrust"> {
@@ -47,6 +47,12 @@ export interface OpenAgentOptions extends Pick<ConfigOptions, "config" | "profil
   readonly allowWrite?: boolean;
   /** Rules that allow something for this run, beside those of the user. */
   readonly allow?: readonly string[];
+  /** Asks about servers that wait. Only the chat does. */
+  readonly approve?: (
+    face: ApprovalFace,
+    servers: readonly string[],
+    config: string | undefined,
+  ) => Promise<void>;
   /** Files as they were before each turn, of an agent that was open before. */
   readonly checkpoints?: Checkpoints;
 }
@@ -59,7 +65,8 @@ export interface OpenedAgent extends ChatParts {
 }
 
 /** Opens the agent of `run` and `chat` from settings and config. */
-export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
+export async function openAgent(given: OpenAgentOptions): Promise<OpenedAgent> {
+  const options = withProvider(given);
   const { folder, allowWrite = false, asksTrust = true } = options;
   const opened = await openConfig({
     ...options,
@@ -79,7 +86,9 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const checkpoints = options.checkpoints ?? createCheckpoints(folder);
   let mode: PermissionMode = "ask";
-  const permissions = openPermissions(options, settings, trusted, () => mode);
+  // A folder that holds nothing has nothing that the person could have refused.
+  const keepsRules = trusted || holdsNothing(await trustRequest(folder));
+  const permissions = openPermissions(options, settings, keepsRules, () => mode);
   const variables = commandEnvironment(process.env, settings.agent.environment, secretsOf(settings));
   const desk = createAgentTools(permissions, variables);
   const { domains, sources, ...config } = opened.options;
@@ -131,6 +140,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     gateway,
     model: () => client.languageModel(),
     permissionMode: () => mode,
+    permissions,
     writes: allowWrite ? "allow" : "ask",
     skills,
   });
@@ -141,7 +151,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     loaded,
     trusted,
     checkpoints,
-    consents: () => openConsents(opened.state),
+    approve: async (names, face) => options.approve?.(face, names, options.config),
     servers: sources.filter((source): source is McpSource => "logIn" in source),
     model: () => client.getModelName(),
     wasModelChosen: () => wasModelChosen,
@@ -168,7 +178,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
 function openPermissions(
   { folder, allow = [], allowWrite }: OpenAgentOptions,
   settings: Settings,
-  trusted: boolean,
+  keepsRules: boolean,
   mode: () => PermissionMode,
 ) {
   const { user, project } = settings.permissions;
@@ -177,7 +187,7 @@ function openPermissions(
     root: folder,
     user: { ...user, allow: [...user.allow, ...allow, ...(allowWrite ? ["fs-write(**)"] : [])] },
     project,
-    ...(trusted && { store: projectRules(settings, folder) }),
+    ...(keepsRules && { store: projectRules(settings, folder) }),
   });
 }
 
@@ -245,6 +255,14 @@ function isolationOf({ agent: { sandbox = {} } }: Settings, folder: string) {
   return { isolation: { open: pathsIn(folders, folder, homedir()), hidden: ownFolders(), network } };
 }
 
+/** A model with its provider in front (`anthropic/claude-sonnet-5`) names both, unless the provider is named apart. */
+function withProvider(options: OpenAgentOptions): OpenAgentOptions {
+  const { provider, model = "" } = options;
+  const [first = "", ...rest] = model.split("/");
+  if (provider !== undefined || rest.length === 0 || !isProviderSupported(first)) return options;
+  return { ...options, provider: first, model: rest.join("/") };
+}
+
 function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
@@ -264,7 +282,7 @@ async function tellLeftOut(folder: string): Promise<void> {
 
 /**
  * Saves rules in the project, because they name its files and commands. The person has just agreed to the rule, so
- * the folder stays trusted with it.
+ * the folder stays trusted with it; one that held nothing before is trusted from then on.
  */
 function projectRules({ permissions }: Settings, folder: string): RuleStore {
   let allow: readonly string[] = permissions.project.allow;
@@ -272,7 +290,7 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
     place: settingsPath(folder),
     allow: async (rules) => {
       allow = [...new Set([...allow, ...rules])];
-      const wasTrusted = await isTrusted(folder);
+      const wasTrusted = (await isTrusted(folder)) || holdsNothing(await trustRequest(folder));
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
       if (!wasTrusted) return;
       await giveTrust({ contents: await folderContents(folder), servers: [] });

@@ -24,6 +24,7 @@ import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
 import { openLogins } from "./open-logins.ts";
 import { openState, type ProgramState, refuseIgnored } from "./open-state.ts";
+import { readPeople } from "./people.ts";
 import {
   type ChooseServers,
   type ConfigReport,
@@ -37,7 +38,7 @@ import { servedSkills } from "./served-skills.ts";
 import type { Settings } from "./settings-schema.ts";
 import { openAcceptedLimits, openConsents, openPins } from "./stores.ts";
 import { quoteWord, suggestCommand } from "./suggest-command.ts";
-import { cacheFolder, ownFolders, recipesFolder, setStateFolder } from "./user-folders.ts";
+import { cacheFolder, ownConfig, ownFolders, recipesFolder, setStateFolder } from "./user-folders.ts";
 
 export interface ConfigOptions {
   /** A JSON config or a module. Without it, the config of a trusted folder and the servers of the settings. */
@@ -256,6 +257,7 @@ function serverReader({
     const variables = withSecrets(servers.environment ?? process.env);
     const consents = openConsents(state);
     const acceptedLimits = await openAcceptedLimits(state);
+    const people = readPeople(loaded.settings.people, json ?? ownConfig(), variables);
     const skills = await servedSkills(loaded.settings, folder);
     const options: McpSourceOptions = {
       inherits: "all",
@@ -279,6 +281,7 @@ function serverReader({
       commandFor: (words) => suggestCommand(words, json),
       variables,
       ...openLogins(loaded.settings, variables, state?.storage),
+      ...(people && { exchange: { issuer: people.issuer, ...people.console } }),
       mayStart: (program) => {
         if (isNaming) named.add(program.hash);
         if (named.has(program.hash)) return true;
