@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { UpstreamsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
-import { post } from "../api.ts";
+import { attempt, post } from "../api.ts";
 import { Action, Badge, Card, Text, type Tone } from "../parts/basics.tsx";
 import { ago, exact, number, times } from "../parts/format.ts";
 
@@ -26,11 +26,7 @@ const PROTOCOLS: Readonly<Record<string, string>> = { modern: "2026-07-28", lega
 /** The state of a server, and what a person may do about it. */
 export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][number] & { reload: () => void }) {
   const [login, setLogin] = useState<string>();
-  const act = (path: string, body: object) => async () => {
-    const { ok, reason } = await post<{ ok: boolean; reason?: string }>(path, body);
-    reload();
-    if (!ok) throw new Error(reason ?? "It did not work.");
-  };
+  const act = (path: string, body: object) => () => attempt(path, body).finally(reload);
   async function logIn(): Promise<void> {
     const { needed, url } = await post<{ needed: boolean; url?: string }>("/api/upstreams/login", {
       id: server.id,

@@ -6,19 +6,16 @@ import type {
   ServerChange,
   ShownTool,
 } from "../../src/faces/http/endpoints/api-types.ts";
-import { post } from "../api.ts";
+import { attempt } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Card, Lane, Page, Shown, Table, Text } from "../parts/basics.tsx";
 import { exact, number, times } from "../parts/format.ts";
+import { Limits } from "../parts/limits.tsx";
 import { Server } from "./server-card.tsx";
 
 /** Changes the config of a server. */
-export async function change(server: string, wanted: ServerChange): Promise<void> {
-  const { ok, reason } = await post<{ ok: boolean; reason?: string }>("/api/server/change", {
-    server,
-    ...wanted,
-  });
-  if (!ok) throw new Error(reason ?? "It could not be changed.");
+export function change(server: string, wanted: ServerChange): Promise<void> {
+  return attempt("/api/server/change", { server, ...wanted });
 }
 
 /** The page of one server. */
@@ -63,9 +60,14 @@ export function OneServer({ id }: { id: string }) {
       }
     >
       <Shown of={loaded}>
-        {({ server, tools, rules }) => (
+        {({ server, tools, rules, proposal }) => (
           <div class="stack">
             <Server {...{ ...server, stderr: "" }} reload={loaded.reload} />
+            {proposal && (
+              <Card title="Sandbox">
+                <Limits {...{ server: label, id, proposal, reload: loaded.reload }} />
+              </Card>
+            )}
             <Card title="Tools" aside={<span>{tools.length}</span>}>
               {tools.length === 0 ? (
                 <p class="quiet">

@@ -1,3 +1,4 @@
+import type { AcceptedLimits } from "../../core/access/accepted-limits.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { openRecordFile } from "../../core/storage/record-file.ts";
 import { createMemoryRecords } from "../../core/storage/records.ts";
@@ -29,6 +30,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly settings?: () => Promise<readonly ShownSetting[]>;
   /** Lets people consent to servers that wait for it. */
   readonly consents?: StartConsents;
+  /** Lets people keep servers to limits that are proposed for them. */
+  readonly acceptedLimits?: AcceptedLimits;
   /** The file in which logins and figures outlive the process. Default: they end with it. */
   readonly file?: string;
   /** Lets people change the config of servers at the console. */
@@ -66,7 +69,7 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, onOpened, ...http }: ConsoleOptions = {},
+  { principals, settings, consents, acceptedLimits, editor, file, onOpened, ...http }: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
@@ -86,6 +89,7 @@ export async function serveConsole(
     principals: async () => unique([owner, ...((await principals?.()) ?? [])]),
     settings,
     consents,
+    acceptedLimits,
     editor,
     isPerson: ({ request }) => sessions.find(request) !== undefined,
     runsScripts: server.runsScripts,

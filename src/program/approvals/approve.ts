@@ -231,7 +231,7 @@ async function askEach(
 
 async function keepTo(survey: Survey, server: string, { limits }: LimitsApproval): Promise<void> {
   await survey.limit(server, limits);
-  console.log(toVisibleLine(`${server} keeps to this sandbox from its next start on.`));
+  console.log(toVisibleLine(`${server} keeps to this sandbox from its next call on.`));
 }
 
 async function letReword(): Promise<void> {

@@ -13,7 +13,7 @@ import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
-import { openConsents, openTokens } from "./stores.ts";
+import { openAcceptedLimits, openConsents, openTokens } from "./stores.ts";
 import { ownConfig, setStateFolder } from "./user-folders.ts";
 
 export interface HttpArgs {
@@ -79,6 +79,7 @@ export function consoleParts(loaded: LoadedSettings, config: string | undefined)
     tokens,
     principals: () => tokens.list().map(principalOf),
     consents: openConsents(),
+    acceptedLimits: openAcceptedLimits(),
     // A module is code, which nobody but its author changes.
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),

@@ -141,7 +141,8 @@ export class FollowedUpstream {
 
   constructor(options: FollowUpstreamOptions) {
     this.options = options;
-    const { label, config, clock, mayStart } = options;
+    const { label, config, clock, mayStart, isolation } = options;
+    const program = () => toServerProgram(label, config, options);
     this.login =
       config.transport === "http"
         ? new ServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
@@ -149,7 +150,8 @@ export class FollowedUpstream {
     this.upstream = new Upstream({
       ...options,
       login: this.login,
-      mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
+      mayStart: () => mayStart?.(program()) ?? true,
+      ...(isolation?.accepted && { acceptedLimits: () => isolation.accepted?.(program()) }),
       onChange: () => this.onChange(),
     });
     this.followed = followSource({

@@ -113,6 +113,8 @@ export class Upstream extends Connection {
   async run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
     const { caller } = call;
     if (!caller) return this.runHere(call, signal);
+    // Sides look after themselves.
+    this.dropUnlimited();
     if (call.usesFolder) this.onAsked("folder");
     for (;;) {
       const known = this.asked.size;

@@ -138,6 +138,8 @@ export interface WaitingServer {
   readonly reason?: string;
   /** The program that waits for a yes. Absent if a person has approved it. */
   readonly program?: ShownProgram;
+  /** Limits that are proposed for its process. */
+  readonly proposal?: ShownProgram;
   /** All definitions that wait, by lane, also those that are not listed. */
   readonly waiting: {
     readonly lanes: Readonly<Partial<Record<Lane, number>>>;
@@ -150,7 +152,7 @@ export interface WaitingServer {
   readonly definitions: readonly WaitingDefinition[];
 }
 
-/** The program or address of a server, in whole lines, with the hash that a consent names. */
+/** The program, address or limits of a server, in whole lines, with the hash that a yes names. */
 export interface ShownProgram {
   readonly hash: string;
   readonly lines: readonly string[];
@@ -270,6 +272,8 @@ export interface ServerChange {
 
 export interface ServerAnswer {
   readonly server: UpstreamsAnswer["upstreams"][number];
+  /** Limits that are proposed for its process. */
+  readonly proposal?: ShownProgram;
   readonly tools: readonly ShownTool[];
   /** Absent if the config of the server cannot be changed here. */
   readonly rules?: ServerRulesShown;

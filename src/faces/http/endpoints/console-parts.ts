@@ -1,3 +1,4 @@
+import type { AcceptedLimits } from "../../../core/access/accepted-limits.ts";
 import type { Entry } from "../../../core/nouns/entry.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
 import type { ServerProgram } from "../../../core/nouns/server-program.ts";
@@ -31,11 +32,13 @@ export interface ConsoleParts {
   /** The principals that a person may search as, the gateway's own first. */
   principals(): Promise<readonly Principal[]>;
   readonly consents?: StartConsents | undefined;
+  /** Limits of servers' processes. Without them, none are proposed. */
+  readonly acceptedLimits?: AcceptedLimits | undefined;
   readonly editor?: ServerEditor | undefined;
   readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;
-  /** Whether a person at the console makes the request, and no program. */
   /** Whether callers of the surface can run scripts. */
   readonly runsScripts: boolean;
+  /** Whether a person at the console makes the request, and no program. */
   isPerson(call: Pick<EndpointCall, "request">): boolean;
   /** A link that opens the console once. */
   createLink(): string;

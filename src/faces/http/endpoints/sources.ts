@@ -10,8 +10,10 @@ import { ASKS } from "../../../core/nouns/question.ts";
 import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
+import type { LimitsApproval } from "../../../gateway/approvals.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
+import { toLimitsApproval } from "../../../gateway/limits-approval.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
 import type { ServerSource } from "../../../sources/servers/from-config.ts";
 import type {
@@ -45,15 +47,10 @@ const changeSchema = z.object({
 });
 
 /** The state of upstream servers, and what a person may do about it. */
-export function upstreamEndpoints({ gateway, recorder, consents, editor }: ConsoleParts): Endpoint[] {
+export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
+  const { gateway, recorder, consents, editor } = parts;
   function find(id: string): McpSource {
     const source = upstreamsOf(gateway).find((one) => one.id === id);
-    if (!source) throw problem("NOT_FOUND", { name: "The server" });
-    return source;
-  }
-
-  function findServer(id: string): ServerSource {
-    const source = serversOf(gateway).find((one) => one.id === id);
     if (!source) throw problem("NOT_FOUND", { name: "The server" });
     return source;
   }
@@ -80,8 +77,6 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
     };
   }
 
-  const restart = (source: McpSource) => attempted(() => source.restart(), recorder);
-
   return [
     defineAdminEndpoint("GET /api/upstreams", {
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
@@ -97,14 +92,16 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
       title: "One server with its tools, its log and what may be changed about it.",
       input: named,
       handle: async ({ input, principal }): Promise<ServerAnswer> => {
-        const source = findServer(input.id);
+        const source = findServer(gateway, input.id);
         const view = await gateway.view({ principal });
+        const proposal = await proposalOf(parts, source, view.entries);
         const rules = await editor?.rulesOf(source.label);
         const tools = view.entries.filter(({ domain, kind }) => domain === source.label && kind === "tool");
         return {
           server: await show(source, view, LOG_LINES),
           tools: await Promise.all(tools.map((entry) => toTool(entry, source.label, rules))),
           ...(rules && { rules }),
+          ...(proposal && { proposal }),
         };
       },
     }),
@@ -119,18 +116,17 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
     defineAdminEndpoint("POST /api/upstreams/restart", {
       title: "Ends a server and starts it again.",
       input: named,
-      handle: async ({ input }) => restart(find(input.id)),
+      handle: async ({ input }) => restart(find(input.id), parts),
     }),
     defineAdminEndpoint("POST /api/upstreams/start", {
       title: "Consents to exactly the program of a server, and starts it.",
       input: named.extend({ hash: z.string() }),
       handle: async ({ input, principal }) => {
-        const source = findServer(input.id);
+        const source = findServer(gateway, input.id);
         const program = source.program();
         if (program.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
         await consents?.give([program], principal.id);
-        if (isUpstream(source)) return restart(source);
-        return attempted(() => gateway.sources.refresh(source.id), recorder);
+        return restart(source, parts);
       },
     }),
     defineAdminEndpoint("POST /api/upstreams/login", {
@@ -150,6 +146,24 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
   ];
 }
 
+/** Starts a server again, or reads again one that Keyhole reads by itself. */
+export function restart(source: ServerSource, { gateway, recorder }: ConsoleParts): Promise<object> {
+  return attempted(
+    () => (isUpstream(source) ? source.restart() : gateway.sources.refresh(source.id)),
+    recorder,
+  );
+}
+
+/** Limits for the process of a server, if a person has approved its program and others fit it better. */
+export async function proposalOf(
+  { acceptedLimits, consents }: ConsoleParts,
+  source: ServerSource,
+  entries: readonly Entry[],
+): Promise<LimitsApproval | undefined> {
+  if (!acceptedLimits || (consents && !(await consents.isGiven(source.program())))) return undefined;
+  return toLimitsApproval(source, entries, acceptedLimits);
+}
+
 async function toTool(entry: Entry, label: string, rules?: ServerRulesShown): Promise<ShownTool> {
   const { op, description, lane } = entry;
   const name = op.startsWith(`${label}.`) ? op.slice(label.length + 1) : op;
@@ -160,6 +174,12 @@ async function toTool(entry: Entry, label: string, rules?: ServerRulesShown): Pr
     parameters: tool.inputSchema,
     ...(ask && { ask }),
   };
+}
+
+export function findServer(gateway: Gateway, id: string): ServerSource {
+  const source = serversOf(gateway).find((one) => one.id === id);
+  if (!source) throw problem("NOT_FOUND", { name: "The server" });
+  return source;
 }
 
 /** Servers of a config, whatever their kind. */
