@@ -60,7 +60,7 @@ function Closed({ refusal }: { refusal: string | undefined }) {
         {refusal ?? "It was closed, not used for twelve hours, or the gateway has started anew without it."}
       </p>
       <p>
-        For a gateway in the background, <code>keyhole serve --console</code> prints a new link.
+        For a gateway in the background, <code>keyhole console</code> prints a new link.
       </p>
       <p>
         Otherwise open the console by the link that <code>keyhole serve --http</code> or{" "}
@@ -176,7 +176,7 @@ function Gone() {
     <p class="banner bad" role="status">
       The gateway does not answer since {since}. If it has ended, start it again with{" "}
       <code>keyhole serve --http</code>: this page goes on by itself, and shows what it knew until then. One
-      in the background starts with its next client; <code>keyhole serve --console</code> then prints a link.
+      in the background starts with its next client or with <code>keyhole console</code>, which prints a link.
     </p>
   );
 }

@@ -54,7 +54,7 @@ export async function openPage({
 
 /** A browser with the console of a program's daemon open, until the test ends. */
 export async function openConsoleOf({ keyhole }: Pick<Program, "keyhole">): Promise<Page> {
-  const link = /http:\S+/.exec((await keyhole("serve", "--console")).out)?.[0] ?? "";
+  const link = /http:\S+/.exec((await keyhole("console")).out)?.[0] ?? "";
   return openPage({ http: { consoleLink: link } });
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { chaos, openProgram } from "../threats/program.ts";
 import { eventually } from "../upstream-kit.ts";
-import { axe, findChromium, goTo, openBrowser } from "./browser.ts";
+import { axe, findChromium, goTo, openConsoleOf } from "./browser.ts";
 import { OVERFLOW } from "./in-page.ts";
 
 const chromium = findChromium();
@@ -19,12 +19,7 @@ test("the page of a server shows its tools, use and log, and changes its config,
   const servers = () => JSON.parse(readFileSync(config, "utf8")).mcpServers;
   const call = await program.serve("--trust", "--allow-write", "--config", config);
   await call("exec", { op: "chaos.add", args: { sum: 1 } });
-  const browser = await openBrowser(chromium);
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
-  page.setDefaultTimeout(30_000);
-  await page.goto(/http:\S+/.exec((await program.keyhole("serve", "--console")).out)?.[0] ?? "");
-  await page.getByText("Live", { exact: true }).waitFor();
+  const page = await openConsoleOf(program);
 
   await goTo(page, "servers", "Servers");
   await page.getByRole("link", { name: "chaos" }).click();

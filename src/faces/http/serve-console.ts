@@ -46,6 +46,8 @@ export interface ConsoleServer extends HttpServer {
   readonly consoleLink: string;
   /** Makes another such link. */
   createLink(): string;
+  /** Makes such a link for another address of this machine, where the console is served from then on. */
+  linkAt(host?: string): Promise<string>;
 }
 
 /**
@@ -80,7 +82,7 @@ export async function serveConsole(
   const stopAnswering = faceApiOf(gateway).answerQuestions(approvals.approve);
   const files = await consoleFileRoutes();
   let base = "";
-  const createLink = () => `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
+  const createLink = (origin = base) => `${origin}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
 
   const endpoints = allEndpoints({
     gateway,
@@ -109,14 +111,24 @@ export async function serveConsole(
   };
   const listening = await listen(server, http, mount);
   base = new URL(listening.url).origin;
+  const others = new Map<string, Promise<HttpServer>>();
+  const listenAt = (host: string) => {
+    const { port: _, ...options } = { ...http, host, allowedHosts: [host], allowedOrigins: [host] };
+    const opening = others.get(host) ?? listen(server, options, mount);
+    others.set(host, opening);
+    opening.catch(() => others.delete(host));
+    return opening;
+  };
   return {
     ...listening,
     consoleLink: createLink(),
-    createLink,
+    createLink: () => createLink(),
+    linkAt: async (host) => createLink(host && new URL((await listenAt(host)).url).origin),
     close: async () => {
       stopAnswering();
       approvals.close();
-      await listening.close();
+      const all = await Promise.allSettled([listening, ...others.values()]);
+      await Promise.all(all.map((one) => one.status === "fulfilled" && one.value.close()));
       await recorder.close();
     },
   };

@@ -49,8 +49,8 @@ interface Config {
   principalFor(request: ServeRequest): Principal;
   /** One for each combination of menu and right to write. */
   serverFor(request: ServeRequest): McpServer;
-  /** The console, which opens with its first link. */
-  console(): Promise<DaemonConsole>;
+  /** The console, which opens with its first link, at an address of the machine. */
+  console(host?: string): Promise<DaemonConsole>;
   close(): Promise<void>;
 }
 
@@ -210,10 +210,10 @@ export class DaemonConfigs {
         servers.set(name, server);
         return server;
       },
-      console: async () => {
+      console: async (host) => {
         http ??= openConsole(gateway, opened.loaded, first.request.config);
         const { config: path, profile: name } = first.request;
-        return { config: path, ...(name && { profile: name }), link: (await http).createLink() };
+        return { config: path, ...(name && { profile: name }), link: await (await http).linkAt(host) };
       },
       close: async () => {
         this.#forget(slot);
@@ -245,10 +245,10 @@ export class DaemonConfigs {
   }
 
   /** The consoles of the configs whose clients are served. */
-  async consoles(): Promise<readonly DaemonConsole[]> {
+  async consoles(host?: string): Promise<readonly DaemonConsole[]> {
     const all = await Promise.allSettled([...this.#configs.values()].map(({ config }) => config));
     const configs = all.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
-    return Promise.all(configs.filter(({ isServed }) => isServed).map((config) => config.console()));
+    return Promise.all(configs.filter(({ isServed }) => isServed).map((config) => config.console(host)));
   }
 
   count() {
