@@ -25,6 +25,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
   LaunchOptions: "one of its fields is picked",
   LaunchVariables: "a record of texts",
   ProviderHost: "for Keyhole's own tests",
+  AcceptedLimits: "made by the program",
   ServerEditor: "made by the program",
   SharedServers: "made by the daemon",
 };
