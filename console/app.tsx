@@ -73,7 +73,7 @@ function Closed({ refusal }: { refusal: string | undefined }) {
 
 function Frame() {
   const me = useApi<MeAnswer>("/api/me");
-  const [path = "", rest = ""] = useHash();
+  const [path = "", rest = "", part = ""] = useHash();
   const page = PAGES.find((row) => row.path === path) ?? PAGES[0]!;
   const [line, setLine] = useState<Line>("connecting");
   const isLive = line === "live";
@@ -159,7 +159,7 @@ function Frame() {
         {me.value?.admin === false ? (
           <p class="problem">This session lacks the scope that the console needs.</p>
         ) : (
-          <page.Page rest={decodeURIComponent(rest)} />
+          <page.Page rest={decodeURIComponent(rest)} part={decodeURIComponent(part)} />
         )}
       </main>
       <p class="hidden" role="alert" aria-live="assertive">

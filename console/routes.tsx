@@ -16,7 +16,8 @@ export interface PageRow {
   readonly key: string;
   /** The path of its icon in a box of 20 by 20. */
   readonly icon: string;
-  readonly Page: ComponentType<{ rest: string }>;
+  /** Gets the words of the address after its path. */
+  readonly Page: ComponentType<{ rest: string; part: string }>;
 }
 
 /** The pages in the order of the menu. A new page is one row and one file. */

@@ -3,7 +3,7 @@ import type { FiguresAnswer, OverviewAnswer } from "../../src/faces/http/endpoin
 import { useApi } from "../live.ts";
 import { Badge, Card, Empty, Figure, Page, Shown, Table } from "../parts/basics.tsx";
 import { Chart } from "../parts/chart.tsx";
-import { age, ago, compact, number, times } from "../parts/format.ts";
+import { age, ago, compact, number, times, within } from "../parts/format.ts";
 
 export function Overview() {
   const loaded = useApi<OverviewAnswer>("/api/overview", [
@@ -264,10 +264,6 @@ function ByName() {
       </Shown>
     </Card>
   );
-}
-
-function within(ms: number | undefined): string {
-  return ms === undefined ? "–" : `${number(ms)} ms`;
 }
 
 function Notices({ notices }: Pick<OverviewAnswer, "notices">) {

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { SettingsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { endSession, post } from "../api.ts";
 import { useApi } from "../live.ts";
-import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
+import { Action, Badge, Card, Empty, FilterField, Page, Shown, Table } from "../parts/basics.tsx";
 
 export function Settings() {
   const loaded = useApi<SettingsAnswer>("/api/settings");
@@ -47,17 +47,7 @@ export function Settings() {
             </Card>
             <Card
               title="In effect"
-              aside={
-                <label class="field inline">
-                  <span class="hidden">Filter settings</span>
-                  <input
-                    type="search"
-                    placeholder="filter"
-                    value={filter}
-                    onInput={(event) => setFilter(event.currentTarget.value)}
-                  />
-                </label>
-              }
+              aside={<FilterField label="Filter settings" value={filter} onChange={setFilter} />}
             >
               {settings.length === 0 ? (
                 <Empty title="No settings files">

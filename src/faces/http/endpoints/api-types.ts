@@ -252,8 +252,9 @@ export interface ShownTool {
   /** Tokens of its definition in the list of a client. */
   readonly tokens: number;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** The rule of the config for asking before its calls. */
+  /** The rule of the config for asking before its calls, by the tool's own name and by patterns. */
   readonly ask?: AskWord;
+  readonly askByPattern?: AskWord;
 }
 
 export type AskWord = "never" | "destructive" | "writes" | "always";
@@ -262,11 +263,18 @@ export type AskWord = "never" | "destructive" | "writes" | "always";
 export interface ServerChange {
   /** A new server, as its command line or its address. */
   readonly add?: string;
+  /** Another command line or address in place of its own. */
+  readonly edit?: string;
   readonly disabled?: boolean;
   /** Hides a tool from all callers, or shows it again. */
   readonly hide?: { readonly tool: string; readonly hidden: boolean };
-  /** Whether a person is asked before calls of a tool. Without `when`, as the server's own setting says. */
-  readonly ask?: { readonly tool: string; readonly when?: AskWord };
+  /**
+   * Whether a person is asked before calls of a tool, or of all tools whose names fit a pattern. Without `when`, as the
+   * server's own setting says. Without `tool`, sets that one; without both, as the gateway says.
+   */
+  readonly ask?: { readonly tool?: string; readonly when?: AskWord };
+  /** Another name for a tool, by the server's name for it; empty for the server's own. */
+  readonly rename?: { readonly tool: string; readonly name: string };
   readonly remove?: true;
 }
 
@@ -279,11 +287,23 @@ export interface ServerAnswer {
   readonly rules?: ServerRulesShown;
 }
 
+export interface LogAnswer {
+  /** The newest last. */
+  readonly lines: readonly string[];
+}
+
 export interface ServerRulesShown {
   /** The file that the changes go to. */
   readonly file: string;
   readonly hidden: readonly string[];
+  /** Its own setting for asking before calls. */
+  readonly asks?: AskWord;
+  /** Rules by tool or pattern. */
   readonly ask: Readonly<Record<string, AskWord>>;
+  /** Names that replace the server's own, which are the keys. */
+  readonly names: Readonly<Record<string, string>>;
+  /** Its command line or address. Absent for other kinds of servers. */
+  readonly line?: string;
 }
 
 /** A record of the audit log, with the fields of every kind of record. A call that ran is one row, of kind `call`. */

@@ -14,10 +14,12 @@ import type { LimitsApproval } from "../../../gateway/approvals.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
 import { toLimitsApproval } from "../../../gateway/limits-approval.ts";
+import { askFor } from "../../../sources/mcp/config/overrides.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
 import type { ServerSource } from "../../../sources/servers/from-config.ts";
 import type {
   KnowledgeAnswer,
+  LogAnswer,
   ServerAnswer,
   ServerChange,
   ServerRulesShown,
@@ -40,9 +42,11 @@ const named = z.object({ id: z.string() });
 const changeSchema = z.object({
   server: z.string(),
   add: z.string().optional(),
+  edit: z.string().optional(),
   disabled: z.boolean().optional(),
   hide: z.object({ tool: z.string(), hidden: z.boolean() }).optional(),
-  ask: z.object({ tool: z.string(), when: z.enum(ASKS).optional() }).optional(),
+  ask: z.object({ tool: z.string().min(1).optional(), when: z.enum(ASKS).optional() }).optional(),
+  rename: z.object({ tool: z.string(), name: z.string() }).optional(),
   remove: z.literal(true).optional(),
 });
 
@@ -55,7 +59,7 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
     return source;
   }
 
-  async function show(source: ServerSource, view: View, lines = STDERR_LINES) {
+  async function show(source: ServerSource, view: View) {
     const { stderr, status, label, ...facts } = { ...QUIET, ...source.diagnostics() };
     const entries = view.shown.filter(({ domain }) => domain === label);
     const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
@@ -73,7 +77,7 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
       isHttp: "url" in program.runs,
       needsConsent:
         status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
-      stderr: stderr.trimEnd().split("\n").slice(-lines).join("\n"),
+      stderr: lastLines(stderr, STDERR_LINES).join("\n"),
     };
   }
 
@@ -98,7 +102,7 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
         const rules = await editor?.rulesOf(source.label);
         const tools = view.entries.filter(({ domain, kind }) => domain === source.label && kind === "tool");
         return {
-          server: await show(source, view, LOG_LINES),
+          server: await show(source, view),
           tools: await Promise.all(tools.map((entry) => toTool(entry, source.label, rules))),
           ...(rules && { rules }),
           ...(proposal && { proposal }),
@@ -106,7 +110,8 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
       },
     }),
     defineAdminEndpoint("POST /api/server/change", {
-      title: "Changes the config of a server: added, off, removed, a tool hidden, a tool that asks.",
+      title:
+        "Changes the config of a server: added, edited, off, removed, a tool hidden, renamed or that asks.",
       input: changeSchema,
       handle: async ({ input: { server, ...change } }) => {
         if (!editor) throw problem("NOT_FOUND", { name: "The config of the servers" });
@@ -117,6 +122,24 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
       title: "Ends a server and starts it again.",
       input: named,
       handle: async ({ input }) => restart(find(input.id), parts),
+    }),
+    defineAdminEndpoint("GET /api/server/log", {
+      title: "The last lines that a server wrote to stderr.",
+      input: named,
+      handle: async ({ input }): Promise<LogAnswer> => ({
+        lines: lastLines(findServer(gateway, input.id).diagnostics().stderr, LOG_LINES),
+      }),
+    }),
+    defineAdminEndpoint("POST /api/upstreams/logout", {
+      title: "Deletes the login to a server.",
+      input: named,
+      handle: async ({ input }) =>
+        attempted(async () => {
+          const source = find(input.id);
+          if (!(await source.logOut())) throw problem("NOT_FOUND", { name: "A login to it" });
+          // It may need the login to come up.
+          await source.restart().catch(() => {});
+        }, recorder),
     }),
     defineAdminEndpoint("POST /api/upstreams/start", {
       title: "Consents to exactly the program of a server, and starts it.",
@@ -146,6 +169,11 @@ export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
   ];
 }
 
+function lastLines(text: string, count: number): readonly string[] {
+  const written = text.trimEnd();
+  return written === "" ? [] : written.split("\n").slice(-count);
+}
+
 /** Starts a server again, or reads again one that Keyhole reads by itself. */
 export function restart(source: ServerSource, { gateway, recorder }: ConsoleParts): Promise<object> {
   return attempted(
@@ -166,13 +194,16 @@ export async function proposalOf(
 
 async function toTool(entry: Entry, label: string, rules?: ServerRulesShown): Promise<ShownTool> {
   const { op, description, lane } = entry;
-  const name = op.startsWith(`${label}.`) ? op.slice(label.length + 1) : op;
+  const own = entry.origin?.definition.name;
+  const name = typeof own === "string" ? own : op.startsWith(`${label}.`) ? op.slice(label.length + 1) : op;
   const tool = toNativeTool(name, entry);
-  const ask = rules?.ask[name];
+  const { [name]: ask, ...patterns } = rules?.ask ?? {};
+  const askByPattern = askFor(name, patterns);
   return {
     ...{ name, op, description, lane, tokens: await countMenu([tool]) },
     parameters: tool.inputSchema,
     ...(ask && { ask }),
+    ...(askByPattern && { askByPattern }),
   };
 }
 
