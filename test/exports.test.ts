@@ -26,6 +26,8 @@ const INTERNAL: Readonly<Record<string, string>> = {
   LaunchVariables: "a record of texts",
   ProviderHost: "for Keyhole's own tests",
   AcceptedLimits: "made by the program",
+  CallRecorder: "made by the daemon",
+  ListingWay: "made by the program",
   ServerEditor: "made by the program",
   SharedServers: "made by the daemon",
 };

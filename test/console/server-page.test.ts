@@ -82,7 +82,9 @@ test("a tool has a page of its own, rules ask by name and pattern, and a server 
   await page.getByLabel("Filter the tools").fill("add");
   await page.getByRole("link", { name: "add", exact: true }).click();
   await page.getByRole("heading", { name: "add", level: 1 }).waitFor();
-  expect(await page.getByRole("region", { name: "Parameters of add" }).textContent()).toContain('"type": "object"');
+  expect(await page.getByRole("region", { name: "Parameters of add" }).textContent()).toContain(
+    '"type": "object"',
+  );
   await page.getByText(/1 call, 0 failed/).waitFor();
   expect(await axe(page)).toEqual([]);
   await page.getByLabel("When add asks you").selectOption("never");

@@ -4,6 +4,7 @@ import { openRecordFile } from "../../core/storage/record-file.ts";
 import { createMemoryRecords } from "../../core/storage/records.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { ListingWay } from "../../gateway/tool-tokens.ts";
 import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
@@ -17,7 +18,7 @@ import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints
 import { callFigureEndpoints } from "./endpoints/figures.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
-import { createRecorder } from "./endpoints/recorder.ts";
+import { type CallRecorder, createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
 import { toMetrics } from "./metrics.ts";
 import { toOpenApi } from "./openapi-document.ts";
@@ -32,6 +33,10 @@ export interface ConsoleOptions extends HttpOptions {
   readonly consents?: StartConsents;
   /** Lets people keep servers to limits that are proposed for them. */
   readonly acceptedLimits?: AcceptedLimits;
+  /** How a client of this name would list tools by itself. Default: whole. */
+  readonly wayOf?: (client: string) => Promise<ListingWay | undefined>;
+  /** Has watched the gateway since its start. Default: from now on. */
+  readonly recorder?: CallRecorder;
   /** The file in which logins and figures outlive the process. Default: they end with it. */
   readonly file?: string;
   /** Lets people change the config of servers at the console. */
@@ -71,12 +76,14 @@ export interface ConsoleServer extends HttpServer {
 export async function serveConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, acceptedLimits, editor, file, onOpened, ...http }: ConsoleOptions = {},
+  options: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
+  const { principals, settings, consents, acceptedLimits, editor, wayOf, file, onOpened, ...rest } = options;
+  const { recorder: watching, ...http } = rest;
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
   const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] }, records);
-  const recorder = createRecorder(gateway, records);
+  const recorder = watching ?? createRecorder(gateway, { storage: records, wayOf });
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
   const stopAnswering = faceApiOf(gateway).answerQuestions(approvals.approve);
@@ -93,6 +100,7 @@ export async function serveConsole(
     consents,
     acceptedLimits,
     editor,
+    wayOf,
     isPerson: ({ request }) => sessions.find(request) !== undefined,
     runsScripts: server.runsScripts,
     createLink,

@@ -10,7 +10,9 @@ import { field } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { openMemoryStorage } from "../../core/storage/memory-storage.ts";
+import { openRecordFile } from "../../core/storage/record-file.ts";
 import { openSqliteStorage } from "../../core/storage/sql-storage.ts";
+import { type CallRecorder, createRecorder } from "../../faces/http/endpoints/recorder.ts";
 import type { ConsoleServer } from "../../faces/http/serve-console.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -18,6 +20,7 @@ import { findCommand } from "../../sources/mcp/config/server-program.ts";
 import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
+import { consoleFile, wayOf } from "../open/console-file.ts";
 import { type LoadedSettings, loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
@@ -179,6 +182,7 @@ export class DaemonConfigs {
       ...opened,
       options: { ...options, storage: (kind, rules) => this.#storage().open(`${kind} ${place}`, rules) },
     });
+    const recorder = recordUse(gateway);
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
     const stopWatching = watch(async (all, next) => {
@@ -211,7 +215,7 @@ export class DaemonConfigs {
         return server;
       },
       console: async (host) => {
-        http ??= openConsole(gateway, opened.loaded, first.request.config);
+        http ??= openConsole(gateway, opened.loaded, first.request.config, recorder);
         const { config: path, profile: name } = first.request;
         return { config: path, ...(name && { profile: name }), link: await (await http).linkAt(host) };
       },
@@ -219,6 +223,7 @@ export class DaemonConfigs {
         this.#forget(slot);
         stopWatching();
         await (await http?.catch(() => undefined))?.close();
+        await recorder.close();
         await Promise.all([...servers.values()].map((server) => server.close()));
         await close();
       },
@@ -281,14 +286,24 @@ function openStored(path: string): Pick<ReturnType<typeof openSqliteStorage>, "o
   }
 }
 
+/** Watches a gateway from its first call on, so that a console that is opened later tells all of it. */
+function recordUse(gateway: Gateway): CallRecorder {
+  return createRecorder(gateway, { storage: openRecordFile(consoleFile()), wayOf });
+}
+
 /** Serves the console on this machine, at any free port. Nobody knows a token to call the gateway there. */
-async function openConsole(gateway: Gateway, loaded: LoadedSettings, config: string): Promise<ConsoleServer> {
+async function openConsole(
+  gateway: Gateway,
+  loaded: LoadedSettings,
+  config: string,
+  recorder: CallRecorder,
+): Promise<ConsoleServer> {
   const [{ serveConsole }, { consoleParts }] = await Promise.all([
     import("../../faces/http/serve-console.ts"),
     import("../open/open-http.ts"),
   ]);
   const { tokens: _, ...parts } = consoleParts(loaded, config);
-  return serveConsole(gateway, createMcpServer(gateway), parts);
+  return serveConsole(gateway, createMcpServer(gateway), { ...parts, recorder });
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { createRedact } from "../../base/safety/redact.ts";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
@@ -9,12 +8,13 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import { invalid } from "../terminal/define-command.ts";
 import { principalOf } from "./agent-tokens.ts";
 import { isJsonConfig } from "./config-files.ts";
+import { consoleFile, wayOf } from "./console-file.ts";
 import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
 import { openAcceptedLimits, openConsents, openTokens } from "./stores.ts";
-import { ownConfig, setStateFolder } from "./user-folders.ts";
+import { ownConfig } from "./user-folders.ts";
 
 export interface HttpArgs {
   readonly host: string | undefined;
@@ -84,7 +84,8 @@ export function consoleParts(loaded: LoadedSettings, config: string | undefined)
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
     }),
-    file: join(setStateFolder(), "console.db"),
+    file: consoleFile(),
+    wayOf,
     settings: async () => shownSettings(loaded),
   };
 }

@@ -37,6 +37,15 @@ export interface Minute {
   readonly menus: number;
   /** Tokens that they would have with every tool in them. */
   readonly everything: number;
+  /** Tokens that their clients would show of the same tools by themselves: some hide them behind a search. */
+  readonly alone: number;
+}
+
+/** The tokens of one client, by the name that it gives of itself; empty if it gives none. */
+export interface ClientTokens extends Omit<Minute, "at"> {
+  readonly name: string;
+  /** What it shows of tools by itself. Absent if nobody has measured it: then whole definitions are taken. */
+  readonly shows?: string;
 }
 
 /** How much waits for a person: servers for a start or a login, definitions, calls. */
@@ -60,6 +69,7 @@ export interface OverviewAnswer {
   /** Tokens of a menu with every tool in it. */
   readonly everything: number;
   readonly totals: Omit<Minute, "at">;
+  readonly clients: readonly ClientTokens[];
   readonly minutes: readonly Minute[];
   readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
   readonly notices: readonly Notice[];
@@ -72,6 +82,8 @@ export interface CallFigures {
   readonly failed: number;
   /** The most frequent codes of problems. */
   readonly errors: readonly { readonly code: string; readonly times: number }[];
+  /** Tokens of answers. Absent for days that they were not counted on. */
+  readonly tokens?: number;
   /** Milliseconds that half of the calls, 95 % and 99 % of them took at most. */
   readonly ms: Readonly<Record<"half" | "most" | "slowest", number | undefined>>;
 }
@@ -109,6 +121,8 @@ export interface ConversationStep {
 export interface Conversation {
   readonly id: string;
   readonly principal: string;
+  /** The name that the client gives of itself; empty if it gives none. */
+  readonly client: string;
   readonly startedAt: number;
   readonly lastAt: number;
   readonly calls: number;

@@ -6,7 +6,7 @@ import type { Gateway } from "../../../gateway/gateway-api.ts";
 import type { ServerChange, ServerRulesShown, ShownSetting } from "./api-types.ts";
 import type { EndpointCall } from "./endpoint.ts";
 import type { ApprovalQueue } from "./live-events.ts";
-import type { CallRecorder } from "./recorder.ts";
+import type { CallRecorder, RecorderOptions } from "./recorder.ts";
 
 /** Decides which servers may start. */
 export interface StartConsents {
@@ -35,6 +35,8 @@ export interface ConsoleParts {
   /** Limits of servers' processes. Without them, none are proposed. */
   readonly acceptedLimits?: AcceptedLimits | undefined;
   readonly editor?: ServerEditor | undefined;
+  /** How a client of this name would list tools by itself. */
+  readonly wayOf?: RecorderOptions["wayOf"];
   readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;
   /** Whether callers of the surface can run scripts. */
   readonly runsScripts: boolean;

@@ -104,7 +104,7 @@ function addressesIn(view: View): (address: string) => boolean {
 
 /** Health, and how well the gateway's answers serve. */
 function figureEndpoints(parts: ConsoleParts): Endpoint[] {
-  const { gateway, recorder } = parts;
+  const { gateway, recorder, wayOf } = parts;
   return [
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
@@ -113,7 +113,12 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           gateway.view({ principal }),
           gateway.sources.status(),
           gateway.report({ principal }),
+          recorder.settle(),
         ]);
+        const clients = [...recorder.series.usesOf("client")].map(async ([name, sums]) => {
+          const way = await wayOf?.(name);
+          return { name, ...sums, ...(way && { shows: way.shows }) };
+        });
         return {
           version: PROGRAM_VERSION,
           catalog: view.version.slice(0, 12),
@@ -126,6 +131,7 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           tokens: { ...ledger.tokens },
           everything: ledger.everything,
           totals: recorder.series.totals(),
+          clients: await Promise.all(clients),
           minutes: recorder.series.minutes(),
           discovery,
           notices: recorder.notices().slice(0, 8),
