@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { Agents } from "./pages/agents.tsx";
 import { Approvals } from "./pages/approvals.tsx";
 import { Audit } from "./pages/audit.tsx";
 import { Documents } from "./pages/documents.tsx";
@@ -39,6 +40,13 @@ export const PAGES: readonly PageRow[] = [
     Page: Servers,
   },
   { path: "sessions", title: "Sessions", key: "e", icon: "M4 3v14M4 5h9M4 10h12M4 15h6", Page: Sessions },
+  {
+    path: "agents",
+    title: "Agents",
+    key: "r",
+    icon: "M10 3a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7ZM3.500 17c.5-4 3-5.500 6.500-5.500s6 1.500 6.500 5.500",
+    Page: Agents,
+  },
   {
     path: "unused",
     title: "Unused searches",

@@ -25,6 +25,7 @@ const INTERNAL: Readonly<Record<string, string>> = {
   LaunchOptions: "one of its fields is picked",
   LaunchVariables: "a record of texts",
   ProviderHost: "for Keyhole's own tests",
+  AgentKeys: "made by the program",
   AcceptedLimits: "made by the program",
   CallRecorder: "made by the daemon",
   ListingWay: "made by the program",

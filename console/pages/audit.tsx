@@ -124,7 +124,7 @@ function toQuery(filter: Filter): string {
   return new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
 }
 
-/** What a record tells, in words for people. A call that ended needs none. */
+/** Kinds of records, in words for people. A call that ended needs none. */
 const KINDS: Readonly<Record<string, string>> = {
   call: "",
   "call-started": "not ended",

@@ -35,7 +35,7 @@ export function Overview() {
   );
 }
 
-/** What clients show of tools by themselves. */
+/** Ways in which clients show tools by themselves. */
 const WAYS: Readonly<Record<string, string>> = {
   definitions: "whole definitions",
   summaries: "names and the beginning of descriptions",

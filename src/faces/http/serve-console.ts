@@ -13,7 +13,7 @@ import { createConsoleSessions, HALF_HEADER, sessionRoutes } from "./console-ses
 import type { ShownSetting } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
-import type { ConsoleParts, ServerEditor, StartConsents } from "./endpoints/console-parts.ts";
+import type { AgentKeys, ConsoleParts, ServerEditor, StartConsents } from "./endpoints/console-parts.ts";
 import { ADMIN_SCOPE, defineEndpoint, type Endpoint, toRoute } from "./endpoints/endpoint.ts";
 import { callFigureEndpoints } from "./endpoints/figures.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
@@ -33,6 +33,8 @@ export interface ConsoleOptions extends HttpOptions {
   readonly consents?: StartConsents;
   /** Lets people keep servers to limits that are proposed for them. */
   readonly acceptedLimits?: AcceptedLimits;
+  /** Lets people make and revoke keys of agents. */
+  readonly agents?: AgentKeys;
   /** How a client of this name would list tools by itself. Default: whole. */
   readonly wayOf?: (client: string) => Promise<ListingWay | undefined>;
   /** Has watched the gateway since its start. Default: from now on. */
@@ -78,8 +80,8 @@ export async function serveConsole(
   server: McpServer,
   options: ConsoleOptions = {},
 ): Promise<ConsoleServer> {
-  const { principals, settings, consents, acceptedLimits, editor, wayOf, file, onOpened, ...rest } = options;
-  const { recorder: watching, ...http } = rest;
+  const { principals, settings, consents, acceptedLimits, editor, agents, wayOf, file, ...rest } = options;
+  const { recorder: watching, onOpened, ...http } = rest;
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = file === undefined ? createMemoryRecords() : openRecordFile(file);
   const sessions = createConsoleSessions({ ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] }, records);
@@ -100,6 +102,7 @@ export async function serveConsole(
     consents,
     acceptedLimits,
     editor,
+    agents,
     wayOf,
     isPerson: ({ request }) => sessions.find(request) !== undefined,
     runsScripts: server.runsScripts,

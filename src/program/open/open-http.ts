@@ -1,11 +1,14 @@
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
+import { problem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
+import type { AgentKeys } from "../../faces/http/endpoints/console-parts.ts";
 import { type ConsoleServer, serveConsole } from "../../faces/http/serve-console.ts";
 import type { McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { invalid } from "../terminal/define-command.ts";
+import { AGENT_NAME, addAgentKey, readExpiry, revokeAgentKey } from "./agent-keys.ts";
 import { principalOf } from "./agent-tokens.ts";
 import { isJsonConfig } from "./config-files.ts";
 import { consoleFile, wayOf } from "./console-file.ts";
@@ -80,6 +83,7 @@ export function consoleParts(loaded: LoadedSettings, config: string | undefined)
     principals: () => tokens.list().map(principalOf),
     consents: openConsents(),
     acceptedLimits: openAcceptedLimits(),
+    agents: agentKeys(tokens),
     // A module is code, which nobody but its author changes.
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
@@ -87,6 +91,28 @@ export function consoleParts(loaded: LoadedSettings, config: string | undefined)
     file: consoleFile(),
     wayOf,
     settings: async () => shownSettings(loaded),
+  };
+}
+
+function agentKeys(tokens: ReturnType<typeof openTokens>): AgentKeys {
+  return {
+    list: tokens.list,
+    add: async ({ expires, ...wanted }, by) => {
+      const expiresAt = expires.trim() === "" ? undefined : readExpiry(expires, Date.now());
+      const wrong = (reason: string) => problem("INVALID_INPUT", { operation: "The key", reason });
+      if (!AGENT_NAME.test(wanted.name))
+        throw wrong("a name has letters, digits, dots, hyphens and underscores");
+      if (expires.trim() !== "" && expiresAt === undefined)
+        throw wrong("it ends at a time from now, such as 30d, or at a date to come, such as 2027-01-31");
+      const key = await addAgentKey(
+        tokens,
+        { ...wanted, scopes: [...wanted.scopes], ...(expiresAt !== undefined && { expiresAt }) },
+        by,
+      );
+      if (key === undefined) throw wrong(`the agent ${wanted.name} exists; revoke its key first`);
+      return key;
+    },
+    revoke: (name, by) => revokeAgentKey(tokens, name, by),
   };
 }
 

@@ -371,6 +371,24 @@ export interface PrincipalsAnswer {
   })[];
 }
 
+/** The key of an agent that calls over HTTP, without the key itself. */
+export interface AgentKey {
+  readonly name: string;
+  /** The principal that calls with it. */
+  readonly id: string;
+  readonly scopes: readonly string[];
+  readonly allowWrite: boolean;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
+}
+
+export interface AgentsAnswer {
+  /** False if the gateway has no keys that can be made here. */
+  readonly kept: boolean;
+  readonly agents: readonly AgentKey[];
+}
+
 /** A setting as people see it. Secrets are never among them. */
 export interface ShownSetting {
   readonly name: string;

@@ -3,7 +3,7 @@ import type { Entry } from "../../../core/nouns/entry.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
 import type { ServerProgram } from "../../../core/nouns/server-program.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
-import type { ServerChange, ServerRulesShown, ShownSetting } from "./api-types.ts";
+import type { AgentKey, ServerChange, ServerRulesShown, ShownSetting } from "./api-types.ts";
 import type { EndpointCall } from "./endpoint.ts";
 import type { ApprovalQueue } from "./live-events.ts";
 import type { CallRecorder, RecorderOptions } from "./recorder.ts";
@@ -24,6 +24,20 @@ export interface ServerEditor {
   change(label: string, change: ServerChange): Promise<void>;
 }
 
+/** The keys of agents that call over HTTP. */
+export interface AgentKeys {
+  list(): readonly AgentKey[];
+  /** Makes a key, which is shown once. Rejects with INVALID_INPUT. */
+  add(wanted: NewAgentKey, by: string): Promise<string>;
+  /** False if there is none of that name. */
+  revoke(name: string, by: string): Promise<boolean>;
+}
+
+export interface NewAgentKey extends Pick<AgentKey, "name" | "scopes" | "allowWrite"> {
+  /** A time from now, such as `30d`, or a date; empty for never. */
+  readonly expires: string;
+}
+
 /** Everything that the endpoints work with. */
 export interface ConsoleParts {
   readonly gateway: Gateway;
@@ -35,6 +49,7 @@ export interface ConsoleParts {
   /** Limits of servers' processes. Without them, none are proposed. */
   readonly acceptedLimits?: AcceptedLimits | undefined;
   readonly editor?: ServerEditor | undefined;
+  readonly agents?: AgentKeys | undefined;
   /** How a client of this name would list tools by itself. */
   readonly wayOf?: RecorderOptions["wayOf"];
   readonly settings?: (() => Promise<readonly ShownSetting[]>) | undefined;

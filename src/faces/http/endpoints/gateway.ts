@@ -9,6 +9,7 @@ import { OPERATIONS, type OperationName } from "../../../core/operations/operati
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { callOperation } from "../../../gateway/toolbox.ts";
 import type {
+  AgentsAnswer,
   Conversation,
   ConversationStep,
   MeAnswer,
@@ -32,9 +33,14 @@ import {
 
 /** The gateway itself: its operations, its callers and their conversations, its figures and settings. */
 export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
-  return [operationEndpoints, peopleEndpoints, figureEndpoints, sessionEndpoints, settingsEndpoints].flatMap(
-    (endpoints) => endpoints(parts),
-  );
+  return [
+    operationEndpoints,
+    peopleEndpoints,
+    figureEndpoints,
+    sessionEndpoints,
+    agentEndpoints,
+    settingsEndpoints,
+  ].flatMap((endpoints) => endpoints(parts));
 }
 
 /**
@@ -226,6 +232,43 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
 function seenBy(step: ConversationStep, isSeen: (address: string) => boolean): ConversationStep {
   const targets = step.outcome === "NOT_FOUND" ? step.targets : step.targets.filter(isSeen);
   return { ...step, targets, found: step.found.filter(isSeen), unveiled: step.unveiled.filter(isSeen) };
+}
+
+const newAgentSchema = z.object({
+  name: z.string(),
+  scopes: z.array(z.string()),
+  allowWrite: z.boolean(),
+  expires: z.string(),
+});
+
+/** Keys of agents: made, seen and taken back. */
+function agentEndpoints({ agents }: ConsoleParts): Endpoint[] {
+  const keys = () => {
+    if (agents) return agents;
+    throw problem("NOT_FOUND", { name: "A store of keys" });
+  };
+  return [
+    defineAdminEndpoint("GET /api/agents", {
+      title: "The agents that call over HTTP, with their rights. Never their keys.",
+      handle: async (): Promise<AgentsAnswer> => ({
+        kept: agents !== undefined,
+        agents: agents?.list() ?? [],
+      }),
+    }),
+    defineAdminEndpoint("POST /api/agents", {
+      title: "Makes the key of an agent. It is shown once.",
+      input: newAgentSchema,
+      handle: async ({ input, principal }) => ({ key: await keys().add(input, principal.id) }),
+    }),
+    defineAdminEndpoint("POST /api/agents/revoke", {
+      title: "Takes the key of an agent back.",
+      input: z.object({ name: z.string() }),
+      handle: async ({ input: { name }, principal }) => {
+        if (!(await keys().revoke(name, principal.id))) throw problem("NOT_FOUND", { name: "The agent" });
+        return { ok: true };
+      },
+    }),
+  ];
 }
 
 /** Settings in effect, and links for other browsers. */
