@@ -40,7 +40,7 @@ type EngineLimits = Pick<ScriptLimits, "memoryBytes" | "stackBytes" | "chars">;
 
 export async function createEngine(): Promise<Engine> {
   let served: EngineHost | undefined;
-  const quickjs = await createQuickJs(() => served?.isOver() ?? false);
+  const quickjs = await QuickJs.open(() => served?.isOver() ?? false);
   const functions = [
     quickjs.newFunction("send", (json) => served!.send(json!)),
     quickjs.newFunction("log", (text) => served!.log(text!)),
@@ -71,13 +71,16 @@ export async function createEngine(): Promise<Engine> {
       quickjs.setLimits(limits);
     },
     begin: (code, file, params, numbers) => {
-      const refused = call(begin, [quickjs.newText(params), ...numbers.map(quickjs.newNumber)]);
+      const refused = call(begin, [
+        quickjs.newText(params),
+        ...numbers.map((number) => quickjs.newNumber(number)),
+      ]);
       if (refused) return refused;
       const main = quickjs.evaluate(code, file);
       return typeof main === "object" ? main : call(run, [main]);
     },
     answer: (text) => call(answer, [quickjs.newText(text)]),
-    runJobs: quickjs.runJobs,
+    runJobs: (most) => quickjs.runJobs(most),
     get isFull() {
       return memory.isFull;
     },
@@ -107,67 +110,143 @@ const MOST_CHAR_BYTES = 3;
 const LETTER_N = 110;
 
 /**
- * Makes an instance of QuickJS with one context. Calls it by its C functions, because every call of a script passes
- * here. `isOver` is asked now and then while code runs, and ends it.
+ * An instance of QuickJS with one context. It is called by its C functions, because every call of a script passes here.
+ * `isOver` is asked now and then while code runs, and ends it.
  */
-async function createQuickJs(isOver: () => boolean) {
-  const functions: HostFunction[] = [];
-  const module = await loadQuickJs({
-    callFunction: (_, __, ___, count, args, id) => callHost(functions[id]!, count, args),
-    shouldInterrupt: () => (isOver() ? 1 : 0),
-    freeHostRef: () => {},
-  });
-  const { c, memory, malloc, free: freeBytes } = module;
-  const texts = createCTexts(module);
-  let mostTextBytes = Number.POSITIVE_INFINITY;
-  const runtime = c.QTS_NewRuntime();
-  const context = c.QTS_NewContext(runtime, 0);
-  c.QTS_RuntimeEnableInterruptHandler(runtime);
-  const nothing = c.QTS_GetUndefined();
-  const argsAt = malloc(MOST_ARGS * POINTER_BYTES);
-  const lastContext = malloc(POINTER_BYTES);
+class QuickJs {
+  readonly memory: QuickJsModule["memory"];
+  private readonly functions: HostFunction[];
+  private readonly module: QuickJsModule;
+  private readonly texts: ReturnType<typeof createCTexts>;
+  private readonly runtime: Pointer;
+  private readonly context: Pointer;
+  private readonly nothing: Value;
+  private readonly argsAt: Pointer;
+  private readonly lastContext: Pointer;
+  private mostTextBytes = Number.POSITIVE_INFINITY;
 
-  const free = (value: Value) => c.QTS_FreeValuePointer(context, value);
-  const newText = (text: string) => texts.write(text, (at) => c.QTS_NewString(context, at));
+  static async open(isOver: () => boolean): Promise<QuickJs> {
+    const functions: HostFunction[] = [];
+    const module = await loadQuickJs({
+      callFunction: (_, __, ___, count, args, id) => quickjs.callHost(functions[id]!, count, args),
+      shouldInterrupt: () => (isOver() ? 1 : 0),
+      freeHostRef: () => {},
+    });
+    const quickjs = new QuickJs(module, functions);
+    return quickjs;
+  }
+
+  private constructor(module: QuickJsModule, functions: HostFunction[]) {
+    const { c, malloc } = module;
+    this.module = module;
+    this.functions = functions;
+    this.memory = module.memory;
+    this.texts = createCTexts(module);
+    this.runtime = c.QTS_NewRuntime();
+    this.context = c.QTS_NewContext(this.runtime, 0);
+    c.QTS_RuntimeEnableInterruptHandler(this.runtime);
+    this.nothing = c.QTS_GetUndefined();
+    this.argsAt = malloc(MOST_ARGS * POINTER_BYTES);
+    this.lastContext = malloc(POINTER_BYTES);
+  }
+
+  setLimits({ memoryBytes, stackBytes, chars }: EngineLimits): void {
+    this.memory.mostBytes = memoryBytes;
+    this.mostTextBytes = (chars + 1) * MOST_CHAR_BYTES;
+    this.module.c.QTS_RuntimeSetMaxStackSize(this.runtime, stackBytes);
+  }
+
+  newText(text: string): Value {
+    return this.texts.write(text, (at) => this.module.c.QTS_NewString(this.context, at));
+  }
+
+  newNumber(number: number): Value {
+    return this.module.c.QTS_NewFloat64(this.context, number);
+  }
+
+  newFunction(name: string, body: HostFunction): Value {
+    const id = this.functions.push(body) - 1;
+    return this.module.c.QTS_NewFunction(this.context, name, body.length, false, id);
+  }
+
+  field(object: Value, name: string): Value {
+    const key = this.newText(name);
+    const value = this.module.c.QTS_GetProp(this.context, object, key);
+    this.free(key);
+    return value;
+  }
+
+  evaluate(code: string, file: string): Value | Thrown {
+    const { c } = this.module;
+    return this.toOutcome(
+      this.texts.write(code, (at, length) => c.QTS_Eval(this.context, at, length, file, 0, 0)),
+    );
+  }
+
+  /** Calls a function and frees its arguments. */
+  call(callee: Value, args: readonly Value[]): Value | Thrown {
+    this.texts.writePointers(this.argsAt, args);
+    const value = this.module.c.QTS_Call(this.context, callee, this.nothing, args.length, this.argsAt);
+    for (const arg of args) this.free(arg);
+    return this.toOutcome(value);
+  }
+
+  free(value: Value): void {
+    this.module.c.QTS_FreeValuePointer(this.context, value);
+  }
+
+  runJobs(most: number): number | Thrown {
+    const { c, free: freeBytes } = this.module;
+    const value = c.QTS_ExecutePendingJob(this.runtime, most, this.lastContext);
+    const type = c.QTS_Typeof(this.context, value);
+    const isNumber = this.texts.firstByte(type) === LETTER_N;
+    freeBytes(type);
+    if (!isNumber) return this.toThrown(value);
+    const done = c.QTS_GetFloat64(this.context, value);
+    this.free(value);
+    return done;
+  }
 
   /** A text that is far too long is not copied out of the engine as a whole. */
-  function takeText(at: Pointer): string {
+  private takeText(at: Pointer): string {
     if (at === 0) throw problem("INTERNAL", NO_MEMORY);
-    const text = texts.read(at, mostTextBytes);
-    c.QTS_FreeCString(context, at);
+    const text = this.texts.read(at, this.mostTextBytes);
+    this.module.c.QTS_FreeCString(this.context, at);
     return text;
   }
 
-  function callHost(body: HostFunction, count: number, args: Pointer): Value {
+  private callHost(body: HostFunction, count: number, args: Pointer): Value {
+    const { c } = this.module;
     try {
       const given: string[] = [];
       for (let index = 0; index < count; index++) {
         const value = c.QTS_ArgvGetJSValueConstPointer(args, index);
-        given.push(takeText(c.QTS_GetString(context, value)));
+        given.push(this.takeText(c.QTS_GetString(this.context, value)));
       }
       body(...given);
       return 0;
     } catch (error) {
-      return throwInside(error as Error);
+      return this.throwInside(error as Error);
     }
   }
 
-  function throwInside({ name, message }: Error): Value {
-    const error = c.QTS_NewError(context);
+  private throwInside({ name, message }: Error): Value {
+    const { c } = this.module;
+    const error = c.QTS_NewError(this.context);
     for (const [field, text] of Object.entries({ name, message })) {
-      const [key, value] = [newText(field), newText(text)];
-      c.QTS_SetProp(context, error, key, value);
-      free(key);
-      free(value);
+      const [key, value] = [this.newText(field), this.newText(text)];
+      c.QTS_SetProp(this.context, error, key, value);
+      this.free(key);
+      this.free(value);
     }
-    const thrown = c.QTS_Throw(context, error);
-    free(error);
+    const thrown = c.QTS_Throw(this.context, error);
+    this.free(error);
     return thrown;
   }
 
-  function toThrown(error: Value): Thrown {
-    const text = takeText(c.QTS_Dump(context, error));
-    free(error);
+  private toThrown(error: Value): Thrown {
+    const text = this.takeText(this.module.c.QTS_Dump(this.context, error));
+    this.free(error);
     try {
       const fields: unknown = JSON.parse(text);
       if (typeof fields === "object" && fields !== null) return fields;
@@ -177,51 +256,12 @@ async function createQuickJs(isOver: () => boolean) {
     return { message: text };
   }
 
-  function toOutcome(value: Value): Value | Thrown {
-    const error = c.QTS_ResolveException(context, value);
+  private toOutcome(value: Value): Value | Thrown {
+    const error = this.module.c.QTS_ResolveException(this.context, value);
     if (error === 0) return value;
-    free(value);
-    return toThrown(error);
+    this.free(value);
+    return this.toThrown(error);
   }
-
-  return {
-    memory,
-    setLimits: ({ memoryBytes, stackBytes, chars }: EngineLimits) => {
-      memory.mostBytes = memoryBytes;
-      mostTextBytes = (chars + 1) * MOST_CHAR_BYTES;
-      c.QTS_RuntimeSetMaxStackSize(runtime, stackBytes);
-    },
-    newText,
-    newNumber: (number: number): Value => c.QTS_NewFloat64(context, number),
-    newFunction: (name: string, body: HostFunction): Value =>
-      c.QTS_NewFunction(context, name, body.length, false, functions.push(body) - 1),
-    field: (object: Value, name: string): Value => {
-      const key = newText(name);
-      const value = c.QTS_GetProp(context, object, key);
-      free(key);
-      return value;
-    },
-    evaluate: (code: string, file: string) =>
-      toOutcome(texts.write(code, (at, length) => c.QTS_Eval(context, at, length, file, 0, 0))),
-    /** Calls a function and frees its arguments. */
-    call: (callee: Value, args: readonly Value[]) => {
-      texts.writePointers(argsAt, args);
-      const value = c.QTS_Call(context, callee, nothing, args.length, argsAt);
-      args.forEach(free);
-      return toOutcome(value);
-    },
-    free,
-    runJobs: (most: number) => {
-      const value = c.QTS_ExecutePendingJob(runtime, most, lastContext);
-      const type = c.QTS_Typeof(context, value);
-      const isNumber = texts.firstByte(type) === LETTER_N;
-      freeBytes(type);
-      if (!isNumber) return toThrown(value);
-      const done = c.QTS_GetFloat64(context, value);
-      free(value);
-      return done;
-    },
-  };
 }
 
 const POINTER_BYTES = 4;

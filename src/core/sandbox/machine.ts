@@ -17,13 +17,13 @@ const CLOCK = 2 ** 30;
  */
 export async function createMachine(send: (message: FromWorker) => void) {
   const engine = await createEngine();
-  let running: ReturnType<typeof createScriptRun> | undefined;
+  let running: ScriptRun | undefined;
   // The first use of the parser is slow.
   plainCode("0");
   return {
     /** `clock` holds the time at which the script began to compute, or zero while it waits. */
     start: (script: Script, clock: Int32Array): void => {
-      running = createScriptRun(engine, script, clock, send, (isSpent) => {
+      running = new ScriptRun(engine, script, clock, send, (isSpent) => {
         running = undefined;
         if (!isSpent) engine.reset();
       });
@@ -37,122 +37,146 @@ export async function createMachine(send: (message: FromWorker) => void) {
   };
 }
 
-/** Runs one script. `onEnd` is called when it has ended. */
-function createScriptRun(
-  engine: Engine,
-  { code, now, seed, params, limits }: Script,
-  clock: Int32Array,
-  send: (message: FromWorker) => void,
-  onEnd: (isSpent: boolean) => void,
-) {
-  let outcome: ScriptEnd | undefined;
-  let requests = 0;
-  let open = 0;
-  let logged = 0;
-  let misses = 0;
-  let computed = 0;
-  let deadline = 0;
-  let interrupted = false;
-  let isParserSound = true;
+/** One run of a script. `onEnd` is called when it has ended. */
+class ScriptRun implements EngineHost {
+  private outcome: ScriptEnd | undefined;
+  private requests = 0;
+  private open = 0;
+  private logged = 0;
+  private misses = 0;
+  private computed = 0;
+  private deadline = 0;
+  private interrupted = false;
+  private isParserSound = true;
+  private readonly engine: Engine;
+  private readonly script: Script;
+  private readonly clock: Int32Array;
+  private readonly post: (message: FromWorker) => void;
+  private readonly onEnd: (isSpent: boolean) => void;
+
+  constructor(
+    engine: Engine,
+    script: Script,
+    clock: Int32Array,
+    post: (message: FromWorker) => void,
+    onEnd: (isSpent: boolean) => void,
+  ) {
+    this.engine = engine;
+    this.script = script;
+    this.clock = clock;
+    this.post = post;
+    this.onEnd = onEnd;
+  }
+
+  start(): void {
+    const { code, now, seed, params, limits } = this.script;
+    this.engine.serve(this, limits);
+    this.compute(() => {
+      const plain = plainCode(code);
+      this.isParserSound = plain !== undefined;
+      return this.engine.begin(plain ?? asFunction(code), FILE, params, [now, ...seed]);
+    });
+  }
+
+  answer(text: string): void {
+    this.open -= 1;
+    // The text is a list with the value in it.
+    this.compute(() => this.engine.answer(`${text.slice(0, -1)},${jsonDepth(text) - 1}]`));
+  }
+
+  isOver(): boolean {
+    this.interrupted ||= performance.now() > this.deadline;
+    return this.interrupted;
+  }
+
+  send(json: string): void {
+    const { requests, chars } = this.script.limits;
+    if (this.requests >= requests) throw tooMuch("The number of calls", this.requests + 1, requests);
+    if (json.length > chars) throw tooMuch("The size of the arguments in characters", json.length, chars);
+    this.requests += 1;
+    this.open += 1;
+    this.post(json);
+  }
+
+  log(text: string): void {
+    const room = this.script.limits.chars - this.logged;
+    if (room <= 0) return;
+    this.logged += text.length + 1;
+    this.post({ type: "log", text: text.slice(0, room) });
+  }
+
+  miss(label: string, field: string, fields: string): void {
+    if (this.misses++ < MOST_MISSES)
+      this.post({ type: "miss", miss: { label, field, fields: JSON.parse(fields) } });
+  }
+
+  returned(json: string): void {
+    const { chars } = this.script.limits;
+    if (json.length <= chars)
+      return void this.end(
+        json === "" ? { end: "returned", json: "null", nothing: true } : { end: "returned", json },
+      );
+    const refusal = tooMuch("The size of the returned value in characters", json.length, chars);
+    this.fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
+  }
+
+  failed(json: string): void {
+    const { name, message, stack, problem } = JSON.parse(json);
+    this.fail(name, message, stack, problem);
+  }
 
   /** Lets the script compute within what is left of its time, then looks whether it still waits for an answer. */
-  function compute(step: () => Thrown | undefined): void {
+  private compute(step: () => Thrown | undefined): void {
+    const { computeMs } = this.script.limits;
     const began = performance.now();
-    deadline = began + limits.computeMs - computed;
-    Atomics.store(clock, 0, (Date.now() % CLOCK) + 1);
+    this.deadline = began + computeMs - this.computed;
+    Atomics.store(this.clock, 0, (Date.now() % CLOCK) + 1);
     try {
-      const thrown = step();
-      if (thrown) threw(thrown);
-      let isMore = true;
-      while (isMore && !outcome && performance.now() <= deadline) {
-        const done = engine.runJobs(JOBS_AT_ONCE);
-        if (typeof done === "object") threw(done);
-        else isMore = done === JOBS_AT_ONCE;
-      }
+      this.runSteps(step);
     } catch {
-      outcome = { end: "stopped", why: engine.isFull ? "memory" : "crashed" };
+      this.outcome = { end: "stopped", why: this.engine.isFull ? "memory" : "crashed" };
     }
-    Atomics.store(clock, 0, 0);
-    computed += performance.now() - began;
-    if (interrupted || computed >= limits.computeMs) end({ end: "stopped", why: "compute" });
-    else if (open === 0) end({ end: "stopped", why: "stuck" });
+    Atomics.store(this.clock, 0, 0);
+    this.computed += performance.now() - began;
+    if (this.interrupted || this.computed >= computeMs) this.end({ end: "stopped", why: "compute" });
+    else if (this.open === 0) this.end({ end: "stopped", why: "stuck" });
+    const { outcome } = this;
     if (!outcome) return;
     // A stopped engine is in an unknown state.
-    const isSpent = outcome.end === "stopped" || engine.hasGrown || !isParserSound;
-    send({ type: "end", outcome, isSpent });
-    onEnd(isSpent);
+    const isSpent = outcome.end === "stopped" || this.engine.hasGrown || !this.isParserSound;
+    this.post({ type: "end", outcome, isSpent });
+    this.onEnd(isSpent);
+  }
+
+  private runSteps(step: () => Thrown | undefined): void {
+    const thrown = step();
+    if (thrown) this.threw(thrown);
+    let isMore = true;
+    while (isMore && !this.outcome && performance.now() <= this.deadline) {
+      const done = this.engine.runJobs(JOBS_AT_ONCE);
+      if (typeof done === "object") this.threw(done);
+      else isMore = done === JOBS_AT_ONCE;
+    }
   }
 
   /** The first end counts. */
-  function end(first: ScriptEnd): void {
-    outcome ??= first;
+  private end(first: ScriptEnd): void {
+    this.outcome ??= first;
   }
 
-  function fail(name: string, message: string, stack: string, problem?: string): void {
+  private fail(name: string, message: string, stack: string, problem?: string): void {
     // An engine without memory may have none for the error, and throws null.
     const isMemory =
-      (name === "InternalError" && message === "out of memory") || (engine.isFull && message === "null");
+      (name === "InternalError" && message === "out of memory") || (this.engine.isFull && message === "null");
     const line = /script\.ts:(\d+)/.exec(stack)?.[1];
     const said = { name: cutText(name, ERROR_CHARS), message: cutText(message, ERROR_CHARS) };
     const error = { ...said, ...(line && { line: Number(line) }), ...(problem && { problem }) };
-    end(isMemory ? { end: "stopped", why: "memory" } : { end: "threw", error });
+    this.end(isMemory ? { end: "stopped", why: "memory" } : { end: "threw", error });
   }
 
-  function threw({ name, message, stack }: Thrown): void {
-    if (!interrupted) fail(textOr(name, "Error"), textOr(message, ""), textOr(stack, ""));
+  private threw({ name, message, stack }: Thrown): void {
+    if (!this.interrupted) this.fail(textOr(name, "Error"), textOr(message, ""), textOr(stack, ""));
   }
-
-  const host: EngineHost = {
-    isOver: () => {
-      interrupted ||= performance.now() > deadline;
-      return interrupted;
-    },
-    send: (json) => {
-      if (requests >= limits.requests) throw tooMuch("The number of calls", requests + 1, limits.requests);
-      if (json.length > limits.chars)
-        throw tooMuch("The size of the arguments in characters", json.length, limits.chars);
-      requests += 1;
-      open += 1;
-      send(json);
-    },
-    log: (text) => {
-      const room = limits.chars - logged;
-      if (room <= 0) return;
-      logged += text.length + 1;
-      send({ type: "log", text: text.slice(0, room) });
-    },
-    miss: (label, field, fields) => {
-      if (misses++ < MOST_MISSES) send({ type: "miss", miss: { label, field, fields: JSON.parse(fields) } });
-    },
-    returned: (json) => {
-      if (json.length <= limits.chars)
-        return end(
-          json === "" ? { end: "returned", json: "null", nothing: true } : { end: "returned", json },
-        );
-      const refusal = tooMuch("The size of the returned value in characters", json.length, limits.chars);
-      fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
-    },
-    failed: (json) => {
-      const { name, message, stack, problem } = JSON.parse(json);
-      fail(name, message, stack, problem);
-    },
-  };
-
-  return {
-    start: () => {
-      engine.serve(host, limits);
-      compute(() => {
-        const plain = plainCode(code);
-        isParserSound = plain !== undefined;
-        return engine.begin(plain ?? asFunction(code), FILE, params, [now, ...seed]);
-      });
-    },
-    answer: (text: string) => {
-      open -= 1;
-      // The text is a list with the value in it.
-      compute(() => engine.answer(`${text.slice(0, -1)},${jsonDepth(text) - 1}]`));
-    },
-  };
 }
 
 /** A parser that failed in any other way answers all later code with the same failure. */

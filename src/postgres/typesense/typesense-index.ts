@@ -43,78 +43,119 @@ const MAX_PAGES = 40;
  * ```
  */
 export function createTypesenseIndex(options: TypesenseIndexOptions): SearchIndex {
-  const { collection = "keyhole_entries", apiKey } = options;
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(collection)) {
-    const reason = "`collection` must consist of letters, digits, - and _";
-    throw problem("INVALID_INPUT", { operation: "createTypesenseIndex", reason });
-  }
-  const send = createTypesenseClient(options);
-  const path = `/collections/${collection}`;
+  const index = new TypesenseIndex(options);
+  return {
+    put: (documents) => index.put(documents),
+    drop: (ids) => index.drop(ids),
+    reset: () => index.reset(),
+    search: (request) => index.search(request),
+    close: () => index.close(),
+  };
+}
+
+class TypesenseIndex {
+  private readonly send: ReturnType<typeof createTypesenseClient>;
+  private readonly collection: string;
+  private readonly path: string;
+  private readonly apiKey: string;
   /** The weights of domains that have their own, from the documents that this index was given. */
-  const weightsOf = new Map<string, FieldWeights>();
-  let closed = false;
-  let isThere = false;
+  private readonly weightsOf = new Map<string, FieldWeights>();
+  private isClosed = false;
+  private isThere = false;
 
-  function checkOpen(): void {
-    if (closed) throw problem("CLOSED");
+  constructor({ collection = "keyhole_entries", ...options }: TypesenseIndexOptions) {
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(collection)) {
+      const reason = "`collection` must consist of letters, digits, - and _";
+      throw problem("INVALID_INPUT", { operation: "createTypesenseIndex", reason });
+    }
+    this.send = createTypesenseClient(options);
+    this.collection = collection;
+    this.path = `/collections/${collection}`;
+    this.apiKey = options.apiKey;
   }
 
-  async function makeCollection(): Promise<void> {
-    if (isThere) return;
-    const found = await send({ method: "GET", path });
+  async put(documents: readonly SearchDocument[]): Promise<void> {
+    this.checkOpen();
+    await this.makeCollection();
+    this.noteWeights(documents);
+    const { shown, hidden } = newestOf(documents);
+    await this.drop(hidden);
+    for (const batch of inBatches(shown, BATCH)) await this.writeBatch(batch);
+  }
+
+  async drop(ids: readonly string[]): Promise<void> {
+    this.checkOpen();
+    for (const batch of inBatches(ids, DROP_BATCH)) {
+      const listed = batch.map((id) => `\`${resourceId(id)}\``);
+      const filter = encodeURIComponent(`id:[${listed.join(",")}]`);
+      const path = `${this.path}/documents?filter_by=${filter}`;
+      const answer = await this.send({ method: "DELETE", path, isWrite: true });
+      if (answer.status === 404) return;
+      if (answer.status !== 200) throw unexpected(answer, this.apiKey);
+    }
+  }
+
+  async reset(): Promise<void> {
+    this.checkOpen();
+    this.isThere = false;
+    const dropped = await this.send({ method: "DELETE", path: this.path, isWrite: true });
+    if (dropped.status !== 200 && dropped.status !== 404) throw unexpected(dropped, this.apiKey);
+    await this.makeCollection();
+  }
+
+  async search(request: SearchRequest): Promise<SearchHit[]> {
+    this.checkOpen();
+    const limit = limitOf(request);
+    const words = queryText(request.query);
+    if (limit === 0 || words === "") return [];
+    return toHits(await this.searchAll(words, request.filter, limit), request, limit);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  private checkOpen(): void {
+    if (this.isClosed) throw problem("CLOSED");
+  }
+
+  private async makeCollection(): Promise<void> {
+    if (this.isThere) return;
+    const { collection, apiKey } = this;
+    const found = await this.send({ method: "GET", path: this.path });
     if (found.status === 404) {
       const body = JSON.stringify(collectionSchema(collection));
-      const made = await send({ method: "POST", path: "/collections", body, isWrite: true });
+      const made = await this.send({ method: "POST", path: "/collections", body, isWrite: true });
       // 409: another gateway created it first.
       if (made.status !== 201 && made.status !== 200 && made.status !== 409) throw unexpected(made, apiKey);
     } else if (found.status !== 200) throw unexpected(found, apiKey);
     else checkSchema(collection, parseJson(found.text));
-    isThere = true;
+    this.isThere = true;
   }
 
-  async function writeBatch(documents: readonly SearchDocument[]): Promise<void> {
+  private async writeBatch(documents: readonly SearchDocument[]): Promise<void> {
     const body = documents.map((document) => JSON.stringify(toResourceDocument(document))).join("\n");
-    const answer = await send({
-      method: "POST",
-      path: `${path}/documents/import?action=upsert`,
-      body,
-      isWrite: true,
-    });
-    if (answer.status !== 200) throw unexpected(answer, apiKey);
+    const path = `${this.path}/documents/import?action=upsert`;
+    const answer = await this.send({ method: "POST", path, body, isWrite: true });
+    if (answer.status !== 200) throw unexpected(answer, this.apiKey);
     const refused = answer.text.split("\n").filter((line) => line !== "" && !isTaken(line));
     if (refused.length === 0) return;
-    const reason = `${refused.length} documents were refused: ${withoutKey(refused[0]!, apiKey)}`;
+    const reason = `${refused.length} documents were refused: ${withoutKey(refused[0]!, this.apiKey)}`;
     throw problem("INTERNAL", { name: "Typesense", reason });
   }
 
-  async function drop(ids: readonly string[]): Promise<void> {
-    for (const batch of inBatches(ids, DROP_BATCH)) {
-      const listed = batch.map((id) => `\`${resourceId(id)}\``);
-      const filter = encodeURIComponent(`id:[${listed.join(",")}]`);
-      const answer = await send({
-        method: "DELETE",
-        path: `${path}/documents?filter_by=${filter}`,
-        isWrite: true,
-      });
-      if (answer.status === 404) return;
-      if (answer.status !== 200) throw unexpected(answer, apiKey);
-    }
-  }
-
   /** Reads pages of every part until each has enough documents that pass. */
-  async function searchAll(
-    words: string,
-    filter: SearchFilter,
-    limit: number,
-  ): Promise<readonly FoundDocument[]> {
+  private async searchAll(words: string, filter: SearchFilter, limit: number): Promise<FoundPage> {
+    const { collection } = this;
     const size = Math.min(MAX_PER_PAGE, Math.max(50, 2 * limit));
     const passing: FoundDocument[] = [];
-    let parts = searchParts(filter, weightsOf);
+    let parts = searchParts(filter, this.weightsOf);
     const counts = new Map(parts.map((part) => [part, 0]));
     for (let number = 1; number <= MAX_PAGES && parts.length > 0; number++) {
       const searches = parts.map((part) => searchParams(collection, words, part, { number, size }));
       const body = JSON.stringify({ searches });
-      const pages = pagesOf(await send({ method: "POST", path: "/multi_search", body }), collection, apiKey);
+      const answer = await this.send({ method: "POST", path: "/multi_search", body });
+      const pages = pagesOf(answer, collection, this.apiKey);
       parts = parts.filter((part, at) => {
         const page = pages[at] ?? [];
         // The engine accepts any one of the scopes where all are needed, and compares loosely.
@@ -128,48 +169,12 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
     return passing.sort((one, other) => other.match - one.match);
   }
 
-  function noteWeights(documents: readonly SearchDocument[]): void {
+  private noteWeights(documents: readonly SearchDocument[]): void {
     for (const { domain, weights } of documents) {
-      if (weights && Object.keys(weights).length > 0) weightsOf.set(domain, weights);
-      else weightsOf.delete(domain);
+      if (weights && Object.keys(weights).length > 0) this.weightsOf.set(domain, weights);
+      else this.weightsOf.delete(domain);
     }
   }
-
-  return {
-    async put(documents) {
-      checkOpen();
-      await makeCollection();
-      noteWeights(documents);
-      const { shown, hidden } = newestOf(documents);
-      await drop(hidden);
-      for (const batch of inBatches(shown, BATCH)) await writeBatch(batch);
-    },
-
-    async drop(ids) {
-      checkOpen();
-      await drop(ids);
-    },
-
-    async reset() {
-      checkOpen();
-      isThere = false;
-      const dropped = await send({ method: "DELETE", path, isWrite: true });
-      if (dropped.status !== 200 && dropped.status !== 404) throw unexpected(dropped, apiKey);
-      await makeCollection();
-    },
-
-    async search(request) {
-      checkOpen();
-      const limit = limitOf(request);
-      const words = queryText(request.query);
-      if (limit === 0 || words === "") return [];
-      return toHits(await searchAll(words, request.filter, limit), request, limit);
-    },
-
-    async close() {
-      closed = true;
-    },
-  };
 }
 
 function isTaken(line: string): boolean {

@@ -79,7 +79,7 @@ async function* checkServers(opened: OpenedConfig, mayStart: boolean): AsyncGene
 }
 
 const INSTALL_SANDBOX =
-  "Install bubblewrap (apt-get, dnf, pacman: bubblewrap) and let it make user namespaces; docs/security.md says more.";
+  "Install bubblewrap (apt-get, dnf, pacman: bubblewrap) and let it make user namespaces; docs/sandbox.md says more.";
 
 function lines({ level, about, cause, fix }: Finding): string[] {
   const mark = level === "problem" ? "✗" : "!";

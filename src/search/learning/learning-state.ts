@@ -19,17 +19,6 @@ export interface UnmetQuery {
 /** The conversation of a call, and whose it is. */
 export type LearningScope = Required<Pick<LearningEvent, "scope" | "conversation" | "principal">>;
 
-export interface LearningState {
-  apply(event: LearningEvent): void;
-  after: FollowUps["after"];
-  /** Entries that the principal itself often runs after the one that the conversation used last, most often first. */
-  expected(caller: LearningScope, now: number): readonly string[];
-  /** Most often asked first. */
-  unmet(now: number): readonly UnmetQuery[];
-  /** Calls that several conversations made one after the other. */
-  repeated(): readonly RepeatedCalls[];
-}
-
 interface OpenQuery {
   readonly id: string;
   /** The same for all queries of one ask. */
@@ -52,118 +41,126 @@ const MAX_UNMET = 1_000;
 /** Hits kept of an unmet query. */
 const MOST_SHOWN = 5;
 
-/** A fold over events: the same events give the same state. Examples go to `change` in their order. */
-export function createLearningState(
-  termsOf: (query: string) => readonly string[],
-  change: (change: ExampleChange) => void,
-): LearningState {
-  const follows = createFollowUps();
-  const repeats = createRepeats();
-  /** The queries of a conversation's last ask. */
-  const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
-  const lastUsed = lazy(
-    () =>
-      new LRUCache<string, { readonly scope: string; readonly route: string; readonly at: number }>({
-        max: MAX_CONVERSATIONS,
-      }),
-  );
-  const unmet = new LRUCache<string, UnmetQuery>({ max: MAX_UNMET });
-  let number = 0;
-  const nextId = () => String(number++).padStart(12, "0");
+interface LastUse {
+  readonly scope: string;
+  readonly route: string;
+  readonly at: number;
+}
 
-  function close(query: OpenQuery): void {
+/** A fold over events: the same events give the same state. Examples go to `change` in their order. */
+export class LearningState {
+  private readonly follows = createFollowUps();
+  private readonly repeats = createRepeats();
+  /** The queries of a conversation's last ask. */
+  private readonly open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
+  private readonly lastUsed = lazy(() => new LRUCache<string, LastUse>({ max: MAX_CONVERSATIONS }));
+  private readonly unmetQueries = new LRUCache<string, UnmetQuery>({ max: MAX_UNMET });
+  private number = 0;
+  private readonly termsOf: (query: string) => readonly string[];
+  private readonly change: (change: ExampleChange) => void;
+
+  readonly after: FollowUps["after"] = this.follows.after;
+  /** Calls that several conversations made one after the other. */
+  readonly repeated: () => readonly RepeatedCalls[] = this.repeats.list;
+
+  constructor(termsOf: (query: string) => readonly string[], change: (change: ExampleChange) => void) {
+    this.termsOf = termsOf;
+    this.change = change;
+  }
+
+  apply(event: LearningEvent): void {
+    if (event.kind === "asked") return void this.asked(event);
+    this.ran(event);
+    if (event.kind !== "used") return;
+    this.follow(event);
+    this.repeats.note(event);
+  }
+
+  /** Entries that the principal itself often runs after the one that the conversation used last, most often first. */
+  expected({ scope, conversation, principal }: LearningScope, now: number): readonly string[] {
+    const last = this.lastUsed().get(conversation);
+    if (!last || last.scope !== scope || now - last.at > WINDOW_MS) return [];
+    return this.follows.ofOwn(scope, last.route, principal);
+  }
+
+  /** Most often asked first. */
+  unmet(now: number): readonly UnmetQuery[] {
+    for (const [conversation, queries] of [...this.open()]) {
+      if (queries.some((query) => now - query.at <= WINDOW_MS)) continue;
+      for (const query of queries) this.close(query);
+      this.open().delete(conversation);
+    }
+    return [...this.unmetQueries.values()].sort(
+      (one, other) => other.times - one.times || other.lastAsked - one.lastAsked,
+    );
+  }
+
+  private nextId(): string {
+    return String(this.number++).padStart(12, "0");
+  }
+
+  private close(query: OpenQuery): void {
     if (query.met) return;
     const key = query.query.trim().toLowerCase();
-    const times = (unmet.get(key)?.times ?? 0) + 1;
+    const times = (this.unmetQueries.get(key)?.times ?? 0) + 1;
     const shown = query.shown.slice(0, MOST_SHOWN);
-    unmet.set(key, { query: query.query, times, empty: shown.length === 0, shown, lastAsked: query.at });
+    const empty = shown.length === 0;
+    this.unmetQueries.set(key, { query: query.query, times, empty, shown, lastAsked: query.at });
   }
 
-  function asked(event: LearningEvent & { kind: "asked" }): void {
+  private asked(event: LearningEvent & { kind: "asked" }): void {
     const { conversation, query, shown, at } = event;
-    const before = open().get(conversation) ?? [];
+    const before = this.open().get(conversation) ?? [];
     const siblings = before.filter((one) => one.ask !== undefined && one.ask === event.ask);
     const ended = siblings.length > 0 ? [] : before;
-    for (const one of ended) close(one);
-    const again = ended.filter((one) => at - one.at <= WINDOW_MS && isSameNeed(one.query, query));
+    for (const one of ended) this.close(one);
+    const again = ended.filter((one) => at - one.at <= WINDOW_MS && this.isSameNeed(one.query, query));
     const doubted = new Map(again.flatMap((one) => [...one.credited]));
     const found = new Map(event.found ?? shown.map((route, place) => [route, 1 - place / shown.length]));
-    const ids = { id: nextId(), ask: event.ask };
+    const ids = { id: this.nextId(), ask: event.ask };
     const opened = { ...ids, query, shown, found, credited: new Map(), doubted, at, met: false };
-    open().set(conversation, [...siblings, opened]);
+    this.open().set(conversation, [...siblings, opened]);
   }
 
-  function ran(event: LearningEvent & { kind: "used" | "failed" }): void {
+  private ran(event: LearningEvent & { kind: "used" | "failed" }): void {
     const { kind, conversation, scope, principal = conversation, route, at } = event;
-    const queries = (open().get(conversation) ?? []).filter((query) => at - query.at <= WINDOW_MS);
+    const queries = (this.open().get(conversation) ?? []).filter((query) => at - query.at <= WINDOW_MS);
     const weight = kind === "used" ? 1 : -1;
-    for (const query of forRoute(queries, route)) credit(query, { scope, principal }, route, at, weight);
+    for (const query of forRoute(queries, route)) this.credit(query, { scope, principal }, route, at, weight);
   }
 
-  function credit(query: OpenQuery, learner: Learner, route: string, at: number, weight: number): void {
+  private credit(query: OpenQuery, learner: Learner, route: string, at: number, weight: number): void {
     if (weight > 0) query.met ||= query.shown.includes(route);
     const known = query.credited.get(route);
-    if (known !== undefined) {
-      change({ kind: "weigh", learner, id: known, weight });
-      return;
-    }
+    if (known !== undefined) return void this.change({ kind: "weigh", learner, id: known, weight });
     // Asking again for the same need and then using another entry tells that the first one did not meet it.
     if (weight > 0) {
       for (const [other, id] of query.doubted) {
-        if (other !== route) change({ kind: "weigh", learner, id, weight: USE.doubted });
+        if (other !== route) this.change({ kind: "weigh", learner, id, weight: USE.doubted });
       }
     }
-    const id = nextId();
+    const id = this.nextId();
     query.credited.set(route, id);
     const shortfall = 1 - (query.found.get(route) ?? 0);
     const shown = query.shown.includes(route);
     const example = { id, route, at, weight, ask: query.id, shown, shortfall };
-    change({ kind: "add", learner, query: query.query, found: query.found, ...example });
+    this.change({ kind: "add", learner, query: query.query, found: query.found, ...example });
   }
 
-  function isSameNeed(one: string, other: string): boolean {
-    const terms = new Set(termsOf(one));
-    const others = new Set(termsOf(other));
+  private isSameNeed(one: string, other: string): boolean {
+    const terms = new Set(this.termsOf(one));
+    const others = new Set(this.termsOf(other));
     const common = terms.intersection(others).size;
     return common > 0 && common >= USE.sameNeed * terms.union(others).size;
   }
 
-  function follow(event: LearningEvent & { kind: "used" }): void {
+  private follow(event: LearningEvent & { kind: "used" }): void {
     const { conversation, scope, route, at, principal = conversation } = event;
-    const previous = lastUsed().get(conversation);
+    const previous = this.lastUsed().get(conversation);
     const isNext = previous?.scope === scope && previous.route !== route && at - previous.at <= WINDOW_MS;
-    if (isNext) {
-      follows.note({ scope, principal, route: previous.route, next: route });
-    }
-    lastUsed().set(conversation, { scope, route, at });
+    if (isNext) this.follows.note({ scope, principal, route: previous.route, next: route });
+    this.lastUsed().set(conversation, { scope, route, at });
   }
-
-  return {
-    apply: (event) => {
-      if (event.kind === "asked") return asked(event);
-      ran(event);
-      if (event.kind !== "used") return;
-      follow(event);
-      repeats.note(event);
-    },
-    after: follows.after,
-    repeated: repeats.list,
-    expected: ({ scope, conversation, principal }, now) => {
-      const last = lastUsed().get(conversation);
-      if (!last || last.scope !== scope || now - last.at > WINDOW_MS) return [];
-      return follows.ofOwn(scope, last.route, principal);
-    },
-    unmet: (now) => {
-      for (const [conversation, queries] of [...open()]) {
-        if (queries.some((query) => now - query.at <= WINDOW_MS)) continue;
-        for (const query of queries) close(query);
-        open().delete(conversation);
-      }
-      return [...unmet.values()].sort(
-        (one, other) => other.times - one.times || other.lastAsked - one.lastAsked,
-      );
-    },
-  };
 }
 
 /** The query of an ask that search ranked the entry highest for; all of them if none found it. */

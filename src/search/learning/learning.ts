@@ -8,7 +8,7 @@ import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
 import { type Forgotten, type LearningEvent, LearningLog } from "./learning-log.ts";
-import { createLearningState, type LearningScope, type LearningState } from "./learning-state.ts";
+import { type LearningScope, LearningState } from "./learning-state.ts";
 import { liftExpected } from "./lift-hits.ts";
 
 /** How a gateway learns from use. */
@@ -71,7 +71,7 @@ export function createLearning(
 
   function replay(events: readonly LearningEvent[]) {
     const examples = createExampleStore(termsOf, embedder);
-    const state = createLearningState(termsOf, examples.change);
+    const state = new LearningState(termsOf, examples.change);
     for (const event of events) state.apply(event);
     return { state, examples };
   }
@@ -95,7 +95,7 @@ export function createLearning(
     return { ...event, query, ask: askOf(event.shown), at: now(), ...(found && { found }) };
   }
 
-  /** What was learned, also by earlier processes. */
+  /** Everything that was learned, also by earlier processes. */
   async function wholeState(): Promise<LearningState> {
     await log.load();
     return learned().state;

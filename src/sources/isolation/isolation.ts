@@ -61,7 +61,8 @@ const MOST_CONNECTIONS = 256;
  * outside, and runs the program without the channel. No relay stays in the sandbox.
  */
 const LISTEN_THEN_RUN = [
-  `"$0" -e 'const s=require("net").createServer().listen(${PROXY_PORT},"127.0.0.1",()=>process.send(0,s,()=>process.exit()))'`,
+  // Without the variable Node does not load what it needs for a proxy.
+  `NODE_USE_ENV_PROXY= "$0" -e 'const s=require("net").createServer().listen(${PROXY_PORT},"127.0.0.1",()=>process.send(0,s,()=>process.exit()))'`,
   "unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE",
   "exec 3>&-",
   'exec "$@"',

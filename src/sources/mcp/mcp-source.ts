@@ -137,7 +137,7 @@ function toIsolatedServer(config: ServerConfig, options: FollowUpstreamOptions):
   }
 }
 
-/** What really starts or is reached: the config with the values of its variables, the folder, and the program's file. */
+/** The program that really starts or is reached: the config with the values of its variables, the folder, and the program's file. */
 function whatStarts(
   label: string,
   server: ServerConfig,

@@ -85,7 +85,7 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, isVerbatim, env, channels, attach } = await toCommandLine(this.options);
-    // What is closed meanwhile must not start.
+    // A transport that was closed meanwhile must not start its program.
     if (this.closed) throw this.lost("it was closed before it started");
     const named = this.options.isContainer ? args.toSpliced(1, 0, "--name", this.containerName) : args;
     const started = spawn(command, [...named], {

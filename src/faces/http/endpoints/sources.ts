@@ -32,7 +32,7 @@ import type { CallRecorder } from "./recorder.ts";
 
 const STDERR_LINES = 40;
 const LOG_LINES = 400;
-/** What a server without a process has to say about it. */
+/** The answer about the process of a server that has none. */
 const QUIET = {
   ...{ connected: false, protocol: undefined, pid: undefined, starts: 0, running: 0, waiting: 0 },
   ...{ listedAt: undefined, fromCache: false },
