@@ -1,10 +1,6 @@
 import { useState } from "preact/hooks";
-import type {
-  AgentKey,
-  AgentsAnswer,
-  FiguresAnswer,
-  PrincipalsAnswer,
-} from "../../src/faces/http/endpoints/api-types.ts";
+import type { AgentKey, AgentsAnswer } from "../../src/faces/http/endpoints/api-audit-types.ts";
+import type { FiguresAnswer, PrincipalsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Card, Page, Shown, Table } from "../parts/basics.tsx";

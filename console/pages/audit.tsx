@@ -1,5 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AuditAnswer, AuditReport, ShownRecord } from "../../src/faces/http/endpoints/api-types.ts";
+import type {
+  AuditAnswer,
+  AuditReport,
+  ShownRecord,
+} from "../../src/faces/http/endpoints/api-audit-types.ts";
 import { ask, get } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";

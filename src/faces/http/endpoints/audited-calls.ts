@@ -1,6 +1,6 @@
 import type { AuditStore } from "../../../core/audit/audit-store.ts";
 import { mergeChains } from "../../../core/audit/verify-chain.ts";
-import type { ShownRecord } from "./api-types.ts";
+import type { ShownRecord } from "./api-audit-types.ts";
 
 /** Records of each chain that are read first, from its end. */
 const FIRST_READ = 5_000;

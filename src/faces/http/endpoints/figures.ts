@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AuditStore } from "../../../core/audit/audit-store.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
-import type { CallFigures, FiguresAnswer, ShownRecord } from "./api-types.ts";
+import type { ShownRecord } from "./api-audit-types.ts";
+import type { CallFigures, FiguresAnswer } from "./api-types.ts";
 import { hasFailed, readBack, serverOf } from "./audited-calls.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";

@@ -8,8 +8,8 @@ import type { Principal } from "../../../core/nouns/principal.ts";
 import { OPERATIONS, type OperationName } from "../../../core/operations/operations.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { callOperation } from "../../../gateway/toolbox.ts";
+import type { AgentsAnswer } from "./api-audit-types.ts";
 import type {
-  AgentsAnswer,
   Conversation,
   ConversationStep,
   MeAnswer,

@@ -51,7 +51,7 @@ export interface RecorderOptions {
   readonly wayOf?: ((client: string) => Promise<ListingWay | undefined>) | undefined;
 }
 
-interface ShownMenu {
+interface ListedMenu {
   readonly at: number;
   readonly tools: readonly object[];
   readonly principal: Principal;
@@ -84,7 +84,7 @@ export function createRecorder(
     counts.set(key, { operation, outcome, calls: calls + 1, seconds: seconds + latencyMs / 1000 });
   }
 
-  let menus: ShownMenu[] = [];
+  let menus: ListedMenu[] = [];
   let counting: NodeJS.Timeout | undefined;
 
   /** Menus wait for the tools of servers that are starting: their clients would list them too. */
