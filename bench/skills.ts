@@ -47,8 +47,14 @@ async function clientRows(name: string, count: number): Promise<Row[]> {
     const reached = (part: (skill: BenchSkill) => string) =>
       skills.filter((skill) => request.includes(part(skill))).length;
     rows.push(
-      row("description", reached(({ description }) => description)),
-      row("name", reached((skill) => skill.name)),
+      row(
+        "description",
+        reached(({ description }) => description),
+      ),
+      row(
+        "name",
+        reached((skill) => skill.name),
+      ),
       row("request", countTokens(request), "tokens"),
     );
   }

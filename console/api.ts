@@ -48,6 +48,12 @@ export function post<T>(path: string, body: object = {}, signal?: AbortSignal): 
   });
 }
 
+/** Posts a request whose answer says why it failed. */
+export async function attempt(path: string, body: object): Promise<void> {
+  const { ok, reason } = await post<{ ok: boolean; reason?: string }>(path, body);
+  if (!ok) throw new Error(reason ?? "It did not work.");
+}
+
 /** Told to the page when the gateway does not know its session any more, with the path of the login if there is one. */
 export const ENDED = "keyhole-session-ended";
 

@@ -82,7 +82,7 @@ function Closed({ refusal }: { refusal: string | undefined }) {
         {refusal ?? "It was closed, not used for twelve hours, or the gateway has started anew without it."}
       </p>
       <p>
-        For a gateway in the background, <code>keyhole serve --console</code> prints a new link.
+        For a gateway in the background, <code>keyhole console</code> prints a new link.
       </p>
       <p>
         Otherwise open the console by the link that <code>keyhole serve --http</code> or{" "}
@@ -95,7 +95,7 @@ function Closed({ refusal }: { refusal: string | undefined }) {
 
 function Frame() {
   const me = useApi<MeAnswer>("/api/me");
-  const [path = "", rest = ""] = useHash();
+  const [path = "", rest = "", part = ""] = useHash();
   const isAdmin = me.value?.admin !== false;
   const rows = isAdmin ? PAGES : PAGES.filter(({ forAll }) => forAll);
   const page = rows.find((row) => row.path === path) ?? rows[0]!;
@@ -183,7 +183,9 @@ function Frame() {
       </header>
       <main ref={main} tabIndex={-1} key={page.path}>
         {line === "gone" && <Gone />}
-        {(me.value ?? me.error) !== undefined && <page.Page rest={decodeURIComponent(rest)} />}
+        {(me.value ?? me.error) !== undefined && (
+          <page.Page rest={decodeURIComponent(rest)} part={decodeURIComponent(part)} />
+        )}
       </main>
       <p class="hidden" role="alert" aria-live="assertive">
         {urgent && `${urgent} for you: ${calls.map((call) => `${call.principal}, ${call.op}`).join("; ")}`}
@@ -199,7 +201,7 @@ function Gone() {
     <p class="banner bad" role="status">
       The gateway does not answer since {since}. If it has ended, start it again with{" "}
       <code>keyhole serve --http</code>: this page goes on by itself, and shows what it knew until then. One
-      in the background starts with its next client; <code>keyhole serve --console</code> then prints a link.
+      in the background starts with its next client or with <code>keyhole console</code>, which prints a link.
     </p>
   );
 }

@@ -7,7 +7,7 @@ type Listener = (topics: readonly LiveTopic[]) => void;
 const listeners = new Set<Listener>();
 const RETRY_MS = 1_500;
 
-/** What the page knows of its gateway: `gone` does not answer. */
+/** The connection to the gateway: `gone` does not answer. */
 export type Line = "connecting" | "live" | "gone";
 
 /** Follows the stream of changes and opens it again when it ends. Returns a function that stops it. */

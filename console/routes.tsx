@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import { Agents } from "./pages/agents.tsx";
 import { Approvals } from "./pages/approvals.tsx";
 import { Audit } from "./pages/audit.tsx";
 import { Documents } from "./pages/documents.tsx";
@@ -19,7 +20,8 @@ export interface PageRow {
   readonly icon: string;
   /** Also for people who do not run the gateway: they see their own. */
   readonly forAll?: true;
-  readonly Page: ComponentType<{ rest: string }>;
+  /** Gets the words of the address after its path. */
+  readonly Page: ComponentType<{ rest: string; part: string }>;
 }
 
 /** The pages in the order of the menu. A new page is one row and one file. */
@@ -48,6 +50,13 @@ export const PAGES: readonly PageRow[] = [
     forAll: true,
     icon: "M4 3v14M4 5h9M4 10h12M4 15h6",
     Page: Sessions,
+  },
+  {
+    path: "agents",
+    title: "Agents",
+    key: "r",
+    icon: "M10 3a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7ZM3.500 17c.5-4 3-5.500 6.500-5.500s6 1.500 6.500 5.500",
+    Page: Agents,
   },
   {
     path: "unused",

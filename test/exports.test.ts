@@ -28,6 +28,10 @@ const INTERNAL: Readonly<Record<string, string>> = {
   LoginLinks: "made by the program",
   LoginPages: "made by the program",
   ProviderHost: "for Keyhole's own tests",
+  AgentKeys: "made by the program",
+  AcceptedLimits: "made by the program",
+  CallRecorder: "made by the daemon",
+  ListingWay: "made by the program",
   ServerEditor: "made by the program",
   SharedServers: "made by the daemon",
 };

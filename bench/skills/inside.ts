@@ -21,9 +21,13 @@ export interface SkillsAssignment {
 }
 
 const DEADLINE_MS = 90_000;
-const { client: name, count, isBehind, folder, installed } = JSON.parse(
-  process.argv[2] ?? "{}",
-) as SkillsAssignment;
+const {
+  client: name,
+  count,
+  isBehind,
+  folder,
+  installed,
+} = JSON.parse(process.argv[2] ?? "{}") as SkillsAssignment;
 const client = findClient(name)!;
 const [home, project] = [join(folder, "home"), join(folder, "project")];
 for (const path of [home, project]) mkdirSync(path, { recursive: true });
@@ -31,7 +35,11 @@ const [place = ""] = CLIENTS.find((one) => one.name === name)?.skills?.folders ?
 writeSkills(join(home, place), benchSkills(count));
 
 const model = await serveScriptedModel(() => ({ text: "Done." }));
-const { args, env = {}, files = {} } = client.launch({
+const {
+  args,
+  env = {},
+  files = {},
+} = client.launch({
   home,
   project,
   installed,

@@ -7,11 +7,12 @@ import type {
   WaitingDefinition,
   WaitingServer,
 } from "../../src/faces/http/endpoints/api-types.ts";
-import { post } from "../api.ts";
+import { attempt, post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
 import { Changes } from "../parts/changes.tsx";
 import { age, exact, number, times } from "../parts/format.ts";
+import { Limits } from "../parts/limits.tsx";
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -64,7 +65,7 @@ export function Approvals() {
 }
 
 function Server({ server, reload }: { server: WaitingServer; reload: () => void }) {
-  const { program, definitions, id, reason, waiting: all } = server;
+  const { program, proposal, definitions, id, reason, waiting: all } = server;
   /** Choices of the person; a definition without one is chosen unless it tries to steer a model. */
   const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({});
   /** The person's words for effects. */
@@ -138,6 +139,7 @@ function Server({ server, reload }: { server: WaitingServer; reload: () => void 
         </p>
       )}
       {program && id && <Program key={program.hash} {...{ server: server.server, id, program, reload }} />}
+      {proposal && id && <Limits {...{ server: server.server, id, proposal, reload }} />}
       {milder.length > 0 && (
         <p>
           {times(milder.length, "tool")} may do less than shown: the name only reads and the server does not
@@ -172,11 +174,7 @@ interface ProgramProps {
 /** The question whether a server may start. There is no yes before the whole program is on the page, above it. */
 function Program({ server, id, program: { hash, lines }, reload }: ProgramProps) {
   const [isOpen, setOpen] = useState(false);
-  const start = async () => {
-    const { ok, reason } = await post<{ ok: boolean; reason?: string }>("/api/upstreams/start", { id, hash });
-    reload();
-    if (!ok) throw new Error(reason ?? "It did not start.");
-  };
+  const start = () => attempt("/api/upstreams/start", { id, hash }).finally(reload);
   if (!isOpen)
     return (
       <p>
@@ -302,16 +300,15 @@ function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
         <Action kind="main" run={answer(true)}>
           {call.hash ? "Approve for the next time" : "Approve"}
         </Action>
-        {!call.hash && (
-          <Action kind="danger" run={answer(false)}>
-            Decline
-          </Action>
-        )}
+        <Action kind="danger" run={answer(false)}>
+          Decline
+        </Action>
       </div>
       {call.hash && (
         <p class="quiet small">
           Its client could not wait. After your yes the agent may make exactly this call once, within ten
-          minutes. Without it the question goes away after an hour.
+          minutes; after your no its next try is told so. Without an answer the question goes away after an
+          hour.
         </p>
       )}
     </Card>

@@ -1,5 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AuditAnswer, AuditReport, ShownRecord } from "../../src/faces/http/endpoints/api-types.ts";
+import type {
+  AuditAnswer,
+  AuditReport,
+  ShownRecord,
+} from "../../src/faces/http/endpoints/api-audit-types.ts";
 import { ask, get } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
@@ -124,7 +128,7 @@ function toQuery(filter: Filter): string {
   return new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
 }
 
-/** What a record tells, in words for people. A call that ended needs none. */
+/** Kinds of records, in words for people. A call that ended needs none. */
 const KINDS: Readonly<Record<string, string>> = {
   call: "",
   "call-started": "not ended",

@@ -3,7 +3,7 @@ import type { FiguresAnswer, OverviewAnswer } from "../../src/faces/http/endpoin
 import { useApi } from "../live.ts";
 import { Badge, Card, Empty, Figure, Page, Shown, Table } from "../parts/basics.tsx";
 import { Chart } from "../parts/chart.tsx";
-import { age, ago, compact, number, times } from "../parts/format.ts";
+import { age, ago, compact, number, times, within } from "../parts/format.ts";
 
 export function Overview() {
   const loaded = useApi<OverviewAnswer>("/api/overview", [
@@ -35,10 +35,18 @@ export function Overview() {
   );
 }
 
-function Tokens({ totals, everything, minutes, discovery }: OverviewAnswer) {
+/** Ways in which clients show tools by themselves. */
+const WAYS: Readonly<Record<string, string>> = {
+  definitions: "whole definitions",
+  summaries: "names and the beginning of descriptions",
+  names: "names alone, behind a search of its own",
+  search: "nothing but a search of its own",
+};
+
+function Tokens({ totals, clients, everything, minutes, discovery }: OverviewAnswer) {
   const { listings } = totals;
   const menu = totals.menus / Math.max(1, listings);
-  const list = totals.everything / Math.max(1, listings);
+  const list = totals.alone / Math.max(1, listings);
   return (
     <Card title="Tokens put into contexts" aside={<span>in 30 days</span>}>
       {listings + totals.calls === 0 ? (
@@ -54,9 +62,9 @@ function Tokens({ totals, everything, minutes, discovery }: OverviewAnswer) {
               note={listings === 0 ? "no agent has listed its tools yet" : `${times(listings, "menu")} shown`}
             />
             <Figure
-              label="List of everything instead"
+              label="The client's own list instead"
               value={compact(listings === 0 ? everything : list)}
-              note="by a client that hides no tools; keyhole servers compares those that do"
+              note={`as each client lists tools; all of them whole: ${number(everything)}`}
             />
             <Figure {...saving(list, menu)} />
           </div>
@@ -68,6 +76,7 @@ function Tokens({ totals, everything, minutes, discovery }: OverviewAnswer) {
               />
             </div>
           )}
+          <Clients clients={clients} />
           <div class="figures">
             <Figure
               label="Answers that find tools"
@@ -91,7 +100,33 @@ function Tokens({ totals, everything, minutes, discovery }: OverviewAnswer) {
   );
 }
 
-/** What one request carries is compared with what it would carry: answers and results belong to neither. */
+function Clients({ clients }: Pick<OverviewAnswer, "clients">) {
+  const listing = clients.filter(({ listings }) => listings > 0);
+  if (listing.length === 0) return null;
+  return (
+    <Table
+      head={["Client", "Shows by itself", "Without Keyhole", "With Keyhole", "Saved in each request"]}
+      label="Tokens by client"
+      class="cards"
+    >
+      {listing.map(({ name, shows, listings, menus, alone }) => (
+        <tr key={name}>
+          <td data-label="Client">
+            <bdi class="outside">{name || "gives no name"}</bdi>
+          </td>
+          <td data-label="Shows by itself">
+            {shows ? WAYS[shows] : "not measured, whole definitions at most"}
+          </td>
+          <td data-label="Without Keyhole">{number(alone / listings)}</td>
+          <td data-label="With Keyhole">{number(menus / listings)}</td>
+          <td data-label="Saved in each request">{number((alone - menus) / listings)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** Compares what one request carries with what it would carry: answers and results belong to neither. */
 function saving(list: number, menu: number): { label: string; value: string; note: string } {
   const spared = list - menu;
   if (list === 0) return { label: "Saved in each request", value: "–", note: "nothing to compare yet" };
@@ -101,7 +136,7 @@ function saving(list: number, menu: number): { label: string; value: string; not
         value: `${Math.round((spared / list) * 100)} %`,
         note: `${number(spared)} tokens`,
       }
-    : { label: "More than a list", value: compact(-spared), note: "tokens in each request" };
+    : { label: "More than its own list", value: compact(-spared), note: "tokens in each request" };
 }
 
 function Calls({ minutes, totals, discovery }: OverviewAnswer) {
@@ -237,11 +272,11 @@ function ByName() {
             </p>
           ) : (
             <Table
-              head={[PARTS[part], "Calls", "Failed", "Half within", "95 % within", "99 % within"]}
+              head={[PARTS[part], "Calls", "Failed", "Tokens", "Half within", "95 % within", "99 % within"]}
               label={`Calls by ${PARTS[part].toLowerCase()}`}
               class="cards"
             >
-              {answer[part].map(({ name, calls, failed, errors, ms }) => (
+              {answer[part].map(({ name, calls, failed, errors, tokens, ms }) => (
                 <tr key={name}>
                   <td data-label={PARTS[part]}>
                     <bdi class="mono outside">{name}</bdi>
@@ -253,6 +288,7 @@ function ByName() {
                       {errors.map(({ code, times: count }) => `${code} ${count}`).join(", ")}
                     </span>
                   </td>
+                  <td data-label="Tokens">{tokens === undefined ? "–" : compact(tokens)}</td>
                   <td data-label="Half within">{within(ms.half)}</td>
                   <td data-label="95 % within">{within(ms.most)}</td>
                   <td data-label="99 % within">{within(ms.slowest)}</td>
@@ -264,10 +300,6 @@ function ByName() {
       </Shown>
     </Card>
   );
-}
-
-function within(ms: number | undefined): string {
-  return ms === undefined ? "–" : `${number(ms)} ms`;
 }
 
 function Notices({ notices }: Pick<OverviewAnswer, "notices">) {

@@ -1,69 +1,61 @@
 import { useState } from "preact/hooks";
 import type { UpstreamsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
-import { post } from "../api.ts";
+import { attempt, post } from "../api.ts";
 import { Action, Badge, Card, Text, type Tone } from "../parts/basics.tsx";
 import { ago, exact, number, times } from "../parts/format.ts";
 
-const TONES: Readonly<Record<string, Tone>> = {
-  connected: "good",
-  idle: "plain",
-  starting: "warn",
-  quarantined: "warn",
-  needs_login: "warn",
-  server_down: "bad",
-};
 /** States in words for people. */
-const STATES: Readonly<Record<string, string>> = {
-  connected: "runs",
-  idle: "sleeps until it is needed",
-  starting: "is starting",
-  quarantined: "waits for your yes",
-  needs_login: "waits for a login",
-  server_down: "failed",
+const STATES: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
+  connected: ["runs", "good"],
+  idle: ["sleeps until it is needed", "plain"],
+  starting: ["is starting", "warn"],
+  quarantined: ["waits for your yes", "warn"],
+  needs_login: ["waits for a login", "warn"],
+  server_down: ["failed", "bad"],
 };
 const PROTOCOLS: Readonly<Record<string, string>> = { modern: "2026-07-28", legacy: "2025-11-25 or older" };
 
+export function State({ state }: { state: string }) {
+  const [words, tone] = STATES[state] ?? [state, "plain"];
+  return <Badge tone={tone}>{words}</Badge>;
+}
+
 /** The state of a server, and what a person may do about it. */
 export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][number] & { reload: () => void }) {
+  const { id, label } = server;
   const [login, setLogin] = useState<string>();
-  const act = (path: string, body: object) => async () => {
-    const { ok, reason } = await post<{ ok: boolean; reason?: string }>(path, body);
-    reload();
-    if (!ok) throw new Error(reason ?? "It did not work.");
-  };
+  const act = (path: string) => () => attempt(path, { id }).finally(reload);
   async function logIn(): Promise<void> {
-    const { needed, url } = await post<{ needed: boolean; url?: string }>("/api/upstreams/login", {
-      id: server.id,
-    });
+    const { needed, url } = await post<{ needed: boolean; url?: string }>("/api/upstreams/login", { id });
     if (!needed || !url) throw new Error("It needs no login.");
     setLogin(url);
   }
   const [first = "", ...lines] = server.program.lines;
   return (
     <Card
-      title={
-        <>
-          <a href={`#/servers/${encodeURIComponent(server.id)}`}>
-            <bdi>{server.label}</bdi>
-          </a>{" "}
-          <Badge tone={TONES[server.state] ?? "plain"}>{STATES[server.state] ?? server.state}</Badge>
-        </>
-      }
+      title={<State state={server.state} />}
       aside={
         <div class="actions">
           {server.needsConsent ? (
             <a class="button main" href="#/approvals">
               Waits for your yes
             </a>
-          ) : !server.isUpstream ? null : (
-            <Action run={act("/api/upstreams/restart", { id: server.id })} label={`Restart ${server.label}`}>
-              Restart
-            </Action>
+          ) : (
+            server.isUpstream && (
+              <Action run={act("/api/upstreams/restart")} label={`Restart ${label}`}>
+                Restart
+              </Action>
+            )
           )}
-          {server.isHttp && (
-            <Action run={logIn} label={`Log in to ${server.label}`}>
-              Log in
-            </Action>
+          {server.isHttp && server.isUpstream && (
+            <>
+              <Action run={logIn} label={`Log in to ${label}`}>
+                Log in
+              </Action>
+              <Action run={act("/api/upstreams/logout")} label={`Log out of ${label}`}>
+                Log out
+              </Action>
+            </>
           )}
         </div>
       }
@@ -83,7 +75,7 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
             <summary>
               <code class="outside">{exact(first)}</code>
             </summary>
-            <Text label={`Program of ${server.label}`}>{exact(lines.join("\n"))}</Text>
+            <Text label={`Program of ${label}`}>{exact(lines.join("\n"))}</Text>
           </details>
         </dd>
         <dt>Tools</dt>
@@ -115,12 +107,6 @@ export function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][numbe
           {warning}
         </p>
       ))}
-      {server.stderr && (
-        <details>
-          <summary>Last lines of its log</summary>
-          <Text label={`Log of ${server.label}`}>{server.stderr}</Text>
-        </details>
-      )}
     </Card>
   );
 }

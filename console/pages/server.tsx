@@ -1,37 +1,18 @@
-import { useState } from "preact/hooks";
-import type {
-  AskWord,
-  FiguresAnswer,
-  ServerAnswer,
-  ServerChange,
-  ShownTool,
-} from "../../src/faces/http/endpoints/api-types.ts";
-import { post } from "../api.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { LogAnswer, ServerAnswer, ServerChange } from "../../src/faces/http/endpoints/api-types.ts";
 import { useApi } from "../live.ts";
-import { Action, Card, Lane, Page, Shown, Table, Text } from "../parts/basics.tsx";
+import { Action, Card, FilterField, Lane, Page, Shown, Table } from "../parts/basics.tsx";
 import { exact, number, times } from "../parts/format.ts";
+import { Limits } from "../parts/limits.tsx";
 import { Server } from "./server-card.tsx";
-
-/** Changes the config of a server. */
-export async function change(server: string, wanted: ServerChange): Promise<void> {
-  const { ok, reason } = await post<{ ok: boolean; reason?: string }>("/api/server/change", {
-    server,
-    ...wanted,
-  });
-  if (!ok) throw new Error(reason ?? "It could not be changed.");
-}
+import { ServerSettings } from "./server-settings.tsx";
+import { AskOfTool, HideTool } from "./tool.tsx";
+import { change, useServer } from "./use-server.ts";
 
 /** The page of one server. */
 export function OneServer({ id }: { id: string }) {
-  const loaded = useApi<ServerAnswer>(`/api/server?id=${encodeURIComponent(id)}`, [
-    "sources",
-    "catalog",
-    "calls",
-    "approvals",
-  ]);
-  const figures = useApi<FiguresAnswer>("/api/figures?days=30", ["calls"]);
+  const { loaded, label, figuresOf, save } = useServer(id);
   const [isRemoving, setRemoving] = useState(false);
-  const label = loaded.value?.server.label ?? id.split(":").at(-1) ?? id;
   const leave = async (wanted: ServerChange) => {
     await change(label, wanted);
     location.hash = "#/servers";
@@ -63,44 +44,17 @@ export function OneServer({ id }: { id: string }) {
       }
     >
       <Shown of={loaded}>
-        {({ server, tools, rules }) => (
+        {({ server, rules, proposal, tools }) => (
           <div class="stack">
-            <Server {...{ ...server, stderr: "" }} reload={loaded.reload} />
-            <Card title="Tools" aside={<span>{tools.length}</span>}>
-              {tools.length === 0 ? (
-                <p class="quiet">
-                  It shows no tools now. Those that wait are on the page of{" "}
-                  <a href="#/approvals">approvals</a>.
-                </p>
-              ) : (
-                <Table
-                  head={["Tool", "Does", "Tokens", "Calls in 30 days", "Asks you", "Seen"]}
-                  label={`Tools of ${label}`}
-                  class="cards"
-                >
-                  {tools.map((tool) => (
-                    <Tool
-                      key={tool.op}
-                      tool={tool}
-                      calls={figures.value?.tools.find(({ name }) => name === tool.op)?.calls ?? 0}
-                      change={rules && ((wanted) => change(label, wanted))}
-                    />
-                  ))}
-                </Table>
-              )}
-              {rules?.hidden.map((tool) => (
-                <p key={tool}>
-                  <code class="outside">{exact(tool)}</code> is hidden from all agents.{" "}
-                  <Action
-                    run={() => change(label, { hide: { tool, hidden: false } })}
-                    label={`Show again ${tool}`}
-                  >
-                    Show again
-                  </Action>
-                </p>
-              ))}
-            </Card>
-            <Log text={server.stderr} label={label} />
+            <Server {...server} reload={loaded.reload} />
+            {proposal && (
+              <Card title="Sandbox">
+                <Limits {...{ server: label, id, proposal, reload: loaded.reload }} />
+              </Card>
+            )}
+            <Tools {...{ id, label, tools, figuresOf, save }} />
+            {rules && save && <ServerSettings {...{ rules, save }} />}
+            <Log id={id} label={label} />
           </div>
         )}
       </Shown>
@@ -108,102 +62,96 @@ export function OneServer({ id }: { id: string }) {
   );
 }
 
-const ASKS: readonly (readonly [AskWord | "", string])[] = [
-  ["", "as the server's setting"],
-  ["never", "never"],
-  ["destructive", "if it destroys"],
-  ["writes", "if it writes"],
-  ["always", "before each call"],
-];
+/** A page of thousands would help nobody: the filter finds the others. */
+const MOST_TOOLS = 100;
 
-interface ToolProps {
-  readonly tool: ShownTool;
-  readonly calls: number;
-  readonly change: ((wanted: ServerChange) => Promise<void>) | undefined;
+interface ToolsProps extends Pick<ReturnType<typeof useServer>, "label" | "figuresOf" | "save"> {
+  readonly id: string;
+  readonly tools: ServerAnswer["tools"];
 }
 
-function Tool({ tool, calls, change: save }: ToolProps) {
-  const { name, description, lane, tokens, parameters, ask = "" } = tool;
-  const [error, setError] = useState<string>();
-  const askWhen = (when: string) =>
-    save?.({ ask: { tool: name, ...(when !== "" && { when: when as AskWord }) } }).then(
-      () => setError(undefined),
-      (failed: Error) => setError(failed.message),
-    );
+function Tools({ id, label, tools, figuresOf, save }: ToolsProps) {
+  const [part, setPart] = useState("");
+  const fitting = tools.filter(({ name, description }) =>
+    `${name} ${description}`.toLowerCase().includes(part.toLowerCase()),
+  );
+  const aside = <FilterField label="Filter the tools" value={part} onChange={setPart} />;
   return (
-    <tr>
-      <td>
-        <details>
-          <summary>
-            <code class="outside">{exact(name)}</code>
-          </summary>
-          <p class="small outside lines">{exact(description)}</p>
-          <Text label={`Parameters of ${name}`}>{exact(parameters)}</Text>
-        </details>
-      </td>
-      <td data-label="Does">
-        <Lane lane={lane} />
-      </td>
-      <td data-label="Tokens">{number(tokens)}</td>
-      <td data-label="Calls in 30 days">{number(calls)}</td>
-      <td data-label="Asks you">
-        {save ? (
-          <select
-            aria-label={`When ${name} asks you`}
-            value={ask}
-            onChange={({ currentTarget }) => void askWhen(currentTarget.value)}
-          >
-            {ASKS.map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
-          </select>
-        ) : (
-          "as its config says"
-        )}
-        {error && (
-          <span class="problem" role="alert">
-            {error}
-          </span>
-        )}
-      </td>
-      <td>
-        {save && (
-          <Action run={() => save({ hide: { tool: name, hidden: true } })} label={`Hide ${name}`}>
-            Hide
-          </Action>
-        )}
-      </td>
-    </tr>
+    <Card title={`${times(tools.length, "tool")} in use`} aside={tools.length > 0 && aside}>
+      {tools.length === 0 ? (
+        <p class="quiet">
+          It shows no tools now. Those that wait are on the page of <a href="#/approvals">approvals</a>.
+        </p>
+      ) : (
+        <Table
+          head={["Tool", "Does", "Tokens", "Calls in 30 days", "Asks you", "Seen"]}
+          label={`Tools of ${label}`}
+          class="cards"
+        >
+          {fitting.slice(0, MOST_TOOLS).map((tool) => (
+            <tr key={tool.op}>
+              <td>
+                <a data-row href={`#/servers/${encodeURIComponent(id)}/${encodeURIComponent(tool.name)}`}>
+                  <code class="outside">{exact(tool.name)}</code>
+                </a>
+              </td>
+              <td data-label="Does">
+                <Lane lane={tool.lane} />
+              </td>
+              <td data-label="Tokens">{number(tool.tokens)}</td>
+              <td data-label="Calls in 30 days">{number(figuresOf(tool.op)?.calls ?? 0)}</td>
+              <td data-label="Asks you">
+                <AskOfTool tool={tool} save={save} />
+              </td>
+              <td>{save && <HideTool name={tool.name} save={save} />}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {fitting.length > MOST_TOOLS && (
+        <p class="quiet small">
+          The first {MOST_TOOLS} of {number(fitting.length)}; the filter finds the others.
+        </p>
+      )}
+    </Card>
   );
 }
 
-/** The last lines of stderr, which follow the server. */
-function Log({ text, label }: { text: string; label: string }) {
+const FOLLOW_MS = 2_000;
+
+/** The last lines of stderr. They follow the server, and stay at the end while the reader is there. */
+function Log({ id, label }: { id: string; label: string }) {
+  const loaded = useApi<LogAnswer>(`/api/server/log?id=${encodeURIComponent(id)}`, ["sources"]);
   const [part, setPart] = useState("");
-  const lines = text.split("\n").filter((line) => line.toLowerCase().includes(part.toLowerCase()));
+  const box = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || loaded.reload(), FOLLOW_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const all = loaded.value?.lines ?? [];
+  const lines = all.filter((line) => line.toLowerCase().includes(part.toLowerCase()));
+  useEffect(() => {
+    if (isAtEnd.current) box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [lines.join("\n")]);
+  const onScroll = ({
+    currentTarget: { scrollTop, clientHeight, scrollHeight },
+  }: {
+    currentTarget: Element;
+  }) => {
+    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 4;
+  };
   return (
-    <Card
-      title="Log"
-      aside={
-        <label class="field inline">
-          <span class="hidden">Filter the log</span>
-          <input
-            type="search"
-            placeholder="filter"
-            value={part}
-            onInput={(event) => setPart(event.currentTarget.value)}
-          />
-        </label>
-      }
-    >
-      {text === "" ? (
+    <Card title="Log" aside={<FilterField label="Filter the log" value={part} onChange={setPart} />}>
+      {all.length === 0 ? (
         <p class="quiet">It has written nothing to stderr.</p>
       ) : (
         <>
           <p class="quiet small">{times(lines.length, "line")}, the newest last</p>
-          <Text label={`Log of ${label}`}>{lines.join("\n")}</Text>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <section class="text" aria-label={`Log of ${label}`} tabIndex={0} ref={box} onScroll={onScroll}>
+            <pre class="outside">{lines.join("\n")}</pre>
+          </section>
         </>
       )}
     </Card>

@@ -6,15 +6,19 @@ import { ago, clock, compact, number, times } from "../parts/format.ts";
 
 export function Sessions({ rest }: { rest: string }) {
   const [isFailed, setFailed] = useState(false);
+  const [who, setWho] = useState("");
   const loaded = useApi<SessionsAnswer>("/api/sessions", ["calls"]);
   return (
     <Page
       title="Sessions"
-      lead="Conversations of agents, call by call: what they found, unveiled, called and paid."
+      lead="Conversations of agents, call by call: what they searched for, were shown, called, and the tokens of it."
     >
       <Shown of={loaded}>
         {({ sessions: all }) => {
-          const sessions = isFailed ? all.filter(({ failed }) => failed > 0) : all;
+          const sessions = all.filter(
+            (session) => (!isFailed || session.failed > 0) && (who === "" || nameOf(session) === who),
+          );
+          const names = [...new Set(all.map(nameOf))].sort();
           return all.length === 0 ? (
             <Card>
               <Empty title="No agent has called yet">
@@ -23,7 +27,18 @@ export function Sessions({ rest }: { rest: string }) {
             </Card>
           ) : (
             <div class="grid sessions-grid">
-              <Card title="Latest" aside={<span>{sessions.length}</span>}>
+              <Card title="Newest first" aside={<span>{sessions.length}</span>}>
+                <label class="field">
+                  <span>Agent and client</span>
+                  <select value={who} onChange={(event) => setWho(event.currentTarget.value)}>
+                    <option value="">all</option>
+                    {names.map((name) => (
+                      <option key={name} value={name}>
+                        {name}
+                      </option>
+                    ))}
+                  </select>
+                </label>
                 <label class="check">
                   <input
                     type="checkbox"
@@ -42,7 +57,7 @@ export function Sessions({ rest }: { rest: string }) {
                         aria-current={session.id === (rest || sessions[0]?.id) ? "true" : undefined}
                       >
                         <span class="row-top">
-                          <bdi>{session.principal}</bdi>
+                          <bdi class="outside">{nameOf(session)}</bdi>
                           <time class="quiet small">{ago(session.lastAt)}</time>
                         </span>
                         <span class="quiet small">
@@ -57,7 +72,7 @@ export function Sessions({ rest }: { rest: string }) {
                   ))}
                 </ul>
               </Card>
-              {(rest || sessions[0]) && <Timeline id={rest || sessions[0]!.id} />}
+              {(rest || sessions[0]) && <Timeline id={rest || sessions[0]!.id} isFailed={isFailed} />}
             </div>
           );
         }}
@@ -66,48 +81,63 @@ export function Sessions({ rest }: { rest: string }) {
   );
 }
 
-function Timeline({ id }: { id: string }) {
+/** An agent, with the client that it calls by. */
+function nameOf({ principal, client }: Pick<SessionAnswer, "principal" | "client">): string {
+  return client === "" ? principal : `${client} as ${principal}`;
+}
+
+function Timeline({ id, isFailed }: { id: string; isFailed: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const loaded = useApi<SessionAnswer>(`/api/session?id=${encodeURIComponent(id)}`, ["calls"]);
   return (
     <Shown of={loaded}>
-      {(session) => (
-        <Card title={<bdi>{session.principal}</bdi>} aside={<span>since {clock(session.startedAt)}</span>}>
-          <div class="figures">
-            <Figure label="Calls" value={number(session.calls)} note={`${session.failed} failed`} />
-            <Figure label="Tokens" value={compact(session.tokens)} note="in answers" />
-            <Figure label="Listing everything" value={compact(session.everything)} note="in every request" />
-          </div>
-          {!isOpen && session.steps.length > MOST_STEPS && (
-            <button type="button" class="button" onClick={() => setOpen(true)}>
-              Show {session.steps.length - MOST_STEPS} earlier calls
-            </button>
-          )}
-          <ol class="timeline">
-            {session.steps.slice(isOpen ? 0 : -MOST_STEPS).map((step) => (
-              <li key={`${step.traceId}${step.at}`} class={step.outcome === "ok" ? "" : "failed"}>
-                <div class="step-head">
-                  <Badge tone={step.outcome === "ok" ? "accent" : "bad"}>{step.operation}</Badge>
-                  {step.dryRun && <Badge>dry</Badge>}
-                  {step.outcome !== "ok" && <span class="problem-inline">{step.outcome}</span>}
-                  <span class="quiet small">
-                    {clock(step.at)} · {number(step.latencyMs)} ms · {number(step.tokens)} tokens ·{" "}
-                    <a href={`#/audit/${step.traceId}`}>audit</a>
-                  </span>
-                </div>
-                {step.queries.map((query) => (
-                  <p key={query} class="outside">
-                    asked for “{query}” <a href={`#/search/${encodeURIComponent(query)}`}>search it</a>
-                  </p>
-                ))}
-                <Routes name="called" routes={step.targets} />
-                <Routes name="found" routes={step.found} />
-                <Routes name="unveiled" routes={step.unveiled} />
-              </li>
-            ))}
-          </ol>
-        </Card>
-      )}
+      {({ steps: all, ...session }) => {
+        const steps = isFailed ? all.filter(({ outcome }) => outcome !== "ok") : all;
+        return (
+          <Card
+            title={<bdi class="outside">{nameOf(session)}</bdi>}
+            aside={<span>since {clock(session.startedAt)}</span>}
+          >
+            <div class="figures">
+              <Figure label="Calls" value={number(session.calls)} note={`${session.failed} failed`} />
+              <Figure label="Tokens" value={compact(session.tokens)} note="in answers" />
+              <Figure
+                label="Listing everything"
+                value={compact(session.everything)}
+                note="in every request"
+              />
+            </div>
+            {!isOpen && steps.length > MOST_STEPS && (
+              <button type="button" class="button" onClick={() => setOpen(true)}>
+                Show {steps.length - MOST_STEPS} earlier calls
+              </button>
+            )}
+            <ol class="timeline">
+              {steps.slice(isOpen ? 0 : -MOST_STEPS).map((step) => (
+                <li key={`${step.traceId}${step.at}`} class={step.outcome === "ok" ? "" : "failed"}>
+                  <div class="step-head">
+                    <Badge tone={step.outcome === "ok" ? "accent" : "bad"}>{step.operation}</Badge>
+                    {step.dryRun && <Badge>dry run</Badge>}
+                    {step.outcome !== "ok" && <span class="problem-inline">{step.outcome}</span>}
+                    <span class="quiet small">
+                      {clock(step.at)} · {number(step.latencyMs)} ms · {number(step.tokens)} tokens ·{" "}
+                      <a href={`#/audit/${step.traceId}`}>audit</a>
+                    </span>
+                  </div>
+                  {step.queries.map((query) => (
+                    <p key={query} class="outside">
+                      asked for “{query}” <a href={`#/search/${encodeURIComponent(query)}`}>search it</a>
+                    </p>
+                  ))}
+                  <Routes name="called" routes={step.targets} />
+                  <Routes name="found" routes={step.found} />
+                  <Routes name="was told of" routes={step.unveiled} />
+                </li>
+              ))}
+            </ol>
+          </Card>
+        );
+      }}
     </Shown>
   );
 }

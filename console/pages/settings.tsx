@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { SettingsAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { endSession, post } from "../api.ts";
 import { useApi } from "../live.ts";
-import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
+import { Action, Card, Empty, FilterField, Page, Shown, Table } from "../parts/basics.tsx";
 
 export function Settings() {
   const loaded = useApi<SettingsAnswer>("/api/settings");
@@ -27,62 +27,34 @@ export function Settings() {
         </p>
       )}
       <Shown of={loaded}>
-        {({ principals, settings, version, node }) => (
-          <>
-            <Card title="Agents" aside={<span>{principals.length}</span>}>
-              <Table head={["Principal", "May", "Scopes"]} label="Principals">
-                {principals.map(({ id, scopes, allowWrite }) => (
-                  <tr key={id}>
-                    <td>
-                      <bdi class="mono">{id}</bdi>
-                    </td>
-                    <td>{allowWrite ? <Badge tone="warn">write</Badge> : <Badge tone="good">read</Badge>}</td>
-                    <td>{scopes.join(", ") || "none"}</td>
-                  </tr>
-                ))}
+        {({ settings, version, node }) => (
+          <Card
+            title="In effect"
+            aside={<FilterField label="Filter settings" value={filter} onChange={setFilter} />}
+          >
+            {settings.length === 0 ? (
+              <Empty title="No settings files">
+                This gateway is configured in code. <code>keyhole serve</code> shows its settings here.
+              </Empty>
+            ) : (
+              <Table head={["Setting", "Value", "From"]} label="Settings">
+                {settings
+                  .filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()))
+                  .map(({ name, value, from }) => (
+                    <tr key={name}>
+                      <td>
+                        <bdi class="mono">{name}</bdi>
+                      </td>
+                      <td class="outside mono">{JSON.stringify(value) ?? "–"}</td>
+                      <td class="quiet small outside">{from}</td>
+                    </tr>
+                  ))}
               </Table>
-              <p class="quiet small">
-                <code>keyhole agents add NAME</code> gives another agent a token and a principal of its own.
-              </p>
-            </Card>
-            <Card
-              title="In effect"
-              aside={
-                <label class="field inline">
-                  <span class="hidden">Filter settings</span>
-                  <input
-                    type="search"
-                    placeholder="filter"
-                    value={filter}
-                    onInput={(event) => setFilter(event.currentTarget.value)}
-                  />
-                </label>
-              }
-            >
-              {settings.length === 0 ? (
-                <Empty title="No settings files">
-                  This gateway is configured in code. <code>keyhole serve</code> shows its settings here.
-                </Empty>
-              ) : (
-                <Table head={["Setting", "Value", "From"]} label="Settings">
-                  {settings
-                    .filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()))
-                    .map(({ name, value, from }) => (
-                      <tr key={name}>
-                        <td>
-                          <bdi class="mono">{name}</bdi>
-                        </td>
-                        <td class="outside mono">{JSON.stringify(value) ?? "–"}</td>
-                        <td class="quiet small outside">{from}</td>
-                      </tr>
-                    ))}
-                </Table>
-              )}
-              <p class="quiet small">
-                Keyhole {version} on Node {node}
-              </p>
-            </Card>
-          </>
+            )}
+            <p class="quiet small">
+              Keyhole {version} on Node {node}
+            </p>
+          </Card>
         )}
       </Shown>
     </Page>

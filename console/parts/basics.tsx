@@ -149,6 +149,29 @@ export function Action({
   );
 }
 
+/** A field that narrows a list down. */
+export function FilterField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (text: string) => void;
+}) {
+  return (
+    <label class="field inline">
+      <span class="hidden">{label}</span>
+      <input
+        type="search"
+        placeholder="filter"
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
 /** Text of any length, as it is. */
 export function Text({
   label,

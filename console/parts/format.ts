@@ -11,6 +11,11 @@ export function compact(value: number): string {
   return value < 10_000 ? number(value) : short.format(value);
 }
 
+/** A time that calls took at most. */
+export function within(ms: number | undefined): string {
+  return ms === undefined ? "–" : `${number(ms)} ms`;
+}
+
 export function times(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }

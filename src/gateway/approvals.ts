@@ -42,6 +42,8 @@ export interface ProgramApproval {
 /** Limits that are proposed for the process of a server, in whole lines. */
 export interface LimitsApproval {
   readonly limits: SandboxLimits;
+  /** Names exactly these limits of this program. */
+  readonly hash: string;
   readonly lines: readonly string[];
 }
 

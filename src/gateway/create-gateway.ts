@@ -185,10 +185,10 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     audit: options.audit?.store,
     sources: () => sources.inUse(),
     // A menu is counted later. If its session has ended by then, it counts only in the total.
-    noteMenu: async (tools, { principal = owner, session } = {}) => {
+    noteMenu: async (tools, { principal = owner, session, clientName } = {}) => {
       const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
       parts.ledger.noteMenu(tools, shownTo);
-      for (const observer of observers) observer.listed(tools, principal);
+      for (const observer of observers) observer.listed(tools, principal, clientName);
     },
     keep: async (text, name, { principal = owner, session } = {}) => {
       const { handle, needs, stored } = keeperOf(parts.results).keep(text, principal);

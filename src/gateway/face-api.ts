@@ -59,6 +59,8 @@ export interface FinishedCall {
   /** Routes and ops that it names. */
   readonly targets: readonly string[];
   readonly principal: Principal;
+  /** The name that the client gives of itself. */
+  readonly client?: string | undefined;
   /** As in the event of the call. */
   readonly conversation?: string;
   readonly traceId: string;
@@ -75,7 +77,7 @@ export interface FinishedCall {
 export interface Observer {
   called(call: FinishedCall): void;
   /** A menu was shown. */
-  listed(tools: readonly object[], principal: Principal): void;
+  listed(tools: readonly object[], principal: Principal, client: string | undefined): void;
 }
 
 /** The part of a gateway that faces need and applications do not. */
@@ -112,8 +114,11 @@ export interface FaceApi {
   answerQuestions(approve: Approve): () => void;
   /** Stores a text of a face and returns the handle that reads it. */
   keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
-  /** ToolCounts a menu that is shown again in the ledger. */
-  noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
+  /** Counts a menu that is shown again in the ledger. */
+  noteMenu(
+    tools: readonly object[],
+    options?: Pick<CallOptions, "principal" | "session"> & { readonly clientName?: string | undefined },
+  ): Promise<void>;
 }
 
 const cores = new WeakMap<Gateway, FaceApi>();

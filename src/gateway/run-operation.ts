@@ -267,7 +267,7 @@ export function beginRecord(
   operation: OperationName,
   principal: Principal,
   input: unknown,
-  { trace: given, forPerson }: FaceOptions,
+  { trace: given, forPerson, client }: FaceOptions,
   observers: ReadonlySet<Observer>,
   publish: Publish,
 ) {
@@ -298,7 +298,8 @@ export function beginRecord(
       if (forPerson || observers.size === 0) return undefined;
       const facts = factsOf(outcome, targets, session);
       return (tokens: number) => {
-        for (const observer of observers) observer.called({ ...facts, tokens, principal, answer });
+        for (const observer of observers)
+          observer.called({ ...facts, tokens, principal, answer, client: client?.name });
       };
     },
     end: (outcome: string, tokens: number, { targets, session, poison } = NOT_READ): void => {

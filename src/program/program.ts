@@ -43,6 +43,7 @@ export const GROUPS: Readonly<Record<string, readonly CommandRow[]>> = {
   ],
   "Serve and look after it": [
     row("serve", "Serve MCP clients, over stdio or HTTP.", () => import("./daemon/serve-here.ts")),
+    row("console", "Open the console in your browser.", () => import("./commands/console.ts")),
     row(
       "agents",
       "Make and revoke keys of agents that call over HTTP.",

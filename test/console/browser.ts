@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import axeCore from "axe-core";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { onTestFinished } from "vitest";
+import type { Program } from "../threats/program.ts";
 import type { ServedShop } from "./console-kit.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
@@ -37,7 +38,11 @@ export async function openBrowser(executablePath: string): Promise<BrowserContex
 }
 
 /** A browser with the console open by its link, until the test ends. */
-export async function openPage({ http }: ServedShop): Promise<Page> {
+export async function openPage({
+  http,
+}: {
+  readonly http: Pick<ServedShop["http"], "consoleLink">;
+}): Promise<Page> {
   const browser = await openBrowser(findChromium()!);
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
@@ -45,6 +50,12 @@ export async function openPage({ http }: ServedShop): Promise<Page> {
   await page.goto(http.consoleLink);
   await page.getByText("Live", { exact: true }).waitFor();
   return page;
+}
+
+/** A browser with the console of a program's daemon open, until the test ends. */
+export async function openConsoleOf({ keyhole }: Pick<Program, "keyhole">): Promise<Page> {
+  const link = /http:\S+/.exec((await keyhole("console")).out)?.[0] ?? "";
+  return openPage({ http: { consoleLink: link } });
 }
 
 /** Opens a page of the console by its address. */

@@ -169,6 +169,8 @@ describe("the console", () => {
     async (context) => {
       needsBrowser(context);
       await go("Servers");
+      await page.getByRole("link", { name: "hostile" }).click();
+      await page.getByText(/process \d+/).waitFor();
       expect(await page.locator("main").textContent()).not.toContain("kh_a_secret");
       const before = await page.getByText(/process \d+/).textContent();
       await page.getByRole("button", { name: "Restart hostile" }).click();

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { chaos, openProgram } from "../threats/program.ts";
 import { eventually } from "../upstream-kit.ts";
-import { axe, findChromium, goTo, openBrowser } from "./browser.ts";
+import { axe, findChromium, goTo, openConsoleOf } from "./browser.ts";
 import { OVERFLOW } from "./in-page.ts";
 
 const chromium = findChromium();
@@ -19,12 +19,7 @@ test("the page of a server shows its tools, use and log, and changes its config,
   const servers = () => JSON.parse(readFileSync(config, "utf8")).mcpServers;
   const call = await program.serve("--trust", "--allow-write", "--config", config);
   await call("exec", { op: "chaos.add", args: { sum: 1 } });
-  const browser = await openBrowser(chromium);
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
-  page.setDefaultTimeout(30_000);
-  await page.goto(/http:\S+/.exec((await program.keyhole("serve", "--console")).out)?.[0] ?? "");
-  await page.getByText("Live", { exact: true }).waitFor();
+  const page = await openConsoleOf(program);
 
   await goTo(page, "servers", "Servers");
   await page.getByRole("link", { name: "chaos" }).click();
@@ -71,4 +66,57 @@ test("the page of a server shows its tools, use and log, and changes its config,
   await page.getByRole("button", { name: /^Remove it from/ }).click();
   await page.getByRole("heading", { name: "Servers", level: 1 }).waitFor();
   await eventually(() => expect(Object.keys(servers())).toEqual(["chaos"]));
+});
+
+test("a tool has a page of its own, rules ask by name and pattern, and a server is edited and renamed there", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const program = openProgram();
+  const config = program.write("mcp.json", { mcpServers: { chaos: chaos() } });
+  const settings = () => JSON.parse(readFileSync(config, "utf8"));
+  const call = await program.serve("--trust", "--allow-write", "--config", config);
+  await call("exec", { op: "chaos.add", args: { sum: 1 } });
+  const page = await openConsoleOf(program);
+  await goTo(page, "servers/mcp:chaos", "chaos");
+  await page.getByLabel("Filter the tools").fill("add");
+  await page.getByRole("link", { name: "add", exact: true }).click();
+  await page.getByRole("heading", { name: "add", level: 1 }).waitFor();
+  expect(await page.getByRole("region", { name: "Parameters of add" }).textContent()).toContain(
+    '"type": "object"',
+  );
+  await page.getByText(/1 call, 0 failed/).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByLabel("When add asks you").selectOption("never");
+  await eventually(() => expect(settings().mcpServers.chaos.askTools).toEqual({ add: "never" }));
+  await page.getByLabel("Another name for add").fill("sum_up");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByText("chaos.sum_up").waitFor();
+  expect(settings().overrides.chaos.tools).toEqual({ add: { name: "sum_up" } });
+  expect(await call("exec", { op: "chaos.sum_up", args: { sum: 3 } })).toContain('"sum":3');
+  await page.setViewportSize({ width: 360, height: 860 });
+  expect(await page.evaluate(OVERFLOW)).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1280, height: 860 });
+
+  await goTo(page, "servers/mcp:chaos", "chaos");
+  await page.getByLabel("A rule for tools named").fill("a*");
+  await page.getByLabel("When they ask you").selectOption("if it writes");
+  await page.getByRole("button", { name: "Add the rule" }).click();
+  await page.getByRole("button", { name: "Remove the rule a*" }).waitFor();
+  expect(settings().mcpServers.chaos.askTools).toEqual({ add: "never", "a*": "writes" });
+  await page.getByLabel("When its tools ask you").selectOption("before each call");
+  await eventually(() => expect(settings().mcpServers.chaos.ask).toBe("always"));
+  await page.getByRole("button", { name: "Remove the rule add" }).click();
+  const choice = page.getByLabel("When add asks you").locator("option:checked");
+  await expect.poll(() => choice.textContent()).toBe("by a rule: if it writes");
+  expect(await axe(page)).toEqual([]);
+
+  const line = page.getByLabel("Command or address");
+  expect(await line.inputValue()).toMatch(/^\S+node \S+chaos-upstream\.ts$/);
+  await line.fill(`${await line.inputValue()} "two words"`);
+  await page.getByRole("button", { name: /^Save it/ }).click();
+  await eventually(() => expect(settings().mcpServers.chaos.args.at(-1)).toBe("two words"));
+  await page.getByRole("link", { name: "Waits for your yes" }).waitFor();
+  // What the person wrote beside it stays.
+  expect(settings().mcpServers.chaos.ask).toBe("always");
 });

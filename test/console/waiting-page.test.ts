@@ -64,3 +64,26 @@ test("a call whose client could not wait is on the page, and runs once after the
   expect(await send()).toMatchObject({ ok: true });
   expect(shop.calls.made).toHaveLength(1);
 });
+
+test("a call whose client could not wait can be declined, and its agent is told so once", async ({
+  skip,
+}) => {
+  if (!chromium) return skip("no Chromium on this machine; apt-get install chromium");
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
+  faceApiOf(shop.gateway).keepQuestions(createWaitingCalls(openGrants(createMemoryRecords(), "call")));
+  const refund = { op: "shop.refund.send", args: { customer: "c1", cents: 5 } };
+  const send = async () => (await shop.as("clerk", "/api/exec", refund)).json();
+  await send();
+  const page = await openPage(shop);
+  await goTo(page, "approvals", "Approvals");
+  await page.getByRole("button", { name: "Decline" }).click();
+  await page.getByText("Nothing waits").waitFor();
+  const { ok, error } = (await send()) as { ok: boolean; error: { code: string; message: string } };
+  expect({ ok, code: error.code }).toEqual({ ok: false, code: "APPROVAL_DECLINED" });
+  expect(error.message).toContain("declined");
+  expect(shop.calls.made).toEqual([]);
+  // Another try asks again.
+  void send();
+  await page.getByText("A call waits").waitFor();
+});

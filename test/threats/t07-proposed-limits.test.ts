@@ -73,7 +73,7 @@ test("T7: a person is told that a script hides its paths from the sandbox", () =
 });
 
 test.skipIf(isMissing)(
-  "T7: limits that a person accepts with an approval count from the next start on",
+  "T7: limits that a person accepts with an approval count from the next call on",
   async () => {
     const program = openProgram();
     const data = join(program.folder, "data");
@@ -87,7 +87,7 @@ test.skipIf(isMissing)(
     expect(out).toContain("reaches  no host");
     expect(out).toContain("because  it says of each tool that it reaches nobody");
     const accepted = await agree(program, "files", "--config", config);
-    expect(accepted.out).toContain("files keeps to this sandbox from its next start on.");
+    expect(accepted.out).toContain("files keeps to this sandbox from its next call on.");
     const shown = await program.keyhole("servers", "files", "--config", config);
     expect(shown.out).toContain("reaches  no host");
     // Nothing is proposed that is accepted.

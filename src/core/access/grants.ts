@@ -46,7 +46,7 @@ const GRANTS = {
     /** Milliseconds since 1970. Without it, the token is valid until it is revoked. */
     expiresAt: z.number().optional(),
   }),
-  /** A call may run once, by the name under which it waits. Without `approvedBy`, it waits for a person. */
+  /** A call may run once, by the name under which it waits. Without an answer, it waits for a person. */
   call: z.object({
     op: z.string(),
     args: z.record(z.string(), z.unknown()),
@@ -58,6 +58,7 @@ const GRANTS = {
     askedAt: z.number(),
     expiresAt: z.number(),
     approvedBy: z.string().exactOptional(),
+    declinedBy: z.string().exactOptional(),
   }),
 };
 

@@ -13,24 +13,26 @@ export interface StoredQuestion extends Grant<"call"> {
 }
 
 /**
- * Calls that a person approves in another process than the one that asks, by `keyhole approve CALL`. An approval counts
- * once, for exactly the call and the principal that asked.
+ * Calls that a person answers in another process than the one that asks, by `keyhole approve CALL`, or later at the
+ * console. An answer counts once, for exactly the call and the principal that asked.
  */
 export interface WaitingCalls {
   /** Notes a question. Returns the name to approve it by; undefined if it is too long to be kept. */
   add(question: CallQuestion): Promise<string | undefined>;
-  /** The person's approval of this question, which is used up; false if there is none. */
+  /** The person's answer to this question, which is used up; false if there is none. */
   take(question: CallQuestion): Promise<Approval>;
   /** The calls that wait, the newest first. */
   list(): Promise<readonly StoredQuestion[]>;
   /** Approves the call as it was shown. False if it does not wait any more. */
   approve(shown: StoredQuestion, by: string): Promise<boolean>;
+  /** Declines the call as it was shown. False if it does not wait any more. */
+  decline(shown: StoredQuestion, by: string): Promise<boolean>;
 }
 
 export const CALL_PREFIX = "call:";
-/** How long a call waits for a person, and how long their approval counts. */
+/** How long a call waits for a person, and how long their answer counts. */
 const WAITING_MS = 60 * 60_000;
-const APPROVED_MS = 10 * 60_000;
+const ANSWERED_MS = 10 * 60_000;
 const NAME_CHARS = 6;
 /** More of one principal replace the oldest. */
 const MOST_OF_PRINCIPAL = 32;
@@ -67,24 +69,30 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
   async function take({ hash, principal: { id: principal } }: CallQuestion): Promise<Approval> {
     const name = nameOf(hash, principal);
     const call = (await read()).find((one) => one.name === name);
-    if (call?.approvedBy === undefined || call.hash !== hash || call.principal !== principal) return false;
+    if (!call || isOpen(call) || call.hash !== hash || call.principal !== principal) return false;
     // If several processes take it at once, one of them removes the record.
     if ((await grants.change(new Map([[name, undefined]]))) === 0) return false;
-    return { by: call.approvedBy };
+    return call.approvedBy === undefined ? "declined" : { by: call.approvedBy };
+  }
+
+  async function answer(
+    { name, ...shown }: StoredQuestion,
+    by: Pick<StoredQuestion, "approvedBy" | "declinedBy">,
+  ): Promise<boolean> {
+    const call = (await read()).find((one) => one.name === name);
+    if (!call || !isOpen(call) || call.hash !== shown.hash || call.principal !== shown.principal)
+      return false;
+    const answered = { ...shown, ...by, expiresAt: now() + ANSWERED_MS };
+    return (await grants.change(new Map([[name, answered]]))) > 0;
   }
 
   return {
     // A store that cannot be used now, which it tells of itself, has no approvals.
     add: (question) => add(question).catch(() => undefined),
     take: (question) => take(question).catch(() => false),
-    list: async () => (await read()).filter(({ approvedBy }) => approvedBy === undefined).toSorted(byAge),
-    approve: async ({ name, ...shown }, approvedBy) => {
-      const call = (await read()).find((one) => one.name === name);
-      if (!call || call.approvedBy !== undefined) return false;
-      if (call.hash !== shown.hash || call.principal !== shown.principal) return false;
-      const approved = { ...shown, approvedBy, expiresAt: now() + APPROVED_MS };
-      return (await grants.change(new Map([[name, approved]]))) > 0;
-    },
+    list: async () => (await read()).filter(isOpen).toSorted(byAge),
+    approve: (shown, approvedBy) => answer(shown, { approvedBy }),
+    decline: (shown, declinedBy) => answer(shown, { declinedBy }),
   };
 }
 
@@ -92,6 +100,10 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
 function nameOf(hash: string, principal: string): string {
   const digits = contentHash([hash, principal]).slice(0, 12);
   return CALL_PREFIX + Number.parseInt(digits, 16).toString(36).padStart(NAME_CHARS, "0").slice(-NAME_CHARS);
+}
+
+function isOpen({ approvedBy, declinedBy }: StoredQuestion): boolean {
+  return approvedBy === undefined && declinedBy === undefined;
 }
 
 function byAge(one: StoredQuestion, other: StoredQuestion): number {

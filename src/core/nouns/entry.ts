@@ -174,6 +174,8 @@ export interface CallingClient {
   readonly passOn?: (result: unknown) => void;
   /** Takes an error of the protocol itself. The entry then fails with its problem as always. */
   readonly passError?: (error: RpcError) => void;
+  /** The name that the client gives of itself. */
+  readonly name?: string | undefined;
   /** The capabilities that the client declares, by name, such as `elicitation`. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** The client's answers to an earlier round of this call, by the keys of the questions. Untrusted. */

@@ -1,8 +1,10 @@
+import type { AcceptedLimits } from "../../core/access/accepted-limits.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { openRecordFile } from "../../core/storage/record-file.ts";
 import { createMemoryRecords, type RecordStorage } from "../../core/storage/records.ts";
 import { faceApiOf } from "../../gateway/face-api.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
+import type { ListingWay } from "../../gateway/tool-tokens.ts";
 import { personId } from "../mcp/bearer.ts";
 import type { HttpRoute, Mount } from "../mcp/http-routes.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
@@ -14,7 +16,7 @@ import { createConsoleSessions, createVisits, HALF_HEADER, sessionRoutes } from 
 import type { ShownSetting, UsagePrices } from "./endpoints/api-types.ts";
 import { approvalEndpoints } from "./endpoints/approvals.ts";
 import { auditEndpoints } from "./endpoints/audit.ts";
-import type { ConsoleParts, ServerEditor, StartConsents } from "./endpoints/console-parts.ts";
+import type { AgentKeys, ConsoleParts, ServerEditor, StartConsents } from "./endpoints/console-parts.ts";
 import {
   ADMIN_SCOPE,
   defineAdminEndpoint,
@@ -25,7 +27,7 @@ import {
 import { callFigureEndpoints } from "./endpoints/figures.ts";
 import { gatewayEndpoints } from "./endpoints/gateway.ts";
 import { createApprovalQueue, createLiveEvents } from "./endpoints/live-events.ts";
-import { createRecorder } from "./endpoints/recorder.ts";
+import { type CallRecorder, createRecorder } from "./endpoints/recorder.ts";
 import { knowledgeEndpoints, upstreamEndpoints } from "./endpoints/sources.ts";
 import { usageEndpoints } from "./endpoints/usage.ts";
 import { type LoginPages, loginEndpoints, loginRoutes } from "./login-pages.ts";
@@ -43,6 +45,14 @@ export interface ConsoleOptions extends HttpOptions {
   readonly settings?: () => Promise<readonly ShownSetting[]>;
   /** Lets people consent to servers that wait for it. */
   readonly consents?: StartConsents;
+  /** Lets people keep servers to limits that are proposed for them. */
+  readonly acceptedLimits?: AcceptedLimits;
+  /** Lets people make and revoke keys of agents. */
+  readonly agents?: AgentKeys;
+  /** How a client of this name would list tools by itself. Default: whole. */
+  readonly wayOf?: (client: string) => Promise<ListingWay | undefined>;
+  /** Has watched the gateway since its start. Default: from now on. */
+  readonly recorder?: CallRecorder;
   /** The file in which logins and figures outlive the process. Default: they end with it. */
   readonly file?: string;
   /** Lets each person log in to servers for themselves. */
@@ -70,6 +80,8 @@ export interface ConsoleServer extends HttpServer {
   readonly consoleLink: string;
   /** Makes another such link. */
   createLink(): string;
+  /** Makes such a link for another address of this machine, where the console is served from then on. */
+  linkAt(host?: string): Promise<string>;
 }
 
 /**
@@ -102,9 +114,11 @@ export async function serveConsole(
 export async function startConsole(
   gateway: Gateway,
   server: McpServer,
-  { principals, settings, consents, editor, file, logins, onOpened, ...http }: ConsoleOptions,
+  options: ConsoleOptions,
   { records: shared, prices, login, ...team }: ConsoleState,
 ): Promise<ConsoleServer> {
+  const { principals, settings, consents, acceptedLimits, editor, agents, wayOf, file, ...rest } = options;
+  const { recorder: watching, logins, onOpened, ...http } = rest;
   const owner = http.principal ?? (await gateway.view()).principal;
   const records = shared ?? (file === undefined ? createMemoryRecords() : openRecordFile(file));
   const admin = { ...owner, scopes: [...owner.scopes, ADMIN_SCOPE] };
@@ -116,7 +130,7 @@ export async function startConsole(
       person.startsWith(personId(login.issuer, ""))
         ? ((await visits!.personOf(request)) ?? toConsoleLogin(request))
         : undefined);
-  const recorder = createRecorder(gateway, records);
+  const recorder = watching ?? createRecorder(gateway, { storage: records, wayOf });
   const live = createLiveEvents(gateway, recorder);
   const approvals = createApprovalQueue(live.isAttended, () => recorder.tell({ topic: "approvals" }));
   const stops = [faceApiOf(gateway).answerQuestions(approvals.approve)];
@@ -129,8 +143,8 @@ export async function startConsole(
   const files = await consoleFileRoutes();
   let base = "";
   let isDraining = false;
-  const createLink = () =>
-    login ? `${login.origin}${CONSOLE_PATH}` : `${base}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
+  const createLink = (origin = base) =>
+    login ? `${login.origin}${CONSOLE_PATH}` : `${origin}${CONSOLE_PATH}#/open/${sessions.createCode()}`;
 
   const parts: ConsoleParts = {
     gateway,
@@ -143,7 +157,10 @@ export async function startConsole(
     principals: async () => unique([owner, ...((await principals?.()) ?? [])]),
     settings,
     consents,
+    acceptedLimits,
     editor,
+    agents,
+    wayOf,
     prices,
     isPerson: async ({ request }) => (await sessions.find(request)) !== undefined,
     runsScripts: server.runsScripts,
@@ -170,18 +187,28 @@ export async function startConsole(
   const listening = await listen(server, http, mount);
   base = new URL(listening.url).origin;
   logins?.links.serveAt(base);
+  const others = new Map<string, Promise<HttpServer>>();
+  const listenAt = (host: string) => {
+    const { port: _, ...options } = { ...http, host, allowedHosts: [host], allowedOrigins: [host] };
+    const opening = others.get(host) ?? listen(server, options, mount);
+    others.set(host, opening);
+    opening.catch(() => others.delete(host));
+    return opening;
+  };
   return {
     ...listening,
     consoleLink: createLink(),
-    createLink,
+    createLink: () => createLink(),
     drain: () => {
       isDraining = true;
       listening.drain();
     },
+    linkAt: async (host) => createLink(host && new URL((await listenAt(host)).url).origin),
     close: async () => {
       for (const stop of stops) stop();
       approvals.close();
-      await listening.close();
+      const all = await Promise.allSettled([listening, ...others.values()]);
+      await Promise.all(all.map((one) => one.status === "fulfilled" && one.value.close()));
       await recorder.close();
     },
   };

@@ -12,6 +12,7 @@ import { refusedCursor, refusedState, unknownName, unknownResource } from "./pro
 import {
   answerRequest,
   type ClientRequest,
+  clientNameOf,
   fromAuthInfo,
   fromContext,
   type ProtocolRevision,
@@ -210,8 +211,12 @@ function addToolMethods(endpoint: ProtocolEndpoint): void {
     const { tools, version } = listing;
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
-    const session = await connection?.session?.();
-    if (params?.cursor === undefined) await face.noteMenu(tools, { principal, ...(session && { session }) });
+    if (params?.cursor === undefined) {
+      const known = await knownClient();
+      const clientName = clientNameOf(fromContext(context), known);
+      const session = "session" in known ? known.session : undefined;
+      await face.noteMenu(tools, { principal, clientName, ...(session && { session }) });
+    }
     return { tools: page, ...next, _meta: { [CATALOG_META_KEY]: version } };
   });
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: args = {}, task } }, context) =>

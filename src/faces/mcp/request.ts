@@ -111,8 +111,7 @@ function toContext(
   const { envelope } = request;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as PlainObject | undefined;
   const capabilities = declared ?? connection.capabilities ?? {};
-  const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
-  const client = info?.name ?? connection.client;
+  const client = clientNameOf(request, connection);
   return {
     principal,
     client,
@@ -125,12 +124,18 @@ function toContext(
       principal,
       signal: request.signal,
       ...(connection.session && { session: connection.session }),
-      client: toClient(request, capabilities, state, progress, connection.connection),
+      client: { name: client, ...toClient(request, capabilities, state, progress, connection.connection) },
       limits: limitsOf(client),
       ...(state?.kind === "approval" && { resume: state }),
       ...(trace && { trace }),
     },
   };
+}
+
+/** The name that a client gives of itself, with the request or with its connection. */
+export function clientNameOf({ envelope }: Pick<ClientRequest, "envelope">, connection: KnownClient) {
+  const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
+  return info?.name ?? connection.client;
 }
 
 function toClient(

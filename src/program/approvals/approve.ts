@@ -267,7 +267,7 @@ async function keepTo(
   tell: ApprovalFace["tell"],
 ): Promise<void> {
   await survey.limit(server, limits);
-  tell(`${server} keeps to this sandbox from its next start on.`);
+  tell(`${server} keeps to this sandbox from its next call on.`);
 }
 
 async function letReword(tell: ApprovalFace["tell"]): Promise<void> {

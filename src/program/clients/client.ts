@@ -1,4 +1,5 @@
 import type { PlainObject } from "../../base/util/plain-object.ts";
+import type { ListingWay } from "../../gateway/tool-tokens.ts";
 import type { ConfigEdit, FormatName } from "./formats/format.ts";
 
 /** The computer of a person, as far as it decides where clients keep their configs. */
@@ -87,14 +88,10 @@ export interface ClientRule {
   readonly but?: string;
 }
 
-/** How a client puts the tools of its servers into each request to its model. */
-export interface ClientListing {
+/** How a client lists its tools, and what follows. */
+export interface ClientListing extends ListingWay {
   /** The models that get their tools this way, if others get them in another way. */
   readonly when?: string;
-  /** A `search` tool alone, `names`, names with `summaries`, or whole `definitions`. */
-  readonly shows: "definitions" | "summaries" | "names" | "search";
-  /** The fewest tools that the client hides this way. It lists fewer as whole definitions. */
-  readonly from?: number;
   /** How many definitions one search of the client loads. */
   readonly loads?: number;
 }

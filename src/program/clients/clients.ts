@@ -279,6 +279,16 @@ function policiesIn(folder: string): string[] {
 }
 
 /** Gemini CLI and Qwen Code also have lists of allowed and excluded servers. */
+/**
+ * The listing of the client that gives itself this name, such as `cursor-vscode`: the sparest, if it differs by model.
+ * Undefined if the client is not known, or nobody has measured it.
+ */
+export function listingOf(name: string): ClientListing | undefined {
+  const at = (client: Client) => name.toLowerCase().indexOf(client.name);
+  const named = CLIENTS.filter((client) => at(client) >= 0);
+  return named.toSorted((one, other) => at(one) - at(other))[0]?.lists?.[0];
+}
+
 function isExcluded(config: unknown, name: string): boolean {
   const { allowed, excluded } = fieldsOf(field(config, "mcp"));
   return listOf(excluded).includes(name) || (Array.isArray(allowed) && !allowed.includes(name));

@@ -1,13 +1,10 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
-import { contentHash } from "../../base/util/content-hash.ts";
-import { type AgentToken, principalOf } from "../open/agent-tokens.ts";
+import { AGENT_NAME, addAgentKey, readExpiry, revokeAgentKey } from "../open/agent-keys.ts";
+import type { AgentToken } from "../open/agent-tokens.ts";
 import { openStateOf } from "../open/open-state.ts";
-import { openTokens, recordDecisions } from "../open/stores.ts";
+import { openTokens } from "../open/stores.ts";
 import { type CommandInput, defineCommand, invalid, notFound } from "../terminal/define-command.ts";
 import { CONFIG, JSON_OUTPUT } from "../terminal/shared-options.ts";
-
-/** Names become part of principals and file names, so they are plain. */
-const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
 const OPTIONS = {
   scopes: { takes: "LIST", default: "", help: "scopes of the agent, separated by commas" },
@@ -44,7 +41,8 @@ async function add(
   name: string,
   { scopes, expires, json, allowWrite, profile, config }: CommandInput<typeof OPTIONS>,
 ): Promise<void> {
-  if (!NAME.test(name)) throw invalid("agents", "a name has letters, digits, dots, hyphens and underscores");
+  if (!AGENT_NAME.test(name))
+    throw invalid("agents", "a name has letters, digits, dots, hyphens and underscores");
   const expiresAt = expires === undefined ? undefined : readExpiry(expires, Date.now());
   if (expires !== undefined && expiresAt === undefined)
     throw invalid(
@@ -59,12 +57,9 @@ async function add(
     ...(expiresAt !== undefined && { expiresAt }),
   };
   const state = await openStateOf(config);
-  const tokens = openTokens(state);
-  const token = await tokens.add(wanted);
+  const token = await addAgentKey(openTokens(state), wanted, { state });
   if (token === undefined)
     throw invalid("agents", `the agent ${name} exists; keyhole agents revoke ${name} takes its key back`);
-  const digest = contentHash(await tokens.find(token));
-  await recordDecisions("allowed", "token", [{ name, digest }], { state });
   if (json) return console.log(JSON.stringify({ ...wanted, token }, null, 2));
   console.log(`Key of ${name}, shown once: ${token}\n${describe(wanted)}`);
 }
@@ -80,13 +75,10 @@ async function list({ json, config }: CommandInput<typeof OPTIONS>): Promise<voi
 async function revoke(name: string, { config }: CommandInput<typeof OPTIONS>): Promise<void> {
   const state = await openStateOf(config);
   const tokens = openTokens(state);
-  const all = await tokens.list();
-  const token = all.find((one) => one.name === name);
-  if (!token || !(await tokens.revoke(name))) {
-    const names = all.map((token) => token.name);
+  if (!(await revokeAgentKey(tokens, name, { state }))) {
+    const names = (await tokens.list()).map((token) => token.name);
     throw notFound("agents", ["agent", name], names, "keyhole agents lists all");
   }
-  await recordDecisions("revoked", "token", [{ name, digest: contentHash(principalOf(token)) }], { state });
   console.log(`Revoked: ${name}.`);
 }
 
@@ -99,19 +91,4 @@ function describe({ scopes, allowWrite, profile, expiresAt }: Omit<AgentToken, "
   return toVisibleLine(
     `${may}, ${profile === undefined ? "" : `profile ${profile}, `}${scopes.length === 0 ? "no scopes" : `scopes: ${scopes.join(" ")}`}, ${end}`,
   );
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = {
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-};
-
-/** Reads a time from now (`90m`, `12h`, `30d`, `8w`) or a date. Undefined unless it lies in the future. */
-export function readExpiry(text: string, now: number): number | undefined {
-  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? [];
-  const isDate = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?$/.test(text.trim());
-  const time = unit ? now + Number(count) * UNITS_MS[unit]! : isDate ? Date.parse(text.trim()) : Number.NaN;
-  return time > now ? time : undefined;
 }

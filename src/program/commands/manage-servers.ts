@@ -2,11 +2,10 @@ import { resolve } from "node:path";
 import { openUrl } from "../../agent/chat/chat-servers.ts";
 import { customProblem, isProblem } from "../../base/problems/problem.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
-import { field } from "../../base/util/plain-object.ts";
 import { type McpSource, toLabel } from "../../sources/mcp/mcp-source.ts";
 import { checkServer } from "../../sources/servers/server-kinds.ts";
+import { readServers, removeServer } from "../open/edit-servers.ts";
 import { openConfig } from "../open/open-config.ts";
-import { readSettingsFile } from "../open/read-settings-file.ts";
 import { saveSetting } from "../open/save-setting.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { ownConfig } from "../open/user-folders.ts";
@@ -53,8 +52,8 @@ export const add = defineCommand({
       ...(header.length > 0 && { headers: pairs(header, ":") }),
     };
     checkServer(name, config);
-    const { all, profiles } = await ownServers();
-    if (Object.hasOwn(all, name))
+    const { servers, profiles } = await readServers(ownConfig());
+    if (Object.hasOwn(servers, name))
       throw invalid("add", `the server ${name} exists; keyhole remove ${name} removes it`);
     await saveSetting(`mcpServers.${name}`, config, { file: ownConfig() });
     console.log(`Added ${name}.`);
@@ -71,27 +70,13 @@ export const remove = defineCommand({
   words: "NAME",
   about: "Removes a server from Keyhole's own config and its profiles. Gateways that run notice it.",
   run: async ({ words: [name = ""] }) => {
-    const { all, other, profiles } = await ownServers();
-    if (!Object.hasOwn(all, name))
-      throw notFound("remove", ["server", name], Object.keys(all), "keyhole servers lists all");
-    const isOther = Object.hasOwn(other, name);
-    const users = Object.keys(profiles).filter(
-      (profile) => field(field(profiles[profile], "servers"), name) !== undefined,
-    );
-    for (const profile of users)
-      await saveSetting(`profiles.${profile}.servers.${name}`, undefined, { file: ownConfig() });
-    await saveSetting(`${isOther ? "servers" : "mcpServers"}.${name}`, undefined, { file: ownConfig() });
+    const { servers } = await readServers(ownConfig());
+    if (!Object.hasOwn(servers, name))
+      throw notFound("remove", ["server", name], Object.keys(servers), "keyhole servers lists all");
+    await removeServer(ownConfig(), name);
     console.log(`Removed ${name}.`);
   },
 });
-
-/** The servers of Keyhole's own config, those among them that stand under its other name, and its profiles. */
-async function ownServers() {
-  const read = await readSettingsFile(ownConfig());
-  if (read.state !== "read") return { all: {}, other: {}, profiles: {} };
-  const { mcpServers = {}, profiles = {} } = read.value;
-  return { all: mcpServers, other: read.written.servers ?? {}, profiles };
-}
 
 function pairs(texts: readonly string[], mark: string): Record<string, string> {
   return Object.fromEntries(

@@ -10,7 +10,9 @@ import { field } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import { openMemoryStorage } from "../../core/storage/memory-storage.ts";
+import { openRecordFile } from "../../core/storage/record-file.ts";
 import { openSqliteStorage } from "../../core/storage/sql-storage.ts";
+import { type CallRecorder, createRecorder } from "../../faces/http/endpoints/recorder.ts";
 import type { ConsoleServer } from "../../faces/http/serve-console.ts";
 import { createMcpServer, type McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
@@ -19,6 +21,7 @@ import { findCommand } from "../../sources/mcp/config/server-program.ts";
 import { tellingVariables } from "../../sources/mcp/config/to-launch.ts";
 import { createSharedServers } from "../../sources/mcp/shared-servers.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
+import { consoleFile, wayOf } from "../open/console-file.ts";
 import { loadSettings } from "../open/load-settings.ts";
 import { openConfig } from "../open/open-config.ts";
 import { chooseSurface, openGateway, principalOf } from "../open/open-gateway.ts";
@@ -54,8 +57,8 @@ interface Config {
   principalFor(request: ServeRequest): Principal;
   /** One for each combination of menu and right to write. */
   serverFor(request: ServeRequest): McpServer;
-  /** The console, which opens with its first link. */
-  console(): Promise<DaemonConsole>;
+  /** The console, which opens with its first link, at an address of the machine. */
+  console(host?: string): Promise<DaemonConsole>;
   close(): Promise<void>;
 }
 
@@ -185,6 +188,7 @@ export class DaemonConfigs {
       ...opened,
       options: { ...options, storage: (kind, rules) => this.#storage().open(`${kind} ${place}`, rules) },
     });
+    const recorder = recordUse(gateway);
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
     const stopWatching = watch(async (all, next) => {
@@ -216,15 +220,16 @@ export class DaemonConfigs {
         servers.set(name, server);
         return server;
       },
-      console: async () => {
-        http ??= openConsole(gateway, { ...opened, config: first.request.config });
+      console: async (host) => {
+        http ??= openConsole(gateway, { ...opened, config: first.request.config }, recorder);
         const { config: path, profile: name } = first.request;
-        return { config: path, ...(name && { profile: name }), link: (await http).createLink() };
+        return { config: path, ...(name && { profile: name }), link: await (await http).linkAt(host) };
       },
       close: async () => {
         this.#forget(slot);
         stopWatching();
         await (await http?.catch(() => undefined))?.close();
+        await recorder.close();
         await Promise.all([...servers.values()].map((server) => server.close()));
         await close();
       },
@@ -251,10 +256,10 @@ export class DaemonConfigs {
   }
 
   /** The consoles of the configs whose clients are served. */
-  async consoles(): Promise<readonly DaemonConsole[]> {
+  async consoles(host?: string): Promise<readonly DaemonConsole[]> {
     const all = await Promise.allSettled([...this.#configs.values()].map(({ config }) => config));
     const configs = all.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
-    return Promise.all(configs.filter(({ isServed }) => isServed).map((config) => config.console()));
+    return Promise.all(configs.filter(({ isServed }) => isServed).map((config) => config.console(host)));
   }
 
   count() {
@@ -287,17 +292,23 @@ function openStored(path: string): Pick<ReturnType<typeof openSqliteStorage>, "o
   }
 }
 
+/** Watches a gateway from its first call on, so that a console that is opened later tells all of it. */
+function recordUse(gateway: Gateway): CallRecorder {
+  return createRecorder(gateway, { storage: openRecordFile(consoleFile()), wayOf });
+}
+
 /** Serves the console on this machine, at any free port. Nobody knows a token to call the gateway there. */
 async function openConsole(
   gateway: Gateway,
   opened: Parameters<typeof consoleParts>[0],
+  recorder: CallRecorder,
 ): Promise<ConsoleServer> {
   const [{ startConsole }, http] = await Promise.all([
     import("../../faces/http/serve-console.ts"),
     import("../open/open-http.ts"),
   ]);
-  const { tokens: _, ...parts } = http.consoleParts(opened);
-  return startConsole(gateway, createMcpServer(gateway), parts, http.consoleState(opened));
+  const { tokens: _, ...parts } = await http.consoleParts(opened);
+  return startConsole(gateway, createMcpServer(gateway), { ...parts, recorder }, http.consoleState(opened));
 }
 
 /** Whether a server keeps state of its client, so that no other client may use it. */

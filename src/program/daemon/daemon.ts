@@ -61,8 +61,8 @@ interface OpenConfigs {
   /** Opens a config for a client. `reconnect` makes the client open it again. Rejects with a problem. */
   open(request: ServingRequest, reconnect: () => void): Promise<OpenedClient>;
   count(): Pick<DaemonStatus, "configs" | "servers">;
-  /** The consoles of configs whose clients are served. */
-  consoles(): Promise<readonly DaemonConsole[]>;
+  /** The consoles of configs whose clients are served. Rejects with a problem. */
+  consoles(host?: string): Promise<readonly DaemonConsole[]>;
 }
 
 /** One process that serves all clients of a person. */
@@ -138,8 +138,13 @@ class RunningDaemon {
     const hello = line === undefined ? undefined : readHello(line, this.#address.token);
     if (!hello) return void socket.destroy();
     if (hello.want === "serve" || hello.want === "operate") return this.#serve(socket, hello);
-    if (hello.want === "console")
-      return void socket.end(toLine({ ok: true, consoles: await this.#options.configs.consoles() }));
+    if (hello.want === "console") {
+      const welcome: Welcome = await this.#options.configs.consoles(hello.host).then(
+        (consoles) => ({ ok: true, consoles }),
+        (error: unknown) => ({ ok: false, problem: problemParts(error) }),
+      );
+      return void socket.end(toLine(welcome));
+    }
     socket.end(toLine({ ok: true, status: this.#status() }));
     if (hello.want === "stop") this.leave("stopped");
   }

@@ -26,7 +26,9 @@ export interface ServeRequest
 export type DaemonRequest =
   /** To be served over MCP, or to make one call of a person at a terminal. */
   | { readonly want: "serve" | "operate"; readonly serve: ServeRequest }
-  | { readonly want: "status" | "stop" | "console" };
+  | { readonly want: "status" | "stop" }
+  /** `host` is an address of the machine beside 127.0.0.1. */
+  | { readonly want: "console"; readonly host?: string };
 
 /** The first line of a connection. */
 export type Hello = {

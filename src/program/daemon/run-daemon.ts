@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
+import { customProblem } from "../../base/problems/problem.ts";
 import { countOf } from "../../base/util/count-of.ts";
 import { PROGRAM_VERSION } from "../../base/util/program-version.ts";
 import { toAge } from "../../core/answers/to-age.ts";
@@ -17,11 +18,17 @@ export async function requestDaemon(want: "status" | "stop"): Promise<DaemonStat
   return met?.welcome.ok && "status" in met.welcome ? met.welcome.status : undefined;
 }
 
-/** Links that open the consoles of the daemon's configs. Undefined if none runs. */
-export async function requestConsoles(): Promise<readonly DaemonConsole[] | undefined> {
+/**
+ * Links that open the consoles of the daemon's configs, at this address of the machine. Undefined if none runs.
+ *
+ * @throws ADDRESS_UNAVAILABLE
+ */
+export async function requestConsoles(host?: string): Promise<readonly DaemonConsole[] | undefined> {
   const address = readAddress(daemonPaths());
-  const met = address && (await greet(address, { version: PROGRAM_VERSION, want: "console" }));
+  const request = { version: PROGRAM_VERSION, want: "console", ...(host && { host }) } as const;
+  const met = address && (await greet(address, request));
   met?.socket.destroy();
+  if (met && "problem" in met.welcome) throw customProblem(...met.welcome.problem);
   return met?.welcome.ok && "consoles" in met.welcome ? met.welcome.consoles : undefined;
 }
 

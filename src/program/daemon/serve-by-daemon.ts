@@ -46,7 +46,6 @@ export function readRelayRequest(args: readonly string[]): RelayRequest | undefi
   if (
     !input ||
     input.stop ||
-    input.console ||
     input.daemon ||
     input.noDaemon ||
     input.http ||

@@ -18,7 +18,7 @@ import { tellDamage } from "../open/person-grants.ts";
 import { suggestCommand } from "../open/suggest-command.ts";
 import { defineCommand } from "../terminal/define-command.ts";
 import { createSafeConsole } from "../terminal/safe-console.ts";
-import { daemonLine, requestConsoles, requestDaemon, runDaemon } from "./run-daemon.ts";
+import { daemonLine, requestDaemon, runDaemon } from "./run-daemon.ts";
 import { SERVE_OPTIONS, type ServeInput } from "./serve-options.ts";
 
 const WARM_UP_MS = 1_000;
@@ -39,22 +39,11 @@ export const serve = defineCommand({
     HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole agents add
     makes one for each agent.`,
   run: async (input) => {
-    if (input.console) return tellConsoles();
     if (!input.stop) return input.daemon ? runDaemon() : serveHere(input);
     const status = await requestDaemon("stop");
     console.log(status ? `Stopping: ${daemonLine(status)}.` : "No daemon runs.");
   },
 });
-
-async function tellConsoles(): Promise<void> {
-  const consoles = (await requestConsoles()) ?? [];
-  if (consoles.length === 0)
-    console.log(
-      "The daemon serves no client now; it starts with the first one. keyhole serve --http serves the console at once.",
-    );
-  for (const { config, profile, link } of consoles)
-    console.log(`${[config, profile].filter(Boolean).join(", profile ")}, opens once: ${link}`);
-}
 
 /**
  * Serves in this process, until the client leaves or a signal arrives. A second signal exits at once. The

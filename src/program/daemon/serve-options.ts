@@ -25,7 +25,6 @@ export const SERVE_OPTIONS = {
   stop: { help: "end the daemon when its calls are done; the next client starts it again" },
   daemon: { help: "run the daemon here, as keyhole serve does in the background" },
   "no-daemon": { help: "serve in this process, and share no servers with other clients" },
-  console: { help: "print a link to the console of each config that the daemon serves" },
   http: { help: "serve Streamable HTTP instead of stdio, with the console for your browser" },
   host: { takes: "NAME", help: "the address to listen on (default: 127.0.0.1, for this machine only)" },
   "allow-host": {

@@ -1,25 +1,16 @@
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { loadTokenCounter, type TokenCounter } from "../../base/tokens/tokens.ts";
 import { countOf } from "../../base/util/count-of.ts";
-import { cutText } from "../../base/util/cut-text.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { toSummary } from "../../base/util/to-summary.ts";
 import { waits } from "../../core/access/pins.ts";
-import type { Entry } from "../../core/nouns/entry.ts";
 import { createListings } from "../../faces/mcp/listing.ts";
-import { definitionTokens } from "../../gateway/approvals.ts";
 import type { Gateway, GatewayOptions } from "../../gateway/gateway-api.ts";
+import { toolTokens } from "../../gateway/tool-tokens.ts";
 import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { listSources, openGateway } from "../open/open-gateway.ts";
 import { wrapText } from "../terminal/define-command.ts";
-import {
-  count,
-  type KeyholeTokens,
-  type ListingClient,
-  type Saving,
-  savingsOf,
-  type ToolTokens,
-} from "./savings.ts";
+import { count, type KeyholeTokens, type ListingClient, type Saving, savingsOf } from "./savings.ts";
 
 /** The cost of one server in every request of a client that lists its tools. */
 export interface ServerCost {
@@ -47,8 +38,6 @@ export interface Measured {
 /** Stands for the clients of a person who has connected none. */
 const ANY_CLIENT: ListingClient = { name: "any", title: "A client", lists: [{ shows: "definitions" }] };
 const SAMPLED_TOOLS = 6;
-/** Clients that show the beginning of descriptions cut them here. */
-const SUMMARY_CHARS = 160;
 
 /**
  * Lists servers, from fresh listings where there are some, and counts the tokens of their tools for each client.
@@ -135,17 +124,6 @@ async function keyholeTokens(
   return {
     menu: sum(shown) + countTokens(listing.instructions),
     answer: Math.round(sum(answers) / answers.length),
-  };
-}
-
-/** The tokens of a tool by what clients show of it. */
-function toolTokens(tool: Entry, countTokens: TokenCounter): ToolTokens {
-  const { name, description = "" } = tool.origin?.definition ?? tool;
-  const names = countTokens(`mcp__${tool.domain}__${name}\n`);
-  return {
-    definitions: definitionTokens(tool, countTokens),
-    summaries: names + countTokens(cutText(String(description), SUMMARY_CHARS)),
-    names,
   };
 }
 

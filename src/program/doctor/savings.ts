@@ -1,14 +1,8 @@
 import { countOf } from "../../base/util/count-of.ts";
+import { listedTokens, shownPart, type ToolTokens } from "../../gateway/tool-tokens.ts";
 import type { Client, ClientListing } from "../clients/client.ts";
 import { LISTS_DATE } from "../clients/clients.ts";
 import { wrapText } from "../terminal/define-command.ts";
-
-/** The tokens of one tool, by what a client may show of it. */
-export interface ToolTokens {
-  readonly definitions: number;
-  readonly summaries: number;
-  readonly names: number;
-}
 
 /** The tokens that Keyhole takes in the place of a client's servers. */
 export interface KeyholeTokens {
@@ -43,8 +37,6 @@ export interface Saving {
  */
 export const CONVERSATION = { requests: 20, otherTokens: 15_000, searches: 3 } as const;
 
-/** The search tool of a client that shows neither names nor definitions, as measured in Codex. */
-const SEARCH_TOOL = 427;
 /** Saving less than this share of a conversation is not worth a change. */
 const WORTHWHILE = 0.05;
 
@@ -56,12 +48,12 @@ export function savingsOf(
   tools: readonly ToolTokens[],
   keyhole: KeyholeTokens,
 ): Saving[] {
-  const sum = (shows: keyof ToolTokens) => tools.reduce((total, tool) => total + tool[shows], 0);
+  const whole = listedTokens(tools, { shows: "definitions" });
   return (lists ?? [{ shows: "definitions" } as const]).map((listing: ClientListing) => {
-    const { from = 0, loads = 0 } = listing;
-    const shows = tools.length < from ? "definitions" : listing.shows;
-    const alone = shows === "search" ? SEARCH_TOOL : sum(shows);
-    const loaded = (loads * sum("definitions")) / Math.max(1, tools.length);
+    const { loads = 0 } = listing;
+    const shows = shownPart(listing, tools.length);
+    const alone = listedTokens(tools, listing);
+    const loaded = (loads * whole) / Math.max(1, tools.length);
     return {
       client: name,
       title,

@@ -1,7 +1,7 @@
 import { problem } from "../../base/problems/problem.ts";
 import type { Json } from "../../base/util/json.ts";
-import { field, isPlainObject } from "../../base/util/plain-object.ts";
-import type { AskWord, ServerChange } from "../../faces/http/endpoints/api-types.ts";
+import { field, fieldsOf, isPlainObject, listOf } from "../../base/util/plain-object.ts";
+import type { AskWord, ServerChange, ServerRulesShown } from "../../faces/http/endpoints/api-types.ts";
 import type { ServerEditor } from "../../faces/http/endpoints/console-parts.ts";
 import { isSwitchedOff } from "../../sources/mcp/config/server-config.ts";
 import { toLabel } from "../../sources/mcp/mcp-source.ts";
@@ -11,75 +11,138 @@ import { saveSetting } from "./save-setting.ts";
 
 /** Changes servers in a JSON config, as a person at the console wants it. Gateways that run follow the file. */
 export function createServerEditor(file: string): ServerEditor {
-  async function read() {
-    const settings = await readSettingsFile(file);
-    const { mcpServers = {} } = settings.state === "read" ? settings.value : {};
-    const others = settings.state === "read" ? settings.written.servers : undefined;
-    const servers: Readonly<Record<string, unknown>> = mcpServers;
-    return { servers, isOther: (label: string) => isPlainObject(others) && Object.hasOwn(others, label) };
-  }
-
-  async function change(label: string, { add, remove, disabled, hide, ask }: ServerChange): Promise<void> {
-    const { servers, isOther } = await read();
-    const path = `${isOther(label) ? "servers" : "mcpServers"}.${label}`;
-    const save = (name: string, value: Parameters<typeof saveSetting>[1]) =>
-      saveSetting(`${path}${name}`, value, { file });
-    if (add !== undefined) {
-      if (Object.hasOwn(servers, label)) throw wrong(`the server ${label} exists`);
-      const config = toConfig(add);
-      if (label !== toLabel(label))
-        throw wrong("a name has letters, digits, hyphens and underscores, and begins with a letter");
-      checkServer(label, config);
-      return save("", config);
-    }
-    const server = servers[label];
-    if (!isPlainObject(server)) throw wrong(`${file} has no server ${label}`);
-    if (remove) return save("", undefined);
-    if (disabled !== undefined) {
-      if (field(server, "enabled") !== undefined) await save(".enabled", undefined);
-      await save(".disabled", disabled || undefined);
-    }
-    if (hide) {
-      const others = hiddenOf(server).filter((tool) => tool !== hide.tool);
-      await save(".excludeTools", hide.hidden ? [...others, hide.tool] : others);
-    }
-    if (ask) {
-      const { [ask.tool]: _, ...others } = asksOf(server);
-      await save(".askTools", ask.when ? { ...others, [ask.tool]: ask.when } : others);
-    }
-  }
-
   return {
     rulesOf: async (label) => {
-      const server = (await read()).servers[label];
-      return isPlainObject(server) ? { file, hidden: hiddenOf(server), ask: asksOf(server) } : undefined;
+      const { servers, overrides } = await readServers(file);
+      const server = servers[label];
+      return isPlainObject(server) ? { file, ...toRules(server, overrides[label]) } : undefined;
     },
     off: async () => {
-      const { servers } = await read();
+      const { servers } = await readServers(file);
       return Object.keys(servers).filter((label) => isSwitchedOff(servers[label]));
     },
-    change,
+    change: (label, change) => changeServer(file, label, change),
   };
 }
 
-/** A command line with words between spaces, or an address. */
+/** The servers of a file, those among them that stand under its other name, their overrides and the profiles. */
+export async function readServers(file: string) {
+  const read = await readSettingsFile(file);
+  const { mcpServers = {}, profiles = {}, overrides = {} } = read.state === "read" ? read.value : {};
+  const others = read.state === "read" ? fieldsOf(read.written.servers) : {};
+  const servers: Readonly<Record<string, unknown>> = mcpServers;
+  const pathOf = (label: string) => `${Object.hasOwn(others, label) ? "servers" : "mcpServers"}.${label}`;
+  return { servers, profiles, overrides, pathOf };
+}
+
+/** Removes a server from a file and its profiles. */
+export async function removeServer(file: string, label: string): Promise<void> {
+  const { profiles, overrides, pathOf } = await readServers(file);
+  const users = Object.keys(profiles).filter(
+    (profile) => field(field(profiles[profile], "servers"), label) !== undefined,
+  );
+  for (const profile of users) await saveSetting(`profiles.${profile}.servers.${label}`, undefined, { file });
+  if (Object.hasOwn(overrides, label)) await saveSetting(`overrides.${label}`, undefined, { file });
+  await saveSetting(pathOf(label), undefined, { file });
+}
+
+async function changeServer(file: string, label: string, change: ServerChange): Promise<void> {
+  const { servers, overrides, pathOf } = await readServers(file);
+  const save = (name: string, value: Json | undefined) => saveSetting(name, value, { file });
+  const path = pathOf(label);
+  const server = servers[label];
+  const { add, edit, remove, disabled, hide, ask, rename } = change;
+  if (add !== undefined) {
+    if (server !== undefined) throw wrong(`the server ${label} exists`);
+    if (label !== toLabel(label))
+      throw wrong("a name has letters, digits, hyphens and underscores, and begins with a letter");
+    return save(path, checked(label, toConfig(add)));
+  }
+  if (!isPlainObject(server)) throw wrong(`${file} has no server ${label}`);
+  if (remove) return removeServer(file, label);
+  if (edit !== undefined) {
+    const { command: _, args: __, url: ___, ...rest } = server;
+    return save(path, checked(label, { ...(rest as Record<string, Json>), ...toConfig(edit) }));
+  }
+  if (disabled !== undefined) {
+    if (field(server, "enabled") !== undefined) await save(`${path}.enabled`, undefined);
+    await save(`${path}.disabled`, disabled || undefined);
+  }
+  if (hide) {
+    const others = hiddenOf(server).filter((tool) => tool !== hide.tool);
+    await save(`${path}.excludeTools`, hide.hidden ? [...others, hide.tool] : others);
+  }
+  if (ask?.tool === undefined && ask) await save(`${path}.ask`, ask.when);
+  if (ask?.tool !== undefined) {
+    const { [ask.tool]: _, ...others } = asksOf(server);
+    await save(`${path}.askTools`, ask.when ? { ...others, [ask.tool]: ask.when } : others);
+  }
+  if (rename) {
+    const tools = fieldsOf(field(overrides[label], "tools")) as Record<string, Json>;
+    const { name: _, ...words } = fieldsOf(tools[rename.tool]) as Record<string, Json>;
+    const renamed = { ...words, ...(rename.name && { name: rename.name }) };
+    await save(`overrides.${label}.tools`, { ...tools, [rename.tool]: renamed });
+  }
+}
+
+function checked(label: string, config: Record<string, Json>): Record<string, Json> {
+  checkServer(label, config);
+  return config;
+}
+
+function toRules(server: object, override: unknown): Omit<ServerRulesShown, "file"> {
+  const ask = field(server, "ask");
+  const line = toLine(server);
+  const names = Object.entries(fieldsOf(field(override, "tools"))).flatMap(([tool, words]) => {
+    const name = field(words, "name");
+    return typeof name === "string" ? [[tool, name]] : [];
+  });
+  return {
+    hidden: hiddenOf(server),
+    ask: asksOf(server),
+    names: Object.fromEntries(names),
+    ...(typeof ask === "string" && { asks: ask as AskWord }),
+    ...(line !== undefined && { line }),
+  };
+}
+
+/** Characters that a shell would give a meaning to; a config starts programs without one. */
+const SHELL = /[|;&<>`\\]/;
+const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/g;
+
+/** A command line with words between spaces or in quotes, or an address. */
 function toConfig(text: string): Record<string, Json> {
-  if (/^https?:\/\//i.test(text.trim())) return { url: text.trim() };
-  if (/["'\\$`|;&<>]/.test(text))
-    throw wrong("quotes and variables need keyhole add NAME -- COMMAND in a terminal");
-  const [command = "", ...args] = text.trim().split(/\s+/);
+  const line = text.trim();
+  if (/^https?:\/\//i.test(line)) return { url: line };
+  if (SHELL.test(line.replaceAll(/"[^"]*"|'[^']*'/g, "")) || /["']/.test(line.replaceAll(WORD, "")))
+    throw wrong("quotes come in pairs, and no shell reads the line: sh -c '…' runs one");
+  const [command = "", ...args] = (line.match(WORD) ?? []).map((word) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
+  );
   if (command === "") throw wrong("a server needs a command or an address");
   return { command, args };
 }
 
+/** The line that `toConfig` reads back. Undefined for a server without one, or that no line can spell. */
+function toLine(server: object): string | undefined {
+  const { url, command, args } = fieldsOf(server);
+  if (typeof url === "string") return url;
+  if (typeof command !== "string") return undefined;
+  const words = [command, ...listOf(args).map(String)];
+  if (words.some((word) => word.includes('"') && word.includes("'"))) return undefined;
+  return words.map((word) => (/^[^\s"'|;&<>`\\]+$/.test(word) ? word : quoted(word))).join(" ");
+}
+
+function quoted(word: string): string {
+  return word.includes('"') ? `'${word}'` : `"${word}"`;
+}
+
 function hiddenOf(server: unknown): readonly string[] {
-  const list = field(server, "excludeTools");
-  return Array.isArray(list) ? list.map(String) : [];
+  return listOf(field(server, "excludeTools")).map(String);
 }
 
 function asksOf(server: unknown): Readonly<Record<string, AskWord>> {
-  const asks = field(server, "askTools");
-  return isPlainObject(asks) ? (asks as Record<string, AskWord>) : {};
+  return fieldsOf(field(server, "askTools")) as Record<string, AskWord>;
 }
 
 function wrong(reason: string) {

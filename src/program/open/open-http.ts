@@ -1,8 +1,9 @@
-import { join } from "node:path";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
+import { problem } from "../../base/problems/problem.ts";
 import { createRedact } from "../../base/safety/redact.ts";
 import { field, isPlainObject } from "../../base/util/plain-object.ts";
 import type { ShownSetting } from "../../faces/http/endpoints/api-types.ts";
+import type { AgentKeys } from "../../faces/http/endpoints/console-parts.ts";
 import {
   type ConsoleOptions,
   type ConsoleServer,
@@ -13,8 +14,10 @@ import type { McpServer } from "../../faces/mcp/mcp-server.ts";
 import type { ServedProfiles } from "../../faces/mcp/profiles.ts";
 import type { Gateway } from "../../gateway/gateway-api.ts";
 import { invalid } from "../terminal/define-command.ts";
+import { AGENT_NAME, addAgentKey, readExpiry, revokeAgentKey } from "./agent-keys.ts";
 import { principalOf } from "./agent-tokens.ts";
 import { isJsonConfig } from "./config-files.ts";
+import { consoleFile, wayOf } from "./console-file.ts";
 import { createServerEditor } from "./edit-servers.ts";
 import type { LoadedSettings, SettingsSource } from "./load-settings.ts";
 import type { OpenedConfig } from "./open-config.ts";
@@ -22,8 +25,8 @@ import { openLogins } from "./open-logins.ts";
 import { groupPrincipals, readPeople, tellObstacles, toLogin, toOAuth } from "./people.ts";
 import { withSecrets } from "./secrets.ts";
 import { SECRET_KEYS, secretsOf } from "./settings-schema.ts";
-import { openConsents, openTokens } from "./stores.ts";
-import { ownConfig, setStateFolder } from "./user-folders.ts";
+import { openAcceptedLimits, openConsents, openTokens } from "./stores.ts";
+import { ownConfig } from "./user-folders.ts";
 
 export interface HttpArgs {
   readonly host: string | undefined;
@@ -69,7 +72,7 @@ export async function openHttp(
   const isOpen = host !== undefined && WILDCARDS.includes(host);
   const shown = (url: string) => (isOpen ? withHost(url, allowHosts[0] ?? "localhost") : url);
   const { links } = openLogins(loaded.settings, variables, state?.storage);
-  const { tokens, principals, ...parts } = consoleParts(opened);
+  const { tokens, principals, ...parts } = await consoleParts(opened);
   const options: ConsoleOptions = {
     ...parts,
     tokens,
@@ -119,18 +122,47 @@ export function consoleState({ loaded, state }: Pick<OpenedConfig, "loaded" | "s
 }
 
 /** The parts that a console of this person works with. */
-export function consoleParts({ loaded, config, state }: Pick<OpenedConfig, "loaded" | "config" | "state">) {
+export async function consoleParts({
+  loaded,
+  config,
+  state,
+}: Pick<OpenedConfig, "loaded" | "config" | "state">) {
   const tokens = openTokens(state);
   return {
     tokens,
     principals: async () => (await tokens.list()).map(principalOf),
     consents: openConsents(state),
+    acceptedLimits: await openAcceptedLimits(state),
+    agents: agentKeys(tokens, state),
     // A module is code, which nobody but its author changes.
     ...((config === undefined || isJsonConfig(config)) && {
       editor: createServerEditor(config ?? ownConfig()),
     }),
-    file: join(setStateFolder(), "console.db"),
+    file: consoleFile(),
+    wayOf,
     settings: async () => shownSettings(loaded),
+  };
+}
+
+function agentKeys(tokens: ReturnType<typeof openTokens>, state: OpenedConfig["state"]): AgentKeys {
+  return {
+    list: tokens.list,
+    add: async ({ expires, ...wanted }, by) => {
+      const expiresAt = expires.trim() === "" ? undefined : readExpiry(expires, Date.now());
+      const wrong = (reason: string) => problem("INVALID_INPUT", { operation: "The key", reason });
+      if (!AGENT_NAME.test(wanted.name))
+        throw wrong("a name has letters, digits, dots, hyphens and underscores");
+      if (expires.trim() !== "" && expiresAt === undefined)
+        throw wrong("it ends at a time from now, such as 30d, or at a date to come, such as 2027-01-31");
+      const key = await addAgentKey(
+        tokens,
+        { ...wanted, scopes: [...wanted.scopes], ...(expiresAt !== undefined && { expiresAt }) },
+        { by, state },
+      );
+      if (key === undefined) throw wrong(`the agent ${wanted.name} exists; revoke its key first`);
+      return key;
+    },
+    revoke: (name, by) => revokeAgentKey(tokens, name, { by, state }),
   };
 }
 

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Client, PriorDiscovery } from "@modelcontextprotocol/client";
 import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import type { EntryStatus, LogLevel } from "../../core/nouns/entry.ts";
+import type { SandboxLimits } from "../../core/nouns/server-program.ts";
 import { backoffMs, sleep } from "../backoff.ts";
 import { complaintOf, forgotSession, isLost, statusOf } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
@@ -15,6 +17,8 @@ export interface ConnectionOptions extends UpstreamTarget {
   readonly shared?: SharedServers | undefined;
   /** Whether a person has consented to the program as it is now. */
   mayStart(): boolean | Promise<boolean>;
+  /** The limits that a person has accepted for the process. */
+  acceptedLimits?(): SandboxLimits | undefined;
   /** Called when a listing arrives or the status changes. */
   onChange(): void;
 }
@@ -22,6 +26,8 @@ export interface ConnectionOptions extends UpstreamTarget {
 /** An open connection with the listing that it gave. */
 export interface OpenSession extends OpenedUpstream {
   listing: Listing;
+  /** The accepted limits that it was opened with. */
+  readonly limits: SandboxLimits | undefined;
 }
 
 export interface ConnectionState {
@@ -82,7 +88,17 @@ export abstract class Connection {
   connect(): OpenSession | Promise<OpenSession> {
     // Asked again while connected, because a person may take the consent back.
     const mayStart = this.options.mayStart();
+    this.dropUnlimited();
     return mayStart === true && this.state.session ? this.state.session : this.enter(mayStart);
+  }
+
+  /** Ends a process that other limits were accepted for since, as soon as no call runs in it. */
+  protected dropUnlimited(): void {
+    const { session } = this.state;
+    if (!session || session.transport.running.size > 0) return;
+    if (isDeepStrictEqual(session.limits, this.options.acceptedLimits?.())) return;
+    this.restarts.forget();
+    this.drop(session);
   }
 
   /** Keeps the server from being stopped while it is idle. Returns a function that ends the use. */
@@ -187,6 +203,7 @@ export abstract class Connection {
     await sleep(this.restarts.delay(), this.options.clock, this.stopping.signal, true);
     if (this.stopping.signal.aborted) throw problem("CLOSED");
     this.restarts.started();
+    const limits = this.options.acceptedLimits?.();
     try {
       // Loaded with the first server that is opened, which makes a start quicker.
       const { openClient } = await import("./open-client.ts");
@@ -205,7 +222,7 @@ export abstract class Connection {
         },
         onClosed: (transport) => void this.end(transport),
       });
-      const session: OpenSession = { ...opened, listing: await this.list(opened.client) };
+      const session: OpenSession = { ...opened, limits, listing: await this.list(opened.client) };
       if (this.stopping.signal.aborted) throw problem("CLOSED");
       Object.assign(this.state, { session, era: session.era, status: undefined });
       this.setListing(session.listing);

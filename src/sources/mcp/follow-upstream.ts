@@ -155,7 +155,8 @@ export class FollowedUpstream {
 
   constructor(options: FollowUpstreamOptions) {
     this.options = options;
-    const { label, config, clock, mayStart, links } = options;
+    const { label, config, clock, mayStart, links, isolation } = options;
+    const program = () => toServerProgram(label, config, options);
     const loginOf = (person?: string) =>
       config.transport === "http"
         ? new ServerLogin({ ...options, config, person, maxBytes: options.limits.maxLineBytes })
@@ -165,7 +166,8 @@ export class FollowedUpstream {
       ...options,
       login: this.login,
       toLogin: isPersonal(config) ? (person) => loginOf(person)! : undefined,
-      mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
+      mayStart: () => mayStart?.(program()) ?? true,
+      ...(isolation?.accepted && { acceptedLimits: () => isolation.accepted?.(program()) }),
       onChange: () => this.onChange(),
     });
     if (config.transport === "http" && config.login === "person") links?.register(this.personServer(config));

@@ -132,6 +132,8 @@ export class Upstream extends Connection {
     const isOther = person?.principal.id !== OPERATOR;
     if (this.people && isOther) return this.people.run(call, signal, (side) => side.run(call, signal));
     if (!caller) return this.runHere(call, signal);
+    // Sides look after themselves.
+    this.dropUnlimited();
     if (call.usesFolder) this.onAsked("folder");
     for (;;) {
       const known = this.asked.size;

@@ -37,6 +37,15 @@ export interface Minute {
   readonly menus: number;
   /** Tokens that they would have with every tool in them. */
   readonly everything: number;
+  /** Tokens that their clients would show of the same tools by themselves: some hide them behind a search. */
+  readonly alone: number;
+}
+
+/** The tokens of one client, by the name that it gives of itself; empty if it gives none. */
+export interface ClientTokens extends Omit<Minute, "at"> {
+  readonly name: string;
+  /** What it shows of tools by itself. Absent if nobody has measured it: then whole definitions are taken. */
+  readonly shows?: string;
 }
 
 /** How much waits for a person: servers for a start or a login, definitions, calls. */
@@ -60,6 +69,7 @@ export interface OverviewAnswer {
   /** Tokens of a menu with every tool in it. */
   readonly everything: number;
   readonly totals: Omit<Minute, "at">;
+  readonly clients: readonly ClientTokens[];
   readonly minutes: readonly Minute[];
   readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
   readonly notices: readonly Notice[];
@@ -72,6 +82,8 @@ export interface CallFigures {
   readonly failed: number;
   /** The most frequent codes of problems. */
   readonly errors: readonly { readonly code: string; readonly times: number }[];
+  /** Tokens of answers. Absent for days that they were not counted on. */
+  readonly tokens?: number;
   /** Milliseconds that half of the calls, 95 % and 99 % of them took at most. */
   readonly ms: Readonly<Record<"half" | "most" | "slowest", number | undefined>>;
 }
@@ -109,6 +121,8 @@ export interface ConversationStep {
 export interface Conversation {
   readonly id: string;
   readonly principal: string;
+  /** The name that the client gives of itself; empty if it gives none. */
+  readonly client: string;
   readonly startedAt: number;
   readonly lastAt: number;
   readonly calls: number;
@@ -138,6 +152,8 @@ export interface WaitingServer {
   readonly reason?: string;
   /** The program that waits for a yes. Absent if a person has approved it. */
   readonly program?: ShownProgram;
+  /** Limits that are proposed for its process. */
+  readonly proposal?: ShownProgram;
   /** All definitions that wait, by lane, also those that are not listed. */
   readonly waiting: {
     readonly lanes: Readonly<Partial<Record<Lane, number>>>;
@@ -150,7 +166,7 @@ export interface WaitingServer {
   readonly definitions: readonly WaitingDefinition[];
 }
 
-/** The program or address of a server, in whole lines, with the hash that a consent names. */
+/** The program, address or limits of a server, in whole lines, with the hash that a yes names. */
 export interface ShownProgram {
   readonly hash: string;
   readonly lines: readonly string[];
@@ -252,8 +268,9 @@ export interface ShownTool {
   /** Tokens of its definition in the list of a client. */
   readonly tokens: number;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** The rule of the config for asking before its calls. */
+  /** The rule of the config for asking before its calls, by the tool's own name and by patterns. */
   readonly ask?: AskWord;
+  readonly askByPattern?: AskWord;
 }
 
 export type AskWord = "never" | "destructive" | "writes" | "always";
@@ -262,66 +279,47 @@ export type AskWord = "never" | "destructive" | "writes" | "always";
 export interface ServerChange {
   /** A new server, as its command line or its address. */
   readonly add?: string;
+  /** Another command line or address in place of its own. */
+  readonly edit?: string;
   readonly disabled?: boolean;
   /** Hides a tool from all callers, or shows it again. */
   readonly hide?: { readonly tool: string; readonly hidden: boolean };
-  /** Whether a person is asked before calls of a tool. Without `when`, as the server's own setting says. */
-  readonly ask?: { readonly tool: string; readonly when?: AskWord };
+  /**
+   * Whether a person is asked before calls of a tool, or of all tools whose names fit a pattern. Without `when`, as the
+   * server's own setting says. Without `tool`, sets that one; without both, as the gateway says.
+   */
+  readonly ask?: { readonly tool?: string; readonly when?: AskWord };
+  /** Another name for a tool, by the server's name for it; empty for the server's own. */
+  readonly rename?: { readonly tool: string; readonly name: string };
   readonly remove?: true;
 }
 
 export interface ServerAnswer {
   readonly server: UpstreamsAnswer["upstreams"][number];
+  /** Limits that are proposed for its process. */
+  readonly proposal?: ShownProgram;
   readonly tools: readonly ShownTool[];
   /** Absent if the config of the server cannot be changed here. */
   readonly rules?: ServerRulesShown;
+}
+
+export interface LogAnswer {
+  /** The newest last. */
+  readonly lines: readonly string[];
 }
 
 export interface ServerRulesShown {
   /** The file that the changes go to. */
   readonly file: string;
   readonly hidden: readonly string[];
+  /** Its own setting for asking before calls. */
+  readonly asks?: AskWord;
+  /** Rules by tool or pattern. */
   readonly ask: Readonly<Record<string, AskWord>>;
-}
-
-/** A record of the audit log, with the fields of every kind of record. A call that ran is one row, of kind `call`. */
-export interface ShownRecord {
-  readonly seq: number;
-  readonly at: string;
-  readonly hash: string;
-  readonly kind: string;
-  readonly actor?: string;
-  readonly principal?: string;
-  readonly op?: string;
-  readonly route?: string;
-  readonly name?: string;
-  readonly what?: string;
-  readonly lane?: string;
-  readonly decided?: string;
-  readonly approvedBy?: string;
-  readonly outcome?: string;
-  readonly ms?: number;
-  readonly args?: Readonly<Record<string, string>>;
-  readonly traceId?: string;
-}
-
-export interface AuditAnswer {
-  /** False if the gateway keeps no audit log. */
-  readonly kept: boolean;
-  readonly records: readonly ShownRecord[];
-  /** Names the place before the oldest row, if there are older ones: `before` of the next page. */
-  readonly older?: string;
-  readonly damaged: number;
-}
-
-export interface AuditReport {
-  readonly chains: readonly {
-    readonly name: string;
-    readonly records: number;
-    readonly notes: readonly string[];
-    readonly head: { readonly seq: number; readonly hash: string } | undefined;
-    readonly bad: { readonly place: string; readonly reason: string } | undefined;
-  }[];
+  /** Names that replace the server's own, which are the keys. */
+  readonly names: Readonly<Record<string, string>>;
+  /** Its command line or address. Absent for other kinds of servers. */
+  readonly line?: string;
 }
 
 export type MeAnswer = Principal & { readonly admin: boolean };

@@ -2,9 +2,10 @@ import { z } from "zod";
 import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { type Pin, waits } from "../../../core/access/pins.ts";
-import { LANES } from "../../../core/nouns/entry.ts";
+import { type Entry, LANES } from "../../../core/nouns/entry.ts";
 import { listApprovals, type ProgramApproval, toProgramApproval } from "../../../gateway/approvals.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
+import { acceptLimits } from "../../../gateway/limits-approval.ts";
 import type {
   ApprovalsAnswer,
   WaitingAnswer,
@@ -14,7 +15,7 @@ import type {
 } from "./api-types.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
-import { serversOf } from "./sources.ts";
+import { findServer, proposalOf, restart, serversOf } from "./sources.ts";
 
 const MOST_SHOWN = 200;
 const shownPin = z.object({
@@ -49,6 +50,11 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
         const first = shown.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, MOST_SHOWN);
         const programs = waitingOnes.flatMap(({ program }) => program ?? []);
         const listed = await listApprovals({ ...pins, list: () => first }, entries, programs);
+        const proposals = await proposalsFor(
+          parts,
+          shown.filter(waits).map(({ source }) => source),
+          entries,
+        );
         const names = new Set([
           ...waitingOnes.map(({ server }) => server),
           ...shown.map(({ source }) => source),
@@ -59,6 +65,7 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
           return {
             server,
             ...waitingOnes.find((one) => one.server === server),
+            ...proposals.find((one) => one.server === server),
             waiting: {
               lanes: Object.fromEntries([...byLane].map(([lane, some]) => [lane, some.length])),
               flagged: waitingPins.filter(({ poison }) => poison.length > 0).length,
@@ -92,6 +99,19 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
         };
       },
     }),
+    defineAdminEndpoint("POST /api/approvals/limits", {
+      title: "Keeps a server to exactly the limits that were shown, and starts it again.",
+      input: z.object({ id: z.string(), hash: z.string() }),
+      handle: async ({ input: { id, hash }, principal }) => {
+        const source = findServer(gateway, id);
+        const { entries } = await gateway.view({ principal });
+        const proposal = await proposalOf(parts, source, entries);
+        if (!parts.acceptedLimits || proposal?.hash !== hash)
+          throw problem("NOT_FOUND", { name: "That sandbox" });
+        await acceptLimits(source, proposal.limits, parts.acceptedLimits);
+        return restart(source, parts);
+      },
+    }),
     defineAdminEndpoint("POST /api/approvals/calls", {
       title: "Approves or declines a call that waits.",
       input: z.object({ id: z.string(), approve: z.boolean(), hash: z.string().optional() }),
@@ -99,7 +119,9 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
         const by = `${principal.id} at the console`;
         const kept = faceApiOf(gateway).keptQuestions();
         const shown = hash && (await kept?.list())?.find((one) => one.name === id && one.hash === hash);
-        const isAnswered = shown ? await kept?.approve(shown, by) : approvals.answer(id, approve, by);
+        const isAnswered = shown
+          ? await kept?.[approve ? "approve" : "decline"](shown, by)
+          : approvals.answer(id, approve, by);
         if (!isAnswered) throw problem("NOT_FOUND", { name: "The waiting call" });
         return { ok: true };
       },
@@ -113,6 +135,16 @@ export async function countWaiting(parts: ConsoleParts): Promise<WaitingCounts> 
     definitions: parts.gateway.pins.list().filter(waits).length,
     calls: parts.approvals.waiting().length + (await keptCalls(parts)).length,
   };
+}
+
+/** Limits for those of these servers that may start, each with its name. */
+async function proposalsFor(parts: ConsoleParts, labels: readonly string[], entries: readonly Entry[]) {
+  const sources = serversOf(parts.gateway).filter(({ label }) => labels.includes(label));
+  const rows = sources.map(async (source) => {
+    const proposal = await proposalOf(parts, source, entries);
+    return proposal ? [{ server: source.label, id: source.id, proposal }] : [];
+  });
+  return (await Promise.all(rows)).flat();
 }
 
 /** Calls whose client could not wait. They are approved for the next time. */

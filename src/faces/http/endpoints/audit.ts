@@ -3,7 +3,7 @@ import { toVisibleJson } from "../../../base/safety/visible-text.ts";
 import type { AuditStore } from "../../../core/audit/audit-store.ts";
 import { mergeChains, verifyChain } from "../../../core/audit/verify-chain.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
-import type { AuditAnswer, AuditReport, ShownRecord } from "./api-types.ts";
+import type { AuditAnswer, AuditReport, ShownRecord } from "./api-audit-types.ts";
 import { hasFailed, readBack, serverOf } from "./audited-calls.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";

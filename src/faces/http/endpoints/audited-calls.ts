@@ -1,6 +1,6 @@
 import type { AuditStore } from "../../../core/audit/audit-store.ts";
 import { mergeChains } from "../../../core/audit/verify-chain.ts";
-import type { ShownRecord } from "./api-types.ts";
+import type { ShownRecord } from "./api-audit-types.ts";
 
 /** Records of each chain that are read first, from its end. */
 const FIRST_READ = 5_000;
@@ -47,7 +47,7 @@ async function* toRows(lines: ReturnType<typeof mergeChains>): AsyncGenerator<Sh
 }
 
 /** The server or domain that a record is about. */
-export function serverOf({ op, route, name, what }: ShownRecord): string {
+export function serverOf({ op, route, name, what }: Partial<ShownRecord>): string {
   if (what === "server") return name ?? "";
   const address = route ?? name ?? "";
   return address.includes("://") ? address.split("://", 1)[0]! : (op ?? "").split(".", 1)[0]!;

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AuditStore } from "../../../core/audit/audit-store.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
-import type { CallFigures, FiguresAnswer, ShownRecord } from "./api-types.ts";
+import type { ShownRecord } from "./api-audit-types.ts";
+import type { CallFigures, FiguresAnswer } from "./api-types.ts";
 import { hasFailed, readBack, serverOf } from "./audited-calls.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
@@ -13,23 +14,44 @@ const MOST_ROWS = 50;
 const MOST_ERRORS = 3;
 
 /** Figures of calls that ran, from the audit log: they are as old as it, whatever was restarted. */
-export function callFigureEndpoints({ gateway }: ConsoleParts): Endpoint[] {
+export function callFigureEndpoints({ gateway, recorder: { series } }: ConsoleParts): Endpoint[] {
   const { audit, clock } = faceApiOf(gateway);
   const known = new Map<number, { readonly at: number; readonly answer: Promise<FiguresAnswer> }>();
   return [
     defineAdminEndpoint("GET /api/figures", {
       title: "Calls by agent, server, tool and day: how many, how many failed and why, how long they took.",
       input: z.object({ days: z.coerce.number().int().min(1).max(90).default(7) }),
-      handle: async ({ input: { days } }): Promise<FiguresAnswer> => {
+      handle: async ({ input: { days }, principal }): Promise<FiguresAnswer> => {
         const now = clock.now();
         const last = known.get(days);
         if (last && now - last.at < SAME_MS) return last.answer;
-        const answer = audit ? figuresOf(audit, now - days * DAY_MS) : Promise.resolve(NONE);
+        const since = now - days * DAY_MS;
+        const view = await gateway.view({ principal });
+        const opOf = (address: string) => view.find(address)?.op ?? address;
+        const tokensOf = {
+          agents: sumBy(series.usesOf("agent", since), (name) => name),
+          tools: sumBy(series.usesOf("tool", since), opOf),
+          servers: sumBy(series.usesOf("tool", since), (name) => serverOf({ op: opOf(name) })),
+        };
+        const answer = audit ? figuresOf(audit, since, tokensOf) : Promise.resolve(NONE);
         known.set(days, { at: now, answer });
         return answer;
       },
     }),
   ];
+}
+
+/** Tokens by the name of a row. */
+type TokensOf = Readonly<Partial<Record<Part, ReadonlyMap<string, number>>>>;
+
+function sumBy(
+  uses: ReturnType<ConsoleParts["recorder"]["series"]["usesOf"]>,
+  nameOf: (name: string) => string,
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const [name, { discovery, results }] of uses)
+    sums.set(nameOf(name), (sums.get(nameOf(name)) ?? 0) + discovery + results);
+  return sums;
 }
 
 const NONE: FiguresAnswer = { kept: false, agents: [], servers: [], tools: [], days: [] };
@@ -43,7 +65,7 @@ const PARTS = {
 };
 type Part = keyof typeof PARTS;
 
-function figuresOf(log: AuditStore, since: number): Promise<FiguresAnswer> {
+function figuresOf(log: AuditStore, since: number, tokensOf: TokensOf): Promise<FiguresAnswer> {
   const from = new Date(since).toISOString();
   return readBack(log, async (rows) => {
     const tallies = Object.fromEntries(Object.keys(PARTS).map((part) => [part, new Map<string, Tally>()]));
@@ -54,7 +76,11 @@ function figuresOf(log: AuditStore, since: number): Promise<FiguresAnswer> {
       if (row.at < from || !isRun(row)) continue;
       for (const [part, nameOf] of Object.entries(PARTS)) count(tallies[part]!, nameOf(row), row);
     }
-    const shown = (part: Part) => [...tallies[part]!].map(([name, tally]) => toFigures(name, tally));
+    const shown = (part: Part) =>
+      [...tallies[part]!].map(([name, tally]) => {
+        const tokens = tokensOf[part]?.get(name);
+        return { ...toFigures(name, tally), ...(tokens !== undefined && { tokens: Math.round(tokens) }) };
+      });
     const busiest = (part: Part) => shown(part).toSorted(byCalls).slice(0, MOST_ROWS);
     const value = {
       kept: true,

@@ -8,6 +8,7 @@ import type { Principal } from "../../../core/nouns/principal.ts";
 import { OPERATIONS, type OperationName } from "../../../core/operations/operations.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { callOperation } from "../../../gateway/toolbox.ts";
+import type { AgentsAnswer } from "./api-audit-types.ts";
 import type {
   Conversation,
   ConversationStep,
@@ -32,9 +33,14 @@ import {
 
 /** The gateway itself: its operations, its callers and their conversations, its figures and settings. */
 export function gatewayEndpoints(parts: ConsoleParts): Endpoint[] {
-  return [operationEndpoints, peopleEndpoints, figureEndpoints, sessionEndpoints, settingsEndpoints].flatMap(
-    (endpoints) => endpoints(parts),
-  );
+  return [
+    operationEndpoints,
+    peopleEndpoints,
+    figureEndpoints,
+    sessionEndpoints,
+    agentEndpoints,
+    settingsEndpoints,
+  ].flatMap((endpoints) => endpoints(parts));
 }
 
 /**
@@ -105,7 +111,7 @@ function addressesIn(view: View): (address: string) => boolean {
 
 /** Health, and how well the gateway's answers serve. */
 function figureEndpoints(parts: ConsoleParts): Endpoint[] {
-  const { gateway, recorder } = parts;
+  const { gateway, recorder, wayOf } = parts;
   return [
     defineAdminEndpoint("GET /api/overview", {
       title: "Health, calls by minute, and the tokens put into contexts.",
@@ -114,7 +120,12 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           gateway.view({ principal }),
           gateway.sources.status(),
           gateway.report({ principal }),
+          recorder.settle(),
         ]);
+        const clients = [...recorder.series.usesOf("client")].map(async ([name, sums]) => {
+          const way = await wayOf?.(name);
+          return { name, ...sums, ...(way && { shows: way.shows }) };
+        });
         return {
           version: PROGRAM_VERSION,
           catalog: view.version.slice(0, 12),
@@ -127,6 +138,7 @@ function figureEndpoints(parts: ConsoleParts): Endpoint[] {
           tokens: { ...ledger.tokens },
           everything: ledger.everything,
           totals: await recorder.series.totals(),
+          clients: await Promise.all(clients),
           minutes: recorder.series.minutes(),
           discovery,
           notices: recorder.notices().slice(0, 8),
@@ -225,6 +237,43 @@ function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts
 function seenBy(step: ConversationStep, isSeen: (address: string) => boolean): ConversationStep {
   const targets = step.outcome === "NOT_FOUND" ? step.targets : step.targets.filter(isSeen);
   return { ...step, targets, found: step.found.filter(isSeen), unveiled: step.unveiled.filter(isSeen) };
+}
+
+const newAgentSchema = z.object({
+  name: z.string(),
+  scopes: z.array(z.string()),
+  allowWrite: z.boolean(),
+  expires: z.string(),
+});
+
+/** Keys of agents: made, seen and taken back. */
+function agentEndpoints({ agents }: ConsoleParts): Endpoint[] {
+  const keys = () => {
+    if (agents) return agents;
+    throw problem("NOT_FOUND", { name: "A store of keys" });
+  };
+  return [
+    defineAdminEndpoint("GET /api/agents", {
+      title: "The agents that call over HTTP, with their rights. Never their keys.",
+      handle: async (): Promise<AgentsAnswer> => ({
+        kept: agents !== undefined,
+        agents: (await agents?.list()) ?? [],
+      }),
+    }),
+    defineAdminEndpoint("POST /api/agents", {
+      title: "Makes the key of an agent. It is shown once.",
+      input: newAgentSchema,
+      handle: async ({ input, principal }) => ({ key: await keys().add(input, principal.id) }),
+    }),
+    defineAdminEndpoint("POST /api/agents/revoke", {
+      title: "Takes the key of an agent back.",
+      input: z.object({ name: z.string() }),
+      handle: async ({ input: { name }, principal }) => {
+        if (!(await keys().revoke(name, principal.id))) throw problem("NOT_FOUND", { name: "The agent" });
+        return { ok: true };
+      },
+    }),
+  ];
 }
 
 /** Settings in effect, and links for other browsers. */

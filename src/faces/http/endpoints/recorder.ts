@@ -3,15 +3,24 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { hideSecrets } from "../../../base/safety/known-secrets.ts";
 import { replaceSecrets } from "../../../base/safety/secret-patterns.ts";
+import { loadTokenCounter } from "../../../base/tokens/tokens.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import { cutText } from "../../../base/util/cut-text.ts";
+import { memoizeByObject } from "../../../base/util/memoize-by-object.ts";
 import { revoked } from "../../../core/access/grants.ts";
+import type { Entry } from "../../../core/nouns/entry.ts";
 import type { Principal } from "../../../core/nouns/principal.ts";
-import { createMemoryRecords, openRecords, type RecordStorage } from "../../../core/storage/records.ts";
+import {
+  createMemoryRecords,
+  openRecords,
+  type RecordStorage,
+  type Records,
+} from "../../../core/storage/records.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { type NoticeEvent, onNotice, type SourceEvent } from "../../../core/telemetry/events.ts";
 import { type FinishedCall, faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
+import { type ListingWay, listedTokens, type ToolTokens, toolTokens } from "../../../gateway/tool-tokens.ts";
 import type { Conversation, ConversationStep, LiveTopic, Minute, Notice } from "./api-types.ts";
 
 export interface News {
@@ -36,8 +45,29 @@ const MOST_COUNTS = 500;
 
 export type CallRecorder = ReturnType<typeof createRecorder>;
 
+export interface RecorderOptions {
+  readonly storage?: RecordStorage;
+  /** How a client of this name would list tools by itself. Undefined if nobody knows: then whole. */
+  readonly wayOf?: ((client: string) => Promise<ListingWay | undefined>) | undefined;
+}
+
+interface ListedMenu {
+  readonly at: number;
+  readonly tools: readonly object[];
+  readonly principal: Principal;
+  readonly client: string;
+  /** The gateway that showed it. */
+  readonly of: Gateway;
+}
+
+/** A start with many clients is not held up by counting their menus. */
+const COUNT_MS = 1_000;
+
 /** Remembers what the gateway does, for the people who run it: bounded, in memory but for the sums of days. */
-export function createRecorder(gateway: Gateway, storage: RecordStorage = createMemoryRecords()) {
+export function createRecorder(
+  gateway: Gateway,
+  { storage = createMemoryRecords(), wayOf }: RecorderOptions = {},
+) {
   const core = faceApiOf(gateway);
   const series = createCallSeries(storage, () => core.clock.now());
   const conversations = createConversations();
@@ -56,11 +86,37 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
     counts.set(key, { operation, outcome, calls: calls + 1, seconds: seconds + latencyMs / 1000 });
   }
 
-  async function noteMenu(tools: readonly object[], principal: Principal, of: Gateway): Promise<void> {
-    const at = core.clock.now();
-    const { everything } = (await of.report({ principal })).ledger;
-    series.add(at, { listings: 1, menus: await countMenu(tools), everything });
-    tell({ topic: "calls", principal: principal.id });
+  let menus: ListedMenu[] = [];
+  let counting: NodeJS.Timeout | undefined;
+
+  /** Menus wait for the tools of servers that are starting: their clients would list them too. */
+  let isReady = false;
+  const becomeReady = () => {
+    isReady = true;
+  };
+  gateway.ready().then(becomeReady, becomeReady);
+
+  function countSoon(): void {
+    counting ??= setTimeout(() => void countMenus().catch(() => {}), COUNT_MS).unref();
+  }
+
+  /** Counts the menus that were shown since the last time. */
+  async function countMenus(): Promise<void> {
+    clearTimeout(counting);
+    counting = undefined;
+    if (!isReady) return countSoon();
+    const shown = menus;
+    menus = [];
+    for (const { at, tools, principal, client, of } of shown) {
+      const { everything } = (await of.report({ principal })).ledger;
+      const way = (await wayOf?.(client)) ?? { shows: "definitions" };
+      const { shown: entries } = await of.view({ principal });
+      const alone = way.shows === "definitions" ? everything : listedTokens(await sizesOf(entries), way);
+      const menu = { listings: 1, menus: await countMenu(tools), everything, alone };
+      series.add(at, menu);
+      series.addUse(at, "client", client, menu);
+      tell({ topic: "calls", principal: principal.id });
+    }
   }
 
   function noteEvent(event: NoticeEvent | SourceEvent): void {
@@ -79,12 +135,21 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
       called: (call) => {
         const failed = call.outcome === "ok" ? 0 : 1;
         const part = DISCOVERY.includes(call.operation) ? "discovery" : "results";
-        series.add(call.startedAt, { calls: 1, failed, [part]: call.tokens });
+        const { startedAt, targets, tokens, principal, client = "" } = call;
+        series.add(startedAt, { calls: 1, failed, [part]: tokens });
+        series.addUse(startedAt, "agent", principal.id, { [part]: tokens });
+        series.addUse(startedAt, "client", client, { [part]: tokens });
+        if (part === "results")
+          for (const target of targets)
+            series.addUse(startedAt, "tool", target, { results: tokens / targets.length });
         conversations.note(call);
         count(call);
         tell({ topic: "calls", principal: call.principal.id });
       },
-      listed: (tools, principal) => void noteMenu(tools, principal, of).catch(() => {}),
+      listed: (tools, principal, client = "") => {
+        menus.push({ at: core.clock.now(), tools, principal, client, of });
+        countSoon();
+      },
     });
   const stops = [
     observe(gateway),
@@ -97,6 +162,8 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
     series,
     conversations,
     counts: () => [...counts.values()],
+    /** Resolves when every menu that was shown is counted, once servers have started. */
+    settle: countMenus,
     /** Newest first. */
     notices: () => notices,
     tell,
@@ -109,6 +176,8 @@ export function createRecorder(gateway: Gateway, storage: RecordStorage = create
     },
     close: async () => {
       for (const stop of stops) stop();
+      becomeReady();
+      await countMenus().catch(() => {});
       listeners.clear();
       await series.save();
     },
@@ -120,30 +189,53 @@ const MOST_MINUTES = 120;
 /** Days whose sums are kept, this one included. */
 const KEPT_DAYS = 30;
 const SAVE_MS = 2_000;
-const NOTHING = { calls: 0, failed: 0, discovery: 0, results: 0, listings: 0, menus: 0, everything: 0 };
+const NOTHING = {
+  ...{ calls: 0, failed: 0, discovery: 0, results: 0 },
+  ...{ listings: 0, menus: 0, everything: 0, alone: 0 },
+};
 type Counts = typeof NOTHING;
 const COUNTS = Object.keys(NOTHING) as (keyof Counts)[];
-const countsSchema = z.object(Object.fromEntries(COUNTS.map((name) => [name, z.number()])));
+const countsSchema = z.object(Object.fromEntries(COUNTS.map((name) => [name, z.number().default(0)])));
+/** Clients, agents and tools of one day that are told apart. Names come from outside. */
+const MOST_USES = 1_000;
+const NAME_CHARS = 200;
+
+/** Something whose use of tokens is summed up by itself. */
+type UseOf = "client" | "agent" | "tool";
+
+const sizesOf = memoizeByObject(async (entries: readonly Entry[]): Promise<readonly ToolTokens[]> => {
+  const countTokens = await loadTokenCounter();
+  return entries.filter(({ kind }) => kind === "tool").map((tool) => toolTokens(tool, countTokens));
+});
+
+function addCounts(sum: Counts, counts: Partial<Counts>): void {
+  for (const name of COUNTS) sum[name] += counts[name] ?? 0;
+}
 
 /** Counts by minute, for the last two hours, and sums by day, which outlive the process as far as the storage does. */
 function createCallSeries(storage: RecordStorage, now: () => number) {
   const minutes = new Map<number, Counts & { readonly at: number }>();
   const days = openRecords(storage, "day", countsSchema as unknown as z.ZodType<Counts>);
-  /** The days of this process. Others write their own records beside them. */
+  const uses = openRecords(storage, "use", countsSchema as unknown as z.ZodType<Counts>);
+  /** The days of this process, and the uses in them. Others write their own records beside them. */
   const own = new Map<string, Counts>();
+  const ownUses = new Map<string, Counts>();
   const process = randomUUID();
   let saving: NodeJS.Timeout | undefined;
   // The storage tells of failures.
   const refresh = () =>
     Promise.resolve()
-      .then(days.refresh)
+      .then(() => Promise.all([days.refresh(), uses.refresh()]))
       .catch(() => {});
   const oldest = () => dayOf(now() - (KEPT_DAYS - 1) * 24 * 60 * MINUTE_MS);
   const save = async () => {
     clearTimeout(saving);
     saving = undefined;
-    const old = [...days.entries().keys()].filter((key) => key < oldest());
-    await days.change(new Map<string, Counts | undefined>([...own, ...revoked(old)])).catch(() => {});
+    await Promise.all([saveTo(days, own), saveTo(uses, ownUses)]).catch(() => {});
+  };
+  const saveTo = (records: Records<Counts>, sums: ReadonlyMap<string, Counts>) => {
+    const old = [...records.entries().keys()].filter((key) => key < oldest());
+    return records.change(new Map<string, Counts | undefined>([...sums, ...revoked(old)]));
   };
   void refresh();
 
@@ -155,12 +247,31 @@ function createCallSeries(storage: RecordStorage, now: () => number) {
       const day = own.get(key) ?? { ...NOTHING };
       minutes.set(at, minute);
       own.set(key, day);
-      for (const name of COUNTS) {
-        minute[name] += counts[name] ?? 0;
-        day[name] += counts[name] ?? 0;
-      }
+      addCounts(minute, counts);
+      addCounts(day, counts);
       if (minutes.size > MOST_MINUTES) minutes.delete(Math.min(...minutes.keys()));
       saving ??= setTimeout(() => void save(), SAVE_MS).unref();
+    },
+    addUse: (time: number, of: UseOf, name: string, counts: Partial<Counts>) => {
+      const key = `${dayOf(time)} ${process} ${of} ${cutText(name, NAME_CHARS)}`;
+      if (!ownUses.has(key) && ownUses.size >= MOST_USES) return;
+      const sum = ownUses.get(key) ?? { ...NOTHING };
+      ownUses.set(key, sum);
+      addCounts(sum, counts);
+    },
+    /** Sums by name, from a time on. */
+    usesOf: (of: UseOf, since = 0): ReadonlyMap<string, Counts> => {
+      refresh();
+      const sums = new Map<string, Counts>();
+      const first = [dayOf(since), oldest()].toSorted().at(-1)!;
+      for (const [key, counts] of new Map([...uses.entries(), ...ownUses])) {
+        const [, kind, name = ""] = /^\S+ \S+ (\S+) (.*)$/s.exec(key) ?? [];
+        if (kind !== of || key < first) continue;
+        const sum = sums.get(name) ?? { ...NOTHING };
+        sums.set(name, sum);
+        addCounts(sum, counts);
+      }
+      return sums;
     },
     /** Minutes with something in them, oldest first. */
     minutes: (): readonly Minute[] => [...minutes.values()].sort((one, other) => one.at - other.at),
@@ -169,7 +280,7 @@ function createCallSeries(storage: RecordStorage, now: () => number) {
       await refresh();
       const all = new Map([...days.entries(), ...own]).entries();
       const totals = { ...NOTHING };
-      for (const [key, day] of all) if (key >= oldest()) for (const name of COUNTS) totals[name] += day[name];
+      for (const [key, day] of all) if (key >= oldest()) addCounts(totals, day);
       return totals;
     },
     save,
@@ -208,6 +319,7 @@ function createConversations() {
       conversations.set(id, {
         id,
         principal: principal.id,
+        client: call.client ?? before?.client ?? "",
         startedAt: before?.startedAt ?? startedAt,
         lastAt: startedAt,
         calls: (before?.calls ?? 0) + 1,

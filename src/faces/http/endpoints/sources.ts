@@ -10,12 +10,16 @@ import { ASKS } from "../../../core/nouns/question.ts";
 import type { Source } from "../../../core/nouns/source.ts";
 import { countMenu } from "../../../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../../../core/surfaces/native-tools.ts";
+import type { LimitsApproval } from "../../../gateway/approvals.ts";
 import { faceApiOf } from "../../../gateway/face-api.ts";
 import type { Gateway } from "../../../gateway/gateway-api.ts";
+import { toLimitsApproval } from "../../../gateway/limits-approval.ts";
+import { askFor } from "../../../sources/mcp/config/overrides.ts";
 import type { McpSource } from "../../../sources/mcp/mcp-source.ts";
 import type { ServerSource } from "../../../sources/servers/from-config.ts";
 import type {
   KnowledgeAnswer,
+  LogAnswer,
   ServerAnswer,
   ServerChange,
   ServerRulesShown,
@@ -38,27 +42,24 @@ const named = z.object({ id: z.string() });
 const changeSchema = z.object({
   server: z.string(),
   add: z.string().optional(),
+  edit: z.string().optional(),
   disabled: z.boolean().optional(),
   hide: z.object({ tool: z.string(), hidden: z.boolean() }).optional(),
-  ask: z.object({ tool: z.string(), when: z.enum(ASKS).optional() }).optional(),
+  ask: z.object({ tool: z.string().min(1).optional(), when: z.enum(ASKS).optional() }).optional(),
+  rename: z.object({ tool: z.string(), name: z.string() }).optional(),
   remove: z.literal(true).optional(),
 });
 
 /** The state of upstream servers, and what a person may do about it. */
-export function upstreamEndpoints({ gateway, recorder, consents, editor }: ConsoleParts): Endpoint[] {
+export function upstreamEndpoints(parts: ConsoleParts): Endpoint[] {
+  const { gateway, recorder, consents, editor } = parts;
   function find(id: string): McpSource {
     const source = upstreamsOf(gateway).find((one) => one.id === id);
     if (!source) throw problem("NOT_FOUND", { name: "The server" });
     return source;
   }
 
-  function findServer(id: string): ServerSource {
-    const source = serversOf(gateway).find((one) => one.id === id);
-    if (!source) throw problem("NOT_FOUND", { name: "The server" });
-    return source;
-  }
-
-  async function show(source: ServerSource, view: View, lines = STDERR_LINES) {
+  async function show(source: ServerSource, view: View) {
     const { stderr, status, label, ...facts } = { ...QUIET, ...source.diagnostics() };
     const entries = view.shown.filter(({ domain }) => domain === label);
     const tools = [...nativeTools(entries)].map(([name, entry]) => toNativeTool(name, entry));
@@ -77,11 +78,9 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
       ...("url" in program.runs && { login: program.runs.login ?? ("shared" as const) }),
       needsConsent:
         status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
-      stderr: stderr.trimEnd().split("\n").slice(-lines).join("\n"),
+      stderr: lastLines(stderr, STDERR_LINES).join("\n"),
     };
   }
-
-  const restart = (source: McpSource) => attempted(() => source.restart(), recorder);
 
   return [
     defineAdminEndpoint("GET /api/upstreams", {
@@ -98,19 +97,22 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
       title: "One server with its tools, its log and what may be changed about it.",
       input: named,
       handle: async ({ input, principal }): Promise<ServerAnswer> => {
-        const source = findServer(input.id);
+        const source = findServer(gateway, input.id);
         const view = await gateway.view({ principal });
+        const proposal = await proposalOf(parts, source, view.entries);
         const rules = await editor?.rulesOf(source.label);
         const tools = view.entries.filter(({ domain, kind }) => domain === source.label && kind === "tool");
         return {
-          server: await show(source, view, LOG_LINES),
+          server: await show(source, view),
           tools: await Promise.all(tools.map((entry) => toTool(entry, source.label, rules))),
           ...(rules && { rules }),
+          ...(proposal && { proposal }),
         };
       },
     }),
     defineAdminEndpoint("POST /api/server/change", {
-      title: "Changes the config of a server: added, off, removed, a tool hidden, a tool that asks.",
+      title:
+        "Changes the config of a server: added, edited, off, removed, a tool hidden, renamed or that asks.",
       input: changeSchema,
       handle: async ({ input: { server, ...change } }) => {
         if (!editor) throw problem("NOT_FOUND", { name: "The config of the servers" });
@@ -120,18 +122,35 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
     defineAdminEndpoint("POST /api/upstreams/restart", {
       title: "Ends a server and starts it again.",
       input: named,
-      handle: async ({ input }) => restart(find(input.id)),
+      handle: async ({ input }) => restart(find(input.id), parts),
+    }),
+    defineAdminEndpoint("GET /api/server/log", {
+      title: "The last lines that a server wrote to stderr.",
+      input: named,
+      handle: async ({ input }): Promise<LogAnswer> => ({
+        lines: lastLines(findServer(gateway, input.id).diagnostics().stderr, LOG_LINES),
+      }),
+    }),
+    defineAdminEndpoint("POST /api/upstreams/logout", {
+      title: "Deletes the login to a server.",
+      input: named,
+      handle: async ({ input }) =>
+        attempted(async () => {
+          const source = find(input.id);
+          if (!(await source.logOut())) throw problem("NOT_FOUND", { name: "A login to it" });
+          // It may need the login to come up.
+          await source.restart().catch(() => {});
+        }, recorder),
     }),
     defineAdminEndpoint("POST /api/upstreams/start", {
       title: "Consents to exactly the program of a server, and starts it.",
       input: named.extend({ hash: z.string() }),
       handle: async ({ input, principal }) => {
-        const source = findServer(input.id);
+        const source = findServer(gateway, input.id);
         const program = source.program();
         if (program.hash !== input.hash) throw problem("NOT_FOUND", { name: "That program" });
         await consents?.give([program], principal.id);
-        if (isUpstream(source)) return restart(source);
-        return attempted(() => gateway.sources.refresh(source.id), recorder);
+        return restart(source, parts);
       },
     }),
     defineAdminEndpoint("POST /api/upstreams/login", {
@@ -151,16 +170,48 @@ export function upstreamEndpoints({ gateway, recorder, consents, editor }: Conso
   ];
 }
 
+function lastLines(text: string, count: number): readonly string[] {
+  const written = text.trimEnd();
+  return written === "" ? [] : written.split("\n").slice(-count);
+}
+
+/** Starts a server again, or reads again one that Keyhole reads by itself. */
+export function restart(source: ServerSource, { gateway, recorder }: ConsoleParts): Promise<object> {
+  return attempted(
+    () => (isUpstream(source) ? source.restart() : gateway.sources.refresh(source.id)),
+    recorder,
+  );
+}
+
+/** Limits for the process of a server, if a person has approved its program and others fit it better. */
+export async function proposalOf(
+  { acceptedLimits, consents }: ConsoleParts,
+  source: ServerSource,
+  entries: readonly Entry[],
+): Promise<LimitsApproval | undefined> {
+  if (!acceptedLimits || (consents && !(await consents.isGiven(source.program())))) return undefined;
+  return toLimitsApproval(source, entries, acceptedLimits);
+}
+
 async function toTool(entry: Entry, label: string, rules?: ServerRulesShown): Promise<ShownTool> {
   const { op, description, lane } = entry;
-  const name = op.startsWith(`${label}.`) ? op.slice(label.length + 1) : op;
+  const own = entry.origin?.definition.name;
+  const name = typeof own === "string" ? own : op.startsWith(`${label}.`) ? op.slice(label.length + 1) : op;
   const tool = toNativeTool(name, entry);
-  const ask = rules?.ask[name];
+  const { [name]: ask, ...patterns } = rules?.ask ?? {};
+  const askByPattern = askFor(name, patterns);
   return {
     ...{ name, op, description, lane, tokens: await countMenu([tool]) },
     parameters: tool.inputSchema,
     ...(ask && { ask }),
+    ...(askByPattern && { askByPattern }),
   };
+}
+
+export function findServer(gateway: Gateway, id: string): ServerSource {
+  const source = serversOf(gateway).find((one) => one.id === id);
+  if (!source) throw problem("NOT_FOUND", { name: "The server" });
+  return source;
 }
 
 /** Servers of a config, whatever their kind. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readExpiry } from "./agents.ts";
+import { readExpiry } from "./agent-keys.ts";
 
 const NOW = Date.parse("2026-11-17T00:00:00Z");
 

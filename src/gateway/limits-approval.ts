@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { extname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { toVisibleLine } from "../base/safety/visible-text.ts";
+import { contentHash } from "../base/util/content-hash.ts";
+import { makeFolder } from "../base/util/make-folder.ts";
+import type { AcceptedLimits } from "../core/access/accepted-limits.ts";
+import type { Entry } from "../core/nouns/entry.ts";
+import type { SandboxLimits } from "../core/nouns/server-program.ts";
+import { isolationFault } from "../sources/isolation/isolation.ts";
+import { deniedPaths, proposeLimits, showLimits } from "../sources/isolation/propose-limits.ts";
+import type { ServerSource } from "../sources/servers/from-config.ts";
+import type { LimitsApproval } from "./approvals.ts";
+
+/**
+ * Limits that fit what is known of a server, if they differ from those that it has. Paths that its process complains
+ * about are noted for later proposals.
+ */
+export async function toLimitsApproval(
+  server: ServerSource,
+  entries: readonly Entry[],
+  accepted: AcceptedLimits,
+): Promise<LimitsApproval | undefined> {
+  const program = server.program();
+  // The limits of a config are the person's own words.
+  if (!("command" in program.runs) || program.runs.sandbox !== undefined) return undefined;
+  const present = server.limits?.();
+  if (!present || (await isolationFault()) !== undefined) return undefined;
+  await accepted.note(program, { paths: deniedPaths(server.diagnostics().stderr) });
+  const touched = accepted.touched(program);
+  const tools = entries.flatMap(({ kind, origin }) =>
+    kind === "tool" && origin?.source === server.label ? [origin.definition] : [],
+  );
+  const { why, ...limits } = proposeLimits(present, tools, touched);
+  if (isDeepStrictEqual(limits, accepted.accepted(program) ?? { network: "all" })) return undefined;
+  const asked = touched.hosts.length > 0 ? touched.hosts.map(toVisibleLine).join(", ") : "no host";
+  return {
+    limits,
+    hash: contentHash([program.hash, JSON.stringify(limits)]),
+    lines: [
+      "Its sandbox could be:",
+      ...showLimits(server.limits?.(limits) ?? present),
+      `because  ${toVisibleLine(why)}; it asked for ${asked} while it was tried`,
+      "unseen   connections past a proxy, and files that it only reads",
+    ],
+  };
+}
+
+/** Keeps a server to limits. A process that runs is started again at its next use. */
+export async function acceptLimits(
+  server: ServerSource,
+  limits: SandboxLimits,
+  accepted: AcceptedLimits,
+): Promise<void> {
+  for (const folder of limits.folders ?? [])
+    if (!existsSync(folder) && extname(folder) === "") makeFolder(folder);
+  await accepted.accept(server.program(), limits);
+}
