@@ -22,15 +22,15 @@ export const ROOMS: readonly Room[] = [
     lines: 8034,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
-  { name: "core", lines: 16615, holds: "what a catalog is and how a call runs" },
+  { name: "core", lines: 17192, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 15158,
+    lines: 16192,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
     name: "gateway",
-    lines: 3149,
+    lines: 3286,
     holds:
       "the composition: `createGateway`, its start, one call from input to answer, the toolbox, the ledger",
   },
@@ -41,24 +41,24 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "faces",
-    lines: 7894,
+    lines: 9324,
     holds:
       "how programs reach a gateway: `mcp`, `http` (the JSON API of the console and of programs), `ai-sdk`, `plain-tools`",
   },
   {
     name: "agent",
-    lines: 13976,
+    lines: 14319,
     holds: "the loop, its `permissions`, `workspace` and `tools`, `context`, `models`, `chat`, `tui`",
   },
   {
     name: "program",
-    lines: 12392,
+    lines: 13684,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
   {
     name: "testing",
-    lines: 1867,
+    lines: 1862,
     holds: "published kits: behaviours of an index and of a storage driver, chaos upstream, scripted models",
   },
   { name: "index.ts", lines: 131, holds: "the public door of `keyhole`" },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 630;
+export const MOST_FILES = 660;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {
