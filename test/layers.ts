@@ -19,13 +19,13 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "search",
-    lines: 8034,
+    lines: 8031,
     holds: "the engine: documents in, ranked ids out; words, vectors, fusion, learning, snapshot",
   },
   { name: "core", lines: 17192, holds: "what a catalog is and how a call runs" },
   {
     name: "sources",
-    lines: 16192,
+    lines: 16196,
     holds: "where entries come from: `code`, `mcp`, `openapi`, `markdown`, `content`, `recipes`",
   },
   {
@@ -52,7 +52,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: "program",
-    lines: 13684,
+    lines: 13705,
     holds:
       "the command line: `commands`, `open` (a config becomes a gateway), `approvals`, `clients`, `daemon`, `doctor`, `terminal`",
   },
@@ -79,7 +79,7 @@ export const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> =
 };
 
 /** All files of `src/`, without tests. */
-export const MOST_FILES = 660;
+export const MOST_FILES = 662;
 
 /** Files under 50 lines with one importer, each with the reason why it is not part of that importer. */
 export const SMALL_FILES: Readonly<Record<string, string>> = {

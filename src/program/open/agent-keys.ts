@@ -7,13 +7,13 @@ type AgentTokens = ReturnType<typeof createAgentTokens>;
 /** Names become part of principals and file names, so they are plain. */
 export const AGENT_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
-type Recorded = Parameters<typeof recordDecisions>[3];
+type RecordedBy = Parameters<typeof recordDecisions>[3];
 
 /** Makes a key of an agent, which the audit log records. Undefined if the name is taken. */
 export async function addAgentKey(
   tokens: AgentTokens,
   wanted: Omit<AgentToken, "id" | "createdAt">,
-  recorded?: Recorded,
+  recorded?: RecordedBy,
 ): Promise<string | undefined> {
   const key = await tokens.add(wanted);
   if (key === undefined) return undefined;
@@ -26,7 +26,7 @@ export async function addAgentKey(
 export async function revokeAgentKey(
   tokens: AgentTokens,
   name: string,
-  recorded?: Recorded,
+  recorded?: RecordedBy,
 ): Promise<boolean> {
   const token = (await tokens.list()).find((one) => one.name === name);
   if (!token || !(await tokens.revoke(name))) return false;

@@ -2,73 +2,30 @@ import { existsSync, readdirSync, unwatchFile, watchFile } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Problem, problem } from "../../base/problems/problem.ts";
-import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { nearest } from "../../base/util/nearest.ts";
-import { field, fieldsOf, isPlainObject } from "../../base/util/plain-object.ts";
+import { isPlainObject } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { singleFlight } from "../../base/util/single-flight.ts";
-import type { ServerProgram } from "../../core/nouns/server-program.ts";
 import type { Source } from "../../core/nouns/source.ts";
 import type { GatewayOptions } from "../../gateway/gateway-api.ts";
-import { type Profile, readProfile, serversOf, serversOfAll } from "../../sources/mcp/config/overrides.ts";
+import { type Profile, readProfile } from "../../sources/mcp/config/overrides.ts";
 import { expandVariables } from "../../sources/mcp/config/to-launch.ts";
-import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
 import { toLabel } from "../../sources/mcp/mcp-source.ts";
-import { fromConfig, type ServerSource } from "../../sources/servers/from-config.ts";
+import type { ServerSource } from "../../sources/servers/from-config.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
 import { guardImports } from "./code-files.ts";
 import { defaultConfig, isJsonConfig, settingsPath } from "./config-files.ts";
 import { folderContents, isTrusted } from "./folder-trust.ts";
 import { loadModule } from "./load-module.ts";
 import { type LoadedSettings, loadSettings } from "./load-settings.ts";
-import { openLogins } from "./open-logins.ts";
-import { openState, type ProgramState, refuseIgnored } from "./open-state.ts";
-import { readPeople } from "./people.ts";
-import {
-  type ChooseServers,
-  type ConfigReport,
-  type ReadServers,
-  readJsonConfig,
-  sortServers,
-  workspaceOf,
-} from "./read-json-config.ts";
+import { openState, refuseIgnored } from "./open-state.ts";
+import { type ConfigOptions, serverReader } from "./read-servers.ts";
 import { withSecrets } from "./secrets.ts";
-import { servedSkills } from "./served-skills.ts";
 import type { Settings } from "./settings-schema.ts";
-import { openAcceptedLimits, openConsents, openPins } from "./stores.ts";
-import { quoteWord, suggestCommand } from "./suggest-command.ts";
-import { cacheFolder, ownConfig, ownFolders, recipesFolder, setStateFolder } from "./user-folders.ts";
-
-export interface ConfigOptions {
-  /** A JSON config or a module. Without it, the config of a trusted folder and the servers of the settings. */
-  readonly config?: string | undefined;
-  /** A folder of Markdown that the person has named. Without a config, nothing else is served. */
-  readonly library?: string | undefined;
-  /** The folder that the command stands in. Default: that of the process. */
-  readonly folder?: string;
-  readonly profile?: string | undefined;
-  /** The programs that `trust` speaks for. Default: those of the first reading. */
-  readonly named?: Set<string>;
-  /** Whether the servers have every tool that some profile has, for a person who decides about all of them. */
-  readonly everyProfile?: boolean;
-  /** Starts the servers of the config that it names now, and trusts the definitions of all its servers. */
-  readonly trust?: boolean;
-  /** Whether the command uses the folder also with a named config, so that a person is asked to trust it. */
-  readonly usesFolder?: boolean;
-  /** Whether a person in the terminal is asked to trust the folder. Default: true. */
-  readonly asksTrust?: boolean;
-  /** Further options of the servers that files name. */
-  readonly servers?: Pick<McpSourceOptions, "environment" | "inherits" | "shared" | "limits">;
-  /** Receives sentences about servers that are set aside and fields that are not honoured. Default: stderr. */
-  readonly report?: ConfigReport;
-  /** Whether servers are started so that limits can be proposed for them. */
-  readonly isTrial?: boolean;
-  /** Whether definitions are only looked at, so that none needs an approval. Servers still need a consent. */
-  readonly readsOnly?: boolean;
-  /** Variables that override settings. Default: the environment. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-}
+import { openPins } from "./stores.ts";
+import { quoteWord } from "./suggest-command.ts";
+import { recipesFolder, setStateFolder } from "./user-folders.ts";
 
 /** Everything that a config says, in the same form for every command. */
 export type OpenedConfig = Awaited<ReturnType<typeof openConfig>>;
@@ -219,118 +176,6 @@ export async function openFilledConfig(given: ConfigOptions = {}): Promise<Opene
 
 export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolean {
   return domains.length + sources.length === 0;
-}
-
-/**
- * Reads servers, at the start and after each change. None starts before a person has consented to it. `--trust` speaks
- * for the servers of the file as the person knows it, not for those that are added later. A source asks while it is
- * made, so those of the first reading are named as they ask.
- */
-function serverReader({
-  json,
-  config,
-  library,
-  folder,
-  trust,
-  profile,
-  everyProfile = false,
-  servers = {},
-  report = (sentence) => console.error(toVisibleLine(sentence)),
-  readsOnly = false,
-  isTrial = false,
-  named,
-  isNaming: isFirst,
-  state,
-}: ConfigOptions & {
-  readonly folder: string;
-  readonly trust: boolean;
-  readonly json: string | undefined;
-  readonly named: Set<string>;
-  readonly isNaming: boolean;
-  readonly state: ProgramState | undefined;
-}) {
-  let isNaming = isFirst && trust && json !== undefined;
-  /** A source also asks while it is made, and shows what it was answered until it is used. */
-  let isMaking = false;
-  return async (loaded: LoadedSettings): Promise<ServerSource[]> => {
-    if (json === undefined && (config !== undefined || library !== undefined)) return [];
-    const variables = withSecrets(servers.environment ?? process.env);
-    const consents = openConsents(state);
-    const acceptedLimits = await openAcceptedLimits(state);
-    const people = readPeople(loaded.settings.people, json ?? ownConfig(), variables);
-    const skills = await servedSkills(loaded.settings, folder);
-    const options: McpSourceOptions = {
-      inherits: "all",
-      ...servers,
-      ...(skills && { skills }),
-      isolation: {
-        hidden: ownFolders(),
-        isTrial,
-        accepted: acceptedLimits.accepted,
-        onHost: (program, host, isListed) => {
-          if (isListed && !isTrial) return;
-          if (!isListed && !acceptedLimits.touched(program).hosts.includes(host))
-            report(refusedHost(program, host, json));
-          // A note that is lost is made again.
-          void acceptedLimits.note(program, { hosts: [host] }).catch(() => {});
-        },
-      },
-      cacheDirectory: join(cacheFolder(), "listings"),
-      trusted: trust || readsOnly,
-      ...(loaded.settings.changes && { changes: loaded.settings.changes }),
-      commandFor: (words) => suggestCommand(words, json),
-      variables,
-      ...openLogins(loaded.settings, variables, state?.storage),
-      ...(people && { exchange: { issuer: people.issuer, ...people.console } }),
-      mayStart: (program) => {
-        if (isNaming) named.add(program.hash);
-        if (named.has(program.hash)) return true;
-        return isMaking ? consents.wasGiven(program) : consents.isGiven(program);
-      },
-    };
-    const choose: ChooseServers = (all, profiles) => {
-      if (everyProfile) return serversOfAll(all, profiles);
-      return profile === undefined ? all : serversOf(all, readProfile(profiles, profile));
-    };
-    if (state) await consents.read();
-    isMaking = state !== undefined;
-    try {
-      if (json === undefined)
-        return settingsServers(loaded, { home: homedir(), project: folder }, options, { choose, report });
-      return await readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, { choose, report });
-    } finally {
-      isNaming = false;
-      isMaking = false;
-    }
-  };
-}
-
-function refusedHost({ label, runs }: ServerProgram, host: string, config: string | undefined): string {
-  const isConfigured = "command" in runs && runs.sandbox !== undefined;
-  const allows = isConfigured ? "sandbox.network in its config" : suggestCommand(["approve", label], config);
-  return `The sandbox of ${label} kept it from ${host}, which is not in its list of hosts; ${allows} adds it.`;
-}
-
-/**
- * One source for each server of the settings. The person's own servers start in the home folder, those of a project
- * in the project, so that the folder that a command happens to stand in decides nothing.
- */
-function settingsServers(
-  { settings: { mcpServers, overrides, profiles }, sources, trusted: isProjectTrusted }: LoadedSettings,
-  folders: { readonly home: string; readonly project: string },
-  options: McpSourceOptions,
-  { choose, report }: Required<ReadServers>,
-): ServerSource[] {
-  const project = sources.find(({ from }) => from === "project")?.value.mcpServers ?? {};
-  const placed = Object.entries(mcpServers).map(([name, config]) => {
-    const cwd = isProjectTrusted && Object.hasOwn(project, name) ? folders.project : folders.home;
-    return [name, field(config, "url") === undefined ? { cwd, ...fieldsOf(config) } : config];
-  });
-  const chosen = choose(Object.fromEntries(placed), profiles);
-  const { usable, broken, notes } = sortServers({ servers: chosen, overrides }, folders);
-  for (const { error } of broken) report(`${reasonOf(error)} The others are used.`);
-  for (const { name, note } of notes) report(`The server ${name}: ${note}`);
-  return fromConfig({ mcpServers: usable, overrides, profiles }, options);
 }
 
 /** The only fields that are filled in: nobody but the owner can set them, and they go nowhere else than to the provider. */

@@ -46,7 +46,7 @@ export interface OpenedHttp extends Pick<ConsoleServer, "close" | "drain"> {
 /** Calls of a replica have most of the 30 seconds that orchestrators give a process to end. */
 const DRAIN_MS = 25_000;
 
-type HttpConfig = Pick<OpenedConfig, "webhooks" | "loaded" | "config" | "state"> & {
+type ServedConfig = Pick<OpenedConfig, "webhooks" | "loaded" | "config" | "state"> & {
   readonly profiles: ServedProfiles;
 };
 
@@ -59,7 +59,7 @@ export async function openHttp(
   gateway: Gateway,
   server: McpServer,
   { host, port, allowHost }: HttpArgs,
-  { webhooks, profiles, ...opened }: HttpConfig,
+  { webhooks, profiles, ...opened }: ServedConfig,
 ): Promise<OpenedHttp> {
   const { loaded, config, state } = opened;
   const token = process.env.KEYHOLE_TOKEN;

@@ -10,8 +10,9 @@ import type { Gateway } from "../../gateway/gateway-api.ts";
 import type { SourceStatus } from "../../gateway/start/followed-source.ts";
 import { callOperation, type ToolAnswer } from "../../gateway/toolbox.ts";
 import { askYesOrNo } from "../terminal/confirm.ts";
-import { type ConfigOptions, openFilledConfig } from "./open-config.ts";
+import { openFilledConfig } from "./open-config.ts";
 import { listSources, openGateway, serverName } from "./open-gateway.ts";
+import type { ConfigOptions } from "./read-servers.ts";
 import { localUser } from "./stores.ts";
 
 /** Gives an input to the gateway that the command line names. */

@@ -3,8 +3,9 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { createMcpServer } from "../../faces/mcp/mcp-server.ts";
 import type { ServedProfile, ServedProfiles } from "../../faces/mcp/profiles.ts";
 import { readProfile } from "../../sources/mcp/config/overrides.ts";
-import { type ConfigOptions, type OpenedConfig, openConfig } from "./open-config.ts";
+import { type OpenedConfig, openConfig } from "./open-config.ts";
 import { chooseSurface, openGateway } from "./open-gateway.ts";
+import type { ConfigOptions } from "./read-servers.ts";
 
 type OpenedProfile = Omit<ServedProfile, "allowWrite"> & { close(): Promise<void> };
 

@@ -11,7 +11,7 @@ import { createIssuer } from "../../faces/mcp/issuer.ts";
 import type { ServedProfiles } from "../../faces/mcp/profiles.ts";
 import { expandVariables, type LaunchVariables } from "../../sources/mcp/config/to-launch.ts";
 import { reasonWhy } from "../clients/edit-config.ts";
-import { type People, type PeopleGroup, peopleSchema } from "./settings-schema.ts";
+import { type PeopleGroup, type PeopleSettings, peopleSchema } from "./settings-schema.ts";
 
 /** Every OpenID Connect issuer knows it, and some refuse a login that asks for nothing. */
 const SCOPES = ["openid"];
@@ -24,7 +24,11 @@ const ANYBODY = "*";
  *
  * @throws CONFIG_INVALID
  */
-export function readPeople(given: unknown, path: string, variables: LaunchVariables): People | undefined {
+export function readPeople(
+  given: unknown,
+  path: string,
+  variables: LaunchVariables,
+): PeopleSettings | undefined {
   if (given === undefined) return undefined;
   const step = "Correct people in it: docs/team.md has an example.";
   const wrong = (reason: string) => problem("CONFIG_INVALID", { path, reason, step });
@@ -39,7 +43,7 @@ export function readPeople(given: unknown, path: string, variables: LaunchVariab
 }
 
 /** How the server checks the tokens of these people. */
-export function toOAuth(people: People): OAuthOptions {
+export function toOAuth(people: PeopleSettings): OAuthOptions {
   const { issuer, audience, scopes = SCOPES, clockTolerance } = people;
   return {
     issuer,
@@ -51,7 +55,7 @@ export function toOAuth(people: People): OAuthOptions {
 }
 
 /** How these people open the console. Undefined: by one-time links. */
-export function toLogin(people: People): ConsoleLogin | undefined {
+export function toLogin(people: PeopleSettings): ConsoleLogin | undefined {
   const { issuer, audience, scopes = SCOPES, groupsClaim = GROUPS, console: client } = people;
   return (
     client && {
@@ -72,7 +76,7 @@ export function toLogin(people: People): ConsoleLogin | undefined {
  *
  * @throws NOT_ADMITTED for people of no such group, and for a claim that is no list of texts.
  */
-export function toPrincipal(people: People, claims: Readonly<Record<string, unknown>>): Principal {
+export function toPrincipal(people: PeopleSettings, claims: Readonly<Record<string, unknown>>): Principal {
   const { issuer, groups, groupsClaim = GROUPS } = people;
   const id = personId(issuer, claims.sub);
   const isClaimed = Object.hasOwn(claims, groupsClaim);
@@ -84,7 +88,7 @@ export function toPrincipal(people: People, claims: Readonly<Record<string, unkn
   return { id, ...rightsOf(row) };
 }
 
-function rowOf(groups: People["groups"], claimed: readonly string[]) {
+function rowOf(groups: PeopleSettings["groups"], claimed: readonly string[]) {
   const first = Object.keys(groups).find((name) => name !== ANYBODY && claimed.includes(name));
   return Object.hasOwn(groups, first ?? ANYBODY) ? groups[first ?? ANYBODY] : undefined;
 }
@@ -98,12 +102,12 @@ function rightsOf({ profile, write = false, admin = false, scopes = [] }: People
 }
 
 /** One principal for each group, for somebody who looks at the gateway as its people see it. */
-export function groupPrincipals({ groups }: People): Principal[] {
+export function groupPrincipals({ groups }: PeopleSettings): Principal[] {
   return Object.entries(groups).map(([name, row]) => ({ id: `group:${name}`, ...rightsOf(row) }));
 }
 
 /** Tells what would keep people out: an issuer that cannot be used, and groups whose profile is missing. */
-export function tellObstacles(people: People, profiles: ServedProfiles): void {
+export function tellObstacles(people: PeopleSettings, profiles: ServedProfiles): void {
   createIssuer(people)
     .metadata()
     .catch((error: Problem) => console.error(toVisibleLine(`${error.message} ${error.next}`)));

@@ -7,7 +7,7 @@ import { field, fieldsOf, isPlainObject, mapTexts, type PlainObject } from "../.
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { readOverride, unknownServerNames } from "../../sources/mcp/config/overrides.ts";
 import { invalid, isSwitchedOff, SERVER_FIELDS } from "../../sources/mcp/config/server-config.ts";
-import type { McpSourceOptions } from "../../sources/mcp/follow-upstream.ts";
+import type { McpSourceOptions } from "../../sources/mcp/source-options.ts";
 import { fromConfig, type ServerSource } from "../../sources/servers/from-config.ts";
 import { ANY_SERVER_FIELDS, checkServer, fieldsOfKind } from "../../sources/servers/server-kinds.ts";
 import type { Dialect } from "../clients/client.ts";

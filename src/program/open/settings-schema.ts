@@ -94,7 +94,7 @@ export const peopleSchema = z.strictObject({
     .describe("Opens the console by a login at the issuer, in place of one-time links"),
 });
 
-export type People = z.infer<typeof peopleSchema>;
+export type PeopleSettings = z.infer<typeof peopleSchema>;
 export type PeopleGroup = z.infer<typeof groupSchema>;
 
 function isSafe(url: string): boolean {

@@ -18,16 +18,12 @@ import {
 } from "./config/server-config.ts";
 import { toLimitedLaunch, toServerProgram } from "./config/server-program.ts";
 import { expandVariables } from "./config/to-launch.ts";
-import {
-  FollowedUpstream,
-  type FollowUpstreamOptions,
-  type McpDiagnostics,
-  type McpSourceOptions,
-} from "./follow-upstream.ts";
+import { FollowedUpstream, type FollowUpstreamOptions, type McpDiagnostics } from "./follow-upstream.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
 import { sweepOrphans } from "./process-tree.ts";
+import type { McpSourceOptions } from "./source-options.ts";
 import { DEFAULT_LIMITS } from "./upstream-target.ts";
 
 /** Source for one upstream server. See {@link fromMcpConfig}. */
