@@ -100,7 +100,7 @@ test.each([
   const { out: usage } = await keyhole(temporaryFolder(), ["--help"]);
   const commands = [...usage.matchAll(/^ {2}(\w+) {2,}/gm)].map(([, name]) => name!);
   expect(out).toContain(mark);
-  expect(commands.length).toBe(18);
+  expect(commands.length).toBe(19);
   expect(commands.filter((name) => !out.includes(name))).toEqual([]);
 });
 
@@ -125,7 +125,7 @@ test("the help groups the commands by what a person wants, on one screen", async
   ).toEqual([
     ["Set up", "connect", "add", "remove", "servers", "approve", "login", "logout", "secrets"],
     ["Use the tools", "chat", "ask", "show", "call", "script"],
-    ["Serve and look after it", "serve", "agents", "doctor", "logs", "catalog"],
+    ["Serve and look after it", "serve", "console", "agents", "doctor", "logs", "catalog"],
   ]);
   expect(lines.at(-1)).toBe("Also: help, version, disconnect CLIENT, uninstall, completion SHELL");
   expect((await keyhole(temporaryFolder(), ["help"])).out).toBe(out);

@@ -49,7 +49,7 @@ verifies(
     await ada.getByRole("heading", { name: "You are not logged in" }).waitFor();
     await logIn(ada, "ada");
     await ada.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
-    expect(await ada.getByRole("navigation", { name: "Pages" }).getByRole("link").count()).toBe(9);
+    expect(await ada.getByRole("navigation", { name: "Pages" }).getByRole("link").count()).toBe(11);
     expect(new URL(ada.url()).hash).not.toContain("in/");
     await ada.getByRole("link", { name: "Search", exact: true }).click();
     await ada.locator("#as").selectOption("profile:crm");

@@ -120,7 +120,7 @@ else {
 
   verifies("team:state", "doctor looks at the database and says what is wrong with it", async () => {
     expect(await team.run("doctor", "--no-start")).toMatch(
-      /✓ PostgreSQL \d+\.\d+, a primary that may be written: tables of version 1, [23] gateways alive\./,
+      /✓ PostgreSQL \d+\.\d+, a primary that may be written: tables of version 1, \d+ gateways alive\./,
     );
     const [folder, url] = [temporaryFolder(), new URL(database.url)];
     const doctor = async (DATABASE_URL: string | undefined) => {

@@ -23,6 +23,7 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   call: ["call evil.run --yes", "call evil.run"],
   script: ["script 1+1"],
   serve: ["serve", "serve --no-daemon"],
+  console: ["console"],
   agents: ["agents"],
   doctor: ["doctor"],
   logs: ["logs"],

@@ -167,6 +167,7 @@ const session = await agent.openSession();
 await record("chat", async () => {
   for await (const event of run(agent, "Add.", { session })) if (event.type === "agent-end") return;
 });
-console.log(JSON.stringify(walks));
+// The process ends at once, and a pipe takes a text of this size in parts.
+await new Promise((done) => process.stdout.write(JSON.stringify(walks), done));
 await gateway.close();
 process.exit(0);
