@@ -10,7 +10,8 @@ import type { Principal } from "../../core/nouns/principal.ts";
 import { LOGIN_PATH as SERVERS_PATH } from "../../sources/mcp/login/login-links.ts";
 import { ALGORITHMS } from "../mcp/bearer.ts";
 import type { HttpRoute } from "../mcp/http-routes.ts";
-import { createIssuer, type Issuer, type IssuerMetadata, type IssuerOptions } from "../mcp/issuer.ts";
+import { createIssuer, type Issuer, type IssuerMetadata } from "../mcp/issuer.ts";
+import type { IssuerOptions } from "../mcp/issuer-options.ts";
 import { CONSOLE_PATH } from "./console-files.ts";
 import { cookieName, type createVisits, readCookie, secret } from "./console-sessions.ts";
 

@@ -8,7 +8,8 @@ import { type JWTPayload, jwtVerify } from "jose";
 import { isSameSecret } from "../../base/safety/same-secret.ts";
 import { keepSubjectToken } from "../../core/access/subject-tokens.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
-import { createIssuer, type IssuerOptions } from "./issuer.ts";
+import { createIssuer } from "./issuer.ts";
+import type { IssuerOptions } from "./issuer-options.ts";
 import { profilePath } from "./profiles.ts";
 import { refusedCaller } from "./protocol-errors.ts";
 

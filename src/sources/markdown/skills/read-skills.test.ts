@@ -75,7 +75,7 @@ describe("places", () => {
       "/p/.agents/skills",
       "/p/.keyhole/skills",
     ]);
-    expect(skillPlaces({ home: "/h", project: "/h" })).toHaveLength(3);
+    expect(skillPlaces({ home: "/h", project: "/h" })).toEqual(skillPlaces({ home: "/h" }));
     expect(skillPlaces({ home: false })).toEqual([]);
   });
 
