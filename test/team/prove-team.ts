@@ -71,6 +71,25 @@ export async function proveTeam(options: ProofOptions) {
   return { ...judge(people, seen), kills: await killing, retries: seen.retries };
 }
 
+/** Lets the first caller of each server list its tools, as a first replica does it; later ones know them from the state. */
+export async function listServers(team: Team, people: readonly TeamPerson[]): Promise<void> {
+  const first = await team.start();
+  const seen = { retries: 0 };
+  for (const person of people) {
+    const call = createCaller(team, person, seen);
+    await call("exec", { op: `${person.server}.log_in` });
+    await expect
+      .poll(
+        () => call("get", { routes: [{ route: `${person.server}.get_receipt`, params: { id: "none" } }] }),
+        {
+          timeout: 30_000,
+        },
+      )
+      .toContain("receipt");
+  }
+  await first.stop();
+}
+
 async function killOneByOne(
   team: Team,
   replicas: Replica[],
@@ -133,7 +152,7 @@ const RETRY_MS = 20;
 const MOST_TRIES = 1_000;
 
 /** Calls over the address again and again until a replica answers. */
-function createCaller({ balancer }: Team, person: TeamPerson, seen: Seen) {
+function createCaller({ balancer }: Team, person: TeamPerson, seen: Pick<Seen, "retries">) {
   async function connect(): Promise<Client> {
     const requestInit = { headers: { authorization: await person.authorization() } };
     const mode = { pin: "2026-07-28" } as const;

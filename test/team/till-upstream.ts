@@ -26,12 +26,14 @@ const MOST_PAUSE_MS = 40;
 const SLOW_MS = 5_000;
 const RECEIPTS = 3_000;
 
-/** `personOf` tells whose token it is; a request without one of a person gets 401. */
-export async function serveTill(personOf: (authorization: string) => string | undefined): Promise<Till> {
+type PersonOf = (authorization: string, url: string) => string | undefined | Promise<string | undefined>;
+
+/** `personOf` tells whose token it is, for this server alone; a request without one of a person gets 401. */
+export async function serveTill(personOf: PersonOf): Promise<Till> {
   const effects: Effect[] = [];
   const handlers = new Map<string, ReturnType<typeof createMcpHandler>>();
   const http = createServer(async (request, response) => {
-    const by = personOf(request.headers.authorization ?? "");
+    const by = await personOf(request.headers.authorization ?? "", url);
     if (by === undefined) return void response.writeHead(401, { "www-authenticate": "Bearer" }).end();
     const headers = new Headers(request.headers as Record<string, string>);
     const body = request.method === "POST" ? await buffer(request) : undefined;
@@ -50,8 +52,9 @@ export async function serveTill(personOf: (authorization: string) => string | un
       .pipe(response);
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    url,
     effects,
     close: () => {
       http.close();

@@ -110,6 +110,7 @@ export function serverReader({
         },
       },
       cacheDirectory: join(cacheFolder(), "listings"),
+      ...(state && { listings: state.storage }),
       trusted: trust || readsOnly,
       ...(loaded.settings.changes && { changes: loaded.settings.changes }),
       commandFor: (words) => suggestCommand(words, json),

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PriorDiscovery } from "@modelcontextprotocol/client";
 import { contentHash } from "../../base/util/content-hash.ts";
+import type { OpenStorage } from "../../base/util/storage.ts";
 import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
 import { isOwn, makeOwnFolder, ownFile } from "./own-folder.ts";
@@ -33,8 +34,7 @@ const AT_ONCE_BYTES = 64 * 1024;
  * of them read like instructions to a model, so a file that somebody else may have written counts for nothing.
  */
 export function createListingCache(folder: string, label: string, starts: readonly string[]) {
-  const digest = contentHash(starts).slice(0, 32);
-  const path = join(folder, `${label}-${digest}.listing`);
+  const path = join(folder, `${nameOf(label, starts)}.listing`);
   return {
     /** Returns undefined if nothing is stored or the file is damaged. */
     read: async (): Promise<Remembered | undefined> => {
@@ -52,6 +52,39 @@ export function createListingCache(folder: string, label: string, starts: readon
       await writeFileAtomic(path, encode(remembered), 0o600);
     },
   };
+}
+
+const OWNER = "gateway";
+const MOST = { entries: 10_000, size: 1024 ** 3 };
+const MONTH_MS = 30 * 86_400_000;
+
+/** Stores listings for all gateways of one state: one that starts later knows the tools that another has listed. */
+export function createSharedListings(
+  storage: OpenStorage,
+  label: string,
+  starts: readonly string[],
+): ListingCache {
+  const listings = storage<string>("listing", { all: MOST, perOwner: MOST, ttlMs: MONTH_MS });
+  const name = nameOf(label, starts);
+  return {
+    read: async () => {
+      try {
+        const text = await listings.get(name, OWNER);
+        return text === undefined ? undefined : decode(Buffer.from(text, "base64"));
+      } catch {
+        return undefined;
+      }
+    },
+    write: async (remembered) => {
+      const text = encode(remembered).toString("base64");
+      if ((await listings.update(name, OWNER, () => text)) === undefined)
+        await listings.put(name, OWNER, text);
+    },
+  };
+}
+
+function nameOf(label: string, starts: readonly string[]): string {
+  return `${label}-${contentHash(starts).slice(0, 32)}`;
 }
 
 function encode({ listing, ...about }: Remembered): Buffer {

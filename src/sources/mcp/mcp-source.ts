@@ -19,7 +19,7 @@ import {
 import { toLimitedLaunch, toServerProgram } from "./config/server-program.ts";
 import { expandVariables } from "./config/to-launch.ts";
 import { FollowedUpstream, type FollowUpstreamOptions, type McpDiagnostics } from "./follow-upstream.ts";
-import { createListingCache } from "./listing-cache.ts";
+import { createListingCache, createSharedListings, type ListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
 import { sweepOrphans } from "./process-tree.ts";
@@ -81,13 +81,7 @@ export function createMcpSource(
     ...options,
     label,
     config: server,
-    cache: options.cacheDirectory
-      ? createListingCache(
-          options.cacheDirectory,
-          label,
-          whatStarts(label, server, { variables, environment, cwd: options.cwd }),
-        )
-      : undefined,
+    cache: cacheOf(label, server, { ...options, variables, environment }),
     variables,
     environment,
     shared: server.stateful ? undefined : options.shared,
@@ -135,6 +129,20 @@ function toIsolatedServer(config: ServerConfig, options: FollowUpstreamOptions):
     // The start will report the missing variable.
     return undefined;
   }
+}
+
+/** Where listings are kept for the next start: with the other gateways, in a folder, or nowhere. */
+function cacheOf(
+  label: string,
+  server: ReturnType<typeof readServerConfig>,
+  options: McpSourceOptions & Pick<FollowUpstreamOptions, "variables" | "environment">,
+): ListingCache | undefined {
+  const { listings, cacheDirectory } = options;
+  if (!listings && cacheDirectory === undefined) return undefined;
+  const starts = whatStarts(label, server, { ...options, cwd: options.cwd });
+  return listings
+    ? createSharedListings(listings, label, starts)
+    : createListingCache(cacheDirectory!, label, starts);
 }
 
 /** The program that really starts or is reached: the config with the values of its variables, the folder, and the program's file. */

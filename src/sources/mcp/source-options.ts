@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/util/clock.ts";
+import type { OpenStorage } from "../../base/util/storage.ts";
 import type { Lane, ReadBeforeWrite } from "../../core/nouns/entry.ts";
 import type { AskBefore } from "../../core/nouns/question.ts";
 import type { ServerProgram } from "../../core/nouns/server-program.ts";
@@ -18,6 +19,8 @@ export interface McpSourceOptions {
   readonly profile?: string;
   /** Folder that keeps listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
+  /** Keeps listings of MCP servers in place of the folder, for all gateways of one state. */
+  readonly listings?: OpenStorage;
   /** Age at which a listing is stale, in milliseconds. Default: one day. */
   readonly ttlMs?: number;
   /** Accepts all definitions of the server, now and later, without approval. */
