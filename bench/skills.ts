@@ -77,7 +77,7 @@ async function firstRequest(given: Omit<SkillsAssignment, "folder">): Promise<st
   }
 }
 
-/** What `ask` finds of the same skills, one need after the other. */
+/** The skills that `ask` finds of the same ones, one need after the other. */
 async function searchRows(count: number): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "kh-skills-"));
   const skills = benchSkills(count);

@@ -26,7 +26,7 @@ test.skipIf(noTerminal)(
     await terminal.answers("Approve 2, reject 1, 1 later");
     await terminal.sees("tracker: 2 approved, 1 rejected, 1 waits.");
     expect(terminal.screen()).toContain("tab");
-    // What was approved is in use without a restart.
+    // An approval counts without a restart.
     for (const _ of "tab") terminal.press("BSpace");
     await terminal.send("/mcp");
     await terminal.sees("works,");

@@ -6,7 +6,7 @@ import { useApi } from "../live.ts";
 import { Action, Card, Page, Shown, Table } from "../parts/basics.tsx";
 import { dated, number, times } from "../parts/format.ts";
 
-/** Who calls this gateway, with which rights, and the keys of those that call over HTTP. */
+/** The callers of this gateway with their rights, and the keys of those that call over HTTP. */
 export function Agents() {
   const people = useApi<PrincipalsAnswer>("/api/principals", ["catalog"]);
   const keys = useApi<AgentsAnswer>("/api/agents", ["calls"]);

@@ -107,7 +107,7 @@ export interface FaceApi {
   keepQuestions(waiting: WaitingCalls): void;
   /** Questions that wait for a person in any process, if the gateway keeps them. */
   keptQuestions(): WaitingCalls | undefined;
-  /** ToolCounts and limits all calls from now on. */
+  /** Counts and limits all calls from now on. */
   meter(usage: PeopleUsage): void;
   usage(): PeopleUsage | undefined;
   /** Answers the questions of a gateway without `approve`. Returns a function that stops it. */

@@ -117,6 +117,6 @@ test("a tool has a page of its own, rules ask by name and pattern, and a server 
   await page.getByRole("button", { name: /^Save it/ }).click();
   await eventually(() => expect(settings().mcpServers.chaos.args.at(-1)).toBe("two words"));
   await page.getByRole("link", { name: "Waits for your yes" }).waitFor();
-  // What the person wrote beside it stays.
+  // Text that the person wrote beside it stays.
   expect(settings().mcpServers.chaos.ask).toBe("always");
 });

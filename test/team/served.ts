@@ -108,7 +108,7 @@ export async function connectAs({ issuer }: Served, person: string, url: string)
   return connected;
 }
 
-/** What a client keeps of a login. */
+/** The part of a login that a client keeps. */
 export function createLogin() {
   let client: Awaited<ReturnType<OAuthClientProvider["clientInformation"]>>;
   let tokens: Awaited<ReturnType<OAuthClientProvider["tokens"]>>;

@@ -14,7 +14,7 @@ export interface Replica {
   readonly process: ChildProcess;
   readonly url: string;
   readonly home: string;
-  /** What it has printed so far. */
+  /** Everything that it has printed so far. */
   printed(): string;
   /** Ends it at once, in the middle of its calls. */
   kill(): void;

@@ -86,7 +86,7 @@ export function createChatServers(
       const ended = approve(names, face).finally(queue.close);
       yield* queue.values();
       await ended;
-      // What was approved is in use at once.
+      // An approval counts at once.
       await Promise.all(asked.map((server) => server.refresh().catch(() => {})));
     },
     /** Sentences about servers that broke, or definitions that wait, since the last call. */

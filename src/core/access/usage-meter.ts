@@ -32,7 +32,7 @@ const TRIES = 5;
 const RETRY_MS = 300;
 /** A gateway takes this part of what is left, so that it need not ask for each call and others find enough. */
 const SHARE = 16;
-/** Of the slots, a gateway keeps this part while it does not need them. */
+/** The part of the slots that a gateway keeps while it does not need them. */
 const IDLE_SHARE = 8;
 const MOST_TOOLS = 2_000;
 const OTHERS = " (others)";
@@ -162,7 +162,7 @@ export class UsageMeter {
   #later(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      // What cannot be written now is written later.
+      // Counts that cannot be written now are written later.
       this.#sync().catch(() => this.#later());
     }, FLUSH_MS).unref();
   }

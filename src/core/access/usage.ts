@@ -34,7 +34,7 @@ export interface UsageCounts {
   readonly tokens: number;
 }
 
-/** What a person used of a tool in a day; `op` is empty for answers that ran no tool. */
+/** The use of a tool by a person in a day; `op` is empty for answers that ran no tool. */
 export interface UsageRow extends UsageCounts {
   readonly day: string;
   readonly person: string;
@@ -42,7 +42,7 @@ export interface UsageRow extends UsageCounts {
   readonly op: string;
 }
 
-/** ToolCounts calls and tokens by person, server and tool, and refuses what is over a limit. */
+/** Counts calls and tokens by person, server and tool, and refuses what is over a limit. */
 export interface PeopleUsage {
   /**
    * Lets a call begin. Resolves to a function for its end.
@@ -50,7 +50,7 @@ export interface PeopleUsage {
    * @throws LIMIT_REACHED; STATE_UNREACHABLE if the count cannot be read.
    */
   enter(call: MeteredCall): Promise<(hasFailed: boolean) => void>;
-  /** ToolCounts the tokens of an answer for the tools that its request ran. */
+  /** Counts the tokens of an answer for the tools that its request ran. */
   answered(answer: Pick<MeteredCall, "person" | "traceId"> & { readonly tokens: number }): void;
   /** The counts of the last days, over all gateways. */
   report(days: number): Promise<readonly UsageRow[]>;

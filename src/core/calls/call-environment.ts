@@ -52,7 +52,7 @@ export interface CallScope {
   readonly approve: Approve;
   /** Questions that a person answers in another process. Absent if nobody does. */
   readonly waiting?: WaitingCalls | undefined;
-  /** ToolCounts calls by person and server, and refuses what is over their limits. */
+  /** Counts calls by person and server, and refuses what is over their limits. */
   readonly usage?: PeopleUsage | undefined;
   /** Asked before every call, also those of scripts and recipes. Returns a reason to refuse it. */
   readonly beforeCall?: BeforeCall | undefined;

@@ -32,7 +32,7 @@ export interface ConsoleLogin extends IssuerOptions {
   toPrincipal(claims: PersonClaims): Principal;
 }
 
-/** Where a person logs in. */
+/** The path at which a person logs in. */
 export const LOGIN_PATH = `${CONSOLE_PATH}login`;
 const CALLBACK_PATH = `${CONSOLE_PATH}callback`;
 const COOKIE = "keyhole_login";
@@ -51,7 +51,7 @@ const pendingSchema = z.object({
 });
 type Pending = z.infer<typeof pendingSchema>;
 
-/** Where a person shows who they are before they use a page of theirs. */
+/** Leads a person to show who they are before they use a page of theirs. */
 export function toConsoleLogin({ url = "" }: IncomingMessage): Response {
   return redirect(`${LOGIN_PATH}?${new URLSearchParams({ to: url })}`);
 }

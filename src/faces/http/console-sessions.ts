@@ -52,15 +52,6 @@ export function createConsoleSessions(
     return { half, cookie: toCookie(host, other) };
   }
 
-  /** Undefined for somebody who has no rights any more, and where nobody logs in any more. */
-  function personOf(claims: Readonly<Record<string, unknown>>): Principal | undefined {
-    try {
-      return toPerson?.(claims);
-    } catch {
-      return undefined;
-    }
-  }
-
   async function noteCode(key: string): Promise<void> {
     const kept = new Set([...(await current(codes, CODE_MS)).keys()].slice(1 - MAX_CODES));
     const dropped = revoked([...codes.entries().keys()].filter((known) => !kept.has(known)));
@@ -91,7 +82,7 @@ export function createConsoleSessions(
       const key = isOwnPage(request) ? keyOf(request) : undefined;
       const session = key === undefined ? undefined : (await current(sessions, SESSION_MS)).get(key);
       if (key === undefined || !session) return undefined;
-      if (session.claims) return personOf(session.claims);
+      if (session.claims) return personOf(session.claims, toPerson);
       if (renews && Date.now() - session.usedAt > NOTE_MS) void note(key).catch(() => {});
       return principal;
     },
@@ -102,6 +93,18 @@ export function createConsoleSessions(
       return `${toCookie(request.headers.host ?? "", "")}; Max-Age=0`;
     },
   };
+}
+
+/** Undefined for somebody who has no rights any more, and where nobody logs in any more. */
+function personOf(
+  claims: Readonly<Record<string, unknown>>,
+  toPerson: ((claims: Readonly<Record<string, unknown>>) => Principal) | undefined,
+): Principal | undefined {
+  try {
+    return toPerson?.(claims);
+  } catch {
+    return undefined;
+  }
 }
 
 const VISIT_COOKIE = "keyhole_visit";
@@ -127,11 +130,7 @@ export function createVisits(
     personOf: async ({ headers }: IncomingMessage): Promise<Principal | undefined> => {
       const visit = readCookie(headers.cookie, cookieName(headers.host ?? "", VISIT_COOKIE));
       const found = visit === undefined ? undefined : (await current(visits, VISIT_MS)).get(digest(visit));
-      try {
-        return found?.claims && toPerson(found.claims);
-      } catch {
-        return undefined;
-      }
+      return found?.claims && personOf(found.claims, toPerson);
     },
   };
 }

@@ -48,7 +48,7 @@ export function createHttpRoutes({
   ];
 }
 
-/** Where clients read which issuer they log in at, for the server and for each profile. */
+/** The routes at which clients read which issuer they log in at, for the server and for each profile. */
 function metadataRoutes({ metadata, metadataPaths }: OAuthGuard, hasProfiles: boolean): HttpRoute[] {
   const row = (path: string, handle: HttpRoute["handle"]): HttpRoute => ({
     method: "GET",

@@ -22,7 +22,7 @@ const metadataSchema = z.object({
   token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
 });
 
-/** What an issuer publishes about itself, as far as it is used here. */
+/** The facts that an issuer publishes about itself, as far as they are used here. */
 export type IssuerMetadata = z.infer<typeof metadataSchema>;
 
 /** An issuer of tokens: what it publishes, and its keys of now. */

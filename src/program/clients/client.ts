@@ -34,7 +34,7 @@ export interface Client {
   isOff?(config: unknown, name: string): boolean;
   /** The rules of the client about tools, beside those in the entries of its servers. */
   readonly rules?: ClientRules;
-  /** Where the client keeps skills and instructions for its model. */
+  /** The places of the client's skills and of its instructions for its model. */
   readonly skills?: ClientSkills;
   /**
    * How Keyhole's entry asks for variables, of a client that does not pass its whole environment on to servers. `none`:

@@ -39,7 +39,7 @@ interface Member {
   readonly settings: Pick<Settings, "audit" | "learning" | "askAfterInjection" | "instructions">;
   /** The files of the commands of its servers, which its PATH decides. */
   readonly programs: readonly (string | undefined)[];
-  /** Where its skills are, if it is served some: its folder may have skills of its own. */
+  /** The places of its skills, if it is served some: its folder may have skills of its own. */
   readonly skills: readonly SkillPlace[];
   reconnect(): void;
 }

@@ -116,7 +116,7 @@ export async function openHttp(
   };
 }
 
-/** What the config says about the console: where it keeps logins and figures, and prices. */
+/** The settings of the console in the config: where it keeps logins and figures, and prices. */
 export function consoleState({ loaded, state }: Pick<OpenedConfig, "loaded" | "state">): ConsoleState {
   return { records: state?.records, prices: loaded.settings.limits?.prices };
 }

@@ -10,7 +10,7 @@ import type { ConfigOptions } from "./read-servers.ts";
 type OpenedProfile = Omit<ServedProfile, "allowWrite"> & { close(): Promise<void> };
 
 interface ServingOptions {
-  /** What the command itself was opened with. Servers are shared by `servers.shared`. */
+  /** The options that the command itself was opened with. Servers are shared by `servers.shared`. */
   readonly given: ConfigOptions;
   readonly allowWrite: boolean;
   /** The gateway of the command, which serves the profile that `--profile` names. */

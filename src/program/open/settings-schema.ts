@@ -61,7 +61,7 @@ const groupSchema = z.strictObject({
     .describe("Scopes of its people, which servers and tools may need"),
 });
 
-/** Who may use the gateway over HTTP, beside agents with keys: the people of one OpenID Connect issuer. */
+/** The people who may use the gateway over HTTP, beside agents with keys: those of one OpenID Connect issuer. */
 export const peopleSchema = z.strictObject({
   issuer: safeUrl.describe("The issuer, exactly as it names itself"),
   audience: safeUrl.describe(

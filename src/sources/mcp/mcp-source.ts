@@ -131,7 +131,7 @@ function toIsolatedServer(config: ServerConfig, options: FollowUpstreamOptions):
   }
 }
 
-/** Where listings are kept for the next start: with the other gateways, in a folder, or nowhere. */
+/** The store of listings for the next start: with the other gateways, in a folder, or nowhere. */
 function cacheOf(
   label: string,
   server: ReturnType<typeof readServerConfig>,

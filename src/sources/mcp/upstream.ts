@@ -27,7 +27,7 @@ export interface UpstreamCall<T> {
   readonly repeatable: boolean;
   /** The client behind the call. It receives what the server logs meanwhile. */
   readonly caller?: CallingClient | undefined;
-  /** Who calls, for a server at which each person has a login of their own. */
+  /** The caller, for a server at which each person has a login of their own. */
   readonly person?: CallingPerson | undefined;
   /** The server as its questions name it. */
   readonly asking?: Asking;

@@ -44,7 +44,7 @@ export interface Minute {
 /** The tokens of one client, by the name that it gives of itself; empty if it gives none. */
 export interface ClientTokens extends Omit<Minute, "at"> {
   readonly name: string;
-  /** What it shows of tools by itself. Absent if nobody has measured it: then whole definitions are taken. */
+  /** The part of the tools that it shows by itself. Absent if nobody has measured it: then whole definitions are taken. */
   readonly shows?: string;
 }
 
@@ -349,7 +349,7 @@ export interface SettingsAnswer {
   readonly settings: readonly ShownSetting[];
 }
 
-/** What somebody used, or what was used of something. */
+/** The use by somebody, or of something. */
 export interface UsageFigures {
   readonly name: string;
   readonly calls: number;
@@ -372,10 +372,10 @@ export interface UsageAnswer {
 /** Prices of what people use. */
 export interface UsagePrices {
   readonly currency?: string | undefined;
-  /** Of a million tokens that answers put into contexts. */
+  /** The price of a million tokens that answers put into contexts. */
   readonly tokens?: number | undefined;
-  /** Of a call, by server. */
+  /** The price of a call, by server. */
   readonly servers?: Readonly<Record<string, number>> | undefined;
-  /** Of a call, by tool. It wins over the price of the server. */
+  /** The price of a call, by tool. It wins over the price of the server. */
   readonly tools?: Readonly<Record<string, number>> | undefined;
 }

@@ -8,7 +8,7 @@ import { defineAdminEndpoint, type Endpoint } from "./endpoint.ts";
 const MILLION = 1_000_000;
 const MOST_ROWS = 200;
 
-/** What people use, by person, server, tool and day: for those who run the gateway, because it names people. */
+/** The use by person, server, tool and day: for those who run the gateway, because it names people. */
 export function usageEndpoints({ gateway, prices }: ConsoleParts): Endpoint[] {
   const usage = () => faceApiOf(gateway).usage();
   return [

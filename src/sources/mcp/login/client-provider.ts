@@ -18,7 +18,7 @@ export interface OAuthTarget {
   readonly server: string;
   readonly oauth: OAuthConfig;
   readonly logins: Logins;
-  /** Where Keyhole's registrations are kept that the logins of all people use. Default: with the login. */
+  /** The store of Keyhole's registrations that the logins of all people use. Default: with the login. */
   readonly clients?: Logins | undefined;
   readonly fetch: FetchLike;
   /** Throws if a person must not be sent to this address. */
