@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
+import { problem } from "../src/base/problems/problem.ts";
 import { createPins } from "../src/core/access/pins.ts";
 import { createViews } from "../src/core/access/view.ts";
 import { buildCatalog } from "../src/core/catalog/catalog.ts";
@@ -23,6 +24,7 @@ const OPTIONS: DraftOptions = {
   tools: { tool_2: { name: "renamed" }, tool_3: { hidden: true } },
   transport: "pipe",
   url: undefined,
+  toProblem: async (reason: string) => problem("UPSTREAM_ERROR", { server: "x", reason }),
 };
 const NOTHING = { prompts: [], resources: [], templates: [], skills: [], warnings: [], leftOut: [] };
 const DOMAIN = { name: "up", description: "Upstream.", scopes: ["work"], rules: [] };

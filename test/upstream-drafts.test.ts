@@ -2,6 +2,7 @@ import type { Tool } from "@modelcontextprotocol/client";
 import fc from "fast-check";
 import { defineDomain, defineTool } from "keyhole";
 import { expect } from "vitest";
+import { problem } from "../src/base/problems/problem.ts";
 import { systemClock } from "../src/base/util/clock.ts";
 import { buildCatalog } from "../src/core/catalog/catalog.ts";
 import type { Listing } from "../src/sources/mcp/listing.ts";
@@ -67,6 +68,7 @@ function catalogOf({ tools = [], ...listing }: Partial<Listed>) {
     tools: {},
     transport: "pipe",
     url: undefined,
+    toProblem: async (reason: string) => problem("UPSTREAM_ERROR", { server: "x", reason }),
   });
   const domain = { name: "up", description: "Upstream.", scopes: [], rules: [] };
   return buildCatalog({ domains: [domain], drafts: [...drafts, ...kept] });

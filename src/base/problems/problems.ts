@@ -237,6 +237,11 @@ export const PROBLEMS = {
     next: "Read the error; correct the args, or use another entry.",
     when: "An upstream server ran the call and reported an error, or refused it.",
   },
+  SANDBOX_DENIED: {
+    sentence: "The sandbox of the server {server} keeps it from writing {path}. It said: {reason}",
+    next: "Tell the person to {remedy}. Then make the same call again.",
+    when: "A server answered that it could not write to a path that its sandbox keeps it from writing.",
+  },
   BUSY: {
     sentence: "The server {server} has {running} calls running and {waiting} waiting, which is its limit.",
     next: "Wait a little, then call again.",

@@ -108,6 +108,9 @@ export function serverReader({
           // A note that is lost is made again.
           void acceptedLimits.note(program, { hosts: [host] }).catch(() => {});
         },
+        onDenied: (program, path) => {
+          void acceptedLimits.note(program, { paths: [path] }).catch(() => {});
+        },
       },
       cacheDirectory: join(cacheFolder(), "listings"),
       ...(state && { listings: state.storage }),

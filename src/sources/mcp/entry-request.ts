@@ -1,5 +1,5 @@
 import type { Client, InputRequests, InputResponses, RequestOptions } from "@modelcontextprotocol/client";
-import { isProblem, problem } from "../../base/problems/problem.ts";
+import { isProblem, type Problem, problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleText } from "../../base/safety/visible-text.ts";
 import type { PlainObject } from "../../base/util/plain-object.ts";
@@ -40,6 +40,8 @@ export interface DraftOptions {
   readonly transport: TracedRequest["transport"];
   /** The address of a server over HTTP. */
   readonly url: string | undefined;
+  /** The problem with an error that a tool has answered with. */
+  toProblem(reason: string): Promise<Problem>;
 }
 
 /** A request to a server on behalf of an entry. */

@@ -1,12 +1,14 @@
-import { problem } from "../../base/problems/problem.ts";
+import { type Problem, problem } from "../../base/problems/problem.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
 import type { EntryDraft, EntryStatus } from "../../core/nouns/entry.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
+import { isolationFault } from "../isolation/isolation.ts";
+import { deniedWrite } from "../isolation/propose-limits.ts";
 import { type HttpConfig, isPersonal, personNamesIn } from "./config/server-config.ts";
-import { toServerProgram } from "./config/server-program.ts";
+import { toIsolatedServer, toServerProgram } from "./config/server-program.ts";
 import type { DraftOptions } from "./entry-request.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
@@ -264,7 +266,22 @@ export class FollowedUpstream {
       transport: config.transport === "stdio" ? "pipe" : "tcp",
       // Without the path and query, which may hold secrets.
       url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
+      toProblem: (reason) => this.toProblem(reason, commandFor(["approve", label])),
     };
+  }
+
+  private async toProblem(reason: string, approve: string): Promise<Problem> {
+    const { label, config, isolation } = this.options;
+    const server = toIsolatedServer(config, this.options);
+    const path = server && deniedWrite(server, reason);
+    if (path === undefined || (await isolationFault()) !== undefined)
+      return problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
+    const isWritten = !isolation || (config.transport === "stdio" && config.sandbox !== undefined);
+    if (!isWritten) isolation.onDenied?.(toServerProgram(label, config, this.options), path);
+    const remedy = isWritten
+      ? `add its folder to "sandbox": { "folders": [] } of ${label}`
+      : `type ${approve}, which shows the folder and asks`;
+    return problem("SANDBOX_DENIED", { server: label, path, reason, remedy }, { server: label });
   }
 
   /** Computed for each answer, so that the first listing of this start needs no new catalog. */

@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { systemClock } from "../../base/util/clock.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { isPlainObject } from "../../base/util/plain-object.ts";
@@ -16,7 +16,7 @@ import {
   type ServerConfig,
   withoutRules,
 } from "./config/server-config.ts";
-import { toLimitedLaunch, toServerProgram } from "./config/server-program.ts";
+import { toIsolatedServer, toServerProgram } from "./config/server-program.ts";
 import { expandVariables } from "./config/to-launch.ts";
 import { FollowedUpstream, type FollowUpstreamOptions, type McpDiagnostics } from "./follow-upstream.ts";
 import { createListingCache, createSharedListings, type ListingCache } from "./listing-cache.ts";
@@ -117,18 +117,6 @@ export function createMcpSource(
     restart: () => followed.restart(),
     diagnostics: () => followed.diagnostics(),
   };
-}
-
-function toIsolatedServer(config: ServerConfig, options: FollowUpstreamOptions): IsolatedServer | undefined {
-  if (config.transport === "http") return undefined;
-  try {
-    const { command, args, env, cwd = "", isolation } = toLimitedLaunch(config, options);
-    const texts = [...args, ...Object.keys(config.env).map((name) => env[name]!)];
-    return isolation && { program: { command, args, env, cwd: resolve(cwd) }, isolation, texts };
-  } catch {
-    // The start will report the missing variable.
-    return undefined;
-  }
 }
 
 /** The store of listings for the next start: with the other gateways, in a folder, or nowhere. */

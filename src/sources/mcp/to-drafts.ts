@@ -6,7 +6,6 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
-import { problem } from "../../base/problems/problem.ts";
 import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import { toVisibleLine, toVisibleText } from "../../base/safety/visible-text.ts";
 import { cutText } from "../../base/util/cut-text.ts";
@@ -139,10 +138,10 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
               callTask(client, call, { label, request: { signal, timeout }, caller: context.client }),
             );
           },
-          toValue: (result) => {
+          toValue: async (result) => {
             if (!result.isError) return toolValue(result);
             const reason = toVisibleText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
-            throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
+            throw await options.toProblem(reason);
           },
         },
         options,

@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, resolve, win32 } from "node:path";
 import { problem } from "../../../base/problems/problem.ts";
 import { contentHash } from "../../../base/util/content-hash.ts";
 import type { ServerProcess, ServerProgram } from "../../../core/nouns/server-program.ts";
+import type { IsolatedServer } from "../../isolation/propose-limits.ts";
 import { isPersonal, type ServerConfig, type StdioConfig } from "./server-config.ts";
 import { expandVariables, type LaunchOptions, tellingVariables, toLaunch } from "./to-launch.ts";
 
@@ -74,6 +75,19 @@ export function toLimitedLaunch(config: StdioConfig, options: LaunchOptions) {
   if (!launch.isolation || !isNoted) return launch;
   const note = (host: string, isListed: boolean) => onHost(program, host, isListed);
   return { ...launch, isolation: { ...launch.isolation, onHost: note } };
+}
+
+/** A server's process with its limits. Undefined if it has none. */
+export function toIsolatedServer(config: ServerConfig, options: LaunchOptions): IsolatedServer | undefined {
+  if (config.transport === "http") return undefined;
+  try {
+    const { command, args, env, cwd = "", isolation } = toLimitedLaunch(config, options);
+    const texts = [...args, ...Object.keys(config.env).map((name) => env[name]!)];
+    return isolation && { program: { command, args, env, cwd: resolve(cwd) }, isolation, texts };
+  } catch {
+    // The start will report the missing variable.
+    return undefined;
+  }
 }
 
 function toProcess(

@@ -48,6 +48,8 @@ export interface ServerIsolation extends Pick<Isolation, "hidden"> {
   accepted?(program: ServerProgram): SandboxLimits | undefined;
   /** Called for hosts that a server asks for: for those outside of its list, or for all while servers are tried. */
   onHost?(program: ServerProgram, host: string, isListed: boolean): void;
+  /** Called for a path that a call of the server could not write because of its limits. */
+  onDenied?(program: ServerProgram, path: string): void;
   /** Whether servers are started to learn what they need. */
   readonly isTrial?: boolean;
 }
