@@ -103,7 +103,7 @@ describe("an error", () => {
   test("of a tool that reads names the tool that may write", async () => {
     const { text } = await gateway.get({ routes: [{ route: "shop.order.delete" }] });
     expect(text).toBe(
-      "# shop.order.delete\nACCESS_DENIED: shop.order.delete is in the destructive lane, and this tool only reads. Call it with exec.\nhelp: shop.order.delete",
+      "# shop.order.delete\nACCESS_DENIED: shop.order.delete destroys, and this tool only reads. Call it with exec.\nhelp: shop.order.delete",
     );
   });
 

@@ -122,7 +122,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
     const toolbox = await open(principal);
     const [tool, input] = STEPS[surface]!(op, args);
     const { text } = await toolbox.call(tool, input);
-    const step = /call (\w+) (?:again )?with (\w+): (true|false|"[^"]+")/.exec(text);
+    const step = /Use (\w+) with (\w+): (true|false|"[^"]+")/.exec(text);
     expect(step, text).not.toBeNull();
     const [, named, field, value] = step!;
     expect(names).toContain(named);
@@ -213,7 +213,7 @@ describe.each([
     for (const input of [{ code }, { plan: handle }]) {
       const { ok, text } = await toolbox.call("run", input);
       expect(ok).toBe(false);
-      const steps = [...text.matchAll(/call (\w+) with (\w+): (true|false|"[^"]+")/g)];
+      const steps = [...text.matchAll(/Use (\w+) with (\w+): (true|false|"[^"]+")/g)];
       expect(steps.length, text).toBeGreaterThan(0);
       for (const [, named, field, value] of steps) {
         const next = await toolbox.call(named!, { ...input, [field!]: JSON.parse(value!) });

@@ -52,7 +52,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       });
       expect(refused.isError).toBe(true);
       expect(refused.structuredContent).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
-      expect(textOf(refused)).toMatch(/PERMISSION_DENIED: .* call exec with dry_run: true/);
+      expect(textOf(refused)).toMatch(/PERMISSION_DENIED: .* Use exec with dry_run: true/);
       const wrong = await client.callTool({ name: "ask", arguments: { question: 1 } });
       expect(wrong.isError).toBe(true);
       expect(wrong.structuredContent).toMatchObject({

@@ -23,7 +23,7 @@ export const PROBLEMS = {
     when: "An entry was called with params that its schema refuses.",
   },
   ACCESS_DENIED: {
-    sentence: "{name} is in the {lane} lane, and this tool only reads.",
+    sentence: "{name} {does}, and this tool only reads.",
     next: "Call it with {exec}.",
     when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
   },
@@ -33,14 +33,14 @@ export const PROBLEMS = {
     when: "The HTTP API was asked with `as` to load a document or to run a script.",
   },
   PERMISSION_DENIED: {
-    sentence: "{name} is in the {lane} lane, and this caller may not write.",
-    next: ["See what it would do: call {exec} with {dry_run}.", "{allow_write}"],
+    sentence: "{name} {does}, and this caller may not write.",
+    next: ["Use {exec} with {dry_run} to see what it would do.", "{allow_write}"],
     when: "A write or destructive tool was called by a principal without allowWrite.",
   },
   APPROVAL_REQUIRED: {
     sentence:
       "{name} runs only after a person has approved this exact call{because}, and nobody could be asked.",
-    next: ["See what it would do: call {exec} with {dry_run}.", "{find_approver}"],
+    next: ["Use {exec} with {dry_run} to see what it would do.", "{find_approver}"],
     when: "A call needs approval, and there is nobody to give it.",
   },
   APPROVAL_DECLINED: {

@@ -28,7 +28,7 @@ export const SCRIPT_PROBLEMS = {
     when: "A run is continued after its process ended in the middle of a call that writes.",
   },
   BEYOND_RECIPE: {
-    sentence: "{name} is in the {lane} lane, and the recipe was kept without such a call.",
+    sentence: "{name} {does}, and the recipe was kept without such a call.",
     next: "Run the recipe's code with {run}, which asks as usual, and keep it again.",
     when: "A recipe made a call that changes something and that its kept version does not name.",
   },
@@ -38,7 +38,7 @@ export const SCRIPT_PROBLEMS = {
 export const UNAPPROVED_PLAN = {
   sentence:
     "The {name} runs only after a person has approved its effects{because}, and nobody could be asked.",
-  next: ["See what it would do: call {run} with {dry_run}.", "{find_approver}"],
+  next: ["Use {run} with {dry_run} to see what it would do.", "{find_approver}"],
 } as const;
 
 /** The same for a plan that a person can approve in another process. */

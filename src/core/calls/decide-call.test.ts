@@ -217,11 +217,11 @@ test("an entry that cannot be used is refused before anything else, with the rea
 test("refusals name the tool and its lane", () => {
   const denied = decideCall(toolOf("write"), reader, {}, policyOf("never"));
   expect(denied).toMatchObject({
-    problem: { message: "shop.order.place is in the write lane, and this caller may not write." },
+    problem: { message: "shop.order.place writes, and this caller may not write." },
   });
   const unreachable = decideCall(toolOf("destructive"), writer, {}, policyOf("never", "read"));
   expect(unreachable).toMatchObject({
-    problem: { message: "shop.order.place is in the destructive lane, and this tool only reads." },
+    problem: { message: "shop.order.place destroys, and this tool only reads." },
   });
 });
 

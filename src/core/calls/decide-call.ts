@@ -2,7 +2,7 @@ import { customProblem, type Problem, problem } from "../../base/problems/proble
 import { addressOf } from "../../base/util/address-of.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { definitionHash } from "../nouns/definition-hash.ts";
-import { type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
+import { DOES, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 import { ASKS, type AskBefore, type ToolQuestion } from "../nouns/question.ts";
 
@@ -77,14 +77,15 @@ export function decideCall(
 ): CallDecision {
   const { lane, status } = entry;
   const name = addressOf(entry);
+  const does = DOES[lane];
   if (status) return refuse(problem("UNAVAILABLE", { name, ...status }));
   if (policy.within && isBeyond(entry, policy.within))
-    return refuse(problem("BEYOND_RECIPE", { name, lane }));
-  if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, lane }));
+    return refuse(problem("BEYOND_RECIPE", { name, does }));
+  if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, does }));
   if (principal.seesAs !== undefined)
     return entry.kind === "tool" ? { do: "dry-run" } : refuse(problem("SEES_ONLY", { name }));
   if (entry.kind === "tool" && request.dryRun) return { do: "dry-run" };
-  if (lane !== "read" && !principal.allowWrite) return refuse(problem("PERMISSION_DENIED", { name, lane }));
+  if (lane !== "read" && !principal.allowWrite) return refuse(problem("PERMISSION_DENIED", { name, does }));
   const why = whyAsk(entry, policy);
   if (!why) return { do: "run" };
   const args = (request.args ?? {}) as ApprovalRequest["args"];

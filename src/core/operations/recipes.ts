@@ -7,7 +7,7 @@ import { toJson } from "../../base/util/to-json.ts";
 import type { ScriptValue } from "../calls/call-environment.ts";
 import { askerOf, whyAsk } from "../calls/decide-call.ts";
 import { approvalOf } from "../calls/make-call.ts";
-import { type BoundScript, LANES, type ScriptBounds } from "../nouns/entry.ts";
+import { type BoundScript, DOES, LANES, type ScriptBounds } from "../nouns/entry.ts";
 import {
   paramsOf,
   RECIPES,
@@ -87,7 +87,7 @@ export async function checkKeep(
 ): Promise<void> {
   if (!recipes) throw wrongRun("this gateway keeps no recipes");
   if (!view.principal.allowWrite)
-    throw problem("PERMISSION_DENIED", { name: `${RECIPES}.${keep.name}`, lane: "write" });
+    throw problem("PERMISSION_DENIED", { name: `${RECIPES}.${keep.name}`, does: DOES.write });
   if (view.entries.some(({ domain, origin }) => domain === RECIPES && origin?.source !== RECIPES))
     throw wrongRun(`another domain is called ${RECIPES}`);
   const params = recipeParams.safeParse(keep.params ?? {});
