@@ -11,9 +11,9 @@ import { type DeclaredTool, impliedLane, laneOfTool, strongest } from "../core/c
 import { DOES, type Entry, type Lane } from "../core/nouns/entry.ts";
 import type { SandboxLimits, ServerProgram } from "../core/nouns/server-program.ts";
 
-/** A definition as a person judges it. Its texts come from outside. */
+/** A definition as a person judges it. Its texts are untrusted. */
 export interface DefinitionApproval extends Pin {
-  /** The server's own name for it. */
+  /** The name that the server gives it. */
   readonly name: string;
   readonly op: string;
   /** In a person's words: what a tool may do, or which kind of entry it is. */
@@ -21,13 +21,13 @@ export interface DefinitionApproval extends Pin {
   /** Tokens of the definition in the list of a client. */
   readonly tokens: number;
   readonly definition: Readonly<Record<string, unknown>>;
-  /** How it differs from the approved definition. Empty if none was approved, or if it is the approved one. */
+  /** Differences from the approved definition. Empty if none was approved, or if it equals the approved one. */
   readonly changes: readonly DefinitionChange[];
-  /** Sentences that a person reads first: how it tries to steer a model. */
+  /** Sentences to read first: how the definition tries to steer a model. */
   readonly warnings: readonly string[];
-  /** The lane of a tool without a mark. Absent if no mark can change it: the config decides, or it is no tool. */
+  /** The lane of a tool without a mark. Absent if a mark cannot change it: the config decides, or it is not a tool. */
   readonly ownLane?: Lane;
-  /** A milder lane that the tool looks as if it had. */
+  /** A milder lane that the tool appears to have. */
   readonly milder?: Lane;
 }
 
@@ -39,18 +39,18 @@ export interface ProgramApproval {
   readonly lines: readonly string[];
 }
 
-/** Limits that are proposed for the process of a server, in whole lines. */
+/** Proposed limits for the process of a server, in whole lines. */
 export interface LimitsApproval {
   readonly limits: SandboxLimits;
-  /** Names exactly these limits of this program. */
+  /** Hash of exactly these limits for this program. */
   readonly hash: string;
   readonly lines: readonly string[];
 }
 
-/** Everything of one server that a person says yes or no to. */
+/** Everything of one server that a person approves or rejects. */
 export interface ServerApprovals {
   readonly server: string;
-  /** Absent if nothing speaks for other limits than the present ones. */
+  /** Absent if the present limits fit. */
   readonly proposal?: LimitsApproval;
   /** Absent for servers that a config module starts by itself. */
   readonly program?: ProgramApproval;
@@ -60,14 +60,14 @@ export interface ServerApprovals {
 /** A question to a person: whole lines, or definitions with a choice for each. */
 export interface ApprovalCard {
   readonly title: string;
-  /** Lines that are shown whole and exactly: a program, or the contents of a folder. */
+  /** Lines to show whole and unchanged: a program, or the contents of a folder. */
   readonly facts: readonly string[];
   readonly definitions: readonly DefinitionApproval[];
-  /** The yes to a card without definitions. */
+  /** Label of the approval on a card without definitions. */
   readonly yes?: string;
   /** Whether the person may keep the server to the limits among the facts. */
   readonly limits?: boolean;
-  /** The server whose changes of wording the person may let through from now on. */
+  /** The server whose later changes of wording the person may let through. */
   readonly rewords?: string;
 }
 
@@ -75,19 +75,19 @@ export interface ApprovalCard {
 export interface ApprovalDecision {
   readonly approve: readonly Pin[];
   readonly reject: readonly Pin[];
-  /** The person keeps the server to the proposed limits. */
+  /** The person limits the server to the proposal. */
   readonly isLimited?: boolean;
   /** The person lets the server change wording from now on. */
   readonly wordingOk?: boolean;
 }
 
-/** `later` leaves the card, `stop` leaves all that would follow. */
+/** `later` leaves this card, `stop` leaves this card and all that follow. */
 export type ApprovalAnswer = ApprovalDecision | "later" | "stop";
 
-/** The place where a person answers cards: a screen of its own, or the chat. */
+/** Shows cards to a person: a screen of its own, or the chat. */
 export interface ApprovalFace {
   show(card: ApprovalCard): Promise<ApprovalAnswer>;
-  /** Tells the outcome, and whether something still waits. */
+  /** Shows the outcome, and whether something still waits. */
   tell(sentence: string, isWaiting?: boolean): void;
 }
 
@@ -99,7 +99,7 @@ export async function toProgramApproval(
   return { server: program.label, hash: program.hash, isApproved, lines: showProgram(program) };
 }
 
-/** Lists programs and definitions with their states, by server. Those that wait come first. */
+/** Lists programs and definitions with their states, by server. Waiting ones come first. */
 export async function listApprovals(
   pins: Pins,
   entries: readonly Entry[],
@@ -109,7 +109,7 @@ export async function listApprovals(
   const byRoute = new Map(entries.map((entry) => [entry.route, entry]));
   const bySource = new Map(
     [...Map.groupBy(pins.list(), ({ source }) => source)].map(([source, some]) => {
-      // All tools of the server tell, also if some of them alone are listed.
+      // Compare all tools of the server, even if only some of them are listed.
       const isHintEmpty = lazy(() =>
         hintsAlike(
           entries.flatMap((entry) => (entry.origin?.source === source ? (declaredTool(entry) ?? []) : [])),
@@ -162,14 +162,14 @@ export function definitionTokens(entry: Entry | undefined, countTokens: TokenCou
 function changesOf(pins: Pins, { route, state }: Pin): readonly DefinitionChange[] {
   if (state === "approved" || state === "trusted" || state === "pending") return [];
   const changes = pins.diff(route);
-  // A definition that is compared with nothing has only new fields, its name among them.
+  // A definition without an earlier version has only new fields, the name among them.
   const isFirst = changes.every((change) => !("before" in change));
   return isFirst && changes.some(({ path }) => path === "/name") ? [] : changes;
 }
 
 /**
- * The lane that a tool looks as if it had, if that is milder than its own: it says nothing and its first verb reads, or
- * it destroys only by a hint that its server gives to everything. Never milder than what it says of itself alone.
+ * The lane that a tool appears to have, if that is milder than its own: it declares nothing and its first verb reads,
+ * or it is destructive only by a hint that its server gives to every tool. Never milder than its own annotations.
  */
 function milderLane(tool: DeclaredTool, isHintEmpty: () => boolean): Lane | undefined {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
@@ -178,10 +178,10 @@ function milderLane(tool: DeclaredTool, isHintEmpty: () => boolean): Lane | unde
   return strongest(milder, laneOfTool(tool)) === milder ? undefined : milder;
 }
 
-/** Tools whose hint that they destroy tells nothing: a server has this many, and says the same of all that do not read. */
+/** From this many tools on, `destructiveHint` means nothing if all tools that do not read have it. */
 const MANY_ALIKE = 3;
 
-/** Whether a server calls everything destructive that does not read. */
+/** Whether a server marks every tool that does not read as destructive. */
 function hintsAlike(tools: readonly DeclaredTool[]): boolean {
   const others = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
   return (
@@ -195,7 +195,7 @@ function declaredTool(entry: Entry | undefined): DeclaredTool | undefined {
   return { name: String(name), annotations: fieldsOf(annotations), inputSchema };
 }
 
-/** The definition with another mark, or without one. */
+/** The definition with this lane marked. Undefined removes the mark. */
 export function markLane(definition: DefinitionApproval, lane: Lane | undefined): DefinitionApproval {
   const { ownLane } = definition;
   if (ownLane === undefined) return definition;
@@ -213,7 +213,7 @@ export function programCard({ server, lines }: ProgramApproval): ApprovalCard {
   };
 }
 
-/** Asks whether a server is kept to the proposed limits, if nothing else of it waits. */
+/** Asks whether to limit a server, if nothing else of it waits. */
 export function limitsCard(server: string, { lines }: LimitsApproval): ApprovalCard {
   const name = toVisibleLine(server);
   return {
@@ -227,7 +227,7 @@ export function limitsCard(server: string, { lines }: LimitsApproval): ApprovalC
 /**
  * Asks which definitions of a server models may see.
  *
- * @param offersWording Whether the person may let servers change wording from now on, if such a change is shown.
+ * @param offersWording Whether to offer that servers change wording from now on, if such a change is shown.
  */
 export function definitionsCard(
   server: string,
@@ -249,7 +249,7 @@ export function definitionsCard(
   };
 }
 
-/** Says which tools one key marks. */
+/** Says which tools each key marks. */
 function milderFacts(definitions: readonly DefinitionApproval[]): string[] {
   const count = (lane: Lane) => definitions.filter(({ milder }) => milder === lane).length;
   const [reading, writing] = [count("read"), count("write")];

@@ -69,7 +69,7 @@ function assemble(options: GatewayOptions) {
   const sources = new SourceManager(live, domains.sources(), parts.calls, publish);
   const catalog = createAvailability(live, sources.begin, pins);
   const observers = new Set<Observer>();
-  /** Answers questions if the options do not. */
+  /** Answers questions when the options have no `approve`. */
   const questions: Questions = { answer: nobodyAnswers };
   const runner = createRunner({
     ...parts,
@@ -141,7 +141,7 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
           code: toDraftCode(calls),
         })),
         ledger: await ledger.report(viewFor(principal), spent),
-        // Large, so it is made when somebody reads it.
+        // Large, so it is built on first read.
         get registry() {
           return toRegistry(whole);
         },
@@ -158,7 +158,6 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
       await index.ready?.();
       return searchStatus();
     },
-    // Closing twice does no harm.
     close: lazy(async () => {
       catalog.end();
       await ledger.close();
@@ -172,7 +171,7 @@ function toGateway(assembly: Assembly, { noteMenu, menuOf, audit }: FaceApi): Ga
   };
 }
 
-/** The rest of it, for faces. */
+/** The part of the gateway that only faces use. */
 function toCore({ options, parts, sources, catalog, runner, observers, questions }: Assembly): FaceApi {
   const { owner, sessions } = parts;
   return {
@@ -184,7 +183,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     approvals: parts.approvals,
     audit: options.audit?.store,
     sources: () => sources.inUse(),
-    // A menu is counted later. If its session has ended by then, it counts only in the total.
+    // Menus are counted later. If the session has ended by then, the menu counts only in the total.
     noteMenu: async (tools, { principal = owner, session, clientName } = {}) => {
       const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
       parts.ledger.noteMenu(tools, shownTo);
@@ -232,7 +231,7 @@ interface Questions {
 
 const nobodyAnswers: Approve = () => false;
 
-/** A recipe is approved as it is saved, and not as its file may be a moment later. */
+/** Approves a recipe exactly as it was saved: the file may change a moment later. */
 function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
   return {
     check: source.check,
@@ -244,7 +243,7 @@ function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
   };
 }
 
-/** The beginning of a recipe for calls that are often made one after the other. */
+/** Drafts a recipe for calls that are often made one after the other. */
 function toDraftCode({ routes }: RepeatedCalls): string {
   const steps = routes.map(
     (route, at) => `const step${at + 1} = await call(${JSON.stringify(route)}, params.step${at + 1});`,
@@ -252,7 +251,7 @@ function toDraftCode({ routes }: RepeatedCalls): string {
   return [...steps, `return step${routes.length};`].join("\n");
 }
 
-/** The sources as applications use them. Every call waits until the gateway is ready. */
+/** The sources for applications. Every method waits until the gateway is ready. */
 function toGatewaySources({ sources, domains, catalog }: Assembly): GatewaySources {
   const ready = () => catalog.available("complete");
   return {

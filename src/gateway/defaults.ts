@@ -50,13 +50,13 @@ const DEFAULT_LIMITS: Limits = {
   scriptBytes: 64 * 1024 * 1024,
 };
 
-/** The parts of a gateway that do not depend on its catalog. */
+/** The parts of a gateway that are independent of its catalog. */
 export type GatewayParts = ReturnType<typeof gatewayDefaults>;
 
-/** Counts the gateways of this process, to name those without a name. */
+/** Gateways created in this process, for their default names. */
 let created = 0;
 
-/** Takes the parts that the options bring, and creates the missing ones. */
+/** Takes the parts from the options and creates the missing ones. */
 export function gatewayDefaults(options: GatewayOptions) {
   created += 1;
   const { cacheDirectory, storage, name = `gateway-${created}` } = options;
@@ -102,7 +102,7 @@ export function gatewayDefaults(options: GatewayOptions) {
   };
 }
 
-/** Opens what the gateway learns, with the file that keeps it. */
+/** Opens the learning log. */
 function openLearning({ learning = {}, storage }: GatewayOptions): Learning | undefined {
   if (learning === false) return undefined;
   const { log = storage, ...options } = learning;
@@ -112,12 +112,12 @@ function openLearning({ learning = {}, storage }: GatewayOptions): Learning | un
   return { ...learned, close: () => learned.close().finally(file.close) };
 }
 
-/** Learning uses the same words of a query as search. */
+/** The words of a query, as search splits it. */
 function termsOf(query: string): string[] {
   return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
 
-/** A sandbox that loads with its first script. */
+/** A sandbox that loads with the first script. */
 function createLazySandbox(): Sandbox {
   let loading: Promise<Sandbox> | undefined;
   const load = async () => (await import("../core/sandbox/create-sandbox.ts")).createSandbox();
@@ -133,8 +133,8 @@ function createLazySandbox(): Sandbox {
 const PROGRESS_MS = 100;
 
 /**
- * The definitions a gateway was given: domains in code with their content pipelines, and further sources. The
- * recipes of the gateway itself always stay.
+ * The sources of a gateway: domains in code with their content pipelines, further sources, and its own recipes, which
+ * cannot be replaced.
  */
 export function createDomainSources(
   { domains = [], sources = [], cacheDirectory }: GatewayOptions,
@@ -151,19 +151,19 @@ export function createDomainSources(
   let pipelines = createContentSources(domains, environment);
   let others = sources;
   return {
-    /** The content of the first domains. */
+    /** The content of the domains at the start. */
     content: fromDomains(domains),
-    /** The pipelines of the domains now in use, then the further sources. */
+    /** The pipelines of the present domains, then all other sources. */
     sources: (): readonly Source[] => [...pipelines, ...others, ...fixed],
-    /** Replaces the domains. Invalid ones change nothing. */
+    /** Replaces the domains. If one is invalid, nothing changes. */
     setDomains: async (definitions: readonly DomainDefinition[], live: SourceManager): Promise<void> => {
       const content = fromDomains(definitions);
-      // The extractors of a wrong definition cannot be read.
+      // The extractors of an invalid definition cannot be read.
       const next = content.errors?.length === 0 ? createContentSources(definitions, environment) : pipelines;
       await live.replace([...next, ...others, ...fixed], { [CODE]: content });
       pipelines = next;
     },
-    /** Replaces the further sources. Invalid ones change nothing. */
+    /** Replaces the further sources. If one is invalid, nothing changes. */
     setSources: async (next: readonly Source[], live: SourceManager): Promise<void> => {
       await live.replace([...pipelines, ...next, ...fixed]);
       others = next;
@@ -171,7 +171,7 @@ export function createDomainSources(
   };
 }
 
-/** Publishes progress at most ten times a second, and always when it is complete. */
+/** Publishes progress at most ten times a second, and always the last step. */
 function createProgress(publish: Publish) {
   let last = 0;
   return (source: string, { done, total, message }: Parameters<FetchContext["progress"]>[0]) => {

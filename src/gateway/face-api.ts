@@ -24,44 +24,44 @@ import type { CatalogNeed } from "./start/availability.ts";
 export interface FaceOptions extends CallOptions {
   /** The surface that the caller was shown. Default: `lanes`. */
   readonly surface?: SurfaceOptions;
-  /** Names the tools in sentences in place of the surface's own words. */
+  /** Names for tools in sentences, instead of the surface's own. */
   readonly words?: ToolNames;
   readonly policy?: Partial<CallPolicy>;
-  /** How many hits of an `ask` count as discovered and bring their rules; further hits are only named. */
+  /** How many hits of an `ask` count as discovered and bring their rules. Further hits are only named. */
   readonly discovers?: number;
-  /** Writes the answer for the model in a face's own form; the ledger counts that text. */
+  /** Writes the text for the model instead of the operation. The ledger counts this text. */
   readonly toText?: (answer: object) => string;
   readonly client?: CallingClient;
   readonly beforeCall?: BeforeCall;
-  /** Runs the script in place of the gateway's own sandbox. */
+  /** Runs scripts instead of the gateway's own sandbox. */
   readonly sandbox?: Sandbox;
-  /** The plan and the session of the question that was answered, to go on from there. */
+  /** The plan and session of an answered question, to resume from. */
   readonly resume?: Pick<ApprovalRequest, "resume" | "session">;
-  /** How long a call waits for a server that it names and that is starting. Default: 10 s. */
+  /** How long a call waits for a server that is starting. Default: 10 s. */
   readonly startingMs?: number;
-  /** A person reads the answer: ledger, learning, figures and observers leave it out. The audit log does not. */
+  /** A person reads the answer: ledger, learning, figures and observers ignore it. The audit log does not. */
   readonly forPerson?: true;
 }
 
 /** Options of a face that can ask a person between requests. */
 export interface AskingOptions extends FaceOptions {
   /**
-   * Answers of that person, if there is one. A call without its answer ends as a question. Several calls of one input
-   * ask `approve`, because a repeated input makes them all again.
+   * That person's answers, if there are any. A call without an answer ends as a question. If one input makes several
+   * calls, pass `approve` instead: repeating the input would make all of them again.
    */
   readonly answers: Approve | undefined;
 }
 
-/** A finished call with its answer. Events never carry these values; observers keep them within the process. */
+/** A finished call with its answer. Observers in this process get these values; events never have them. */
 export interface FinishedCall {
   readonly operation: OperationName;
   readonly answer: object;
-  /** Routes and ops that it names. */
+  /** Routes and ops of the called entries. */
   readonly targets: readonly string[];
   readonly principal: Principal;
-  /** The name that the client gives of itself. */
+  /** The client's name for itself. */
   readonly client?: string | undefined;
-  /** As in the event of the call. */
+  /** The conversation, as in the event of the call. */
   readonly conversation?: string;
   readonly traceId: string;
   /** `ok`, or the code of the problem. */
@@ -76,7 +76,7 @@ export interface FinishedCall {
 /** Watches the calls of one gateway. Must not throw. */
 export interface Observer {
   called(call: FinishedCall): void;
-  /** A menu was shown. */
+  /** Called when a menu was shown. */
   listed(tools: readonly object[], principal: Principal, client: string | undefined): void;
 }
 
@@ -91,30 +91,28 @@ export interface FaceApi {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
-  /** The view of a principal, by default the owner's, as soon as it meets the need. @throws CLOSED after the close. */
+  /** The view of a principal (default: the owner) that meets the need. @throws CLOSED after the close. */
   view(need: CatalogNeed, principal?: Principal): Promise<View>;
-  /** The menu of a view. */
   menuOf(view: View, options: MenuOptions): Promise<readonly MenuTool[]>;
   readonly clock: Clock;
   readonly publish: Publish;
-  /** The log of a gateway that keeps one. */
+  /** The audit log, if the gateway has one. */
   readonly audit?: AuditStore | undefined;
-  /** The sources in use. */
   sources(): readonly Source[];
-  /** Returns a function that stops it. */
+  /** Adds an observer. Returns the function that removes it. */
   observe(observer: Observer): () => void;
-  /** Keeps questions that nobody answers now, so that a person answers them in another process. */
+  /** Stores unanswered questions, so that a person can answer them in another process. */
   keepQuestions(waiting: WaitingCalls): void;
-  /** Questions that wait for a person in any process, if the gateway keeps them. */
+  /** Questions that wait for a person in any process, if the gateway stores them. */
   keptQuestions(): WaitingCalls | undefined;
-  /** Counts and limits all calls from now on. */
+  /** Counts and limits all later calls. */
   meter(usage: PeopleUsage): void;
   usage(): PeopleUsage | undefined;
-  /** Answers the questions of a gateway without `approve`. Returns a function that stops it. */
+  /** Answers questions when the gateway has no `approve`. Returns the function that stops this. */
   answerQuestions(approve: Approve): () => void;
-  /** Stores a text of a face and returns the handle that reads it. */
+  /** Stores a text of a face. Returns its handle. */
   keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
-  /** Counts a menu that is shown again in the ledger. */
+  /** Counts a menu in the ledger when it is shown again. */
   noteMenu(
     tools: readonly object[],
     options?: Pick<CallOptions, "principal" | "session"> & { readonly clientName?: string | undefined },

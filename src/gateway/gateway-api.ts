@@ -40,42 +40,42 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   readonly name?: string;
   /** Domains written in code. See {@link defineDomain}. Default: none. */
   readonly domains?: D;
-  /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
+  /** Default principal of calls. Default: anonymous, without scopes, read-only. */
   readonly principal?: Principal;
   /**
-   * The code that answers the address of an entry whose scopes the caller lacks. `ACCESS_DENIED` reveals that the entry
-   * exists. An event names the missing scope in either case. Default: `NOT_FOUND`.
+   * The code for the address of an entry whose scopes the caller lacks. `ACCESS_DENIED` reveals that the entry exists.
+   * Either way, an event names the missing scope. Default: `NOT_FOUND`.
    */
   readonly missingScope?: "NOT_FOUND" | "ACCESS_DENIED";
-  /** Called before a call that needs approval runs. Without it, such calls run dry or are refused. */
+  /** Called before a call that needs approval. Without it, such calls run dry or are refused. */
   readonly approve?: Approve;
   /**
-   * Which calls need a person's approval of exactly that call: `never` (only those of tools with
-   * `requiresConfirmation`), `destructive` (also those of every destructive tool), `writes` (also those of every tool
-   * that writes) or `always`. The `ask` of a domain or source counts if it is stricter. Dry runs need no approval.
-   * Default: `destructive`, and the `ask` of a domain or source counts also if it is less strict.
+   * Which calls need a person's approval of exactly that call: `never` (only tools with `requiresConfirmation`),
+   * `destructive` (also every destructive tool), `writes` (also every tool that writes) or `always`. The `ask` of a
+   * domain or source counts if it is stricter. Dry runs need no approval. Default: `destructive`, where the `ask` of a
+   * domain or source may also be less strict.
    */
   readonly ask?: AskBefore;
   /**
-   * Whether a call that writes asks a person if text of another server, earlier in its session, reads like instructions
-   * to a model. Default: true.
+   * Whether to ask a person before a call that writes, if text of another server earlier in the session reads like
+   * instructions to a model. Default: true.
    */
   readonly askAfterInjection?: boolean;
   readonly limits?: Partial<Limits>;
   /**
-   * Learning from use. Default: on, kept where `storage` keeps values. `log` names a SQLite file for it, or another
-   * driver; `false` switches it off.
+   * Learning from use. Default: on, stored in `storage`. `log` names a SQLite file for it, or another driver; `false`
+   * switches it off.
    */
   readonly learning?: (Omit<LearningOptions, "log"> & { readonly log?: string | OpenStorage }) | false;
-  /** Sources of further entries, in addition to the domains. */
+  /** Sources of further entries, besides the domains. */
   readonly sources?: readonly Source[];
   /** The search engine. Default: the embedded engine with the offline embedder. */
   readonly index?: SearchIndex;
   /** Store of approved outside definitions. Default: in memory, so approvals end with the process. */
   readonly pins?: Pins;
   /**
-   * Driver that keeps sessions, results, plans, idempotency keys, spent approvals and learning of this one gateway,
-   * where other options bring no store. `describeStorage` of `keyhole/testing` tests a driver. Default: memory.
+   * Driver for sessions, results, plans, idempotency keys, spent approvals and learning of this gateway, unless another
+   * option brings a store for them. `describeStorage` of `keyhole/testing` tests a driver. Default: memory.
    */
   readonly storage?: OpenStorage;
   /** Store of sessions. Default: in memory. The gateway does not close it. */
@@ -89,8 +89,8 @@ export interface GatewayOptions<D extends readonly DomainDefinition[] = readonly
   /** Makes sure that an approval counts once. Default: in memory. */
   readonly approvals?: SpentApprovals;
   /**
-   * Folder of recipes: scripts that `run` keeps as tools, one Markdown file each. Whoever may write may keep one. New
-   * and edited files wait for approval like any other definition. Default: none are kept.
+   * Folder of recipes: scripts that `run` saves as tools, one Markdown file each. Any caller that may write may save
+   * one. New and edited files wait for approval like every outside definition. Default: no recipes.
    */
   readonly recipes?: string;
   /** Folder for files that make the next start faster. Default: none. */
@@ -105,21 +105,21 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Replaces the gateway's own `approve` for this call. */
   readonly approve?: Approve;
-  /** Session of calls that name none, from `openSession`; answers do not repeat it. */
+  /** Session of calls that name none, from `openSession`. Answers do not repeat it. */
   readonly session?: string;
   readonly limits?: Partial<Limits>;
-  /** Trace that the call belongs to; it is passed on to upstream servers. */
+  /** Trace that the call belongs to. Upstream servers receive it too. */
   readonly trace?: CallTrace;
 }
 
-/** Callers that want the same work at the same time share it; it is cancelled when all of them have left. */
+/** Callers that want the same work at the same time share it. It is cancelled when all of them have left. */
 export interface LifecycleOptions {
   readonly signal?: AbortSignal;
 }
 
 /**
- * The answer of an operation: its data, the text that a model reads, and whether it failed. Failures are answers
- * too; only misuse of the library throws.
+ * The answer of an operation: its data, the text for the model, and whether it failed. Failures are answers too; only
+ * misuse of the library throws.
  */
 export type Answer<Output> = Output & { readonly text: string } & (
     | { readonly ok: true }
@@ -129,7 +129,6 @@ export type Answer<Output> = Output & { readonly text: string } & (
 type InputOf<O> = O extends Operation<infer I, infer _Outcome, infer _O> ? z.input<I> : never;
 type OutputOf<O> = O extends Operation<infer _I, infer _Outcome, infer Out> ? z.input<Out> : never;
 
-/** The input of an operation. */
 export type OperationInput<N extends OperationName> = InputOf<(typeof OPERATIONS)[N]>;
 /** The {@link Answer} of an operation. */
 export type OperationAnswer<N extends OperationName> = Answer<OutputOf<(typeof OPERATIONS)[N]>>;
@@ -142,20 +141,20 @@ export type OperationMethods = {
   ) => Promise<OperationAnswer<N>>;
 };
 
-/** The sources of a gateway, those of its domains' extractors included. */
+/** The sources of a gateway, including those of its domains' extractors. */
 export interface GatewaySources {
   /** Every source with its id and the age of its content. */
   status(): Promise<readonly SourceStatus[]>;
   /** @throws NOT_FOUND for an unknown id. */
   status(id: string): Promise<SourceStatus>;
   /**
-   * Reads one source again and resolves when its content can be found; if it fails, the old content stays.
-   * Without an id, reads every source that is not fresh: local content, content older than its TTL, failed ones.
+   * Reads one source again and resolves when its content can be found. If that fails, the old content stays. Without an
+   * id, reads every source that is not fresh: local content, content older than its TTL, failed sources.
    */
   refresh(id: string, options?: LifecycleOptions): Promise<void>;
   refresh(options?: LifecycleOptions): Promise<LifecycleResult>;
   /**
-   * Replaces the gateway's `sources`. Sources with the same id and digest keep running. Calls in flight finish on
+   * Replaces the gateway's `sources`. Sources with the same id and digest keep running. Calls in flight still use
    * removed sources.
    */
   set(sources: readonly Source[]): Promise<void>;
@@ -163,7 +162,7 @@ export interface GatewaySources {
   rebuild(options?: LifecycleOptions): Promise<LifecycleResult>;
 }
 
-/** Calls that were often made one after the other, with a script that makes them. */
+/** Calls that were often made one after the other, with a script for them. */
 export interface RepeatedSequence extends RepeatedCalls {
   readonly code: string;
 }
@@ -176,23 +175,23 @@ export interface GatewayReport {
   readonly search: SearchStatus;
   /** How well searches worked: how many found something, led to a call, and were answered by words or vectors. */
   readonly discovery: DiscoveryFigures;
-  /** Queries that led to no call, the most frequent first. */
+  /** Queries that led to no call, most frequent first. */
   readonly unmet: readonly UnmetQuery[];
   /**
-   * Calls that at least three conversations made one after the other, those that a script would save most first. `code`
-   * is the beginning of such a script, which `run` can keep as a recipe.
+   * Calls that at least three conversations made one after the other, by how much a script would save. `code` is the
+   * draft of such a script, which `run` can save as a recipe.
    */
   readonly repeated: readonly RepeatedSequence[];
-  /** The tokens put into the context of the session, or of all of them, by cause. */
+  /** Tokens put into the context of the session, or of all sessions, by cause. */
   readonly ledger: LedgerReport;
 }
 
-/** The answer of `read`: the data of one route. */
+/** The answer of `read`: the content of one route. */
 export type ReadAnswer = Answer<
   Partial<Extract<OperationAnswer<"get">["results"][number], { readonly ok: true }>["data"]>
 >;
 
-/** The input of `exec`. The op of a tool that is defined in code types the args. */
+/** The input of `exec`. The op of a tool in code types the args. */
 export type TypedExecInput<T, O> = Omit<OperationInput<"exec">, "op" | "args"> & {
   readonly op?: O;
 } & (O extends keyof T
@@ -201,7 +200,7 @@ export type TypedExecInput<T, O> = Omit<OperationInput<"exec">, "op" | "args"> &
       : { readonly args: T[O] }
     : { readonly args?: unknown });
 
-/** A gateway with domains in code: `exec` knows the args of their tools. See {@link ToolArgs}. */
+/** A gateway with domains in code: `exec` types the args of their tools. See {@link ToolArgs}. */
 export interface TypedGateway<T> extends Omit<Gateway, "exec"> {
   exec<const O extends (keyof T & string) | (string & Record<never, never>)>(
     input: TypedExecInput<T, O>,
@@ -224,34 +223,34 @@ export interface Gateway extends OperationMethods {
     route: string,
     options?: CallOptions & { readonly params?: Readonly<Record<string, unknown>> },
   ): Promise<ReadAnswer>;
-  /** Content hash of the catalog in use. */
+  /** Content hash of the current catalog. */
   readonly version: string;
-  /** Approves definitions of upstream servers, and shows how they changed. */
+  /** Approves definitions of upstream servers, and lists their changes. */
   readonly pins: Pins;
-  /** The tools to show a model. The ledger counts them if a session is named. */
+  /** The tools to show a model. The ledger counts them if `session` is set. */
   menu(options?: Pick<CallOptions, "principal" | "session"> & MenuOptions): Promise<MenuTool[]>;
   /** The part of the catalog that a principal may see. */
   view(options?: Pick<CallOptions, "principal">): Promise<View>;
-  /** Opens a session and resolves to its handle. `resume` gives that session's handle as long as it exists. */
+  /** Opens a session and resolves to its handle. With `resume`, that session's handle if it still exists. */
   openSession(
     options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined },
   ): Promise<string>;
-  /** @throws UNKNOWN_HANDLE for a handle that the principal does not have. */
+  /** @throws UNKNOWN_HANDLE if the principal has no session with this handle. */
   session(handle: string, options?: Pick<CallOptions, "principal">): Promise<Session>;
-  /** Reports what the gateway holds and how well it serves. The ledger is that of the session, if one is named. */
+  /** Reports what the gateway holds and how well it serves. The ledger covers the session, if one is named. */
   report(options?: Pick<CallOptions, "principal" | "session">): Promise<GatewayReport>;
   /** Called when the catalog changes. Returns unsubscribe. */
   onChange(listener: () => void): () => void;
   /**
    * Replaces the domains. Calls in flight finish on the old catalog.
    *
-   * @throws CATALOG_INVALID with every wrong definition; the old domains stay.
+   * @throws CATALOG_INVALID with every invalid definition; the old domains stay.
    */
   setDomains(domains: readonly DomainDefinition[]): Promise<void>;
   readonly sources: GatewaySources;
   /**
-   * Resolves when search finds everything loaded at the start; calls wait for it automatically. The status says how
-   * many entries still wait for slow vectors: until then they are found by their words.
+   * Resolves when search finds everything loaded at the start; calls wait for it automatically. The status counts the
+   * entries that still wait for slow vectors and are found by words alone until then.
    */
   ready(): Promise<SearchStatus>;
   close(): Promise<void>;

@@ -9,13 +9,13 @@ import { type CallSession, isSessionAddress } from "../core/storage/session-stor
 import { countMenu } from "../core/surfaces/menu.ts";
 import { nativeTools, toNativeTool } from "../core/surfaces/native-tools.ts";
 
-/** An answer as it goes into an agent's context. */
+/** An answer as it enters an agent's context. */
 export interface LedgerEntry {
   readonly cause: Cause;
   readonly text: string;
   readonly asides: readonly Aside[];
   readonly session?: CallSession | undefined;
-  /** The tokens of the whole text, if they are known already. */
+  /** The tokens of the whole text, if already counted. */
   readonly tokens?: number | undefined;
   /** Called with the tokens of the whole text once they are counted. Must not throw. */
   readonly counted?: ((tokens: number) => void) | undefined;
@@ -36,7 +36,7 @@ interface ShownMenu {
   readonly session: CallSession | undefined;
 }
 
-/** More answers than this wait only while the event loop is blocked, and would outlive a collection of garbage. */
+/** More answers wait only while the event loop is blocked, and would survive garbage collection. */
 const MOST_WAITING = 64;
 const MOST_WAITING_CHARS = 1_000_000;
 const MOST_WAITING_MENUS = 1_000;
@@ -77,7 +77,7 @@ export function createLedger() {
     return counted;
   }
 
-  /** Counts the answers and menus that wait to be counted. */
+  /** Counts all waiting answers and menus. */
   async function settle(): Promise<void> {
     settleAnswers();
     await settleMenus();
@@ -85,14 +85,14 @@ export function createLedger() {
   }
 
   return {
-    /** Records an answer. It is counted after it has gone out. */
+    /** Records an answer. It is counted after it was sent. */
     note: (answer: LedgerEntry): void => {
       if (waiting.length === 0) setImmediate(settleAnswers).unref();
       waiting.push(answer);
       waitingChars += answer.text.length;
       if (waiting.length >= MOST_WAITING || waitingChars > MOST_WAITING_CHARS) settleAnswers();
     },
-    /** Records a menu that was shown. It is counted for the next report. */
+    /** Records a menu. It is counted for the next report. */
     noteMenu: (tools: readonly object[], session?: CallSession): void => {
       menus.push({ tools, session });
       if (menus.length >= MOST_WAITING_MENUS) void settleMenus();
@@ -103,7 +103,7 @@ export function createLedger() {
       menus = menus.filter(({ session }) => session !== undefined);
       return settle();
     },
-    /** `read` gives the counts of a session, if one is meant, after everything was counted. */
+    /** `read` returns the counts of one session, if wanted, after everything was counted. */
     report: async (view: View, read: () => Promise<Tokens | undefined>): Promise<LedgerReport> => {
       await settle();
       const tokens = (await read()) ?? total;
@@ -112,21 +112,21 @@ export function createLedger() {
   };
 }
 
-/** Counts the whole text; everything but the asides belongs to the answer's own cause. */
+/** Counts the whole text. Tokens outside the asides belong to the answer's own cause. */
 function countAnswer({ cause, text, asides, tokens, counted, countTokens }: LedgerEntry): Tokens {
   const counts = { ...NO_TOKENS };
-  let rest = tokens ?? countLongText(text, countTokens);
-  counted?.(rest);
+  let unattributed = tokens ?? countLongText(text, countTokens);
+  counted?.(unattributed);
   for (const aside of asides) {
-    const share = Math.min(rest, countTokens(aside.text));
+    const share = Math.min(unattributed, countTokens(aside.text));
     counts[aside.cause] += share;
-    rest -= share;
+    unattributed -= share;
   }
-  counts[cause] += rest;
+  counts[cause] += unattributed;
   return counts;
 }
 
-/** The cost of listing everything. */
+/** Tokens for listing every entry. */
 const listingCost = memoizeByObject((shown: readonly Entry[]) =>
   countMenu([...nativeTools(shown)].map(([name, entry]) => toNativeTool(name, entry))),
 );
@@ -137,20 +137,20 @@ export interface CallBudget {
   readonly tokensLeft: number;
 }
 
-/** The usual size of a token, for answers that only count tokens. */
+/** Bytes of an average token, to turn the limit of bytes into tokens. */
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Returns the limits of a call within the rest of its session's budget, shared by all its requests.
+ * The limits of a call within what remains of its session's budget, shared by all requests of the call.
  *
- * @throws BUDGET_EXCEEDED if nothing is left, except for reading the session itself.
+ * @throws BUDGET_EXCEEDED if nothing remains. Reading the session itself is always allowed.
  */
 export function callBudget(
   session: CallSession | undefined,
-  given: Limits,
+  configured: Limits,
   targets: readonly string[],
 ): CallBudget {
-  const limits = withinBytes(given);
+  const limits = withinBytes(configured);
   const limit = limits.sessionTokens;
   const unlimited = { limits, tokensLeft: Number.POSITIVE_INFINITY };
   if (!session || limit === Number.POSITIVE_INFINITY) return unlimited;

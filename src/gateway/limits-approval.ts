@@ -13,8 +13,8 @@ import type { ServerSource } from "../sources/servers/from-config.ts";
 import type { LimitsApproval } from "./approvals.ts";
 
 /**
- * Limits that fit what is known of a server, if they differ from those that it has. Paths that its process complains
- * about are noted for later proposals.
+ * Proposes limits from what is known of a server, if they differ from the present ones. Paths from the error output of
+ * the process are noted for later proposals.
  */
 export async function toLimitsApproval(
   server: ServerSource,
@@ -22,7 +22,7 @@ export async function toLimitsApproval(
   accepted: AcceptedLimits,
 ): Promise<LimitsApproval | undefined> {
   const program = server.program();
-  // The limits of a config are the person's own words.
+  // A person wrote the limits in a config.
   if (!("command" in program.runs) || program.runs.sandbox !== undefined) return undefined;
   const present = server.limits?.();
   if (!present || (await isolationFault()) !== undefined) return undefined;
@@ -46,7 +46,7 @@ export async function toLimitsApproval(
   };
 }
 
-/** Keeps a server to limits. A process that runs is started again at its next use. */
+/** Limits a server. A running process restarts at its next use. */
 export async function acceptLimits(
   server: ServerSource,
   limits: SandboxLimits,

@@ -27,12 +27,12 @@ import type { AskingOptions, FaceOptions, Observer } from "./face-api.ts";
 import type { GatewayOptions } from "./gateway-api.ts";
 import type { Availability, Generation } from "./start/availability.ts";
 
-/** Surface of callers that were shown no other one. */
+/** Surface of callers that were shown no other. */
 export const LANES_SURFACE: SurfaceOptions = {};
 /** The signal of callers that cannot cancel. */
 const NEVER = new AbortController().signal;
 
-/** The parts of a gateway that its calls work with. */
+/** The parts of a gateway that calls use. */
 export interface RunnerParts extends Omit<GatewayParts, "recipes"> {
   readonly recipes: RecipeKeeper | undefined;
   readonly search: OperationContext["search"];
@@ -54,11 +54,11 @@ export interface OperationCall {
   readonly words: ToolNames;
   readonly record: {
     readonly traceId: string;
-    /** The trace to pass on, within the conversation of the session. */
+    /** The trace to pass on, within the session's conversation. */
     traceIn(session: CallSession | undefined): FaceOptions["trace"];
   };
   readonly countTokens: TokenCounter;
-  /** Large values that are being stored. */
+  /** Large values that are being stored now. */
   readonly storing: Promise<void>[];
   /** Untrusted text that the answer shows. */
   readonly outside: Outside[];
@@ -67,7 +67,7 @@ export interface OperationCall {
   conversation: CallSession | undefined;
 }
 
-/** Makes the contexts in which operations run: the caller's View, its policy, the services of the gateway. */
+/** Makes the contexts in which operations run: the caller's View and policy, the services of the gateway. */
 export class OperationContexts {
   readonly #parts: RunnerParts;
   readonly #quiet: CallServices;
@@ -113,7 +113,7 @@ export class OperationContexts {
       sessions,
       results,
       scripts,
-      // Scripts that wait for a recipe do not take its threads.
+      // Recipes have threads of their own: scripts that wait for recipes may occupy all others.
       runScript: (script, ended) =>
         runRecipe(script, ended, { ...context, scripts: { ...scripts, sandbox: parts.recipeSandbox } }),
       session,
@@ -123,7 +123,7 @@ export class OperationContexts {
     return context;
   }
 
-  /** A face asks about at least the calls that its gateway asks about. */
+  /** A face may ask about more calls than its gateway, never about fewer. */
   policyOf(
     name: OperationName,
     { surface = LANES_SURFACE, policy }: FaceOptions,
@@ -138,7 +138,7 @@ export class OperationContexts {
     return { reach: onlyReads ? "read" : "any", ...policy, asks, ...(ask && { byDefault: ask }), steeredBy };
   }
 
-  /** Notes what a model was shown. Returns the ways in which it was to be steered. */
+  /** Notes the texts that the model was shown. Returns the ways in which they try to steer it. */
   noteSteering(call: OperationCall, targets: readonly string[]): string[] {
     return this.#steering.note(call, targets);
   }
@@ -157,17 +157,17 @@ export class OperationContexts {
   }
 }
 
-/** Names no scope: which ones there are is the owner's business. */
+/** Names no scope: the caller must not learn which scopes exist. */
 function scopeDenied(entry: Entry): Problem {
   const message = `${addressOf(entry)} needs a scope that this caller lacks.`;
   return customProblem("ACCESS_DENIED", message, "Only the owner of the gateway can grant it.");
 }
 
-/** How long the text of a server counts for the calls of a principal without a session. */
+/** How long a server's text counts for later calls of a principal without a session. */
 const STEERED_MS = 30 * 60_000;
 const MOST_STEERED = 10_000;
 
-/** Remembers the servers whose text tried to steer the model, by the session that the face chose, or by principal. */
+/** Remembers servers whose text tried to steer the model, by the session of the face or by principal. */
 class Steering {
   readonly #parts: Pick<GatewayParts, "asksAfterInjection" | "clock">;
   readonly #byPrincipal = new Map<string, { readonly servers: readonly string[]; readonly until: number }>();
@@ -205,7 +205,7 @@ class Steering {
   }
 }
 
-/** The same services, which note nothing of a call. */
+/** The same services without any record of the call. */
 function quietly(services: CallServices): CallServices {
   const { learning, discovery } = services;
   const nothing = () => {};

@@ -33,7 +33,7 @@ import {
   type RunnerParts,
 } from "./operation-context.ts";
 
-/** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records it. */
+/** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records the call. */
 export function createRunner(parts: RunnerParts): Pick<FaceApi, "run" | "decide"> {
   const runner = new Runner(parts);
   return {
@@ -55,8 +55,8 @@ class Runner {
     const parts = this.#parts;
     const { principal = parts.owner, words = wordsOf(options.surface ?? LANES_SURFACE) } = options;
     const endCall = parts.calls.enter();
-    const given = input instanceof ReadInput ? input.given : input;
-    const record = beginRecord(name, principal, given, options, parts.observers, parts.publish);
+    const rawInput = input instanceof ReadInput ? input.given : input;
+    const record = beginRecord(name, principal, rawInput, options, parts.observers, parts.publish);
     try {
       parts.catalog.refuseEnded();
       const call: RecordedCall = {
@@ -72,7 +72,7 @@ class Runner {
         session: undefined,
         conversation: undefined,
       };
-      return await this.answer(call).catch((error: unknown) => this.refuse(call, error, given));
+      return await this.answer(call).catch((error: unknown) => this.refuse(call, error, rawInput));
     } catch (error) {
       record.end(isProblem(error) ? error.code : "INTERNAL", 0);
       throw error;
@@ -88,7 +88,7 @@ class Runner {
     const read = inputOf(operation, call.input);
     const { input } = read;
     const { session: named } = input as { session?: string };
-    // A budget needs the count of the answers before.
+    // A budget needs the counts of earlier answers.
     if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
     await this.openSessions(call, named);
     const { session } = call;
@@ -112,7 +112,7 @@ class Runner {
     );
     operation.noteShown?.(output, context);
     const poison = this.#contexts.noteSteering(call, targets);
-    // The next call may go to another gateway, so everything is in the stores before this one is answered.
+    // Another gateway may get the next call, so write everything to the stores before answering.
     await Promise.all([...call.storing, session?.save(), call.conversation?.save()]);
     if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
     const { error, code } = judge(operation.errors(output));
@@ -121,7 +121,7 @@ class Runner {
     return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
   }
 
-  /** Opens the session that the input names, or the face's own, and the face's own in any case. */
+  /** Opens the face's session, and the session of the call: the one that the input names, or the face's. */
   private async openSessions(call: RecordedCall, named: string | undefined): Promise<void> {
     const { options, principal } = call;
     const handle = options.resume?.session ?? named ?? options.session;
@@ -131,7 +131,7 @@ class Runner {
       options.session === handle ? call.session : await this.openSession(options.session, principal);
   }
 
-  /** Opens or resumes a session. A failing store does not fail the call. */
+  /** Opens or resumes a session. A store that fails does not fail the call. */
   private async openSession(handle: string, principal: Principal): Promise<CallSession> {
     const { sessions, publish } = this.#parts;
     const existing = handle === "new" ? await sessions.open(principal.id) : handle;
@@ -140,7 +140,7 @@ class Runner {
     );
   }
 
-  /** Publishes the event of an answer, and counts the answer for the ledger once it has gone out. */
+  /** Publishes the event of an answer. The ledger counts the answer after it was sent. */
   private note(
     call: RecordedCall,
     code: string,
@@ -154,7 +154,7 @@ class Runner {
     this.count(call, { text, asides, tokens, counted: record.observed(code, output, answer) });
   }
 
-  private async refuse(call: RecordedCall, thrown: unknown, given: unknown): Promise<object> {
+  private async refuse(call: RecordedCall, thrown: unknown, rawInput: unknown): Promise<object> {
     const { operation, session, record } = call;
     const raised = toOperationProblem(thrown, operation.name);
     const room = this.roomOf(call, { limits: this.#parts.limits, tokensLeft: Number.POSITIVE_INFINITY });
@@ -166,7 +166,7 @@ class Runner {
     await Promise.allSettled([...call.storing, session?.save()]);
     const counted = record.observed(error.code, {}, { targets: [], session });
     this.count(call, { text, asides: [], counted });
-    return { ...(operation.refuse(error, given, record.traceId) as object), ok: false, error, text };
+    return { ...(operation.refuse(error, rawInput, record.traceId) as object), ok: false, error, text };
   }
 
   private count(
@@ -181,7 +181,7 @@ class Runner {
     const { words, countTokens, principal, storing } = call;
     const keep: AnswerLimits["keep"] = (value, name, origin) => {
       const { handle, needs, stored } = keeperOf(this.#parts.results).keep(value, principal, origin);
-      // Also awaited later; until then a failure must not count as unhandled.
+      // Awaited later too; until then a failure must not count as unhandled.
       stored.catch(() => {});
       storing.push(stored);
       call.session?.update((memory) => keepResult(memory, { handle, name, needs }));
@@ -191,16 +191,16 @@ class Runner {
     return { ...limits, words, countTokens, tokensLeft, keep, noteOutside, session };
   }
 
-  /** Decides about the calls that an input would make. An input that cannot be read makes none. */
+  /** Decides about the calls that an input would make. Unreadable input makes none. */
   async decide(
     name: OperationName,
-    given: unknown,
+    input: unknown,
     options: FaceOptions = {},
   ): Promise<readonly CallDecision[]> {
     const { owner, catalog } = this.#parts;
     const { principal = owner, session } = options;
     const operation = operationOf(name);
-    const planned = plannedBy(operation, given);
+    const planned = plannedBy(operation, input);
     const addresses = planned.map(({ address }) => address);
     const view = (await catalog.available(addresses, principal)).viewFor(principal);
     const conversation = session === undefined ? undefined : await this.openSession(session, principal);
@@ -209,27 +209,27 @@ class Runner {
       const addressed = resolveAddress(address, view.find);
       if (!addressed) return [];
       const { entry, params } = addressed;
-      // The call runs with the arguments in its address too.
+      // The call includes the arguments in its address.
       const all = params ? { ...params, ...(args as object) } : args;
       return [decideCall(entry, principal, { args: all, dryRun }, policy)];
     });
   }
 }
 
-function inputOf(operation: AnyOperation, given: unknown): ReadInput {
-  return given instanceof ReadInput ? given : readInput(operation, given);
+function inputOf(operation: AnyOperation, input: unknown): ReadInput {
+  return input instanceof ReadInput ? input : readInput(operation, input);
 }
 
-function plannedBy(operation: AnyOperation, given: unknown): readonly PlannedCall[] {
+function plannedBy(operation: AnyOperation, input: unknown): readonly PlannedCall[] {
   try {
-    return operation.calls(inputOf(operation, given).input);
+    return operation.calls(inputOf(operation, input).input);
   } catch (error) {
     if (isProblem(error) && error.code === "INVALID_INPUT") return [];
     throw error;
   }
 }
 
-/** The way out of every answer: without secrets, as data and as text; hidden characters of the text are spelt out. */
+/** Every answer leaves here: secrets removed from data and text, hidden characters of the text spelt out. */
 function leave<O extends object>(shown: O, toText: (output: O) => string) {
   const output = hideSecrets(shown);
   return { output, text: toVisibleText(toText(output)) };
@@ -239,7 +239,7 @@ function ignoredText(ignored: readonly string[]): string {
   return ignored.length === 0 ? "" : `\n[ignored unknown fields: ${ignored.slice(0, 8).join(", ")}]`;
 }
 
-/** An answer fails if all its requests failed. The record's code is that of the first failure. */
+/** An answer fails if all its requests failed. The code is that of the first failure. */
 function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   error: ErrorAnswer | undefined;
   code: string;
@@ -248,7 +248,7 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   return { error: errors.includes(undefined) ? undefined : first, code: first?.code ?? "ok" };
 }
 
-/** A call with its record, for its event and for observers. The record never has argument values. */
+/** A call with its record, for events and observers. The record never has argument values. */
 interface RecordedCall extends OperationCall {
   readonly record: ReturnType<typeof beginRecord>;
 }
@@ -259,10 +259,10 @@ interface RecordedAnswer {
   readonly poison: readonly string[];
 }
 
-/** Input that could not be read names no targets. */
+/** Unreadable input names no targets. */
 const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
 
-/** Begins the record of an operation: it takes the time from here. */
+/** Begins the record of an operation, and its time. */
 export function beginRecord(
   operation: OperationName,
   principal: Principal,
@@ -284,12 +284,11 @@ export function beginRecord(
   };
   return {
     traceId,
-    /** The trace to pass on, within the conversation of the session. */
     traceIn: (session: CallSession | undefined): FaceOptions["trace"] => {
       const conversation = conversationIn(trace, session);
       return span && trace ? inConversation(trace, span, publish, conversation) : trace;
     },
-    /** Returns the function that reports the call, as it is now, to observers once its tokens are counted. */
+    /** Returns a function that reports the call to observers once its tokens are counted. */
     observed: (
       outcome: string,
       answer: object,
@@ -316,7 +315,7 @@ export function beginRecord(
   };
 }
 
-/** A handle opens the session, so only its hash names the conversation. */
+/** Only the hash of the handle names the conversation: the handle itself would open the session. */
 function conversationIn(trace: FaceOptions["trace"], session: CallSession | undefined): string | undefined {
   if (trace?.conversation !== undefined) return trace.conversation;
   return session && contentHash(session.handle).slice(0, 16);

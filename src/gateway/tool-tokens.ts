@@ -3,27 +3,26 @@ import { cutText } from "../base/util/cut-text.ts";
 import type { Entry } from "../core/nouns/entry.ts";
 import { definitionTokens } from "./approvals.ts";
 
-/** The tokens of one tool, by what a client may show of it. */
+/** Tokens of one tool, by what a client shows of it. */
 export interface ToolTokens {
   readonly definitions: number;
   readonly summaries: number;
   readonly names: number;
 }
 
-/** How a client puts the tools of its servers into each request to its model. */
+/** How a client lists tools in each request to its model. */
 export interface ListingWay {
-  /** A `search` tool alone, `names`, names with `summaries`, or whole `definitions`. */
+  /** Only a `search` tool, the `names`, names with `summaries`, or whole `definitions`. */
   readonly shows: keyof ToolTokens | "search";
-  /** The fewest tools that the client hides this way. It lists fewer as whole definitions. */
+  /** The fewest tools that the client hides this way. Fewer are listed as whole definitions. */
   readonly from?: number;
 }
 
-/** Clients that show the beginning of descriptions cut them here. */
+/** Clients that show the beginning of a description cut it here. */
 const SUMMARY_CHARS = 160;
-/** The search tool of a client that shows neither names nor definitions, as measured in Codex. */
+/** Tokens of the search tool in a client that shows neither names nor definitions, as measured in Codex. */
 const SEARCH_TOOL = 427;
 
-/** The tokens of a tool by what clients show of it. */
 export function toolTokens(tool: Entry, countTokens: TokenCounter): ToolTokens {
   const { name, description = "" } = tool.origin?.definition ?? tool;
   const names = countTokens(`mcp__${tool.domain}__${name}\n`);
@@ -34,12 +33,12 @@ export function toolTokens(tool: Entry, countTokens: TokenCounter): ToolTokens {
   };
 }
 
-/** The part of its tools that a client shows, for this many of them. */
+/** The part of this many tools that a client shows. */
 export function shownPart({ shows, from = 0 }: ListingWay, count: number): ListingWay["shows"] {
   return count < from ? "definitions" : shows;
 }
 
-/** The tokens of tools in each request of a client. */
+/** Tokens of all tools in each request of a client. */
 export function listedTokens(tools: readonly ToolTokens[], way: ListingWay): number {
   const part = shownPart(way, tools.length);
   return part === "search" ? SEARCH_TOOL : tools.reduce((total, tool) => total + tool[part], 0);

@@ -14,7 +14,7 @@ import { surfaceTools, wordsOf } from "../core/surfaces/surface.ts";
 import { type FaceOptions, faceApiOf } from "./face-api.ts";
 import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
 
-/** The tools of a surface with one way to call them. Every vendor's shape of tools is made from it. */
+/** The tools of a surface with one way to call them. Adapters for vendors start from it. */
 export interface Toolbox {
   readonly tools: readonly MenuTool[];
   /** Runs a tool by its name. Failures are answers too, so that a model can act on them. */
@@ -33,29 +33,29 @@ export interface ToolAnswer {
 /** Options of {@link createToolbox}: the surface, and who calls. */
 export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "session" | "approve">;
 
-/** An operation with its input, as it was sent or as {@link readCall} has read it, which every tool call becomes. */
+/** The operation behind a tool call. The input is as sent, or as {@link readCall} has read it. */
 export interface ToolCall {
   readonly operation: OperationName;
   readonly input: unknown;
-  /** The entry that is listed under the name, and its arguments; only on `native`. */
+  /** The entry listed under the name, with its arguments. Only on `native`. */
   readonly native?: { readonly entry: Entry; readonly args: PlainObject };
 }
 
 /** A toolbox as faces use it. */
 export interface FaceToolbox extends Toolbox {
-  /** Entries listed as tools, by name; only on `native`. */
+  /** Entries listed as tools, by name. Only on `native`. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly words: ToolNames;
-  /** Every call of a tool is made with these. */
+  /** Options of every call. */
   readonly face: Pick<FaceOptions, "principal" | "surface">;
   call(name: string, args: unknown, options?: FaceOptions): Promise<ToolAnswer>;
-  /** The operation behind a tool with these arguments; undefined for an unknown name. */
+  /** The operation for a tool and its arguments; undefined for an unknown name. */
   toCall(name: string, args: unknown): ToolCall | undefined;
 }
 
 /**
- * Creates the tools of a gateway for any model vendor. {@link toOpenAITools}, {@link toAnthropicTools} and
- * {@link toLangChainTools} have them in a vendor's shape.
+ * Creates the tools of a gateway for any model vendor. {@link toOpenAITools}, {@link toAnthropicTools} and {@link
+ * toLangChainTools} convert them for one vendor.
  *
  * @throws INVALID_INPUT for a gateway that {@link createGateway} did not make
  * @example
@@ -78,7 +78,7 @@ export async function createToolbox(gateway: Gateway, options: ToolboxOptions = 
 
 export interface FaceToolboxOptions extends MenuOptions, Pick<CallOptions, "principal"> {
   readonly refuses?: (name: string) => boolean;
-  /** Default: the view of the principal, as soon as all servers have started. */
+  /** Default: the view of the principal once all servers have started. */
   readonly view?: View;
 }
 
@@ -139,7 +139,7 @@ export function toEntryCall(entry: Entry, args: unknown): ToolCall {
     : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
 }
 
-/** Reads the input of a call that is decided about before it runs. An input that cannot be read is left to the run. */
+/** Reads the input before the call is decided about. Unreadable input stays as it is: the run reports it. */
 export function readCall(call: ToolCall): ToolCall {
   try {
     return { ...call, input: readInput(operationOf(call.operation), call.input) };
@@ -167,9 +167,9 @@ export function toToolAnswer(
   return { ok: answer.ok, text, data };
 }
 
-function unknownTool(name: string, known: readonly string[], words: ToolNames): ToolAnswer {
+function unknownTool(name: string, toolNames: readonly string[], words: ToolNames): ToolAnswer {
   const fills = { name: `Tool ${cutText(name, 80)}` };
-  const missing = problem("NOT_FOUND", fills, { nearest: nearest(name, known) });
+  const missing = problem("NOT_FOUND", fills, { nearest: nearest(name, toolNames) });
   const { code, details } = missing;
   const error = { ...missing.inWords(words), code, details: { ...details }, helpPath: ROOT };
   return { ok: false, text: errorText(error), data: { ok: false, error: toJsonNames(errorSchema, error) } };

@@ -3,7 +3,7 @@ import { problem } from "../base/problems/problem.ts";
 const IDENTIFIER = /^(?:[a-z_][a-z0-9_]{0,39}\.)?[a-z_][a-z0-9_]{0,39}$/;
 
 /**
- * Makes names in a database from a prefix, safe to put into SQL.
+ * Builds names in a database from a prefix, safe to put into SQL.
  *
  * @throws `INVALID_INPUT` if the prefix is not a plain identifier, with or without a schema.
  */

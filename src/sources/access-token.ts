@@ -6,7 +6,7 @@ import { createRedact } from "../base/safety/redact.ts";
 import { field } from "../base/util/plain-object.ts";
 import { singleFlight } from "../base/util/single-flight.ts";
 
-/** A request for an access token: the fields of its form, and the secrets in it. */
+/** A request for an access token: its form fields, and the secrets among them. */
 export interface TokenRequest {
   readonly fields: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -19,19 +19,21 @@ export interface TokenEndpoint {
   readonly url: string;
   readonly guardedFetch: GuardedFetch;
   now(): number;
-  /** Life of a token whose answer does not say it. */
+  /** Lifetime of a token whose answer does not say it. */
   readonly lifeMs: number;
   /** A token is renewed this long before it expires. */
   readonly earlyMs: number;
   toRequest(): Promise<TokenRequest>;
-  /** Makes the problem of an answer that is an error. Default: the one of its status. */
+  /** Turns an error answer into a problem. Default: {@link statusProblem}. */
   toProblem?: typeof statusProblem;
 }
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Gets access tokens from an OAuth 2 endpoint, one request at a time, and reuses each until it is about to expire. */
+/**
+ * Gets access tokens from an OAuth 2 endpoint, one request at a time, and reuses each until shortly before it expires.
+ */
 export function createAccessTokens(endpoint: TokenEndpoint) {
   const { now, earlyMs } = endpoint;
   let held: { readonly token: string; readonly until: number } | undefined;
@@ -43,7 +45,7 @@ export function createAccessTokens(endpoint: TokenEndpoint) {
   });
 
   return {
-    /** Callers share the request, so a signal ends only its own caller's wait. */
+    /** Callers share the request: a signal ends only its own caller's wait. */
     get: async (signal: AbortSignal): Promise<string> =>
       held && now() < held.until ? held.token : renew(signal),
     /** Drops a token that may be stale. Returns false if there was none. */

@@ -8,8 +8,8 @@ export interface BackoffLimits {
 }
 
 /**
- * Returns how long to wait after this many failures in a row: doubled each time, never over the longest.
- * Half of the wait is random, so that clients that failed together do not come back together.
+ * The wait after this many failures in a row: doubled each time, up to the longest. Half of it is random, so that
+ * clients that failed together do not return together.
  */
 export function backoffMs(
   failures: number,
@@ -19,7 +19,7 @@ export function backoffMs(
   return planned * (0.5 + random() / 2);
 }
 
-/** Resolves after that time, or when the signal aborts. Keeps the process alive only with `keepAlive`. */
+/** Resolves after this time, or when the signal aborts. Only with `keepAlive` does the process wait. */
 export function sleep(
   ms: number,
   clock: Clock,

@@ -6,45 +6,45 @@ import { backoffMs } from "./backoff.ts";
 
 /** Everything that an origin held at one time. */
 export interface Reading {
-  /** The same object as before means that nothing has changed: it is not shown again. */
+  /** The same object as before means: nothing changed, do not show it again. */
   readonly content: SourceContent;
   /** Number of documents. Default: the number of drafts. */
   readonly count?: number;
-  /** When the oldest and the newest document were checked, in milliseconds since 1970. Default: now. */
+  /** Times of the oldest and newest check of a document, in milliseconds since 1970. Default: now. */
   readonly oldest?: number;
   readonly newest?: number;
 }
 
 export interface ReadRequest {
   readonly signal: AbortSignal;
-  /** Also fetch documents that seem unchanged. */
+  /** Also fetch documents that appear unchanged. */
   readonly force: boolean;
 }
 
-/** Calls that an origin makes while it is watched. */
+/** Calls of a watched origin. */
 export interface Watcher {
   /** The origin may have changed: read it again. */
   changed(): void;
-  /** The origin has sent its content without being asked. */
+  /** The origin sent its content without a read. */
   found(reading: Reading): void;
 }
 
-/** An origin that can be read, and perhaps watched. */
+/** How to read an origin, and perhaps watch it. */
 export interface FollowOptions {
   readonly clock: Clock;
   /** From 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Reads everything, or throws: then the earlier reading stays. */
+  /** Reads everything, or throws: the earlier reading then stays. */
   read(request: ReadRequest): Promise<Reading>;
-  /** Called when following begins. Returns a function that ends following and closes connections. */
+  /** Called when following begins. Returns a function that ends it and closes connections. */
   watch?(watcher: Watcher): () => void | Promise<void>;
-  /** Returns the reading of an earlier run. It is shown at once, and read again if it is stale. */
+  /** The reading of an earlier run. Shown at once, and read again if it is stale. */
   restore?(): Promise<Reading | undefined>;
-  /** How long a reading stays fresh; then it is read again. 0: always stale, read on request only. Default: forever. */
+  /** How long a reading is fresh before it is read again. 0: always stale, read only on request. Default: forever. */
   readonly ttlMs?: number | undefined;
-  /** Content on this machine is cheap to read: it is never fresh, and a restored reading is only a fallback. */
+  /** Whether content is local and cheap to read: it is never fresh, and a restored reading is only a fallback. */
   readonly isLocal?: boolean | undefined;
-  /** Returns the milliseconds until an origin that is down may be read again; undefined while it is up. */
+  /** Milliseconds until an unavailable origin may be read again; undefined while it is available. */
   retryAfterMs?(): number | undefined;
 }
 
@@ -61,7 +61,6 @@ const SHORTEST_WAIT_MS = 1_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 4 * 60 * 60_000;
 
-/** Follows an origin. See {@link FollowedOrigin}. */
 export function followSource(
   options: FollowOptions,
 ): Pick<FollowedOrigin, "contents" | "refresh" | "freshness"> {
@@ -74,8 +73,8 @@ export function followSource(
 }
 
 /**
- * Follows an origin: reads it at the start, when it changes, when its reading becomes stale, and on request.
- * One read runs at a time. A read that fails leaves the earlier reading in use and is repeated later.
+ * Follows an origin: reads it at the start, when it changes, when its reading becomes stale, and on request. One read
+ * runs at a time. A failed read leaves the earlier reading in use and is retried later.
  */
 class FollowedOrigin {
   private readonly options: FollowOptions;
@@ -126,7 +125,7 @@ class FollowedOrigin {
     }
   }
 
-  // Does not join a scheduled read: it may have begun before the change that the caller wants to see.
+  // Does not join a scheduled read, which may have begun before the caller's change.
   async refresh(signal?: AbortSignal, force = false): Promise<void> {
     this.wantsAll ||= force;
     await this.readOnRequest(signal);
@@ -142,7 +141,7 @@ class FollowedOrigin {
       count: current?.count ?? 0,
       ...(current && { oldest: current.oldest, newest: current.newest }),
       ...(ttl !== undefined && { ttlMs: ttl }),
-      // The distance, because a time in the future means that the clock was set.
+      // Absolute difference: a time in the future means that the clock was adjusted.
       isFresh: current !== undefined && (ttl === undefined || Math.abs(clock.now() - current.oldest) < ttl),
       ...(lastError !== undefined && { lastError }),
     };
@@ -179,7 +178,7 @@ class FollowedOrigin {
     this.failures = 0;
   }
 
-  /** Resolves when the content has been taken. */
+  /** Resolves when the content is in use. */
   private async show(reading: Reading, by: Following | undefined): Promise<void> {
     const {
       content,
@@ -205,7 +204,7 @@ class FollowedOrigin {
   }
 
   private async tryToRead(own: Following, fallback?: Reading): Promise<void> {
-    // A read that waits for its turn will see this change too; one under way may not.
+    // A queued read will see this change too; a running read may not.
     if (own.isQueued) return;
     own.isQueued = true;
     try {
@@ -239,7 +238,7 @@ class FollowedOrigin {
       return Math.max(wait, SHORTEST_WAIT_MS);
     }
     if (ttlMs === undefined) return undefined;
-    // Sources that were read together are not read again together.
+    // Random, so that sources that were read together are not read again together.
     const part = 0.9 + this.random() / 10;
     const remaining = this.current ? this.current.newest + ttlMs * part - clock.now() : ttlMs;
     return Math.max(Math.min(remaining, ttlMs), SHORTEST_WAIT_MS);
@@ -253,7 +252,7 @@ export function createOutlet() {
   let closed = false;
 
   return {
-    /** Replaces a value that was not read yet. Resolves when the reader is done with the new value. */
+    /** Replaces a value that was not read yet. Resolves when the reader has finished with the new value. */
     put: (value: SourceContent): Promise<void> => {
       if (closed) return Promise.resolve();
       const done = next?.done ?? Promise.withResolvers<void>();

@@ -40,9 +40,9 @@ const TYPE_CHARS = 60;
 const DEFAULT_CHARS = 24;
 
 /**
- * Shortens a list of arguments, required ones first, to a token budget. Optional arguments lose their descriptions
- * before any goes, the last ones first; required ones come after them. The JSON of the result stays within the
- * budget, or the list is empty. `omitted` counts those that were left out. See {@link toArgs}.
+ * Shortens a list of arguments, required ones first, to a token budget. Optional arguments first lose their
+ * descriptions, then disappear from the end; required ones follow. The JSON of the result stays within the budget, or
+ * the list is empty. `omitted` counts the missing ones. See {@link toArgs}.
  */
 export function fitArgs(
   args: readonly Arg[],

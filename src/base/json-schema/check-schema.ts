@@ -8,7 +8,7 @@ import { mapSchema, type SchemaMapper } from "./walk-schema.ts";
 const MAX_BYTES = 256 * 1024;
 const MAX_ENUM_BYTES = 64 * 1024;
 const MAX_EXPANSION = 10_000;
-/** A schema level takes two levels of JSON. The rest is for defaults and examples. */
+/** A schema level takes two levels of JSON. Defaults and examples need more. */
 const MAX_JSON_DEPTH = 4 * MAX_SCHEMA_DEPTH;
 
 /** The result of {@link readSchema}. */
@@ -17,7 +17,7 @@ type ReadOutcome =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Copies a schema from outside that keeps every limit and lists its parts, or says why it is refused. Safe and quick on
+ * Copies an outside schema that respects every limit and lists its parts, or says why it is refused. Safe and fast on
  * hostile values.
  */
 export function readSchema(schema: unknown): ReadOutcome {
@@ -39,7 +39,7 @@ function checkEnums(nodes: readonly SchemaNode[]): string | undefined {
   return undefined;
 }
 
-/** Names and choices must be sent as they are, so they cannot be cleaned as prose is. */
+/** Names and choices must be sent unchanged, so they cannot be cleaned like prose. */
 function checkHidden(nodes: readonly SchemaNode[]): string | undefined {
   for (const { schema, field } of nodes) {
     for (const keyword of Object.keys(schema)) {
@@ -59,8 +59,8 @@ function hidesWords(keyword: string, value: unknown): boolean {
 }
 
 /**
- * Counts the schemas that apply to one place of an instance once references are followed. A reference loop that
- * never descends into the instance is endless.
+ * Counts the schemas for one position of an instance once references are followed. A reference loop that never descends
+ * into the instance is endless.
  */
 function checkExpansion(nodes: readonly SchemaNode[]): string | undefined {
   const sizes = new Array<number>(nodes.length).fill(0);
@@ -93,9 +93,9 @@ function checkExpansion(nodes: readonly SchemaNode[]): string | undefined {
 const TEXT_CHARS = 16_384;
 
 /**
- * Copies a schema with nothing in it that a reader cannot see. Prose is cleaned and cut. Data that hides text is
- * left out, as are overlong defaults and examples: the tool knows its defaults itself. The schema must have
- * passed `readSchema`, which bounds its depth and refuses hidden text in the names and choices of a call.
+ * Copies a schema without invisible content. Prose is cleaned and cut. Data that hides text, and overlong defaults and
+ * examples, are left out: the tool knows its defaults. The schema must have passed `readSchema`, which bounds its depth
+ * and refuses hidden text in names and choices.
  */
 export function cleanSchema(schema: JsonSchema): JsonSchema {
   return mapSchema(schema, CLEANER);
@@ -107,7 +107,7 @@ const CLEANER: SchemaMapper = {
   value: cleanValue,
 };
 
-/** Unknown keywords may hold schemas that references lead to, so whatever is in them is read as one. */
+/** Unknown keywords may hold schemas that references lead to, so their values are cleaned as schemas. */
 function cleanPart(part: unknown): unknown {
   if (typeof part === "string") return toVisibleText(part, TEXT_CHARS);
   if (Array.isArray(part)) return part.map(cleanPart);
@@ -146,8 +146,8 @@ type CopyOutcome =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Copies a JSON object from outside, or says why it cannot. Reads each member once and no more than the limits
- * allow, so it also ends on cyclic, shared, endless and very deep values.
+ * Copies an outside JSON object, or says why it cannot. Reads each member once and only up to the limits, so it ends on
+ * cyclic, shared, endless and very deep values.
  */
 function copyJson(root: object): CopyOutcome {
   try {
@@ -157,7 +157,7 @@ function copyJson(root: object): CopyOutcome {
   }
 }
 
-/** Sets members in their own order and fills in their contents later. */
+/** Sets members in their original order and fills them later. */
 function copyWithin(root: object): CopyOutcome {
   if (Array.isArray(root)) return refusal("it is not an object");
   const rootCopy: GraphSchema = {};

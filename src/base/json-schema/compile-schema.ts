@@ -16,7 +16,6 @@ export type CheckOutcome =
   | { readonly state: "invalid"; readonly errors: readonly ErrorObject[] }
   | { readonly state: "too-costly" };
 
-/** A schema that is ready to check params. */
 export interface CompiledSchema {
   /** Checks a value and fills in defaults, so the value must be the caller's own copy. */
   check(value: Json): CheckOutcome;
@@ -63,7 +62,7 @@ function compileOrReject<T>(compile: () => T): T {
   }
 }
 
-/** Creates a validator for one schema, so that tools do not share what Ajv keeps by id or pattern. */
+/** Creates a validator for one schema, so that tools do not share Ajv's caches by id or pattern. */
 function createAjv(engine: RegexEngine, meter: Meter): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
@@ -94,14 +93,14 @@ function createAjv(engine: RegexEngine, meter: Meter): Ajv2020 {
 
 let metaAjv: Ajv2020 | undefined;
 
-/** Says why a schema is no valid draft 2020-12 schema. Undefined if it is one. */
+/** Why a schema is not valid draft 2020-12. Undefined if it is. */
 function checkAgainstMeta(schema: object): string | undefined {
   metaAjv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false });
   const valid = metaAjv.validateSchema(schema);
   return valid === true ? undefined : metaAjv.errorsText(metaAjv.errors?.slice(0, 3), { dataVar: "schema" });
 }
 
-/** Replaces Ajv's own check, which compares every item with every other. */
+/** Replaces Ajv's own check, which compares all pairs of items. */
 function addUniqueItems(ajv: Ajv2020, meter: Meter): void {
   ajv.removeKeyword("uniqueItems");
   ajv.addKeyword({
@@ -120,8 +119,8 @@ function addUniqueItems(ajv: Ajv2020, meter: Meter): void {
 const MAX_URL = 8192;
 
 /**
- * The formats that are checked, each in linear time. URI and e-mail are checked leniently: refusing what the tool
- * would accept does more harm than the reverse.
+ * Checked formats, each in linear time. URI and e-mail are checked leniently: to refuse a value that the tool would
+ * accept does more harm than the reverse.
  */
 export const FORMATS: ReadonlyMap<string, Format> = new Map(
   Object.entries({

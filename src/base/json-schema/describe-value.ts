@@ -12,7 +12,7 @@ export function describeValue(value: unknown): string {
   return `${typeof value} ${showValue(value)}`;
 }
 
-/** Writes a value as JSON that is short enough for a sentence. */
+/** Writes a value as JSON, short enough for a sentence. */
 export function showValue(value: unknown): string {
   if (typeof value === "string")
     return JSON.stringify(toVisibleText(value.slice(0, 10 * MAX_SHOWN), MAX_SHOWN));

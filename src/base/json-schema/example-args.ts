@@ -14,8 +14,8 @@ import {
 import type { JsonSchema } from "./json-schema.ts";
 
 /**
- * Makes arguments that fit a schema: the required ones, or else the first optional one. The same schema always
- * gives the same arguments. Ignores `pattern`. Takes any value; must not throw.
+ * Creates arguments that fit a schema: the required ones, or else the first optional one. The same schema always gives
+ * the same arguments. Ignores `pattern`. Takes any value; must not throw.
  */
 export function toExampleArgs(schema: JsonSchema): Record<string, unknown> {
   const walk = createWalk(schema, 5_000);
@@ -48,7 +48,7 @@ function makeValue(walk: SchemaWalk, schema: unknown, level: number): unknown {
   return makeOfType(walk, types.find((type) => type !== "null") ?? types[0], taken, level);
 }
 
-/** Finds a value that the schema itself names. Null defaults show nothing and are skipped. */
+/** Finds a value in the schema itself. Skips null defaults, which show nothing. */
 function writtenValue(schema: JsonSchema): { value: unknown } | undefined {
   if (Object.hasOwn(schema, "const")) return { value: schema.const };
   const examples = Array.isArray(schema.examples) ? schema.examples : [];
@@ -109,7 +109,7 @@ function makeObject(walk: SchemaWalk, schema: JsonSchema, level: number): Record
     (property) => property.required,
   );
   const affordable = required.slice(0, Math.max(0, walk.budget));
-  // `fromEntries` makes a property of `__proto__` too, where an assignment would change the prototype.
+  // An assignment to `__proto__` would change the prototype; `fromEntries` creates a property.
   return Object.fromEntries(
     affordable.map((property) => [property.name, makeValue(walk, property.schema, level + 1)]),
   );

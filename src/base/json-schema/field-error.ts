@@ -1,4 +1,4 @@
-/** One thing that is wrong with params. */
+/** One error in params. */
 export interface FieldError {
   /** Dotted path of the field; empty for the whole value. */
   readonly field: string;
@@ -7,7 +7,7 @@ export interface FieldError {
   readonly nearest?: string;
 }
 
-/** Params after their check: with defaults filled in, or with all their errors. */
+/** Checked params: with defaults, or with all their errors. */
 export type ParseOutcome =
   | { readonly ok: true; readonly value: Record<string, unknown>; readonly warnings?: readonly string[] }
   | { readonly ok: false; readonly errors: readonly FieldError[] };

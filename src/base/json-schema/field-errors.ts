@@ -10,7 +10,7 @@ import { unescapePart } from "./walk-schema.ts";
 
 const MAX_ERRORS = 20;
 
-/** Turns the validator's first errors into sentences for the caller. */
+/** Turns the validator's first errors into sentences. */
 export function toFieldErrors(errors: readonly ErrorObject[], root: Json): FieldError[] {
   const byText = new Map<string, FieldError>();
   for (const folded of foldErrors(errors)) {
@@ -74,7 +74,7 @@ function namesOf(value: unknown): string[] {
 /** An error with those of its alternatives. */
 interface FoldedError {
   readonly error: ErrorObject;
-  /** For a choice between schemas: why each one did not fit. */
+  /** For a choice between schemas: why each does not fit. */
   readonly branches: readonly ErrorObject[];
 }
 
@@ -90,7 +90,7 @@ function foldErrors(errors: readonly ErrorObject[]): FoldedError[] {
 
 const GATHERING: ReadonlySet<string> = new Set(["anyOf", "oneOf", "contains", "propertyNames"]);
 
-/** The validator reports the branches right before the choice itself. */
+/** The validator reports the branches right before the choice. */
 function takeBranches(folded: FoldedError[], choice: ErrorObject): ErrorObject[] {
   const branches: ErrorObject[] = [];
   for (let last = folded.at(-1); last !== undefined; last = folded.at(-1)) {
@@ -104,12 +104,12 @@ function takeBranches(folded: FoldedError[], choice: ErrorObject): ErrorObject[]
   return branches;
 }
 
-/** The first step of a field's path: a plain name, or a quoted one in brackets. */
+/** The first part of a field's path: a plain name, or a quoted one in brackets. */
 const FIRST_STEP = /^(?:\["(?:[^"\\]|\\.)*"\]|[^.[]+)/;
 
 /**
- * The arguments that someone needs to see to repair a call, the most wanted first: those with errors, then those
- * that the errors suggest. For `first` of {@link fitSchema}.
+ * The arguments needed to repair a call: first those with errors, then those that errors suggest. For `first` of {@link
+ * fitSchema}.
  */
 export function fieldsInError(schema: JsonSchema, errors: readonly FieldError[]): string[] {
   const walk = createWalk(schema);

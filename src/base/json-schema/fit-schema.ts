@@ -14,10 +14,10 @@ import type { JsonSchema } from "./json-schema.ts";
 import { compactSchema, pointerParts, subschemas } from "./walk-schema.ts";
 
 /**
- * Shortens an input schema to a token budget. A schema that fits is only made compact. Otherwise its properties
- * are shown by rank (`first`, required, the others in order): whole, then by type and summary, then not at all.
- * The JSON of the result stays within the budget, or is `{}`. `omitted` counts the properties that were left out. The
- * schema must be JSON. See {@link fieldsInError} for `first`.
+ * Shortens an input schema to a token budget. A schema that fits only becomes compact. Otherwise its properties are
+ * shown by rank (`first`, required, then in order): whole, or by type and summary, or not at all. The JSON of the
+ * result stays within the budget, or is `{}`. `omitted` counts missing properties. The schema must be JSON. See {@link
+ * fieldsInError} for `first`.
  */
 export function fitSchema(
   schema: JsonSchema,
@@ -45,7 +45,7 @@ export function fitSchema(
   return { schema: fitted ?? {}, omitted: view.properties.length - kept };
 }
 
-/** Text of a schema has fewer characters for each token; longer text does not fit and is not counted. */
+/** Text of a schema has fewer characters per token: longer text cannot fit and is not counted. */
 const CHARS_PER_TOKEN = 10;
 const SUMMARY_CHARS = 80;
 const ENUM_CHARS = 120;
@@ -54,7 +54,7 @@ interface ShownSchema {
   readonly property: Property;
   readonly piece: Piece;
   readonly forms: readonly unknown[];
-  /** Definitions that the whole form refers to. */
+  /** Definitions that the whole form needs. */
   readonly needs: ReadonlySet<string>;
 }
 
@@ -150,7 +150,7 @@ function readDefinitions(schema: JsonSchema): Definitions {
   );
 }
 
-/** The definitions that a schema refers to, directly or not. Undefined where it refers to anything else. */
+/** Definitions that a schema refers to, directly or not. Undefined if it refers to anything else. */
 function definitionsFor(schema: unknown, definitions: Definitions): ReadonlySet<string> | undefined {
   const found = new Set<string>();
   const pending = [schema];

@@ -5,14 +5,14 @@ import type { JsonSchema } from "./json-schema.ts";
 import { keywordsWhere, SCHEMA_KEYWORDS } from "./schema-keywords.ts";
 import { resolvePointer } from "./walk-schema.ts";
 
-/** The state of one reading. The budget bounds the work on schemas that multiply by reference. */
+/** State of one walk. The budget bounds the work on schemas that multiply by reference. */
 export interface SchemaWalk {
   readonly root: unknown;
   readonly active: Set<object>;
   budget: number;
 }
 
-/** A schema without `$ref` and `allOf`. `lossy`: a part of the original could not be kept. */
+/** A schema without `$ref` and `allOf`. `lossy`: some of the original is missing. */
 export interface FlatSchema {
   readonly schema: JsonSchema;
   readonly lossy: boolean;
@@ -28,7 +28,7 @@ export interface Property {
 /** The properties of an object schema, required ones first. */
 export interface ObjectView {
   readonly properties: readonly Property[];
-  /** The schema of properties that are not named, if it says anything. */
+  /** The schema of unnamed properties, if it restricts them. */
   readonly rest?: JsonSchema;
   readonly lossy: boolean;
 }
@@ -40,7 +40,7 @@ const UNKNOWN: FlatSchema = { schema: {}, lossy: true };
 const ANYTHING: FlatSchema = { schema: {}, lossy: false };
 const NOTHING: FlatSchema = { schema: { enum: [] }, lossy: false };
 
-/** Starts a reading of a schema. See {@link flatten}. */
+/** Starts a walk of a schema. See {@link flatten}. */
 export function createWalk(root: unknown, budget = 20_000): SchemaWalk {
   return { root, active: new Set(), budget };
 }
@@ -75,14 +75,14 @@ export function branchesOf(schema: JsonSchema): readonly unknown[] {
   return [];
 }
 
-/** Returns the schema with one of its alternatives taken. */
+/** Returns the schema restricted to one alternative. */
 export function takeBranch(walk: SchemaWalk, schema: JsonSchema, branch: unknown): FlatSchema {
   const { anyOf, oneOf, ...base } = schema;
   const other = Array.isArray(anyOf) && anyOf.length > 0 && Array.isArray(oneOf) ? { oneOf } : {};
   return mergeSchemas(walk, { schema: { ...base, ...other }, lossy: false }, flatten(walk, branch));
 }
 
-/** Returns the types that `type` names, or the one that other keywords imply. Empty where the schema says nothing. */
+/** The types in `type`, or the type that other keywords imply. Empty if the schema does not say. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (typeof schema.type === "string") return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === "string");
@@ -92,7 +92,7 @@ export function typesOf(schema: JsonSchema): readonly string[] {
   return [];
 }
 
-/** Reads an object schema. Alternatives are merged: a property that one of them does not require is optional. */
+/** Reads an object schema. Alternatives are merged: a property is required only if all of them require it. */
 export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   const { schema } = flat;
   const schemas = new Map<string, unknown>(
@@ -137,7 +137,7 @@ export function toNumericRange(schema: JsonSchema) {
   return { min, minExclusive, max, maxExclusive };
 }
 
-/** Writes a value as JSON on one line, with invisible characters escaped. Undefined where it is no JSON. */
+/** Writes a value as JSON on one line, with invisible characters escaped. Undefined if it is not JSON. */
 export function toLiteral(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)?.replace(HIDDEN_IN_LINE, spellUnits);
@@ -172,7 +172,7 @@ function mergeSchemas(walk: SchemaWalk, first: FlatSchema, second: FlatSchema): 
   return { schema: Object.fromEntries(merged), lossy };
 }
 
-/** Returns undefined where one keyword cannot express both values. */
+/** Undefined if one keyword cannot express both values. */
 function joinKeyword(walk: SchemaWalk, keyword: string, first: unknown, second: unknown): unknown {
   const { annotates, bound } = SCHEMA_KEYWORDS.get(keyword) ?? {};
   if (first === second || annotates) return first;
@@ -235,7 +235,7 @@ function isRequired(property: Property): boolean {
   return property.required;
 }
 
-/** `direction` is -1 for the lower bound and 1 for the upper one. */
+/** `direction` is -1 for the lower bound and 1 for the upper bound. */
 function tightest(inclusive: unknown, exclusive: unknown, direction: -1 | 1): [number, boolean] {
   const open = direction * Number.POSITIVE_INFINITY;
   const closed = typeof inclusive === "number" ? inclusive : open;

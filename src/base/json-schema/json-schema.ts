@@ -1,9 +1,9 @@
-/** A JSON Schema document (2020-12). The type is loose: schemas come from outside and are checked at ingest. */
+/** A JSON Schema document (2020-12). The type is loose: outside schemas are checked at ingest. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** The TypeScript type that a JSON Schema literal describes, as far as plain keywords go. */
+/** The TypeScript type of a JSON Schema literal, for plain keywords. */
 export type FromJsonSchema<S> = S extends { const: infer C }
   ? C
   : S extends { enum: readonly (infer E)[] }

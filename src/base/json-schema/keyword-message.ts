@@ -5,7 +5,7 @@ import { describeChoices, describeTypes, describeValue, showValue } from "./desc
 
 const MAX_REASONS = 3;
 
-/** Says what one value must be, as a sentence that follows the field's name. */
+/** Describes the required value, in words that follow the field's name. */
 export function keywordMessage(error: ErrorObject): string {
   const { keyword, params, data, schema } = error;
   const got = `, got ${describeValue(data)}`;
@@ -90,7 +90,7 @@ const UNITS = {
   maxProperties: "names",
 } as const;
 
-/** Merges alternatives that want different values in one place. */
+/** Merges alternatives that want different values at the same path. */
 function mergeChoices(branches: readonly ErrorObject[]): ErrorObject[] {
   const byPlace = Map.groupBy(branches, (branch) => (isChoice(branch) ? branch.instancePath : branch));
   return [...byPlace.values()].map((group) => {
@@ -126,20 +126,20 @@ function reason(branch: ErrorObject, choice: ErrorObject): string {
 
 const MAX_NAMES = 12;
 
-/** Says that a name is missing, and which of the given names is probably meant for it. */
+/** Says that a name is missing, and which sent name was probably meant. */
 export function missingMessage(missing: string, given: PlainObject, known: readonly string[]): string {
   const unknown = new Set(Object.keys(given)).difference(new Set(known));
   const outer = [...unknown].find((name) => Object.hasOwn(fieldsOf(given[name]), missing));
   if (outer !== undefined) return `is required; move it out of ${showValue(outer)}`;
   const [only = ""] = unknown;
-  // A single unknown name that is near no other one stands for what is missing: `file` for `path`.
+  // A single unknown name without a near match stands for the missing one: `file` for `path`.
   const isAlone = unknown.size === 1 && nearest(only, known, 1).every((name) => name === missing);
   const [meant] = isAlone ? [only] : nearest(missing, unknown, 1);
   if (meant === undefined) return "is required";
   return `is required; rename ${showValue(meant)} to ${showValue(missing)} if you meant that`;
 }
 
-/** Says that a name is unknown, and the nearest unused name, or all names. */
+/** Says that a name is unknown, with the nearest unused name, or all names. */
 export function unknownMessage(
   name: string,
   given: readonly string[],
@@ -168,7 +168,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ["hostname", "a host name, such as api.example.com"],
 ]);
 
-/** Describes a text format, with an example for the known ones. */
+/** Describes a text format, with an example for known formats. */
 export function formatHint(format: string): string {
   return HINTS.get(format) ?? `text in the format ${JSON.stringify(format.slice(0, 40))}`;
 }
@@ -187,6 +187,6 @@ export function findRepeated(items: readonly unknown[]): readonly [number, numbe
 
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  // Wrapped, so that an object never equals a list of the same things.
+  // Wrapped, so that an object never equals a list with the same content.
   return { sorted: Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)) };
 }

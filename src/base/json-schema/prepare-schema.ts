@@ -6,17 +6,17 @@ import { keywordsWhere } from "./schema-keywords.ts";
 /** The keyword that meters the pieces of a prepared schema. */
 export const WEIGHT = "keyholeWeight";
 
-/** A pattern that is not checked. */
+/** A pattern that cannot be checked. */
 export interface PatternWarning {
   readonly field: string;
   readonly text: string;
 }
 
-/** The cost of a check, most of which is the error that it may leave. */
+/** Cost of a check: mostly the error that it may create. */
 const CHECK_WEIGHT = 8;
-/** The cost of entering a piece, in addition to its checks. */
+/** Cost of entering a part, besides its checks. */
 const CALL_WEIGHT = 4;
-/** The cost of comparing with a choice. */
+/** Cost of comparing with a choice. */
 const [TEXT_WEIGHT, VALUE_WEIGHT] = [1 / 8, 1];
 const ANCHOR = /^#([A-Za-z_][-A-Za-z0-9._]*)$/;
 /** Ids would clash between schemas, annotations may have any shape, and `$async` would change the validator. */
@@ -27,8 +27,8 @@ const DROPPED = [
 ];
 
 /**
- * Rewrites a private copy of a schema in place for the validator: as draft 2020-12, metered, and without patterns and
- * formats that it cannot check.
+ * Rewrites a private copy of a schema in place for the validator: to draft 2020-12, metered, without patterns and
+ * formats that cannot be checked.
  */
 export function prepareSchema(
   nodes: readonly SchemaNode[],
@@ -54,7 +54,7 @@ export function prepareSchema(
   return warnings;
 }
 
-/** Computes the cost of applying each node, without nodes that are metered themselves. */
+/** Computes the cost of each node, without nodes that are metered separately. */
 function weigh(nodes: readonly SchemaNode[]): number[] {
   const weights = nodes.map(
     ({ schema }) => CHECK_WEIGHT + listOf(schema.required).length + weighChoices(schema.enum),
@@ -78,7 +78,7 @@ function dropKeywords(schema: GraphSchema, formats: ReadonlyMap<string, unknown>
   if (typeof schema.format === "string" && !formats.has(schema.format)) delete schema.format;
 }
 
-/** Respells tuples and exclusive limits of older drafts, and drops a `nullable` without type. */
+/** Converts tuples and exclusive limits of older drafts, and drops a `nullable` without type. */
 function modernize(schema: GraphSchema): void {
   if (Array.isArray(schema.items)) {
     if (schema.items.length > 0) schema.prefixItems = schema.items;
@@ -109,7 +109,7 @@ function respellPrototype(schema: GraphSchema): void {
   schema.patternProperties = { ...(schema.patternProperties as object | undefined), "^__proto__$": own };
 }
 
-/** The validator mistakes inherited members for given values and would check those. */
+/** The validator would take inherited members for sent values and check those. */
 function dropUnsafeDefaults(schema: GraphSchema): void {
   for (const [name, property] of entriesOf(schema.properties)) {
     if (name in Object.prototype && typeof property === "object" && property !== null) {

@@ -3,12 +3,12 @@ import { RE2JS } from "re2js";
 
 const MAX_PATTERN_LENGTH = 4096;
 const MAX_PROGRAMS = 50_000;
-/** The cost of starting a match, in addition to the characters it reads. */
+/** Cost of starting a match, besides the characters it reads. */
 const START = 16;
 
 export type RegexEngine = ReturnType<typeof createRegexEngine>;
 
-/** Matches the patterns of one schema in time linear in the text. The meter bounds its work. */
+/** Matches the patterns of one schema in linear time. The meter bounds its work. */
 export function createRegexEngine(meter: Meter) {
   const compiled = new Map<string, RE2JS | undefined>();
   let programs = 0;
@@ -54,23 +54,23 @@ function hasNamedReference(pattern: string): boolean {
   return false;
 }
 
-/** Each takes some 50 ms. */
+/** Takes about 50 ms. */
 const MAX_WORK = 500_000;
 const MAX_PATTERN_WORK = 2_000_000;
 
-/** Bounds the cost of one check of params, for any pair of schema and params. */
+/** Bounds the work of one check of params, for any schema and params. */
 export class Meter {
   #workLeft = MAX_WORK;
   #patternWorkLeft = MAX_PATTERN_WORK;
   patternsSkipped = false;
 
-  /** Throws the meter, to leave the check, once the allowance is used up. */
+  /** Throws the meter when the allowance is used up, to leave the check. */
   spend(work: number): void {
     this.#workLeft -= work;
     if (this.#workLeft < 0) throw this;
   }
 
-  /** False if a pattern would cost more than is left. It is then skipped. */
+  /** False if a pattern would cost more than remains. It is then skipped. */
   allowsPattern(work: number): boolean {
     const isAllowed = work <= this.#patternWorkLeft;
     if (isAllowed) this.#patternWorkLeft -= work;

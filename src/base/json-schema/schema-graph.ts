@@ -5,14 +5,14 @@ import { resolvePointer, type Subschema, subschemas } from "./walk-schema.ts";
 /** A schema that may be rewritten in place. */
 export type GraphSchema = Record<string, unknown>;
 
-/** One schema of a document, with its place and links. */
+/** One schema of a document, with its position and links. */
 export interface SchemaNode {
   readonly schema: GraphSchema;
   /** The part of the params that it describes, such as `rows[].name`. */
   readonly field: string;
   readonly depth: number;
   readonly parent: number;
-  /** Metered on its own, because it applies many times or is reached by reference. */
+  /** Metered separately: it applies many times or is reached by reference. */
   guarded: boolean;
   /** Nodes that apply to the same instance, by applicator or reference. */
   readonly inPlace: number[];
@@ -22,7 +22,10 @@ export const MAX_SCHEMA_DEPTH = 32;
 const MAX_SUBSCHEMAS = 2000;
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
-/** Lists all schemas of a JSON document and links those that apply to the same instance, or says why it is refused. */
+/**
+ * Lists all schemas of a JSON document and links those that apply to the same instance, or says why the document is
+ * refused.
+ */
 export function buildSchemaGraph(
   root: GraphSchema,
 ):
@@ -77,7 +80,7 @@ function addNode(graph: Graph, schema: GraphSchema, facts: Omit<SchemaNode, "sch
   return index;
 }
 
-/** Adds targets outside the known keywords when a reference leads there. */
+/** Adds targets outside the known keywords when a reference leads to them. */
 function linkReferences(graph: Graph): string | undefined {
   for (let index = 0; index < graph.nodes.length; index += 1) {
     const node = graph.nodes[index]!;
@@ -114,7 +117,7 @@ function isWithinEmbedded(graph: Graph, node: SchemaNode): boolean {
   return false;
 }
 
-/** The step from a schema's field to that of a schema inside it: a name, `[]` for items, `*` for any name. */
+/** The path from a schema's field to a schema inside it: a name, `[]` for items, `*` for any name. */
 function stepOf({ row, key }: Subschema): string {
   if (row.reaches !== undefined) return row.reaches === "items" ? "[]" : "*";
   return row.inPlace || typeof key !== "string" ? "" : fieldPath([key]);

@@ -1,6 +1,6 @@
 /**
- * The kind of value that a keyword holds. Only `schema`, `schemas` and `named-schemas` hold schemas; `data` is
- * instance data, in which a member called `properties` or `description` means nothing.
+ * The kind of a keyword's value. Only `schema`, `schemas` and `named-schemas` hold schemas; `data` is instance data, in
+ * which members called `properties` or `description` mean nothing.
  */
 export type KeywordHolds =
   | "schema"
@@ -16,25 +16,25 @@ export type KeywordHolds =
 /** One row of {@link SCHEMA_KEYWORDS}. */
 export interface SchemaKeyword {
   readonly holds: KeywordHolds;
-  /** Its schemas look at the same instance as the schema around them, not at a part of it. */
+  /** Its schemas apply to the same instance as the outer schema, not to a part of it. */
   readonly inPlace?: true;
-  /** Its schemas may apply many times for one application of the schema around them. */
+  /** Its schemas may apply many times for one application of the outer schema. */
   readonly repeated?: true;
-  /** Its schemas look at the instance's items, its members of any name, or neither. */
+  /** Whether its schemas apply to items, to members of any name, or to neither. */
   readonly reaches?: "items" | "members";
-  /** The type that a schema without `type` has where this keyword stands. */
+  /** The type of a schema with this keyword and no `type`. */
   readonly implies?: "object" | "array" | "string" | "number";
-  /** The larger of two lower bounds holds, and the smaller of two upper ones. */
+  /** Of two lower bounds the larger counts, of two upper bounds the smaller. */
   readonly bound?: "lower" | "upper";
-  /** Says something about the schema and changes nothing about which values it takes. */
+  /** Describes the schema without changing which values it accepts. */
   readonly annotates?: true;
   /** Names the schema or its dialect. */
   readonly identifies?: true;
 }
 
 /**
- * The keywords of JSON Schema that Keyhole knows: draft 2020-12, what older drafts spell otherwise, and OpenAPI's
- * `example` and `nullable`. Every walk reads this table, by {@link subschemas} or {@link mapSchema}.
+ * The JSON Schema keywords that Keyhole knows: draft 2020-12, other spellings of older drafts, and OpenAPI's `example`
+ * and `nullable`. Every walk reads this table, by {@link subschemas} or {@link mapSchema}.
  */
 export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map<string, SchemaKeyword>([
   ["allOf", { holds: "schemas", inPlace: true }],
@@ -109,7 +109,7 @@ export const SCHEMA_KEYWORDS: ReadonlyMap<string, SchemaKeyword> = new Map<strin
   ["writeOnly", { holds: "flag", annotates: true }],
 ]);
 
-/** The names of the keywords whose rows pass the test, in the table's order. */
+/** The keywords whose rows pass the test, in table order. */
 export function keywordsWhere(test: (row: SchemaKeyword) => boolean): string[] {
   return [...SCHEMA_KEYWORDS].filter(([, row]) => test(row)).map(([name]) => name);
 }

@@ -25,8 +25,8 @@ export interface SignatureOptions {
 }
 
 /**
- * Writes a compact call signature, such as `(title: string, priority?: 1..5 = 3)`. A `~` marks a part that says
- * less than the schema. Takes any value; must not throw.
+ * Writes a compact call signature, such as `(title: string, priority?: 1..5 = 3)`. A `~` marks a part that says less
+ * than the schema. Takes any value; must not throw.
  */
 export function toSignature(schema: JsonSchema, options: SignatureOptions = {}): string {
   const walk = createWalk(schema);
@@ -48,7 +48,7 @@ export function spellType(walk: SchemaWalk, schema: unknown): string {
   return spell(walk, schema, TOP).text;
 }
 
-/** Spells a name: a plain identifier as it is, any other as JSON text. */
+/** Writes a plain identifier unchanged, any other name as JSON text. */
 export function spellName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : (toLiteral(name) ?? '""');
 }
@@ -56,7 +56,7 @@ export function spellName(name: string): string {
 interface Parameter {
   readonly required: boolean;
   readonly name: string;
-  /** Spelled on demand, because a signature shows few of ten thousand parameters. */
+  /** Computed on demand: a signature shows only a few of ten thousand parameters. */
   readonly full: () => string;
 }
 
@@ -65,7 +65,7 @@ function toParameter(walk: SchemaWalk, property: Property): Parameter {
   return { required: property.required, name: spellName(property.name), full };
 }
 
-/** Drops optional parameters until the rest fits, then the types of required ones. */
+/** Drops optional parameters until the others fit, then the types of required ones. */
 function fitParameters(parameters: readonly Parameter[], room: number, requiredOnly: boolean): string[] {
   const required = parameters.filter((parameter) => parameter.required);
   const optional = requiredOnly ? [] : parameters.filter((parameter) => !parameter.required);
@@ -93,7 +93,7 @@ function fitParameters(parameters: readonly Parameter[], room: number, requiredO
   return [...shown, ...tail(parameters.length - shown.length)];
 }
 
-/** The name of a single optional parameter says more than that there is one. */
+/** Shows a single optional parameter by name instead of by count. */
 function nameSingle(shown: readonly string[], parameters: readonly Parameter[]): readonly string[] {
   const optional = parameters.filter(({ required }) => !required);
   const hidden = optional.filter(({ full }) => !shown.includes(full()));
@@ -134,7 +134,7 @@ function tailLength(count: number): number {
 }
 
 interface SignaturePosition {
-  /** The number of objects around this place. */
+  /** Nesting depth in objects. */
   readonly objects: number;
   readonly level: number;
 }
@@ -286,7 +286,7 @@ function spellArray(walk: SchemaWalk, { schema, lossy }: FlatSchema, place: Sign
 const NAMED_FORMATS: ReadonlySet<unknown> = new Set(["date", "date-time", "email", "uri", "uuid"]);
 
 function spellString({ schema, lossy }: FlatSchema): string {
-  // Generators repeat a format as a pattern, so the pattern adds nothing.
+  // Generators repeat a format as a pattern, which adds nothing.
   if (NAMED_FORMATS.has(schema.format)) return mark(String(schema.format), lossy);
   const isNarrower = ["format", "pattern", "contentEncoding"].some((keyword) =>
     Object.hasOwn(schema, keyword),
@@ -294,7 +294,7 @@ function spellString({ schema, lossy }: FlatSchema): string {
   return mark("string", lossy || isNarrower || isOverOne(schema.minLength));
 }
 
-/** Ordinary values meet a minimum of one and any maximum, so only larger minimums get a mark. */
+/** Ordinary values have at least one element and respect any maximum, so only a larger minimum gets a mark. */
 function isOverOne(size: unknown): boolean {
   return typeof size === "number" && size > 1;
 }
@@ -325,13 +325,13 @@ const UNSPOKEN = [
 /** Whether the schema has rules that a signature cannot express. */
 function hasUnspoken(schema: JsonSchema): boolean {
   const { propertyNames } = schema;
-  // Generators of records declare that names are strings, which they always are.
+  // Generators declare that the names of records are strings, which they always are.
   const isNarrow =
     isPlainObject(propertyNames) && Object.keys(propertyNames).some((keyword) => keyword !== "type");
   return isNarrow || UNSPOKEN.some((keyword) => Object.hasOwn(schema, keyword));
 }
 
-/** Spells the type of a result, as in `{ items: { id: number }[] }`; only its field names if it is too long. */
+/** Writes the type of a result, as in `{ items: { id: number }[] }`; only its field names if it is too long. */
 export function toResultType(schema: JsonSchema, maxChars: number): string {
   const whole = spellType(createWalk(schema), schema);
   if (whole.length <= maxChars) return whole;

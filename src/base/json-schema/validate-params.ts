@@ -9,9 +9,8 @@ import type { JsonSchema } from "./json-schema.ts";
 const compiled = new WeakMap<JsonSchema, CompiledSchema | Promise<CompiledSchema>>();
 
 /**
- * Checks params by the author's own schema if the entry has one, otherwise by its JSON Schema. Never changes the
- * caller's object: defaults are filled in on the returned copy. Returns a promise only if there is something to wait
- * for.
+ * Checks params with the author's own schema, or else with the JSON Schema. Never changes the caller's object: defaults
+ * appear in the returned copy. Returns a promise only if it has to wait.
  */
 export function validateParams(
   entry: { readonly inputSchema: JsonSchema; readonly parse?: (params: unknown) => ParseOutcome },
@@ -78,7 +77,7 @@ const MAX_ELEMENTS = 10_000;
 const MAX_DEPTH = 64;
 const TOO_MANY = `has more than ${MAX_ELEMENTS} elements in total, which is the limit`;
 
-/** Says which limit on params a value exceeds. Undefined if none. Also ends on cyclic values. */
+/** Names the limit on params that a value exceeds. Undefined if none. Also ends on cyclic values. */
 function exceededLimit(root: object): string | undefined {
   const pending: { value: object; depth: number }[] = [{ value: root, depth: 1 }];
   let elements = 0;

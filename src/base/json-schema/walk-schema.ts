@@ -2,16 +2,16 @@ import { isPlainObject, type PlainObject, setMember } from "../util/plain-object
 import type { JsonSchema } from "./json-schema.ts";
 import { type KeywordHolds, SCHEMA_KEYWORDS, type SchemaKeyword } from "./schema-keywords.ts";
 
-/** A schema directly inside another one. `value` is not checked: it may be anything. */
+/** A schema directly inside another. `value` is unchecked and may be anything. */
 export interface Subschema {
   readonly value: unknown;
   readonly keyword: string;
   readonly row: SchemaKeyword;
-  /** Its name or position under a keyword that holds many. */
+  /** Its name or position under a keyword that holds several. */
   readonly key?: string | number;
 }
 
-/** Yields the schemas directly inside a schema, in the order of its keywords. See {@link mapSchema}. */
+/** Yields the schemas directly inside a schema, in the order of keywords. See {@link mapSchema}. */
 export function* subschemas(schema: PlainObject): Generator<Subschema> {
   for (const keyword of Object.keys(schema)) {
     const row = SCHEMA_KEYWORDS.get(keyword);
@@ -29,17 +29,17 @@ export function* subschemas(schema: PlainObject): Generator<Subschema> {
   }
 }
 
-/** How {@link mapSchema} makes the parts of the copy. A part that becomes `undefined` is left out. */
+/** Creates the parts of the copy for {@link mapSchema}. A part that becomes `undefined` is left out. */
 export interface SchemaMapper {
-  /** Maps a schema directly inside. `key` is its name or position under a keyword that holds many. */
+  /** Maps a direct subschema. `key` is its name or position under a keyword that holds several. */
   subschema(value: unknown, keyword: string, key?: string | number): unknown;
-  /** Maps the value of any other keyword. `holds` is absent for a keyword that the table does not have. */
+  /** Maps the value of any other keyword. `holds` is absent for unknown keywords. */
   value(value: unknown, keyword: string, holds: KeywordHolds | undefined): unknown;
 }
 
 /**
- * Copies one level of a schema. The mapper recurses where it wants to. A keyword that should hold schemas and
- * holds none, such as an empty `allOf`, is handed to `value`.
+ * Copies one level of a schema. The mapper recurses where it wants to. A keyword without the expected schemas, such as
+ * an empty `allOf`, goes to `value`.
  */
 export function mapSchema(schema: PlainObject, mapper: SchemaMapper): Record<string, unknown> {
   const mapped: Record<string, unknown> = {};
@@ -88,7 +88,7 @@ function isNameList(keyword: string, value: unknown): boolean {
   return keyword === "dependencies" && Array.isArray(value);
 }
 
-/** Finds what a URI fragment such as `/$defs/node` points to. Undefined where it points to nothing. */
+/** Finds the target of a URI fragment such as `/$defs/node`. Undefined if it does not exist. */
 export function resolvePointer(root: unknown, fragment: string): unknown {
   const parts = pointerParts(fragment);
   if (parts === undefined) return undefined;
@@ -100,10 +100,10 @@ export function resolvePointer(root: unknown, fragment: string): unknown {
   return at;
 }
 
-/** The keys of a JSON pointer in a URI fragment, each decoded. Undefined where one cannot be decoded. */
+/** The decoded keys of a JSON pointer in a URI fragment. Undefined if one cannot be decoded. */
 export function pointerParts(fragment: string): string[] | undefined {
   try {
-    // Part by part, as the validator does it: an encoded slash is part of a key.
+    // Decode each part separately, like the validator: an encoded slash belongs to a key.
     return fragment.split("/").slice(1).map(decodeURIComponent).map(unescapePart);
   } catch {
     return undefined;
@@ -120,9 +120,9 @@ export function escapePart(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Keywords that guard an input but tell a model nothing that it needs to write one. */
+/** Keywords for validators that do not help a model to write input. */
 const SILENT = new Set(["$schema", "$id", "propertyNames", "minLength", "maxLength", "minItems", "maxItems"]);
-/** Bounds that any sensible number keeps. */
+/** Bounds that every sensible number respects. */
 const NATURAL: ReadonlyMap<string, (bound: number) => boolean> = new Map([
   ["minimum", (bound) => bound === 0 || bound === 1 || bound <= -(2 ** 31)],
   ["exclusiveMinimum", (bound) => bound === 0 || bound <= -(2 ** 31)],
@@ -130,7 +130,7 @@ const NATURAL: ReadonlyMap<string, (bound: number) => boolean> = new Map([
   ["exclusiveMaximum", (bound) => bound >= 2 ** 31 - 1],
 ]);
 
-/** Copies a schema for a model to read, without the keywords that only a validator needs. */
+/** Copies a schema for a model, without keywords that only a validator needs. */
 export function compactSchema(schema: JsonSchema): JsonSchema {
   return compact(schema) as JsonSchema;
 }
@@ -145,7 +145,7 @@ const UNDESCRIBED: SchemaMapper = {
   value: (value, keyword) => (isSilent(keyword, value) ? undefined : value),
 };
 
-/** A description says better than a pattern what a text has to look like. */
+/** A description explains the format of a text better than a pattern. */
 const DESCRIBED: SchemaMapper = {
   ...UNDESCRIBED,
   value: (value, keyword, holds) =>

@@ -7,7 +7,7 @@ import { formatHint } from "./keyword-message.ts";
 
 type ConfigIssue = z.core.$ZodIssue;
 
-/** The types of zod in the words of people who write a config. */
+/** Types of zod in the words of people who write a config. */
 const TYPES: Readonly<Record<string, string>> = {
   string: "a text",
   number: "a number",
@@ -26,7 +26,7 @@ export function configMistakes(schema: unknown, issue: ConfigIssue): string {
   return issue.keys.map((key) => `${fieldPath([...issue.path, key])} ${unknownKey(key, keys)}`).join("; ");
 }
 
-/** Reads a part of a config. Throws `wrong` with all mistakes. */
+/** Parses a part of a config. Throws `wrong` with all mistakes. */
 export function readPart<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -37,16 +37,16 @@ export function readPart<T extends z.ZodType>(
   throw wrong(parsed.error.issues.map((issue) => configMistakes(schema, issue)).join("; "));
 }
 
-/** Lets zod check a value without compiling the schema first, which takes longer than the few checks of a start. */
+/** Checks a value without compiling the schema, which takes longer than the few checks of a start. */
 export const UNCOMPILED = { jitless: true } as const;
 
-/** Says that a key is not known, with the nearest one or else all. */
+/** Says that a key is unknown, with the nearest key or else all. */
 export function unknownKey(key: string, keys: readonly string[]): string {
   const [near] = nearest(key, keys, 1);
   return `is not known; ${near === undefined ? `known keys: ${keys.join(", ")}` : `the nearest key is ${near}`}`;
 }
 
-/** The mistake in words that can follow the name of a key. */
+/** The mistake in words that follow the name of a key. */
 export function issueReason(issue: ConfigIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -69,7 +69,7 @@ export function issueReason(issue: ConfigIssue): string {
   }
 }
 
-/** The keys that a schema takes at a path. */
+/** The allowed keys at a path of a schema. */
 export function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   let at = unwrap(schema);
   for (const key of path) at = unwrap(at.shape?.[String(key)] ?? at.valueType ?? at.element);
@@ -83,12 +83,12 @@ interface Container {
 }
 
 function unwrap(schema: unknown): Container {
-  // Lists have a method of that name too, and hold their element.
+  // Lists also have a method of this name, and an element.
   const { unwrap: open, element } = (schema ?? {}) as Container & { unwrap?(): unknown };
   return element === undefined && open ? unwrap(open.call(schema)) : ((schema ?? {}) as Container);
 }
 
-/** Numbers are at most 5; texts and lists have at most 5. */
+/** Numbers "are" at most 5; texts and lists "have" at most 5. */
 function verbOf({ origin }: { readonly origin: string }): string {
   return origin === "number" || origin === "int" ? "be" : "have";
 }

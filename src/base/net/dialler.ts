@@ -8,7 +8,7 @@ import { problem } from "../problems/problem.ts";
 import { isCut } from "./status-problem.ts";
 import { WholeResponse } from "./whole-response.ts";
 
-/** Sends requests over connections that it keeps open for a while. It checks addresses and nothing else. */
+/** Sends requests over reused connections. Checks only addresses. */
 export interface Dialler {
   send(url: URL, request: GuardedRequest): Promise<Response>;
   close(): void;
@@ -17,9 +17,9 @@ export interface Dialler {
 type Sent = GuardedRequest & { readonly method: string };
 
 const CONNECT_MS = 10_000;
-/** Shorter than the idle time of most servers, so that a request seldom meets a connection that is closing. */
+/** Shorter than the idle time of most servers, so that a request rarely meets a closing connection. */
 const IDLE_MS = 4_000;
-/** JSON answers up to this size are read whole: a stream would cost more than its content. */
+/** JSON answers up to this size are read whole, because a stream would cost more than its content. */
 const WHOLE_BYTES = 64 * 1024;
 const DEFAULTS = { accept: "*/*", "accept-encoding": "gzip, deflate, br", "user-agent": "keyhole" };
 const DECODERS = new Map<string, () => Transform>([
@@ -66,13 +66,13 @@ export function createDialler(lookup: LookupFunction): Dialler {
   };
 }
 
-/** Names the parts itself: an address given as a URL makes Node copy ten more fields for every request. */
+/** Passes the parts of an address: given a URL, Node copies ten more fields for every request. */
 function addressOf({ hostname, port, pathname, search }: URL) {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return { host, port, path: `${pathname}${search}` };
 }
 
-/** Limits the time until TLS is agreed on, because a host may accept a connection and then stay silent. */
+/** Limits the time until TLS is established, because a host may accept a connection and then stay silent. */
 function limitConnecting(request: ClientRequest, connected: "connect" | "secureConnect"): ClientRequest {
   return request.once("socket", (socket) => {
     if (request.reusedSocket) return;
@@ -82,7 +82,7 @@ function limitConnecting(request: ClientRequest, connected: "connect" | "secureC
   });
 }
 
-/** Node's own `signal` option watches a dozen events of every request for the same. */
+/** Node's own `signal` option does the same with a dozen listeners for each request. */
 function endWith(signal: AbortSignal, request: ClientRequest): ClientRequest {
   const end = () => request.destroy(new Error("The request was cancelled", { cause: signal.reason }));
   if (signal.aborted) return end();
@@ -90,21 +90,18 @@ function endWith(signal: AbortSignal, request: ClientRequest): ClientRequest {
   return request.once("close", () => signal.removeEventListener("abort", end));
 }
 
-/**
- * Waits for the beginning of the answer. Repeats a safe request whose reused connection was just being closed by the
- * host.
- */
+/** Waits for the headers of the answer. Repeats a safe request if the host closed its reused connection. */
 async function ask(open: () => ClientRequest, sent: Sent): Promise<{ readonly response: Promise<Response> }> {
   const request = open();
   try {
     return await new Promise((resolve, reject) => {
       let answered = false;
-      // Reads at once: a body that nobody reads yet is put aside, and taken up again a turn later.
+      // Read at once: an unread body is buffered and resumed one turn later.
       request.once("response", (answer) => {
         answered = true;
         resolve({ response: read(answer, sent) });
       });
-      // Keeps listening after the answer begins; the reader of the answer gets those errors.
+      // Keep listening after the headers: the reader of the body gets these errors.
       request.on("error", reject);
       // Non-HTTP replies close without an error.
       request.once("close", () => answered || reject(unanswered(request.host)));
@@ -146,14 +143,14 @@ async function toResponse(answer: IncomingMessage, { method, signal }: Sent): Pr
   return new WholeResponse(bytes, { ...init, headers: () => wholeHeaders(rawHeaders, bytes.length) });
 }
 
-/** Reads the raw headers: the objects that Node makes of them cost more than the rest of a small answer. */
+/** Reads raw headers: Node's header objects cost more than all other parts of a small answer. */
 function headersOf(raw: readonly string[]): [string, string][] {
   const headers: [string, string][] = [];
   for (let at = 0; at < raw.length; at += 2) headers.push([raw[at]!.toLowerCase(), raw[at + 1]!]);
   return headers;
 }
 
-/** The headers of an answer that was unpacked and read whole. */
+/** The headers of an answer that was decoded and read whole. */
 function wholeHeaders(raw: readonly string[], length: number): [string, string][] {
   const others = headersOf(raw).filter(([name]) => name !== "content-encoding" && name !== "content-length");
   return [...others, ["content-length", String(length)]];
@@ -178,7 +175,7 @@ function unanswered(host: string) {
 function unpack(answer: IncomingMessage, given: string | undefined): Readable {
   const decoder = given === undefined ? undefined : DECODERS.get(given.toLowerCase())?.();
   if (!decoder) return answer;
-  // The pipeline fails on an answer that breaks off, so a part is never taken for the whole.
+  // The pipeline fails on a truncated answer, so a part is never taken for the whole.
   return pipeline(answer, decoder, () => {});
 }
 
@@ -187,7 +184,7 @@ function toStream(body: Readable, signal: AbortSignal | undefined): ReadableStre
   return Readable.toWeb(body) as ReadableStream<Uint8Array>;
 }
 
-/** Reads the whole body, or stops as soon as it proves to be large. */
+/** Reads the whole body, or stops when it proves to be large. */
 function readStart(body: Readable): Promise<{ whole: boolean; chunks: Buffer[] }> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -218,8 +215,8 @@ export interface GuardedRequest {
 }
 
 /**
- * Wraps a lookup so that the dialler only gets addresses that passed the check. The checked address is the one
- * that is dialled, so a name that resolves differently a moment later gains nothing.
+ * Wraps a lookup so that the dialler gets only checked addresses. The checked address is the dialled one, so a name
+ * that resolves differently a moment later gains nothing.
  */
 export function guardedLookup(
   refusalOf: (address: string) => string | undefined,

@@ -4,24 +4,24 @@ import ipaddr from "ipaddr.js";
 import { isProblem, problem } from "../problems/problem.ts";
 import type { Dialler, GuardedRequest } from "./dialler.ts";
 
-/** Says what a {@link GuardedFetch} may reach beyond public hosts over https. */
+/** Exceptions to the rule that a {@link GuardedFetch} reaches only public hosts over https. */
 export interface GuardOptions {
-  /** Hosts, as `name` or `name:port`, that may have private addresses and may be reached without TLS. */
+  /** Hosts, as `name` or `name:port`, that may have private addresses and need no TLS. */
   readonly allowPrivateHosts?: readonly string[];
-  /** An address that the owner configured. Its host and port may be private and without TLS. */
+  /** An address configured by the owner. Its host and port may be private and without TLS. */
   readonly ownUrl?: string | URL;
   /**
-   * Which redirects are followed. Default: `same-origin`. `public` follows them to any host that passes the
-   * checks, and drops the headers and refuses writes there. `none` answers with the redirect itself.
+   * Which redirects to follow. `same-origin`: within the origin. `public`: to any host that passes the checks, without
+   * headers and without writes. `none`: return the redirect itself. Default: `same-origin`.
    */
   readonly redirects?: "same-origin" | "public" | "none";
-  /** Public hosts may be reached without TLS too. */
+  /** Whether public hosts may be reached without TLS. */
   readonly allowHttp?: boolean;
   /** Resolves names. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
 }
 
-/** Sends requests as {@link createGuardedFetch} allows. */
+/** Sends requests within the limits of {@link createGuardedFetch}. */
 export interface GuardedFetch {
   (url: string | URL, request?: GuardedRequest): Promise<Response>;
   /** Closes its connections. */
@@ -32,12 +32,11 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Creates a fetch that reaches public addresses over https only. It checks the address that it connects to, and
- * checks every redirect again. It ignores the proxy settings of the environment.
+ * Creates a fetch that reaches only public addresses over https. It checks the address of each connection, and every
+ * redirect again. It ignores proxy settings of the environment.
  *
- * Its calls reject with REQUEST_REFUSED where the guard refuses a URL, an address or a redirect, and with
- * CALL_FAILED where the host cannot be reached or does not answer in HTTP.
- *
+ * Calls reject with REQUEST_REFUSED if the guard refuses a URL, an address or a redirect, and with CALL_FAILED if the
+ * host is unreachable or does not speak HTTP.
  * @example
  * ```ts
  * import { isProblem } from "keyhole";
@@ -85,7 +84,7 @@ interface Diallers {
   readonly private: Dialler;
 }
 
-/** Loads the diallers with the first request, because many guarded fetches never send one. */
+/** Loads the diallers with the first request: many guarded fetches never send one. */
 async function openDiallers(lookup: LookupFunction | undefined): Promise<Diallers> {
   const { createDialler, guardedLookup } = await import("./dialler.ts");
   return {
@@ -100,7 +99,7 @@ function toUrl(url: string | URL): URL {
   return parsed;
 }
 
-/** Checks literal addresses here, because they are dialled without a lookup. Names are checked when dialled. */
+/** Checks literal addresses here, because they need no lookup. Names are checked when dialled. */
 function check(url: URL, allowed: ReadonlySet<string>, allowHttp: boolean): "public" | "private" {
   const spellings = [url.hostname, bare(url.hostname), hostAndPort(url)];
   const isAllowed = spellings.some((host) => allowed.has(host));
@@ -120,7 +119,7 @@ async function dial(url: URL, request: GuardedRequest, dialler: Dialler): Promis
   } catch (error) {
     request.signal?.throwIfAborted();
     if (isProblem(error)) throw error;
-    // A name with several addresses fails with an error for each of them.
+    // A name with several addresses fails with one error for each.
     const cause = error instanceof AggregateError ? error.errors[0] : error;
     const reason = cause instanceof Error ? `${codeOf(cause)}${cause.message}` : String(cause);
     const fills = {
@@ -159,7 +158,7 @@ function refused(url: URL, reason: string) {
 
 function codeOf(cause: unknown): string {
   if (!(cause instanceof Error) || !("code" in cause)) return "";
-  // A failed TLS handshake carries the code of the socket; only its message names the cause.
+  // The code of a failed TLS handshake is that of the socket; only the message names the cause.
   const tls = /SSL routines:\w*:([a-z ]{1,60})/.exec(cause.message)?.[1]?.trim();
   return tls ? `ERR_SSL_${tls.toUpperCase().replaceAll(" ", "_")} ` : `${String(cause.code)} `;
 }
@@ -172,10 +171,10 @@ function bare(host: string): string {
   return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
 }
 
-/** Metadata services of cloud hosts whose addresses lie in public ranges. */
+/** Metadata services of cloud hosts in public address ranges. */
 const METADATA = new Set(["168.63.129.16"]);
 const GLOBAL_V6 = "2000::/3";
-/** Ranges that stay refused for allowed hosts: nobody runs an API there. */
+/** Ranges that are refused even for allowed hosts: no API runs there. */
 const NEVER_BY_NAME = new Set([
   "linkLocal",
   "multicast",
@@ -186,7 +185,7 @@ const NEVER_BY_NAME = new Set([
   "rfc6052",
 ]);
 
-/** Returns why an address is not on the public internet, or undefined if it is. */
+/** Why an address is not on the public internet. Undefined if it is. */
 export function addressRefusal(address: string): string | undefined {
   const parsed = parse(address);
   if (parsed === undefined) return "is not an address";
@@ -198,7 +197,7 @@ export function addressRefusal(address: string): string | undefined {
   return undefined;
 }
 
-/** Returns why an allowed host may not resolve to the address, or undefined if it may. */
+/** Why an allowed host may not resolve to the address. Undefined if it may. */
 export function namedAddressRefusal(address: string): string | undefined {
   const parsed = parse(address);
   if (parsed === undefined || METADATA.has(address)) return addressRefusal(address);
@@ -208,11 +207,11 @@ export function namedAddressRefusal(address: string): string | undefined {
 /**
  * Whether a host is on this machine or its network.
  *
- * @throws REQUEST_REFUSED for addresses that nobody needs to read, such as those of metadata services.
+ * @throws REQUEST_REFUSED for addresses that are never needed, such as metadata services.
  */
 export async function hasPrivateAddress(url: URL): Promise<boolean> {
   const name = bare(url.hostname);
-  // A name that cannot be looked up fails with the request.
+  // A name without addresses fails with the request.
   const found = isIP(name) ? [{ address: name }] : await lookup(name, { all: true }).catch(() => []);
   for (const { address } of found) {
     const reason = namedAddressRefusal(address);

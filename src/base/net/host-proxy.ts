@@ -5,9 +5,9 @@ import { guardedLookup } from "./dialler.ts";
 import { namedAddressRefusal } from "./guarded-fetch.ts";
 
 export interface HostProxyOptions {
-  /** The hosts that it reaches, as `name`, `*.name` or either with `:port`. Undefined: every host. */
+  /** Reachable hosts, as `name`, `*.name` or either with `:port`. Undefined: every host. */
   readonly hosts: readonly string[] | undefined;
-  /** Called for each host that a program asks for. */
+  /** Called for each host that a program requests. */
   onHost?(host: string, isListed: boolean): void;
 }
 
@@ -18,20 +18,20 @@ interface Target {
 }
 
 const CONNECT_MS = 10_000;
-/** A listed name must not lead to services of this machine; an address that a person has listed may. */
+/** A listed name must not lead to services of this machine; a listed address may. */
 const lookup = guardedLookup((address) =>
   /^(?:127\.|::1$)/.test(address) ? "is a loopback address" : namedAddressRefusal(address),
 );
 
 /**
- * An HTTP proxy (CONNECT and plain requests) that reaches listed hosts alone. It looks at the name that a program asks
- * for and not into what is encrypted. The caller gives it connections, or lets it listen.
+ * An HTTP proxy (CONNECT and plain requests) to listed hosts only. Checks the requested name, not the encrypted
+ * content. The caller passes connections in, or lets it listen.
  */
 export function createHostProxy({ hosts, onHost }: HostProxyOptions): Server {
   const admit = (authority: string, usualPort: number): Target | undefined => {
     const { hostname = "", port = "" } = URL.parse(`http://${authority}`) ?? {};
     const host = hostname.replace(/^\[|\]$|\.$/g, "");
-    // The parser drops the port that is usual for its own scheme.
+    // The parser drops the default port of its own scheme.
     const number = Number(port || (authority.endsWith(":80") ? 80 : usualPort));
     const isListed = host !== "" && (hosts === undefined || hosts.some((one) => matches(one, host, number)));
     onHost?.(host, isListed);

@@ -7,9 +7,9 @@ const TEXT_TYPE =
   /^text\/|^application\/(?:[^;]*\+)?(?:xml|yaml|javascript|x-yaml|graphql|x-www-form-urlencoded)\b/i;
 
 /**
- * Reads the bytes of an answer. Counts them as they come, whatever the headers claim.
+ * Reads the bytes of an answer and counts them as they arrive, whatever the headers claim.
  *
- * @throws `LIMIT_EXCEEDED` as soon as there are more than `limit`.
+ * @throws `LIMIT_EXCEEDED` once there are more than `limit`.
  */
 export async function readBytes(response: Response, name: string, limit = MAX_BYTES): Promise<Buffer> {
   const body = createByteGatherer();
@@ -23,7 +23,7 @@ export async function readBytes(response: Response, name: string, limit = MAX_BY
   return body.take();
 }
 
-/** Turns the bytes of an answer into a value: JSON parsed, text as text, anything else described. */
+/** Converts the bytes of an answer to a value: JSON parsed, text as text, anything else described. */
 export function readValue(response: Response, bytes: Buffer): unknown {
   const contentType = response.headers.get("content-type") ?? "";
   if (bytes.length === 0) return null;
@@ -39,7 +39,7 @@ export function readValue(response: Response, bytes: Buffer): unknown {
   };
 }
 
-/** Returns broken JSON as text, which is still worth reading. */
+/** Returns invalid JSON as text, which is still useful. */
 function parsed(bytes: Buffer, contentType: string): unknown {
   const text = decoded(bytes, contentType);
   try {
@@ -65,8 +65,8 @@ function isText(bytes: Buffer): boolean {
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Gathers chunks into one. Copies them as they come: a sender may choose small ones, and each kept apart takes hundreds
- * of bytes.
+ * Joins chunks. Copies them as they arrive: a sender may choose small chunks, and each separate one takes hundreds of
+ * bytes.
  */
 export function createByteGatherer() {
   let gathered: Buffer = EMPTY;
@@ -85,7 +85,7 @@ export function createByteGatherer() {
       }
       size = whole;
     },
-    /** Returns all bytes and begins anew. A single chunk is returned as it came. */
+    /** Returns all bytes and starts anew. A single chunk is returned without a copy. */
     take: (): Buffer => {
       const taken = gathered.subarray(0, size);
       gathered = EMPTY;

@@ -4,7 +4,7 @@ import { toVisibleText } from "../safety/visible-text.ts";
 const BODY_CHARS = 2_000;
 const REASON_CHARS = 300;
 
-/** Turns an error status into a problem that says what to do about it. */
+/** Turns an error status into a problem with a next step. */
 export function statusProblem(name: string, response: Response, body: unknown): Problem {
   const { status } = response;
   const shown = shownBody(body);
@@ -59,8 +59,8 @@ function waitOf(header: string | null): string | undefined {
 }
 
 /**
- * Reads a `Retry-After` header: seconds (whole or decimal) or an HTTP date. Returns milliseconds from `now`,
- * never negative, or undefined if there is no header or it has neither form.
+ * Parses a `Retry-After` header: seconds (whole or decimal) or an HTTP date. Returns milliseconds from `now`, never
+ * negative; undefined without a header or for another format.
  */
 export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
   const text = header?.trim() ?? "";
@@ -70,7 +70,7 @@ export function parseRetryAfter(header: string | null | undefined, now: number):
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Tells whether a network error code means that the host closed the connection, for example an idle one. */
+/** Whether a network error code means that the host closed the connection, for example an idle one. */
 export function isCut(code: unknown): boolean {
   return code === "ECONNRESET" || code === "EPIPE";
 }

@@ -2,7 +2,7 @@ import { lazy } from "../util/lazy.ts";
 
 const decoder = new TextDecoder();
 
-/** Init of a {@link WholeResponse}. Its headers are made when somebody reads them, which few do. */
+/** Init of a {@link WholeResponse}. Headers are created on first read, which is rare. */
 interface WholeInit {
   readonly status: number;
   readonly statusText: string;
@@ -10,8 +10,8 @@ interface WholeInit {
 }
 
 /**
- * A response whose body has arrived. Its text is read without a stream, and its status without a `Headers`; either
- * costs more than a small body does. Any other way to read makes a common response first.
+ * A response whose body has arrived. Reading its text needs no stream and reading its status no `Headers`; either costs
+ * more than a small body. Every other access creates a common response first.
  */
 export class WholeResponse implements Response {
   readonly type = "default";
@@ -94,14 +94,14 @@ export class WholeResponse implements Response {
   #toCommon(): Response {
     const { status, statusText, headers } = this;
     this.#common ??= new Response(this.#bytes, { status, statusText, headers });
-    // A body is read once, whichever way.
+    // A body can be read once, in any way.
     if (this.#isRead && !this.#common.bodyUsed) void this.#common.text();
     return this.#common;
   }
 }
 
 /**
- * Makes them instances of Response without constructing one. Done for the first one only, because naming
- * Response makes Node load its fetch, which no start needs.
+ * Makes instances of Response without constructing one. Deferred to the first instance, because naming Response makes
+ * Node load its fetch, which a start does not need.
  */
 const beResponses = lazy(() => Object.setPrototypeOf(WholeResponse.prototype, Response.prototype));

@@ -1,10 +1,10 @@
 /**
- * The tools of a surface by the role they play in a sentence. `params` is the field that carries arguments; `dry_run`
- * asks for a dry run. A surface leaves out the roles it has nothing for.
+ * Roles of tools in a sentence. `params` is the field for arguments; `dry_run` asks for a dry run. A surface omits
+ * roles that it does not have.
  */
 export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run"] as const;
 
-/** Sentences that a terminal replaces by words of its own: its reader is the owner, and types flags. */
+/** Sentences that a terminal replaces by its own: the reader is the owner and types flags. */
 export const STEPS = {
   allow_write: "Only the owner of the gateway can allow writing.",
   find_approver:
@@ -17,14 +17,14 @@ export const STEPS = {
 
 export type Role = (typeof ROLES)[number] | keyof typeof STEPS;
 export type ToolNames = Readonly<Partial<Record<Role, string>>> & {
-  /** Tools are named by op alone: the surface takes no routes. */
+  /** Tools are named by op only: the surface takes no routes. */
   readonly ops?: true;
 };
 
 /** A text or number in a sentence. */
 export type Fill = string | number;
 
-/** One or more sentences of Keyhole's own. `{role}` is filled in by the surface, any other `{word}` by `fills`. */
+/** One or more sentences. The surface fills in `{role}`, `fills` every other `{word}`. */
 export interface MessageTemplate {
   readonly sentences: string | readonly string[];
   readonly fills?: Readonly<Record<string, Fill>>;
@@ -33,7 +33,7 @@ export interface MessageTemplate {
 const ROLE_NAMES: ReadonlySet<string> = new Set(ROLES);
 const WORD = /\{(\w+)\}/g;
 
-/** Speaks in the words of a surface. A sentence that names a role the surface lacks is left out. */
+/** Formats a template in the words of a surface. Sentences with a role that the surface lacks are left out. */
 export function formatMessage({ sentences, fills = {} }: MessageTemplate, words: ToolNames): string {
   return [sentences]
     .flat()
@@ -43,14 +43,14 @@ export function formatMessage({ sentences, fills = {} }: MessageTemplate, words:
     .join(" ");
 }
 
-/** Replaces the steps that a sentence names by their sentences. */
+/** Replaces the steps in a sentence by their sentences. */
 export function withSteps(sentence: string, words: ToolNames = {}): string {
   return sentence.replace(WORD, (whole, word: string) =>
     Object.hasOwn(STEPS, word) ? (words[word as Role] ?? STEPS[word as keyof typeof STEPS]) : whole,
   );
 }
 
-/** The roles that a sentence names. */
+/** The roles in a sentence. */
 export function rolesIn(sentence: string): Role[] {
   return [...sentence.matchAll(WORD)].map(([, word]) => word as Role).filter((word) => ROLE_NAMES.has(word));
 }
@@ -63,8 +63,8 @@ function wordFor(word: string, fills: Readonly<Record<string, Fill>>, words: Too
 /** A row of the problem table. */
 export interface ProblemRow {
   readonly sentence: string;
-  /** The next step. A sentence that names a role is left out on a surface that lacks it. */
+  /** The next step. A sentence with a role that the surface lacks is left out. */
   readonly next: string | readonly string[];
-  /** For the reference: when it is raised. */
+  /** When it is raised, for the reference. */
   readonly when: string;
 }

@@ -17,11 +17,11 @@ type TextsOfRow<Code extends ProblemCode> =
   | TextsOf<(typeof PROBLEMS)[Code]["sentence"]>
   | TextsOf<(typeof PROBLEMS)[Code]["next"]>;
 
-/** The fills of a problem's sentences: every `{word}` except the roles, which the surface fills in. */
+/** Fills for a problem's sentences: every `{word}` except roles, which the surface fills in. */
 export type ProblemFills<Code extends ProblemCode> = {
   readonly [Word in Exclude<WordsIn<TextsOfRow<Code>>, Role>]: Fill;
 };
-/** Arguments of {@link problem} after the code: the fills of its sentences, required if they have any, and details. */
+/** Arguments of {@link problem} after the code: details, and fills, which are required if the sentences have any. */
 export type ProblemArguments<Code extends ProblemCode> =
   Record<never, never> extends ProblemFills<Code>
     ? [fills?: ProblemFills<Code>, details?: Record<string, unknown>]
@@ -31,10 +31,10 @@ type ProblemTableRow = {
   readonly next: MessageTemplate["sentences"];
 };
 
-/** Problems that reach code rather than a model name the gateway's own operations. */
+/** Code, unlike a model, reads the names of the gateway's own operations. */
 const IN_CODE: ToolNames = Object.fromEntries(ROLES.map((role) => [role, role]));
 
-/** An error for the reader who must act: a code, one sentence, the next step. Match it by `code`. */
+/** An error for a reader who must act: a code, a sentence, the next step. Match it by `code`. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly next: string;
@@ -76,9 +76,8 @@ function format({ sentence, next }: ProblemTableRow, fills: Fills, words: ToolNa
 }
 
 /**
- * Makes the problem of that code, for a tool to throw. `fills` replace the `{words}` of its sentences; a word without
- * a fill does not compile. See {@link isProblem}.
- *
+ * Creates a problem for a tool to throw. `fills` replace the `{words}` of its sentences; a missing fill does not
+ * compile. See {@link isProblem}.
  * @example
  * ```ts
  * import { defineTool, problem } from "keyhole";
@@ -99,14 +98,14 @@ export function problem<const Code extends ProblemCode>(
   return new Problem(code, fills ?? {}, details);
 }
 
-/** The next step of a code, for code that has words of its own for what happened. Words that need a fill stay as they are. */
+/** The next step of a code, for failures with their own message. Words that need a fill stay unchanged. */
 export function nextStepOfCode(code: ProblemCode): string {
   return new Problem(code, {}, {}).next;
 }
 
 const OWN_WORDS: ProblemTableRow = { sentence: "{message}", next: "{next}" };
 
-/** Makes a problem of that code with a message and next step of its own, for failures that come with both. */
+/** Creates a problem with its own message and next step. */
 export function customProblem(
   code: ProblemCode,
   message: string,
@@ -117,8 +116,7 @@ export function customProblem(
 }
 
 /**
- * Recognises a problem of any copy of the package. See {@link problem}.
- *
+ * Recognises a problem from any copy of the package. See {@link problem}.
  * @example
  * ```ts
  * import { isProblem, problem } from "keyhole";

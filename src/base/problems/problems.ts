@@ -3,7 +3,7 @@ import { SCRIPT_PROBLEMS } from "./script-problems.ts";
 import { TEAM_PROBLEMS } from "./team-problems.ts";
 
 /**
- * Every problem Keyhole reports. Code that raises one fills in each `{word}`; the surface fills in roles such as
+ * Every problem that Keyhole reports. Code that raises one fills in each `{word}`; the surface fills in roles such as
  * `{exec}`. `docs/problems.md` is generated from this table.
  */
 export const PROBLEMS = {
@@ -392,11 +392,11 @@ export const PROBLEMS = {
   },
 } as const satisfies Record<string, ProblemRow>;
 
-/** The sentences of APPROVAL_REQUIRED for a call that a person can answer in another process. */
+/** Sentences of APPROVAL_REQUIRED for a call that can be approved in another process. */
 export const WAITING_CALL = {
   sentence: PROBLEMS.APPROVAL_REQUIRED.sentence,
   next: ["{approve_call}", "Then make exactly the same call again."],
 } as const;
 
-/** The code of a problem, by which it is matched. */
+/** The code of a problem. */
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -34,12 +34,12 @@ export const SCRIPT_PROBLEMS = {
   },
 } as const satisfies Record<string, ProblemRow>;
 
-/** The sentences of APPROVAL_REQUIRED for a plan: the dry run of a plan is one of {run}. */
+/** Sentences of APPROVAL_REQUIRED for a plan: the dry run of a plan is one of {run}. */
 export const UNAPPROVED_PLAN = {
   sentence:
     "The {name} runs only after a person has approved its effects{because}, and nobody could be asked.",
   next: ["Use {run} with {dry_run} to see what it would do.", "{find_approver}"],
 } as const;
 
-/** The same for a plan that a person can approve in another process. */
+/** The same for a plan that can be approved in another process. */
 export const WAITING_PLAN = { sentence: UNAPPROVED_PLAN.sentence, next: "{approve_call}" } as const;

@@ -33,12 +33,10 @@ const FILES =
   "(?:~?/?\\.(?:ssh|aws|kube|docker|gnupg|netrc|npmrc|cursor|config/gcloud|bash_history)\\b|id_(?:rsa|ed25519|ecdsa)\\b|/etc/(?:passwd|shadow)\\b|\\.env\\b(?!\\.)|\\bmcp\\.json\\b|credentials file)";
 const URL = "(?:https?://|\\b[\\w.+-]{1,64}@[\\w-]{1,64}\\.|#[\\w-]{3,40}\\b|\\+\\d{8,15}\\b)";
 const GAP = "[^.!?\\n]";
-/** Honest tools say where they find a file. */
+/** Honest tools mention paths of files. */
 const NOT_A_PATH = "(?:(?!path|default|e\\.g|example|such as|from|located)[^!?\\n]){0,60}";
 
-/**
- * The patterns by kind. Gaps are bounded and stay within a sentence, so the time is linear in the text.
- */
+/** Patterns by kind. Gaps are bounded and stay within a sentence, so matching takes linear time. */
 const PATTERNS: Readonly<Record<Exclude<InjectionKind, "hidden">, readonly string[]>> = {
   override: [
     `\\b(?:ignore|disregard|forget|override|overrule|drop|bypass|abandon)\\b(?: (?:all|any|every|everything|each|the|your|these|those|of|that|you|were|given|other|previous|prior|earlier|preceding|above|existing|former|original|current|system|developer|safety|and|or)){1,8} ${RULES}`,
@@ -131,19 +129,19 @@ const MATCHERS = Object.entries(PATTERNS).map(
 );
 const KINDS = Object.keys(INJECTION_KINDS) as InjectionKind[];
 
-/** Identifies the rules: what was found by other rules has to be looked for again. */
+/** Hash of the rules: results of other rules are outdated. */
 export const poisonRules = lazy(() =>
   contentHash([PATTERNS, String(SMUGGLING), String(SPLIT_WORD), TEXT_CHARS]),
 );
 
 /** Longer texts of definitions are cut before a model reads them. */
 const TEXT_CHARS = 16_384;
-/** Nobody steers a model in fewer characters. */
+/** Shorter text cannot steer a model. */
 const SHORTEST = 16;
 
 /**
- * Finds signs that text from outside tries to steer a model, most telling first. Takes linear time. It finds known
- * ways only: an answer of none proves nothing.
+ * Finds signs that outside text tries to steer a model, strongest first, in linear time. It finds known ways only: an
+ * empty result proves nothing.
  */
 export function detectInjection(text: string): InjectionKind[] {
   if (text.length < SHORTEST) return [];
@@ -153,7 +151,7 @@ export function detectInjection(text: string): InjectionKind[] {
   return SMUGGLING.test(text) || SPLIT_WORD.test(text) ? [...found, "hidden"] : found;
 }
 
-/** Finds the same in all names and texts of a definition, each as far as a model reads it. */
+/** Checks all names and texts of a definition, each as far as a model reads it. */
 export function findPoisonIn(definition: unknown): InjectionKind[] {
   const found = new Set<InjectionKind>();
   const waiting: unknown[] = [definition];
@@ -166,7 +164,7 @@ export function findPoisonIn(definition: unknown): InjectionKind[] {
   return KINDS.filter((kind) => found.has(kind));
 }
 
-/** The text as a model may read it: tags as the letters they stand for, words without what splits them. */
+/** The text as a model may read it: tag characters as letters, words without splitting characters. */
 function readHidden(text: string): string {
   return text
     .replace(TAG_LETTERS, (tag) => String.fromCharCode(tag.codePointAt(0)! - 0xe0000))

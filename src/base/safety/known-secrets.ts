@@ -2,7 +2,7 @@ import { problem } from "../problems/problem.ts";
 import { createRedact } from "./redact.ts";
 import { isTelling } from "./secret-values.ts";
 
-/** Tokens are renewed for as long as the process runs; the oldest texts are forgotten. */
+/** Tokens are renewed as long as the process runs: forget the oldest texts. */
 const MOST = 1_000;
 
 /** Texts that are replaced wherever they appear. */
@@ -28,19 +28,19 @@ const secretsOfConfig = new KnownTexts();
 const linesOfFiles = new KnownTexts();
 
 /**
- * Makes secrets of the configuration known to this process, so that {@link hideSecrets} replaces them. Short and
- * common values are ignored: replacing them would garble ordinary text.
+ * Registers secrets of the configuration, so that {@link hideSecrets} replaces them. Ignores short and common values,
+ * because replacing them would garble ordinary text.
  */
 export function knowSecrets(secrets: readonly string[]): void {
   for (const secret of secrets) if (isTelling(secret, true)) secretsOfConfig.know(secret);
 }
 
-/** Replaces every known secret in a text or throughout a JSON value. Returns the same value if none is known. */
+/** Replaces every known secret in a text or a JSON value. Returns the same value if it contains none. */
 export function hideSecrets<T>(value: T): T {
   return secretsOfConfig.hide(value);
 }
 
-/** Makes the text of a sensitive file known, line by line and by the values in its lines. A model may read it. */
+/** Registers the text of a sensitive file, by lines and by values in them. A model may read it. */
 export function knowSensitiveText(text: string): void {
   for (const line of text.split("\n").map((one) => one.trim())) {
     const value = /^[^=:]*[=:]\s*["']?(.*?)["']?$/.exec(line)?.[1] ?? "";
@@ -48,21 +48,20 @@ export function knowSensitiveText(text: string): void {
   }
 }
 
-/** Replaces known secrets and the text of sensitive files, for records that stay on the disk. */
+/** Replaces known secrets and the text of sensitive files, for records on disk. */
 export function hideFromRecords<T>(value: T): T {
   return linesOfFiles.hide(hideSecrets(value));
 }
 
-/** A secret value, or a function that fetches it when it is needed. */
+/** A secret value, or a function that fetches it on demand. */
 export type Secret = string | (() => string | Promise<string>);
 
 const ONE_LINE = /^\P{Cc}+$/u;
-/** Matches secrets of several lines, such as keys in PEM. */
+/** Matches secrets with several lines, such as PEM keys. */
 export const SEVERAL_LINES = /^[\P{Cc}\r\n]+$/u;
 
 /**
- * Returns the value of a secret, and makes it known, so that it is hidden wherever it appears. The problem never
- * quotes the value.
+ * Returns the value of a secret, and registers it, so that it is hidden everywhere. The problem never quotes the value.
  *
  * @throws `LOGIN_NEEDED` if the value cannot be read or has another form.
  */

@@ -1,16 +1,16 @@
 import { namesSecret, replaceSecrets } from "./secret-patterns.ts";
 
 const MIN_CHARS = 4;
-/** Shorter texts in base64 or hex stand for too many other things. */
+/** Shorter texts in base64 or hex match too much other text. */
 const MIN_ENCODED_CHARS = 8;
 const REPLACEMENT = "[secret]";
-/** Letters of base64 that depend on the bytes before the secret, by its place in a group of three. */
+/** Letters of base64 that depend on the bytes before the secret, by its position in a group of three. */
 const SHARED_LETTERS = [0, 2, 3] as const;
 
 /**
- * Replaces secrets in text and throughout a JSON value, in every spelling: plain, in URLs and forms, in JSON, in
- * base64 (also inside longer base64) and in hex. Texts under four characters are no secrets. With `kinds`, also
- * replaces text that looks like a known kind of secret, and fields whose names say secret.
+ * Replaces secrets in text or a JSON value, in every encoding: plain, in URLs and forms, in JSON, in base64 (also
+ * inside longer base64) and in hex. Texts under four characters are ignored. With `kinds`, also replaces text that
+ * looks like a known kind of secret, and fields with the name of a secret.
  */
 export function createRedact(secrets: readonly string[], { kinds = false } = {}): <T>(value: T) => T {
   const known = secrets.filter((secret) => secret.length >= MIN_CHARS);
@@ -65,20 +65,20 @@ function encodings(bytes: Buffer): string[] {
   const hex = bytes.toString("hex");
   const inside = SHARED_LETTERS.flatMap((shared, before) => {
     const letters = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-    // The last letter may share bits with what follows.
+    // The last letter may share bits with the following text.
     const own = letters.slice(shared, Math.floor(((before + bytes.length) * 8) / 6));
     return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
   });
   return [hex, hex.toUpperCase(), ...inside];
 }
 
-/** Needles are looked up by this many first characters. */
+/** The table is keyed by this many first characters. */
 const START = 3;
 const KEYS = 65_536;
 
 /**
- * Prepares the replacement of many texts of at least three characters. A single pass finds them all, the longest at each
- * place; most places cost one look into a table.
+ * Prepares the replacement of many texts of at least three characters. One pass finds the longest match at each
+ * position; most positions cost one table lookup.
  */
 function createReplacer(needles: readonly string[]): (text: string) => string {
   const byStart = Map.groupBy(

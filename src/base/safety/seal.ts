@@ -5,12 +5,15 @@ const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals texts, each bound to a name. Authenticated encryption: nobody without the secret reads, changes or moves one. */
+/**
+ * Seals texts, each bound to a name. Authenticated encryption: without the secret, a text cannot be read, changed or
+ * moved.
+ */
 export type Seal = ReturnType<typeof createSeal>;
 
 /**
- * Creates a seal with keys that are derived from secrets, for one purpose. The first secret seals, all of them open: a
- * new one is put before the old one, which is left out once nothing is sealed with it any more.
+ * Creates a seal for one purpose, with keys derived from secrets. The first secret seals, all of them open: put a new
+ * secret first and drop the old one when no text is sealed with it any more.
  */
 export function createSeal([secret, ...older]: readonly [SealSecret, ...SealSecret[]], purpose: string) {
   const toKey = (one: SealSecret) => Buffer.from(hkdfSync("sha256", one, "", purpose, 32));
@@ -29,7 +32,7 @@ export function createSeal([secret, ...older]: readonly [SealSecret, ...SealSecr
       if (!sealed.startsWith(VERSION)) return undefined;
       const encoded = sealed.slice(VERSION.length);
       const bytes = Buffer.from(encoded, "base64url");
-      // Lenient decoding would accept many spellings of one text.
+      // Lenient decoding would accept many encodings of one text.
       if (bytes.toString("base64url") !== encoded || bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
       for (const one of keys) {
         const text = decipher(one, bytes, boundTo);

@@ -1,4 +1,6 @@
-/** Matches only at word starts, which keeps long runs of letters linear. An escaped `\\n` in JSON starts a word too. */
+/**
+ * Matches only at word starts, which keeps long runs of letters linear. An escaped `\\n` in JSON also starts a word.
+ */
 const START = "(?:(?<!\\w)|(?<=\\\\[bfnrt]))";
 
 /** Formats of secrets by issuer. */
@@ -46,7 +48,7 @@ const AZURE = new RegExp(`${START}((?:AccountKey|SharedAccessKey|sig)=)[\\w%+/=-
 const NAMED_WORDS =
   "(?:password|passwd|passphrase|(?<![a-z])pass(?:code)?|(?<=[_-])pwd|secret|(?<!page|sync|cursor|continuation)token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|authorization|cookie|credential)";
 const NAMED = new RegExp(`${NAMED_WORDS}s?$`, "i");
-/** Requires a digit in the value: prose and type names mostly have none. */
+/** Requires a digit in the value, because prose and type names rarely have one. */
 const ASSIGNED = new RegExp(
   `(${NAMED_WORDS}\\\\?["']?\\s{0,3}[:=]\\s{0,3}\\\\?["']?)(?=[^\\s"'\\\\,;&]{0,200}\\d)[^\\s"'\\\\,;&]{6,}`,
   "gi",
@@ -57,7 +59,7 @@ const VARIABLE = new RegExp(
   "g",
 );
 
-/** A key id of AWS with the key that belongs to it, in any notation. */
+/** An AWS key id with its key, in any notation. */
 const AWS_PAIR =
   /((?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9/+]{1,20}(?:[A-Za-z_]{1,40}[^A-Za-z0-9/+]{1,10})?)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/g;
 
@@ -66,7 +68,7 @@ export function isSecretKind(value: string): boolean {
   return value.search(ANY_KIND) === 0;
 }
 
-/** Replaces everything that looks like a known kind of secret, by a text or by what a function makes of the secret. */
+/** Replaces everything that looks like a known kind of secret, by a text or a function. */
 export function replaceSecrets(text: string, replacement: string | ((secret: string) => string)): string {
   const replace = typeof replacement === "string" ? () => replacement : replacement;
   const afterName = (whole: string, before: string) => `${before}${replace(whole.slice(before.length))}`;
@@ -82,7 +84,7 @@ export function replaceSecrets(text: string, replacement: string | ((secret: str
     .replace(ASSIGNED, afterName);
 }
 
-/** Whether a field's name says that its text is a secret. */
+/** Whether the name of a field marks its text as secret. */
 export function namesSecret(field: string): boolean {
   return field.length <= 100 && NAMED.test(field);
 }

@@ -1,9 +1,9 @@
 import { isSecretKind, namesSecret, replaceSecrets } from "./secret-patterns.ts";
 
 const MIN_CHARS = 8;
-/** From this length on, a value that is named a secret and is not only letters or digits counts too. */
+/** Minimum length of a value with the name of a secret that is not only letters or digits. */
 const MIN_NAMED_CHARS = 6;
-/** Values that stand in a thousand configurations as they do in ordinary text. */
+/** Values that are common both in configurations and in ordinary text. */
 const COMMON = new Set(
   `password passw0rd changeme changeit postgres postgresql localhost 127.0.0.1 default example
     undefined disabled required production development testtest password1 12345678 123456789
@@ -20,7 +20,7 @@ export function secretsInFields(fields: Readonly<Record<string, string | undefin
   return Object.entries(fields).flatMap(([name, value = ""]) => secretsIn(name, value));
 }
 
-/** Collects the secrets of the process's own environment, which has much that was not meant for this program. */
+/** Collects secrets in the environment of the process, which is mostly meant for other programs. */
 export function secretVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const named = Object.entries(env).filter(
     ([name, value = ""]) => namesSecret(name) || value.includes("://"),
@@ -39,8 +39,8 @@ export function secretsInArgs(args: readonly string[]): string[] {
 }
 
 /**
- * Collects the secrets in one value: the whole of it if its name says secret or it looks like a key, otherwise the
- * parts of an address or a connection string that are secret. Short and common values never count.
+ * Collects the secrets in one value: all of it if its name marks it as secret or it looks like a key, otherwise the
+ * secret parts of an address or a connection string. Short and common values never count.
  */
 export function secretsIn(name: string, value: string): string[] {
   const isNamed = isSecretName(name);
@@ -56,19 +56,19 @@ export function secretsIn(name: string, value: string): string[] {
   return counts ? [value] : pairs;
 }
 
-/** Whether the name of a variable, a header or an option says that its value is a secret. */
+/** Whether the name of a variable, header or option marks its value as secret. */
 export function isSecretName(name: string): boolean {
   return namesSecret(name) || /(?:^|[_-])(?:key|auth|pat)$/i.test(name);
 }
 
-/** Whether a value is long and rare enough to be replaced wherever it appears. */
+/** Whether a value is long and rare enough to be replaced everywhere. */
 export function isTelling(value: string, isNamed: boolean): boolean {
   if (COMMON.has(value.toLowerCase())) return false;
   if (value.length >= MIN_CHARS) return true;
   return isNamed && value.length >= MIN_NAMED_CHARS && !/^(?:[A-Za-z]*|\d*)$/.test(value);
 }
 
-/** The password and the secret query values of an address, as written and decoded. */
+/** Password and secret query values of an address, as written and decoded. */
 function secretsInAddress(value: string): string[] {
   if (!/^[a-z][a-z0-9+.-]{1,30}:\/\//i.test(value)) return [];
   const found = [/^[^/]*\/\/[^\s:/?#@]*:([^\s/?#]*)@/.exec(value)?.[1] ?? ""];
@@ -94,7 +94,7 @@ function passwordOfBasic([, scheme = "", given = ""]: readonly string[]): string
   return [text.slice(text.indexOf(":") + 1)];
 }
 
-/** A known kind of key, or a long run that mixes letters and digits as no word, path or id does. */
+/** A known kind of key, or a long run that mixes letters and digits unlike words, paths and ids. */
 function looksLikeKey(value: string): boolean {
   if (UUID.test(value) || /^[~./\\]|^[a-z]:\\/i.test(value)) return false;
   if (isSecretKind(value)) return true;
@@ -107,7 +107,7 @@ function unquote(text: string): string {
 }
 
 const HIDDEN = "(hidden)";
-/** A plain word that is no path: a shell takes it for a value. Any other text is shown, because it might run. */
+/** A plain word that is not a path, which a shell treats as a value. Other text is shown, because it might run. */
 const PLAIN = /^(?![~./])[\w.~+/=@%:,^!-]+$/;
 const ADDRESS = /^([a-z][\w+.-]*:\/\/[^/?#]*)([\s\S]*)$/i;
 
@@ -115,12 +115,15 @@ function hide(secret: string): string {
   return PLAIN.test(secret) ? HIDDEN : secret;
 }
 
-/** Hides the secrets in a variable or a header: the whole value if its name says so and it names no variable itself. */
+/**
+ * Hides the secrets in a variable or header: the whole value if its name marks it as secret and the value is not the
+ * name of a variable.
+ */
 export function hideInField(name: string, value: string): string {
   return isSecretName(name) && !value.includes("${") ? HIDDEN : hideInValue(name, value);
 }
 
-/** Hides the secrets in a value. The whole of it counts if its name or its kind says so, or if it `mayBeKey`. */
+/** Hides the secrets in a value: all of it if its name or kind says so, or if it `mayBeKey`. */
 function hideInValue(name: string, value: string, mayBeKey = false): string {
   const isSecret = mayBeKey || isSecretName(name) || isSecretKind(value);
   const secrets = secretsIn(name, value).filter((secret) => isSecret || secret !== value);
@@ -133,7 +136,7 @@ function hideEach(text: string, secrets: readonly string[]): string {
 
 /**
  * Hides the secrets in the words of a command: `--token=x`, `DB_PASS=x`, the word after `--token`, and words that look
- * like keys after the first one that is no option. That one names what runs; a word with a dot may be a host or a file.
+ * like keys after the first plain word, which names the program. A word with a dot may be a host or a file.
  */
 export function hideInCommand(words: readonly string[]): string[] {
   const first = words.findIndex((word, at) => at > 0 && !word.startsWith("-"));
@@ -145,7 +148,7 @@ export function hideInCommand(words: readonly string[]): string[] {
   });
 }
 
-/** Hides the secrets in an address. Its host stays readable, whatever it looks like. */
+/** Hides the secrets in an address. The host stays readable. */
 export function hideInAddress(url: string): string {
   const [, start = "", end = url] = ADDRESS.exec(url) ?? [];
   const secrets = [url, ...end.split(/[/?#]/)].flatMap((part) => secretsIn("", part));

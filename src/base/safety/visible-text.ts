@@ -5,16 +5,16 @@ import { HIDDEN } from "./invisible.ts";
 const EACH_HIDDEN = new RegExp(HIDDEN.source, "gv");
 const LINE_ENDS = /\r\n|[\t\n]/g;
 
-/** Scripts that shape their letters with joiners. */
+/** Scripts that join letters. */
 const JOINING = ["Arab", "Syrc", "Mong", "Nkoo", "Mand", "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml"]
   .concat(["Telu", "Knda", "Mlym", "Sinh", "Khmr", "Mymr", "Tibt"])
   .map((script) => `\\p{sc=${script}}`)
   .join("");
 const RIGHT_TO_LEFT = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}\\p{scx=Nkoo}";
 const MARK = "[\\u200E\\u200F\\u061C]";
-/** A neighbour that is hidden itself will be spelt out, so nothing is needed beside it. */
+/** A hidden neighbour will be spelt out itself, so the joiner next to it is not needed. */
 const SEEN = "--\\p{Default_Ignorable_Code_Point}]";
-/** Hidden characters that the text of some languages and emoji need, in the places where they need them. */
+/** Hidden characters that some languages and emoji need, in the positions where they need them. */
 const needed = lazy(
   () =>
     new RegExp(
@@ -34,18 +34,18 @@ const needed = lazy(
 );
 
 /**
- * Makes outside text fit for a model, a person, a terminal and a log: spells out every character that a reader would
- * not see, as JSON spells it (`\u001b`). Nothing is dropped, JSON stays the same JSON, and text of all languages,
- * emoji, tabs and line ends stay. Twice changes nothing more.
+ * Makes outside text safe for models, people, terminals and logs: spells out invisible characters as JSON escapes
+ * (`\u001b`). Drops nothing; JSON stays the same JSON; text of all languages, emoji, tabs and line ends stay.
+ * Idempotent.
  */
 export function toVisibleText(text: string, maxChars?: number): string {
   const spelt = spell(text);
   if (maxChars === undefined || spelt.length <= maxChars) return spelt;
-  // The cut may separate a joiner from the letter that needs it.
+  // The cut may separate a joiner from its letter.
   return cutText(spell(cutText(spelt, maxChars)), maxChars);
 }
 
-/** {@link toVisibleText} for a person who has to judge every character: lookalikes are spelt out too. */
+/** {@link toVisibleText} for a person who checks every character: lookalikes are spelt out too. */
 export function toExactText(text: string): string {
   return spellLookalikes(toVisibleText(text), spellUnits);
 }
@@ -55,15 +55,15 @@ export function toVisibleLine(text: string): string {
   return toExactText(text).replace(LINE_ENDS, spellUnits);
 }
 
-/** Whether a name or value that must stay as it is has characters that {@link toVisibleText} would spell out. */
+/** Whether a name or value that cannot be changed has characters that {@link toVisibleText} would spell out. */
 export function hidesText(text: string): boolean {
   return HIDDEN.test(text) && spell(text) !== text;
 }
 
-/** Plain text is recognised many times faster than hidden characters are. */
+/** Plain text is recognised much faster than hidden characters. */
 const UNUSUAL = /[^\t\n\x20-\x7e]/;
 
-/** No others are {@link NEEDED}, and looking around each takes long. */
+/** Only these can be {@link NEEDED}, and look-around is slow. */
 const MAY_BE_NEEDED = new Set("\r\u200c\u200d\ufe0e\ufe0f\u200e\u200f\u061c");
 
 function spell(text: string): string {
@@ -78,7 +78,7 @@ function spell(text: string): string {
 
 const spelt = new Map<string, string>();
 
-/** Spells characters as JSON escapes. Keeps the spellings: a text may hide millions of some thousand characters. */
+/** Spells characters as JSON escapes. Cached, because a text may hide millions of a few thousand characters. */
 export function spellUnits(characters: string): string {
   const known = spelt.get(characters);
   if (known !== undefined) return known;
@@ -98,7 +98,7 @@ export function toVisibleJson(json: string): string {
   return json.replace(EACH_HIDDEN, spellUnits);
 }
 
-/** Alphabets whose letters look like those of another one. Greek letters that only look Greek (μ, Ω) mix with all. */
+/** Alphabets with letters that look like letters of another. Greek letters that look only Greek (μ, Ω) mix with all. */
 const ALPHABETS = [
   "[\\p{sc=Latn}--[\\uFF21-\\uFF5A]]",
   "\\p{sc=Cyrl}",
@@ -107,11 +107,11 @@ const ALPHABETS = [
   "\\p{sc=Cher}",
   "\\p{sc=Copt}",
   "\\p{sc=Lisu}",
-  // Wide letters, and those of mathematics.
+  // Fullwidth and mathematical letters.
   "[\\uFF21-\\uFF5A]",
   "[\\u{1D400}-\\u{1D7CB}]",
 ];
-/** Most text needs no tables of alphabets, which cost a start several megabytes. */
+/** Lazy: most text needs no alphabets, which take several megabytes. */
 const tables = lazy(() => ({
   alphabets: ALPHABETS.map((letters) => new RegExp(letters, "v")),
   /** Only text with one of these can mix alphabets. */
@@ -120,12 +120,12 @@ const tables = lazy(() => ({
 }));
 /** All lookalikes are beyond Latin-1. */
 const BEYOND_LATIN = /[\u0100-\uFFFF]/;
-/** Characters that look like a slash, a dot, a colon or a hyphen, where an address or a path has one. */
+/** Characters that look like a slash, dot, colon or hyphen, at positions typical of an address or a path. */
 const SEPARATOR = /(?<=[A-Za-z0-9])[⁄∕⧸／․．。｡꞉：∶‐‑−](?=[A-Za-z0-9])/g;
 
 /**
- * Spells out letters that a person would take for others: in a word that mixes alphabets, those of the alphabet that
- * has fewer letters in it. Words in one alphabet stay, and so do languages that mix several, such as Japanese.
+ * Spells out letters that look like others: in a word of mixed alphabets, those of the alphabet with fewer letters.
+ * Words in one alphabet stay, and so do languages that mix several, such as Japanese.
  */
 export function spellLookalikes(text: string, spell: (character: string) => string): string {
   if (!BEYOND_LATIN.test(text)) return text;
@@ -145,7 +145,7 @@ function spellFewer(word: string, spell: (character: string) => string): string 
     ({ alphabet }) => alphabet,
   );
   if (known.size < 2) return word;
-  // If two alphabets have equally many letters, the later one of the list is spelt out.
+  // If two alphabets have the same number of letters, the later one in the list is spelt out.
   const [most] = [...known].toSorted(([left, a], [right, b]) => b.length - a.length || left - right)[0]!;
   return letters
     .map(({ letter, alphabet }) => (alphabet < 0 || alphabet === most ? letter : spell(letter)))

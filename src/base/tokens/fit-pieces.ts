@@ -1,26 +1,26 @@
 import { RecentMap } from "../util/nearest.ts";
 import type { TokenCounter } from "./tokens.ts";
 
-/** A piece of an answer, from its fullest form to its shortest. The empty text leaves it out. */
+/** A part of an answer, from its fullest form to its shortest. An empty text leaves it out. */
 export interface Piece {
   readonly forms: readonly string[];
-  /** `prices[i]` is what it costs the reader to go from form `i` to `i + 1`. Cheap steps are taken first. */
+  /** `prices[i]` is the loss to the reader from form `i` to `i + 1`. Cheap steps come first. */
   readonly prices: readonly number[];
 }
 
-/** How large an answer may be, and how that is counted. */
+/** The size limit of an answer, and how to count it. */
 export interface TokenBudget {
   readonly maxTokens: number;
   readonly countTokens: TokenCounter;
 }
 
-/** Longer lines are counted each time: keeping them would take more memory than it saves time. */
+/** Longer lines are counted each time: caching them would cost more memory than it saves time. */
 const MAX_KEPT_LINE = 500;
 const lineTokens = new RecentMap<string, number>(20_000);
 
 /**
- * Chooses a form for each piece, so that all of them, a line each, stay within the budget. Takes the shortest
- * forms where even those do not fit.
+ * Chooses a form for each piece, so that all of them, one line each, stay within the budget. If even the shortest forms
+ * do not fit, returns those.
  */
 export function fitPieces(pieces: readonly Piece[], budget: number, countTokens: TokenCounter): number[] {
   const chosen = pieces.map(() => 0);
@@ -41,8 +41,8 @@ export function fitPieces(pieces: readonly Piece[], budget: number, countTokens:
 }
 
 /**
- * Chooses forms whose assembly, as JSON, stays within the budget: an assembly may cost more than its pieces. See
- * {@link fitPieces}. Undefined where not even the shortest forms fit.
+ * Chooses forms whose assembly, as JSON, stays within the budget: an assembly may cost more than its pieces. Undefined
+ * if even the shortest forms do not fit. See {@link fitPieces}.
  */
 export function fitAssembled<T>(
   pieces: readonly Piece[],
@@ -58,7 +58,7 @@ export function fitAssembled<T>(
   }
 }
 
-/** Lines repeat from answer to answer, so their counts are kept. A newline ends a token or stands alone. */
+/** Cached, because lines repeat from answer to answer. A newline ends a token or stands alone. */
 function tokensOfLine(line: string, countTokens: TokenCounter): number {
   if (line.length > MAX_KEPT_LINE) return countTokens(`${line}\n`);
   const known = lineTokens.get(line);

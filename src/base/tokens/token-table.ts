@@ -1,4 +1,4 @@
-/** A vocabulary of byte sequences. The place of a token in the given order is its rank. */
+/** A vocabulary of byte sequences. The rank of a token is its position in the original order. */
 export interface TokenTable {
   /** Returns the rank of these bytes, or `NO_TOKEN`. */
   rank(bytes: Uint8Array, start: number, end: number): number;
@@ -6,16 +6,16 @@ export interface TokenTable {
 
 export const NO_TOKEN = 0xff_ff_ff_ff;
 
-/** A bucket holds three tokens of the usual vocabulary. */
+/** A bucket holds about three tokens of the usual vocabulary. */
 const BUCKETS = 2 ** 16;
 const START_BYTES = 4;
 const HEAD_BYTES = START_BYTES * (BUCKETS + 1);
-/** Before the bytes of a token: their number, and its rank in three bytes. */
+/** In front of a token's bytes: their number, and its rank in three bytes. */
 const RECORD_BYTES = 4;
 
 /**
- * Writes tokens of at most 255 bytes, by the buckets of their hashes: the start of each bucket, then its tokens. So the
- * file itself is the table, and opening it takes neither time nor memory.
+ * Packs tokens of at most 255 bytes in a hash table: the start of each bucket, then its tokens. The file itself is the
+ * table, so opening it takes neither time nor memory.
  */
 export function packTokens(tokens: readonly Uint8Array[]): Uint8Array {
   const buckets: number[][] = Array.from({ length: BUCKETS }, () => []);
@@ -37,10 +37,10 @@ export function packTokens(tokens: readonly Uint8Array[]): Uint8Array {
   return packed;
 }
 
-/** Reads tokens as {@link packTokens} writes them. Throws if the table was cut. */
+/** Opens a table of {@link packTokens}. Throws if it is truncated. */
 export function openTokenTable(packed: Uint8Array): TokenTable {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-  // Reading the last byte throws if the file was cut.
+  // Reading the last byte throws if the file is truncated.
   view.getUint8(view.getUint32(BUCKETS * START_BYTES, true) - 1);
   return {
     rank: (bytes, start, end) => {
@@ -59,7 +59,7 @@ export function openTokenTable(packed: Uint8Array): TokenTable {
   };
 }
 
-/** FNV-1a with a last mix, because only the low bits are used. */
+/** FNV-1a with a final mix, because only the low bits are used. */
 function bucketOf(bytes: Uint8Array, start: number, end: number): number {
   let value = 0x81_1c_9d_c5;
   for (let at = start; at < end; at++) value = Math.imul(value ^ bytes[at]!, 0x01_00_01_93);

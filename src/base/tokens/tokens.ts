@@ -23,7 +23,7 @@ export function loadTokenCounter(): Promise<TokenCounter> {
     loading = undefined;
     throw error;
   });
-  // A caller may fail before it waits for the counter.
+  // A caller may fail before it awaits the counter.
   loading.catch(() => {});
   return loading;
 }
@@ -43,7 +43,7 @@ async function load(): Promise<TokenCounter> {
     return countTokens(bytes, toBytes(word));
   }
 
-  /** Returns the number of bytes. The encoder is slow on short words, and most are ASCII. */
+  /** Returns the number of bytes. The encoder is slow for short words, most of which are ASCII. */
   function toBytes(word: string): number {
     for (let at = 0; at < word.length; at++) {
       const code = word.charCodeAt(at);
@@ -53,7 +53,7 @@ async function load(): Promise<TokenCounter> {
     return word.length;
   }
 
-  /** Long words are slow to count, and text that has them repeats them. */
+  /** Cached: long words are slow to count, and text with them repeats them. */
   function countLongWord(word: string): number {
     const known = long.get(word);
     if (known !== undefined) return known;
@@ -73,7 +73,7 @@ async function load(): Promise<TokenCounter> {
   }
 
   return (text) => {
-    // Most texts are short, and need neither pieces nor an iterator.
+    // Most texts are short and need neither pieces nor an iterator.
     if (text.length <= MAX_RUN) return countPiece(text);
     let count = 0;
     for (const piece of toPieces(text)) count += countPiece(piece);
@@ -84,7 +84,7 @@ async function load(): Promise<TokenCounter> {
 const LONG_WORD = 64;
 const MAX_LONG_WORDS = 512;
 
-/** The words that the vocabulary is made for: no token crosses their borders. */
+/** The words of the vocabulary: no token crosses their borders. */
 const words = lazy(
   () =>
     new RegExp(
@@ -105,8 +105,8 @@ const MAX_RUN = 256;
 const PIECE_LENGTH = 100_000;
 
 /**
- * Byte pair encoding takes quadratic time on an unbroken run of letters, marks or blanks, so long runs are cut. A
- * cut adds at most a token or two; a cut before a blank adds none, because the vocabulary's words begin there.
+ * Byte pair encoding takes quadratic time on unbroken runs of letters, marks or blanks, so long runs are cut. A cut
+ * adds at most a token or two; a cut before a blank adds none, because the vocabulary's words begin there.
  */
 function* toPieces(text: string): Generator<string> {
   let start = 0;
@@ -123,15 +123,15 @@ function* toPieces(text: string): Generator<string> {
   yield text.slice(start);
 }
 
-// Bounded counts keep the regular expression's own stack flat. Digits are encoded in threes, hence 255.
+// Bounded repetition limits the stack of the regex engine. Digits are encoded in threes, hence 255.
 const runs = lazy(() => /\p{L}[\p{L}\p{M}]{0,255}|[^\s\p{L}\p{N}]{1,256}|\s{1,256}|\p{N}{1,255}/gu);
 
 /**
- * Returns a function that counts the tokens of the first bytes of a buffer: it joins the two neighbours of the
- * lowest rank until no two neighbours are a token. For short words: the time grows with the square of their length.
+ * Returns a function that counts the tokens in the first bytes of a buffer: it joins the two neighbours of the lowest
+ * rank until no two form a token. Only for short words: time grows with the square of their length.
  */
 function createMerger(table: TokenTable): (bytes: Uint8Array, length: number) => number {
-  // A part runs from one start to the next. Beside it is the rank of the part together with its neighbour.
+  // A part runs from one start to the next. `ranks` has the rank of each part joined with its neighbour.
   let starts = new Uint32Array(0);
   let ranks = new Uint32Array(0);
 
@@ -168,7 +168,7 @@ const LONG_CHARS = 400_000;
 const PARTS = 20;
 const PART_CHARS = 10_000;
 
-/** Counts the tokens of a text. A text of megabytes is estimated by parts of it, for counting takes long. */
+/** Counts the tokens of a text. Estimates megabytes from samples, because counting takes long. */
 export function countLongText(text: string, countTokens: TokenCounter): number {
   if (text.length <= LONG_CHARS) return countTokens(text);
   let tokens = 0;

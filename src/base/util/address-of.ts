@@ -1,4 +1,4 @@
-/** How messages name an entry: tools by op, everything else by route. */
+/** The address of an entry in messages: the op of a tool, otherwise the route. */
 export function addressOf(entry: {
   readonly kind: string;
   readonly op: string;

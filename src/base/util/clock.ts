@@ -1,16 +1,19 @@
-/** Time, so that a test can be ahead of it. */
+/** A clock that tests can replace. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a clock that is never adjusted. */
   monotonic(): number;
-  /** Runs it once after that time; the answer calls it off. Only with `keepAlive` the process waits for it. */
+  /**
+   * Runs a function once after this time. Returns a function that cancels it. Only with `keepAlive` does the process
+   * wait for it.
+   */
   after(ms: number, run: () => void, keepAlive?: boolean): () => void;
 }
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The clock of the machine. A wait longer than a timer can be ends early: whoever waits looks again. */
+/** The clock of the machine. A wait beyond the limit of timers ends early: callers must check the time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -3,12 +3,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The packages that code of people may import wherever it lies, if it has none of its own: Keyhole brings them. */
+/** Packages that a person's module may import from anywhere: Keyhole provides them if they are not installed. */
 const BROUGHT = /^(?:keyhole|zod)(?:\/|$)/;
 
 let isBringing = false;
 
-/** Modules of a folder without packages, such as those of a person with a global installation, find Keyhole's. */
+/** Lets modules in folders without packages, as with a global installation, import Keyhole's. */
 function bringPackages(): void {
   if (isBringing) return;
   isBringing = true;
@@ -24,7 +24,9 @@ function bringPackages(): void {
   });
 }
 
-/** Imports a person's file. TypeScript is an ES module also where package.json says otherwise, as `npm init` makes it. */
+/**
+ * Imports a person's file. TypeScript counts as an ES module even if package.json says otherwise, as after `npm init`.
+ */
 export async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
   bringPackages();
   const url = pathToFileURL(path).href;
@@ -37,8 +39,8 @@ export async function importModule(path: string): Promise<Readonly<Record<string
 }
 
 /**
- * Imports a package that a person has installed beside Keyhole or in `~/.keyhole`, never one of the folder that the
- * program stands in. Undefined if it is in neither.
+ * Imports a package that is installed next to Keyhole or in `~/.keyhole`, never from the working directory. Undefined
+ * if it is in neither.
  */
 export async function importInstalled(name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   for (const parentURL of [import.meta.url, pathToFileURL(join(homedir(), ".keyhole/index.js")).href]) {
@@ -57,7 +59,7 @@ export async function importInstalled(name: string): Promise<Readonly<Record<str
   return undefined;
 }
 
-/** False if the package is there and one of its own dependencies is missing. */
+/** False if the package exists and one of its own dependencies is missing. */
 export function isMissing(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes(`'${name}'`);

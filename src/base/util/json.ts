@@ -1,2 +1,2 @@
-/** JSON as `JSON.parse` gives it. */
+/** A result of `JSON.parse`. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

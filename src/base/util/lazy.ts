@@ -1,4 +1,4 @@
-/** Defers making a value until it is first asked for. */
+/** Computes a value on first use. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

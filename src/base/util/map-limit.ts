@@ -1,4 +1,4 @@
-/** Maps with at most `limit` calls running at a time, keeping the order. */
+/** Maps with at most `limit` calls at a time, in order. */
 export async function mapLimit<T, R>(
   items: readonly T[],
   limit: number,

@@ -1,4 +1,4 @@
-/** Remembers what a function makes of an object, for as long as the object lives. */
+/** Caches the result of a function for each object, as long as the object lives. */
 export function memoizeByObject<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (key) => {

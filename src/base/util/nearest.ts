@@ -5,7 +5,7 @@ const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
 /** Names this much farther away than the best one are noise. */
 const SPREAD = 1.5;
 
-/** Finds the names most like `name`, best first, ties in alphabetical order. Empty if nothing is reasonably near. */
+/** Finds the names most like `name`, best first, ties alphabetically. Empty if none is reasonably near. */
 export function nearest(name: string, candidates: Iterable<string>, limit = 3): string[] {
   const wanted = { ...toForm(name), words: wordsOf(name) };
   if (limit < 1 || wanted.joined === "") return [];
@@ -32,8 +32,8 @@ interface WantedName extends Form {
 }
 
 /**
- * Caches at most this many values and forgets those that nobody has asked for lately, in two halves. An `LRUCache` of
- * many values takes megabytes before it holds the first.
+ * Caches at most this many values and drops those not used lately, in two halves. A large `LRUCache` takes megabytes
+ * before its first value.
  */
 export class RecentMap<Key, Value> {
   #recent = new Map<Key, Value>();
@@ -61,7 +61,7 @@ export class RecentMap<Key, Value> {
   }
 }
 
-/** Caches forms: the same names are compared again and again. */
+/** Cached: the same names are compared repeatedly. */
 const forms = new RecentMap<string, Form>(50_000);
 
 function toForm(whole: string): Form {
@@ -74,7 +74,7 @@ function toForm(whole: string): Form {
   return form;
 }
 
-/** The distance between two names. Undefined if suggesting one for the other would be nonsense. */
+/** The distance between two names. Undefined if they are too different for a suggestion. */
 function costBetween(wanted: WantedName, candidate: Form): number | undefined {
   if (candidate.joined === "") return undefined;
   if (wanted.joined === candidate.joined) return 0;
@@ -95,7 +95,7 @@ function typoCost(a: string, b: string): number | undefined {
 /** Compares words: the same words in another order, or all words of one name within the other. */
 function wordCost(wanted: WantedName, candidate: Form): number | undefined {
   if (wanted.joined.length < 2 || candidate.joined.length < 2) return undefined;
-  // Splitting into words is slow, so names that cannot share all their words are ruled out first.
+  // Splitting into words is slow, so names that cannot share all words are excluded first.
   const mayBeWithin = wanted.joined.includes(candidate.joined.slice(0, 2));
   if (!mayBeWithin && !wanted.words.values().every((word) => candidate.joined.includes(word)))
     return undefined;
@@ -122,8 +122,8 @@ function partCost(a: string, b: string): number | undefined {
 }
 
 /**
- * Counts the edits between two strings (insert, delete, replace, swap of neighbours). Undefined beyond `limit`.
- * Computes only the band of the table that can stay within the limit.
+ * The edit distance of two strings (insert, delete, replace, swap neighbours). Undefined beyond `limit`. Computes only
+ * the band of the table within the limit.
  */
 export function boundedDistance(a: string, b: string, limit: number): number | undefined {
   if (a === b) return 0;

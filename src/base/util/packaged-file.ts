@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const MAXIMUM_LEVELS = 6;
 
-/** Finds a file of the package. Walks up from this file, because sources and build lie at different depths. */
+/** Finds a file of the package. Walks up from this file, because source and build have different depths. */
 export async function packagedFile(path: string): Promise<string | undefined> {
   let folder = dirname(fileURLToPath(import.meta.url));
   for (let level = 0; level <= MAXIMUM_LEVELS; level++) {

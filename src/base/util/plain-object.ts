@@ -1,7 +1,7 @@
-/** An object from outside. Its fields may hold anything. */
+/** An outside object. Its fields may hold anything. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Returns the value if it is an object, else an empty one. */
+/** The value if it is an object, else an empty object. */
 export function fieldsOf(value: unknown): PlainObject {
   return isPlainObject(value) ? value : {};
 }
@@ -10,13 +10,13 @@ export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a member of any name: an assignment to `__proto__` would change the prototype instead. */
+/** Sets a member of any name: assigning `__proto__` would change the prototype instead. */
 export function setMember(target: object, name: string | number, value: unknown): void {
   if (name !== "__proto__") (target as Record<string | number, unknown>)[name] = value;
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Reads an own field, never one of the prototype such as `constructor`. */
+/** Reads an own field, never an inherited one such as `constructor`. */
 export function field(holder: unknown, name: string): unknown {
   return isPlainObject(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined;
 }
@@ -29,7 +29,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A copy of JSON with every text replaced. */
+/** Copies JSON and replaces every text. */
 export function mapTexts<T>(value: T, map: (text: string) => string): T {
   if (typeof value === "string") return map(value) as T;
   if (Array.isArray(value)) return value.map((part) => mapTexts(part, map)) as T;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, resolve } from "node:path";
 
-/** Environment variable that every process of an upstream inherits, so that each can be found again. */
+/** Environment variable that all processes of an upstream server inherit, to find them again. */
 export const MARKER = "KEYHOLE_UPSTREAM";
 
 /** Creates a marker `owner/id`, where the owner is this process. */
@@ -10,7 +10,7 @@ export function createMarker(): string {
   return `${ownerKey(process.pid)}/${randomUUID()}`;
 }
 
-/** Whether a process of this number runs, also one of another user. */
+/** Whether a process with this pid runs, of any user. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -20,7 +20,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether the process that created this marker has ended. Unknown counts as alive. */
+/** Whether the process that created this marker has ended. Unknown counts as running. */
 export function isOrphan(marker: string): boolean {
   const [owner = ""] = marker.split("/");
   const [pid, started, namespace] = owner.split(":");
@@ -29,9 +29,9 @@ export function isOrphan(marker: string): boolean {
 }
 
 /**
- * Whether a server, or a command of the agent, has started this process, however many processes are between. It is
- * recognised by the marker of this process and of those above it, and by a process above it that this program has
- * started in a session of its own, as it starts servers. Without /proc only the marker of this process counts.
+ * Whether a server or a command of the agent started this process, with any number of processes between. Checks the
+ * markers of this process and its ancestors, and looks for an ancestor that this program started in its own session, as
+ * it starts servers. Without /proc only the marker of this process counts.
  */
 export function isBelowServer(): boolean {
   if (process.env[MARKER]) return true;
@@ -47,7 +47,7 @@ export function isBelowServer(): boolean {
   return false;
 }
 
-/** Whether a process is Node with this program; others, such as tmux, only name it in their command line. */
+/** Whether a process is Node with this program. Others, such as tmux, only name it in their command line. */
 function runsProgram(pid: number, program: string): boolean {
   if (basename(realPath(`/proc/${pid}/exe`)) !== basename(process.execPath)) return false;
   return readProc(pid, "cmdline").some((word) => realPath(resolve(`/proc/${pid}/cwd`, word)) === program);
@@ -69,7 +69,7 @@ function readProc(pid: number, file: "environ" | "cmdline"): string[] {
   }
 }
 
-/** The fields of a process from its state on. Its name may hold spaces and brackets, so they are counted after it. */
+/** The fields of /proc/PID/stat from the state on. The process name before them may contain spaces and brackets. */
 function readStat(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

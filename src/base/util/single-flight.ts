@@ -7,8 +7,8 @@ interface Flight<T> {
 }
 
 /**
- * Runs work once at a time: callers that arrive meanwhile join it. A caller's signal lets that caller leave; the
- * work is cancelled when nobody waits for it any more.
+ * Runs work once at a time; callers that arrive meanwhile join it. A caller's signal lets that caller leave; the work
+ * is cancelled when all have left.
  */
 export function singleFlight<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -51,7 +51,7 @@ export function singleFlight<T>(
 
 /**
  * Shares checks among callers. A caller that arrives during a check waits for the next one, because the running check
- * may have missed the change that the caller needs.
+ * may have missed its change.
  */
 export function checkAfter(check: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();

@@ -1,4 +1,4 @@
-/** A time for people: `1.5 s`, `40 s`, `4 min 10 s`, `2 h 5 min`. */
+/** Formats a duration for people: `1.5 s`, `40 s`, `4 min 10 s`, `2 h 5 min`. */
 export function toDuration(ms: number): string {
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);

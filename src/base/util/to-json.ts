@@ -11,7 +11,7 @@ export type ToJsonOutcome =
   | { readonly ok: true; readonly value: Json; readonly warnings: string[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Copies any value into plain JSON. Never throws, also if getters of the value do. */
+/** Copies any value to plain JSON. Never throws, even if getters do. */
 export function toJson(value: unknown): ToJsonOutcome {
   const walk: Walk = { ancestors: [], path: [], work: 0, warnings: [], moreWarnings: 0, refusal: undefined };
   try {
@@ -34,7 +34,7 @@ interface Walk {
 
 type Key = string | number;
 
-/** Returns undefined for values that JSON leaves out: undefined, functions, symbols. */
+/** Undefined for values that JSON omits: undefined, functions, symbols. */
 function convert(value: unknown, key: Key, walk: Walk): Json | undefined {
   switch (typeof value) {
     case "string":
@@ -52,7 +52,7 @@ function convert(value: unknown, key: Key, walk: Walk): Json | undefined {
 }
 
 function convertNumber(value: number, key: Key, walk: Walk): number | null {
-  // JSON has no negative zero; the sum turns it into zero.
+  // JSON has no negative zero; adding 0 removes it.
   if (Number.isFinite(value)) return value + 0;
   warn(walk, `${value}${place(walk, key)} became null`);
   return null;
@@ -132,7 +132,7 @@ function convertBytes(value: ArrayBufferView | ArrayBufferLike, walk: Walk): str
   return bytes.toString("base64");
 }
 
-/** Shared objects are written out each time, so a few objects can stand for very many values. */
+/** Shared objects are written each time, so a few objects can stand for very many values. */
 function count(walk: Walk, values: number): void {
   // Deep values cost more: each is compared with all its ancestors.
   walk.work += values + CONTAINER_WORK + walk.ancestors.length;
@@ -154,7 +154,7 @@ function allWarnings({ warnings, moreWarnings }: Walk): string[] {
   return moreWarnings === 0 ? warnings : [...warnings, `and ${moreWarnings} more like these`];
 }
 
-/** Writes ` at rows.3.price`, or nothing at the root. */
+/** Formats the path, as in ` at rows.3.price`; empty at the root. */
 function place(walk: Walk, key?: Key): string {
   const keys = key === undefined ? walk.path : [...walk.path, key];
   return keys.length < 2 ? "" : ` at ${keys.slice(1).join(".").slice(0, 200)}`;

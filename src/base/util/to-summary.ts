@@ -1,19 +1,19 @@
 import { cutText } from "./cut-text.ts";
 
-/** Takes the first sentence of a description, on one line. Beyond `maxChars` it ends at a word, with `…`. */
+/** The first sentence of a description on one line. Beyond `maxChars` it ends at a word, with `…`. */
 export function toSummary(description: string, maxChars = 160): string {
   const limit = Math.max(0, Math.floor(maxChars) || 0);
   const whole = description.slice(0, Math.max(MAX_READ, limit * 2)).trimStart();
-  // A summary without it would recommend the tool.
+  // A summary without this sentence would recommend the tool.
   const deprecated = DEPRECATED.exec(whole)?.index ?? 0;
   const head = whole.slice(deprecated);
   const paragraph = firstParagraph(stripLeadingMarks(head)).replace(BLANKS, " ").trim().toWellFormed();
   return cutAtWord(paragraph.slice(0, sentenceEnd(paragraph)), limit);
 }
 
-/** Outside descriptions can be of any size. No first sentence is longer than this. */
+/** Outside descriptions have any size. No first sentence is longer than this. */
 const MAX_READ = 4_000;
-/** A sentence that says so of the whole thing. */
+/** A sentence that deprecates the whole thing. */
 const DEPRECATED = /(?<=[.!?][)\]]?\s{1,8})(?:DEPRECATED|Deprecated)\b/;
 const BLANKS = /[\s\p{Cc}]+/gu;
 
@@ -42,7 +42,7 @@ function sentenceEnd(text: string): number {
   return text.length;
 }
 
-// Closing quotes and brackets after a stop belong to it.
+// Closing quotes and brackets after a stop belong to the sentence.
 const STOPS = /[.!?。！？｡]{1,8}["'”’»)\]`*」』）]{0,4}/gu;
 const WIDE_STOP = /[。！？｡]/u;
 

@@ -1,4 +1,4 @@
-/** Settles as the promise does, or rejects with the signal's reason if the signal aborts first. */
+/** Settles like the promise, or rejects with the signal's reason if the signal aborts first. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

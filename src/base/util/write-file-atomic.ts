@@ -3,8 +3,8 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Writes a file atomically: a reader, also after a crash, finds the old content or the new, never a part. `mode`
- * sets the permissions, which only the owner has until the file is whole; the default is that of a new file.
+ * Writes a file atomically: readers find the old content or the new, also after a crash. `mode` sets the permissions
+ * after the write; until then only the owner has access. Default: those of a new file.
  */
 export async function writeFileAtomic(
   path: string,
@@ -29,7 +29,7 @@ export async function writeFileAtomic(
   await syncFolder(dirname(path));
 }
 
-/** Flushes the folder, without which a rename is not on disk. Some systems cannot open folders. */
+/** Syncs the folder, which puts the rename on disk. Some systems cannot open folders. */
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");

@@ -1,20 +1,20 @@
 import type { SandboxLimits, ServerProgram } from "../nouns/server-program.ts";
 import type { Grants } from "./grants.ts";
 
-/** Hosts and paths that a server asked for: while it was tried for an approval, or in vain since. */
+/** Hosts and paths that a server used while it was tried for an approval, or was refused later. */
 export interface Touched {
   readonly hosts: readonly string[];
   readonly paths: readonly string[];
 }
 
-/** A server chooses these texts, so their number and length are limited. */
+/** A server chooses these texts: bound their number and length. */
 const MOST_NOTES = 100;
 const LONGEST_NOTE = 1_000;
 
-/** The limits that a person has accepted for servers, each bound to the hash of everything that the server runs. */
+/** The limits that a person accepted for servers. Each is bound to the hash of everything that the server runs. */
 export function createAcceptedLimits(grants: Grants<"limits">) {
   const read = ({ hash, label }: ServerProgram) => {
-    // A database answers later; what it has changed counts from the next reading on.
+    // A database answers later: its changes count from the next read on.
     void Promise.resolve(grants.refresh()).catch(() => {});
     return grants.get(hash) ?? { label, hosts: [], paths: [] };
   };

@@ -5,18 +5,18 @@ import type { ServerProcess, ServerProgram } from "../nouns/server-program.ts";
 import { type Grants, revoked } from "./grants.ts";
 
 /**
- * Consents of a person to start servers. Each is bound to the hash of everything that the server runs. A file
- * answers at once, a database later.
+ * A person's consents to start servers. Each is bound to the hash of everything that the server runs. Files answer at
+ * once, databases later.
  */
 export interface Consents<Given extends boolean | Promise<boolean> = boolean> {
   /** Reads the store, so that changes by other processes count. */
   isGiven(program: ServerProgram): Given;
   give(programs: readonly ServerProgram[], by?: string): Promise<void>;
-  /** Takes consents back. Resolves to their number. */
+  /** Revokes consents. Resolves to their number. */
   revoke(programs: readonly ServerProgram[]): Promise<number>;
 }
 
-/** Consents among the grants. `Given` says whether their storage answers at once. */
+/** The consents among the grants. `Given` is `boolean` if their storage answers at once. */
 export function createConsents<Given extends boolean | Promise<boolean> = boolean>(
   grants: Grants<"program">,
 ): Consents<Given> {
@@ -39,8 +39,8 @@ const HIDDEN_PATHS =
 const VARIABLE = /\$\{[^{}]*\}/g;
 
 /**
- * Describes what a server runs or reaches, in whole lines for a person who decides: the one text of terminal, chat and
- * console. Nothing is cut, characters that do not show are spelt out, and secrets are hidden.
+ * Describes what a server runs or reaches, in whole lines for the person who decides. Terminal, chat and console show
+ * the same text: nothing is cut, invisible characters are spelt out, secrets are hidden.
  */
 export function showProgram({ runs }: ServerProgram): string[] {
   if ("url" in runs) {
@@ -69,21 +69,21 @@ export function showProgram({ runs }: ServerProgram): string[] {
   ];
 }
 
-/** Whose login a server over HTTP gets. */
+/** The login that a server over HTTP gets. */
 const ACTS_AS = {
   shared: "one login, which all who use this gateway share",
   person: "each person, who logs in there",
   exchange: "each person, by a token that their issuer exchanges",
 };
 
-/** The script that a shell is given as a word. The sandbox does not see which paths it uses. */
+/** The script within the command line of a shell. The sandbox cannot tell which paths it uses. */
 export function scriptOf({ command, args }: Pick<ServerProcess, "command" | "args">): string | undefined {
   const isShell = /(?:^|\/)(?:ba|da|z|k|fi)?sh$/.test(command);
   const at = isShell ? args.findIndex((word) => /^-\w*c$/.test(word)) : -1;
   return at < 0 ? undefined : args[at + 1];
 }
 
-/** The limits that the config changes; the usual ones need no line. */
+/** Only the limits that the config changes. */
 function showSandbox(runs: ServerProcess): string[] {
   const { sandbox, container } = runs;
   if (container !== undefined)
@@ -99,7 +99,7 @@ function showSandbox(runs: ServerProcess): string[] {
   ];
 }
 
-/** Unquoted only if no reader could split it otherwise. */
+/** Unquoted only if it can be read in one way. */
 function quoted(word: string): string {
   return /^[\w./:=@%+,()-]+$/.test(word) ? word : `"${toVisibleLine(word).replaceAll('"', '\\"')}"`;
 }
@@ -115,7 +115,7 @@ function texts(values: Readonly<Record<string, unknown>> = {}): Record<string, s
   return Object.fromEntries(entries);
 }
 
-/** Names the person's own variables whose values go out. */
+/** Names the variables whose values are sent. */
 function sent(texts: readonly string[], to: string): string[] {
   const names = new Set(texts.flatMap((text) => text.match(VARIABLE) ?? []));
   return names.size === 0 ? [] : [`sends    ${[...names].map(toVisibleLine).join(", ")} of yours to ${to}`];

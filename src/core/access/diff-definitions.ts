@@ -1,7 +1,7 @@
 import { escapePart } from "../../base/json-schema/walk-schema.ts";
 import { field, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 
-/** One place where two definitions differ. */
+/** One difference between two definitions. */
 export interface DefinitionChange {
   /** JSON pointer. */
   readonly path: string;
@@ -13,13 +13,16 @@ export interface DefinitionChange {
 
 const MAX_CHANGES = 200;
 
-/** Lists the innermost fields in which two definitions differ, in order. Too many count as one change of the whole. */
+/**
+ * Lists the innermost fields in which two definitions differ, in order. Too many differences become one change of the
+ * root.
+ */
 export function diffDefinitions(before: PlainObject, after: PlainObject): DefinitionChange[] {
   const changes: DefinitionChange[] = [];
   const pending: { path: string; before: unknown; after: unknown }[] = [
     { path: "", before: { ...before }, after: { ...after } },
   ];
-  // A list of open places instead of recursion: definitions may be nested deeper than the stack.
+  // A stack instead of recursion: definitions may be nested deeper than the call stack.
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     if (changes.length === MAX_CHANGES) return [{ path: "", before, after }];
     if (isPlainObject(at.before) && isPlainObject(at.after)) {

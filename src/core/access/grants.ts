@@ -6,16 +6,18 @@ const hash = z.string();
 /** Milliseconds since 1970. */
 const givenAt = z.number();
 
-/** A person's yes, by kind. Each counts for exactly what the person was shown. Calls wait here for their answer. */
+/**
+ * A person's approvals, by kind. Each counts only for exactly what was shown. Calls also wait here for their answer.
+ */
 const GRANTS = {
-  /** A server may run a program, by the hash of everything that it runs. */
+  /** A server may run a program. Key: hash of everything that it runs. */
   program: z.object({ givenAt, label: z.string() }),
-  /** The limits of a server's process, by the hash of everything that it runs, and what it asked for. */
+  /** The limits of a server's process. Key: hash of everything that it runs. Includes what it asked for. */
   limits: z.object({
     label: z.string(),
     hosts: z.array(z.string()),
     paths: z.array(z.string()),
-    /** The limits that the person has accepted. */
+    /** The limits that the person accepted. */
     sandbox: z
       .object({
         folders: z.array(z.string()).readonly().optional(),
@@ -24,29 +26,29 @@ const GRANTS = {
       .optional(),
     givenAt: givenAt.optional(),
   }),
-  /** A definition of a server may be shown and called, by source, route and program. */
+  /** A definition of a server may be shown and called. Key: source, route and program. */
   definition: z.object({
     givenAt,
     hash,
     definition: z.record(z.string(), z.unknown()),
-    /** The lane that the person marked exactly this definition with. */
+    /** The lane that the person set for exactly this definition. */
     lane: z.enum(LANES).optional(),
   }),
-  /** Everything in a folder that can run may run, by the folder's real path. */
+  /** Everything executable in a folder may run. Key: real path of the folder. */
   folder: z.object({ givenAt, hash }),
-  /** An agent may call over HTTP, by the agent's name. */
+  /** An agent may call over HTTP. Key: name of the agent. */
   agent: z.object({
     givenAt,
     /** SHA-256 of the agent's token. */
     hash,
     scopes: z.array(z.string()),
     allowWrite: z.boolean(),
-    /** The profile that the agent is pinned to. Without it, the agent has all servers. */
+    /** The only profile that the agent may use. Without it, all servers. */
     profile: z.string().exactOptional(),
     /** Milliseconds since 1970. Without it, the token is valid until it is revoked. */
     expiresAt: z.number().optional(),
   }),
-  /** A call may run once, by the name under which it waits. Without an answer, it waits for a person. */
+  /** A call may run once. Key: the name under which it waits. Without an answer it still waits. */
   call: z.object({
     op: z.string(),
     args: z.record(z.string(), z.unknown()),
@@ -66,26 +68,26 @@ export type GrantKind = keyof typeof GRANTS;
 export const GRANT_KINDS = Object.keys(GRANTS) as readonly GrantKind[];
 export type Grant<K extends GrantKind> = z.infer<(typeof GRANTS)[K]>;
 
-/** All grants of one kind, as last read. One file, or one database, holds all kinds. */
+/** All grants of one kind, as last read. All kinds share one file or database. */
 export type Grants<K extends GrantKind> = Records<Grant<K>>;
 
-/** Opens grants. None counts before the first `refresh`. */
+/** Opens grants. They are empty until the first `refresh`. */
 export function openGrants<K extends GrantKind>(storage: RecordStorage, kind: K): Grants<K> {
   return openRecords(storage, kind, GRANTS[kind] as unknown as z.ZodType<Grant<K>>);
 }
 
-/** Opens grants as they are now. If they cannot be read, none counts until they can, and `damage` says so. */
+/** Opens grants and reads them. If they cannot be read they are empty until they can, and `damage` says why. */
 export function openGrantsNow<K extends GrantKind>(storage: RecordStorage, kind: K): Grants<K> {
   const grants = openGrants(storage, kind);
   try {
     void grants.refresh();
   } catch {
-    // `damage` says it.
+    // `damage` has the reason.
   }
   return grants;
 }
 
-/** The changes that take grants back. */
+/** Changes that remove these grants. */
 export function revoked(keys: readonly string[]): ReadonlyMap<string, undefined> {
   return new Map(keys.map((key) => [key, undefined]));
 }

@@ -17,9 +17,9 @@ import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
 import { type Grants, openGrantsNow, revoked } from "./grants.ts";
 
 /**
- * `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval.
- * `flagged`: its source needs none, but the definition tries to steer a model, so a person decides. `reworded`:
- * approved with other descriptions, which its source may change. `rejected`: a person said no to exactly this.
+ * `pending`: never approved. `changed`: another definition was approved. `trusted`: its source needs no approval.
+ * `flagged`: trusted, but it tries to steer a model, so a person decides. `reworded`: approved with other descriptions,
+ * which its source may change. `rejected`: a person rejected exactly this definition.
  */
 export type PinState = "approved" | "pending" | "changed" | "trusted" | "flagged" | "reworded" | "rejected";
 
@@ -39,56 +39,56 @@ export interface Pin {
   readonly source: string;
   readonly state: PinState;
   readonly hash: string;
-  /** Identifies the program or the address behind the source. */
+  /** Hash of the program or address behind the source. */
   readonly program: string;
-  /** The ways in which the definition tries to steer a model, as {@link findPoisonIn} finds them. */
+  /** The ways in which the definition tries to steer a model. See {@link findPoisonIn}. */
   readonly poison: readonly InjectionKind[];
-  /** The lane that a person marked exactly this definition with. Without a mark, the definition decides. */
+  /** The lane that a person set for exactly this definition. Without it, the definition decides. */
   readonly lane?: Lane | undefined;
 }
 
-/** Selects all pins, those of a source, one, or those of a list exactly as they were listed. */
+/** Selects all pins, those of one source, one route, or listed pins exactly as listed. */
 export type PinSelection =
   | "all"
   | { readonly source: string }
   | { readonly route: string }
   | { readonly pins: readonly Pin[] };
 
-/** Approvals of definitions from outside. The same state decides about finding and calling. */
+/** Approvals of outside definitions. The same state decides about finding and calling. */
 export interface Pins {
-  /** Lists the pins of all judged entries in the order of their routes. */
+  /** Lists the pins of all judged entries by route. */
   list(): readonly Pin[];
-  /** Compares the definition with the approved one, or with an empty one where none was approved. */
+  /** The changes since the approved definition. Without one, every field is new. */
   diff(route: string): readonly DefinitionChange[];
   /**
-   * Approves definitions exactly as they are now: those that wait, and rejected ones that the selection names. Listed
-   * pins are marked with their `lane`, also if they are in use already. Resolves to the number of changed approvals.
-   * `by` names who decides in the audit log of a gateway, by default its owner.
+   * Approves definitions exactly as they are now: waiting ones, and rejected ones that the selection names. Also sets
+   * the `lane` of listed pins, even if they are in use. Resolves to the number of changed approvals. `by` is the name
+   * in the audit log. Default: the owner of the gateway.
    */
   approve(which: PinSelection, by?: string): Promise<number>;
   /**
-   * Rejects definitions that wait: nobody is asked about them again until they change, and nobody finds or calls them.
-   * Resolves to their number.
+   * Rejects waiting definitions. They stay hidden, and no person is asked again until they change. Resolves to their
+   * number.
    */
   reject(which: PinSelection, by?: string): Promise<number>;
-  /** Takes approvals and rejections back. Resolves to their number. */
+  /** Revokes approvals and rejections. Resolves to their number. */
   revoke(which: PinSelection, by?: string): Promise<number>;
-  /** Set if the store was damaged, so that everything waits for approval again. */
+  /** Set if the store was damaged: everything waits for approval again. */
   readonly damage: string | undefined;
   /**
-   * Returns the drafts as they may be shown: unchanged if approved, otherwise without their definition. Events
-   * about them are the gateway's.
+   * Returns the drafts as they may be shown: unchanged if approved, otherwise without their definition. `publish` gets
+   * the gateway's events about them.
    */
   judge(drafts: readonly Draft[], publish?: Publish): Draft[];
-  /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
+  /** Calls and awaits the listener after each change, by this process or another. Returns unsubscribe. */
   onChange(listener: () => Promise<void>): () => void;
-  /** Resolves when every change that was made before is in effect, also by other processes. */
+  /** Resolves when all earlier changes, also by other processes, are in effect. */
   refresh(): Promise<void>;
 }
 
 /** Options of {@link createPins}. */
 export interface PinsOptions {
-  /** The file that keeps approvals. Without it they end with the process. */
+  /** File for the approvals. Without it they end with the process. */
   readonly path?: string;
 }
 
@@ -150,7 +150,7 @@ export function createPinsOver(grants: Grants<"definition">, { strict = false } 
     },
     reject: async (which) => {
       const rejected = judge.select(which).filter(isAskedAbout);
-      // A rejected change leaves the approval of what was there before.
+      // Rejecting a change keeps the approval of the earlier definition.
       const changes = rejected.map(
         ({ route, origin }) => [rejectionKey(route, origin), toGrant(origin, laneIn(which, route))] as const,
       );
@@ -174,16 +174,16 @@ function toGrant({ hash, definition }: Origin, lane: Lane | undefined) {
   return { givenAt: Date.now(), hash, definition, ...(lane && { lane }) };
 }
 
-/** Judges the drafts of a catalog by what a person has granted. */
+/** Judges the drafts of a catalog by a person's grants. */
 class PinJudge {
-  /** Whether a draft needs an approval that another gateway may give or take back. */
+  /** Whether a draft needs an approval that another gateway may give or revoke. */
   waitsForOthers = false;
   private readonly grants: Grants<"definition">;
-  /** Lazy: a large catalog has many, and a start needs none of them. */
+  /** Lazy: a large catalog has many, and a start needs none. */
   private judged: () => ReadonlyMap<string, Judged> = () => new Map();
   private readonly masked = new WeakMap<Draft, EntryDraft>();
   private readonly marked = new WeakMap<Draft, { readonly lane: Lane; readonly draft: Draft }>();
-  /** The last rewording of each route that was published. */
+  /** The last published rewording of each route. */
   private readonly announced = new Map<string, string>();
 
   constructor(grants: Grants<"definition">) {
@@ -213,7 +213,7 @@ class PinJudge {
     return { route, source, state, hash, program, poison: poisonOf(origin), lane: this.markOf(pin) };
   }
 
-  /** Without approvals nothing is looked up, which takes time for each of many tools. */
+  /** Without any approval, skip the lookup for each of many tools. */
   stateOf({ route, origin }: Judged, isAnyApproved = true): PinState {
     const approval = isAnyApproved ? this.approvalOf({ route, origin }) : undefined;
     if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
@@ -228,7 +228,7 @@ class PinJudge {
     return this.grants.get(keyOf(route, origin));
   }
 
-  /** The mark of exactly this definition. A changed one has lost it. */
+  /** The person's lane for exactly this definition. A changed definition has none. */
   markOf(pin: Judged): Lane | undefined {
     const approval = this.approvalOf(pin);
     return approval?.hash === pin.origin.hash ? approval.lane : undefined;
@@ -253,7 +253,7 @@ class PinJudge {
     return made;
   }
 
-  /** Records a change of wording once. */
+  /** Publishes a change of wording once. */
   private announce(route: string, origin: Origin, tell: Publish): void {
     if (this.announced.get(route) === origin.hash) return;
     this.announced.set(route, origin.hash);
@@ -261,7 +261,7 @@ class PinJudge {
     tell({ type: "notice", notice: "definition-reworded", detail });
   }
 
-  /** The same draft for the same mark each time, so that nothing is rebuilt. */
+  /** Returns the same draft for the same lane each time, so that nothing is rebuilt. */
   private withMark(draft: Draft, lane: Lane | undefined): Draft {
     if (lane === undefined || draft.origin?.lane !== undefined) return draft;
     const before = this.marked.get(draft);
@@ -278,16 +278,19 @@ function commandOf(route: string, { approvedBy }: Origin): string {
 
 const poisonIn = memoizeByObject(findPoisonIn);
 
-/** Reads the definition only if its source has not looked: lazy drafts read theirs on demand. */
+/** Reads the definition only if its source has not checked it: lazy drafts read theirs on demand. */
 function poisonOf(origin: Origin): readonly InjectionKind[] {
   return (origin.poison as readonly InjectionKind[] | undefined) ?? poisonIn(origin.definition);
 }
 
-/** The descriptions of a definition and of its parameters. Other texts, such as defaults, say what a call does. */
+/**
+ * Paths of descriptions, of the definition and of its parameters. Other texts, such as defaults, change what a call
+ * does.
+ */
 const DESCRIPTION =
   /^(?:\/(?:inputSchema|outputSchema)(?:\/(?:properties|\$defs|definitions)\/[^/]+|\/items)*)?\/description$/;
 
-/** Whether nothing but descriptions differ, their source may change them, and nothing steers a model. */
+/** Whether only descriptions differ, the source may change them, and none tries to steer a model. */
 function isReworded(approved: Origin["definition"], origin: Origin): boolean {
   if (!origin.wordingOk || poisonOf(origin).length > 0) return false;
   return diffDefinitions(approved, origin.definition).every(
@@ -311,17 +314,17 @@ const REASONS = {
   rejected: "a person has rejected its definition",
 } as const;
 
-/** Bound to the program, so that another one under the same label has no approvals. */
+/** Includes the program: another program under the same label has no approvals. */
 function keyOf(route: string, origin: Origin): string {
   return JSON.stringify([origin.source, origin.partOf ?? route, origin.program]);
 }
 
-/** A rejection is a record of its own: the approval of the earlier definition stays beside it. */
+/** A rejection is a separate record: the approval of the earlier definition stays. */
 function rejectionKey(route: string, origin: Origin): string {
   return JSON.stringify([origin.source, origin.partOf ?? route, origin.program, "rejected"]);
 }
 
-/** Whether a selection names single definitions. One of a whole server does not bring rejected ones back. */
+/** Whether a selection names single definitions. A whole server does not include rejected ones. */
 function namesDefinitions(which: PinSelection): which is Exclude<PinSelection, "all"> {
   return which !== "all" && ("pins" in which || "route" in which);
 }
@@ -342,7 +345,7 @@ function isSamePin(pin: Pin, route: string, { hash, program }: Origin): boolean 
   return pin.route === route && pin.hash === hash && pin.program === program;
 }
 
-/** Keeps only the address: unapproved words reach no model. */
+/** Keeps only the address: no model reads unapproved words. */
 function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft {
   const { visibility, scopes } = draft;
   const blank = {

@@ -1,8 +1,8 @@
 import type { Principal } from "../nouns/principal.ts";
 
 /**
- * The bearer tokens that people called with, for an exchange against a token of another audience (RFC 8693). They
- * stay out of the principal, which is stored, shown and logged.
+ * Bearer tokens of callers, to exchange for tokens of another audience (RFC 8693). They are no part of the principal,
+ * which is stored, shown and logged.
  */
 const tokens = new WeakMap<Principal, string>();
 

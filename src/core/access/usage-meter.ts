@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { problem } from "../../base/problems/problem.ts";
 import type { Storage } from "../../base/util/storage.ts";
 
-/** The most of a day, and of a moment. */
+/** The most per day, and at the same time. */
 export interface UsageLimit {
   readonly calls?: number | undefined;
   readonly concurrent?: number | undefined;
@@ -11,12 +11,12 @@ export interface UsageLimit {
 
 export type ToolCounts = readonly [calls: number, failed: number, tokens: number];
 
-/** The day of a person or of a server, as gateways share it. */
+/** The day of a person or server, shared by all gateways. */
 export interface DayRecord {
-  /** Calls that gateways have taken, whether they were made yet or not. */
+  /** Calls reserved by gateways, made or not. */
   readonly taken: number;
   readonly tokens: number;
-  /** Calls that each gateway may run at the same time, until a time that it moves on. */
+  /** Reserved concurrent calls of each gateway, until a time that the gateway keeps moving. */
   readonly slots: Readonly<Record<string, { readonly count: number; readonly until: number }>>;
   /** Calls, failed calls and tokens by `server op`. */
   readonly tools: Readonly<Record<string, ToolCounts>>;
@@ -24,15 +24,15 @@ export interface DayRecord {
 
 const NO_DAY: DayRecord = { taken: 0, tokens: 0, slots: {}, tools: {} };
 const DAY_MS = 86_400_000;
-/** Slots of a gateway that has ended are free again after this time. */
+/** Slots of a gateway that has ended are free after this time. */
 const SLOT_MS = 30_000;
 const FLUSH_MS = 1_000;
-/** How often, and after which pause, a call looks again for a slot that another gateway may give back. */
+/** How often a call looks for a slot of another gateway, and after which pause. */
 const TRIES = 5;
 const RETRY_MS = 300;
-/** A gateway takes this part of what is left, so that it need not ask for each call and others find enough. */
+/** A gateway reserves one part in this many of the remaining calls: few requests, and enough for other gateways. */
 const SHARE = 16;
-/** The part of the slots that a gateway keeps while it does not need them. */
+/** An idle gateway keeps one part in this many of its slots. */
 const IDLE_SHARE = 8;
 const MOST_TOOLS = 2_000;
 const OTHERS = " (others)";
@@ -40,7 +40,7 @@ const OTHERS = " (others)";
 interface MeterParts {
   readonly days: Storage<DayRecord>;
   readonly subject: string;
-  /** The name in sentences. */
+  /** The name in messages. */
   readonly name: string;
   readonly limit: UsageLimit;
   readonly gateway: string;
@@ -50,20 +50,20 @@ interface MeterParts {
 }
 
 /**
- * The limits of one person or server in this process. Calls and slots are taken from the shared day in advance, so that
- * most calls ask nobody; tokens and counts follow within a second.
+ * The limits of one person or server in this process. Calls and slots are reserved from the shared day in advance, so
+ * most calls need no request. Tokens and counts are written within a second.
  */
 export class UsageMeter {
   readonly #parts: MeterParts;
   #day = "";
-  /** Calls taken in advance. */
+  /** Reserved calls. */
   #calls = 0;
-  /** Whether nobody can take more calls of this day. */
+  /** Whether no calls of this day remain. */
   #isSpent = false;
   #running = 0;
   #waiting = 0;
   #slots = 0;
-  /** Tokens of the day as last read, without those of `#unsent`. */
+  /** Tokens of the day as last read, without `#unsent`. */
   #tokens = 0;
   #unsent = new Map<string, ToolCounts>();
   /** Whether a call has begun since the last exchange. */
@@ -98,13 +98,13 @@ export class UsageMeter {
     if (limit.calls !== undefined) this.#calls -= 1;
   }
 
-  /** `unused`: the call did not begin, so it does not count. */
+  /** `unused`: the call never began and does not count. */
   leave(unused = false): void {
     const { calls, concurrent } = this.#parts.limit;
     this.#running -= 1;
     if (unused && calls !== undefined) this.#calls += 1;
     const idle = this.#slots - this.#running;
-    // A failure leaves the slots to their end.
+    // After a failure the slots expire.
     if (concurrent !== undefined && idle > Math.floor(concurrent / IDLE_SHARE)) this.#sync().catch(() => {});
     else if (calls !== undefined || concurrent !== undefined) this.#later();
   }
@@ -162,12 +162,12 @@ export class UsageMeter {
   #later(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      // Counts that cannot be written now are written later.
+      // Retry counts later if they cannot be written now.
       this.#sync().catch(() => this.#later());
     }, FLUSH_MS).unref();
   }
 
-  /** Exchanges one after the other. A caller that another one's exchange has served needs none. */
+  /** Exchanges run one after the other. One exchange serves all callers that wait for it. */
   #sync(): Promise<void> {
     const run = async () => {
       if (this.#waiting === 0 || !this.#mayEnter()) await this.#exchange();
@@ -176,7 +176,7 @@ export class UsageMeter {
     return this.#syncing;
   }
 
-  /** Writes what happened here, and takes or gives back calls and slots, in one change of the shared day. */
+  /** Writes local counts, and reserves or returns calls and slots, in one change of the shared day. */
   async #exchange(): Promise<void> {
     const { days, subject, limit } = this.#parts;
     const day = this.#today();
@@ -223,9 +223,9 @@ export class UsageMeter {
 interface Asked {
   readonly gateway: string;
   readonly now: number;
-  /** Calls that run here or wait to. */
+  /** Calls that run or wait here. */
   readonly slots: number;
-  /** Calls that are needed, or given back. */
+  /** Calls needed, or returned if negative. */
   readonly calls: number;
 }
 
@@ -235,7 +235,7 @@ interface Granted {
   readonly isSpent: boolean;
 }
 
-/** The next record of a day, and what a gateway gets of it. */
+/** The next record of a day, and what the gateway gets from it. */
 function exchange(record: DayRecord, limit: UsageLimit, asked: Asked) {
   const others = Object.entries(record.slots).filter(
     ([gateway, { until }]) => gateway !== asked.gateway && until > asked.now,

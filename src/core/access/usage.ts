@@ -11,11 +11,11 @@ import {
 } from "./usage-meter.ts";
 
 export interface UsageOptions {
-  /** Gateways over the same storage share every limit. */
+  /** Storage of the counts. Gateways that share it share every limit. */
   readonly open: OpenStorage;
-  /** The limit of each person. */
+  /** Limit for each person. */
   readonly person?: UsageLimit | undefined;
-  /** The limits of all people together at a server, by its label. */
+  /** Limits for all people together at a server, by its label. */
   readonly servers?: Readonly<Record<string, UsageLimit>> | undefined;
   readonly now?: () => number;
 }
@@ -34,7 +34,7 @@ export interface UsageCounts {
   readonly tokens: number;
 }
 
-/** The use of a tool by a person in a day; `op` is empty for answers that ran no tool. */
+/** A person's use of a tool in a day. `op` is empty for answers that ran no tool. */
 export interface UsageRow extends UsageCounts {
   readonly day: string;
   readonly person: string;
@@ -42,10 +42,10 @@ export interface UsageRow extends UsageCounts {
   readonly op: string;
 }
 
-/** Counts calls and tokens by person, server and tool, and refuses what is over a limit. */
+/** Counts calls and tokens by person, server and tool, and refuses calls over a limit. */
 export interface PeopleUsage {
   /**
-   * Lets a call begin. Resolves to a function for its end.
+   * Lets a call begin. Resolves to a function to call at its end.
    *
    * @throws LIMIT_REACHED; STATE_UNREACHABLE if the count cannot be read.
    */
@@ -56,7 +56,7 @@ export interface PeopleUsage {
   report(days: number): Promise<readonly UsageRow[]>;
   /** The counts of this process since its start. */
   own(): readonly Omit<UsageRow, "day">[];
-  /** Writes the counts, and gives back what was taken in advance. */
+  /** Writes the counts, and returns reserved calls. */
   close(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ const STORED = {
 };
 const MOST_OPEN = 10_000;
 const MOST_PEOPLE = 20_000;
-/** The list of the people of a day stands beside their days. */
+/** Key of the list of people, next to their days. */
 const ALL = "";
 
 export function createUsage({ open, person = {}, servers = {}, now = Date.now }: UsageOptions): PeopleUsage {

@@ -7,10 +7,10 @@ import { type Domain, type Entry, knownStatus } from "../nouns/entry.ts";
 import { parseJsonText } from "../nouns/json-form.ts";
 import type { Principal } from "../nouns/principal.ts";
 
-/** The part of a catalog that one principal may see. Operations get a View and nothing else. */
+/** The part of a catalog that one principal may see. Operations get only a View. */
 export interface View {
   readonly principal: Principal;
-  /** Hash of everything in the view, and of nothing else. */
+  /** Hash of exactly the content of the view. */
   readonly version: string;
   /** Equal for principals who see the same entries. */
   readonly scopeKey: string;
@@ -24,11 +24,11 @@ export interface View {
   readonly shown: readonly Entry[];
   /** The entry points of each domain. */
   readonly entryPoints: ReadonlyMap<string, readonly Entry[]>;
-  /** An address or a domain with the name of its domain in the place of an alias. */
+  /** Replaces an alias of a domain with its name, in an address or alone. */
   toNamed(address: string): string;
   /** Finds an entry by route or op, or by a plain name that only one shown entry has. */
   find(address: string): Entry | undefined;
-  /** Shown entries of exactly this name. None for a name that could pass as an address. */
+  /** Shown entries with exactly this name. Empty if the name could be an address. */
   byName(name: string): readonly Entry[];
 }
 
@@ -36,10 +36,10 @@ const ADDRESS_MARKS = /[.:/?#]/;
 
 type ViewFields = Omit<View, "principal">;
 
-/** Creates views of one catalog. Principals with the same scopes share the work. */
+/** Creates views of one catalog. Principals with the same scopes share one. */
 export function createViews(catalog: Catalog): (principal: Principal) => View {
   const sights = new LRUCache<string, ViewFields>({ max: 64 });
-  /** A call looks at its view several times. A view counts only while the scopes are the same. */
+  /** A call needs its view several times. A cached view counts only while the scopes are the same. */
   const views = new WeakMap<Principal, { readonly scopes: readonly string[]; readonly view: View }>();
 
   function viewOf(principal: Principal): View {
@@ -102,7 +102,7 @@ function createSight(catalog: Catalog, principal: Principal, scopeKey: string): 
   };
 }
 
-/** The scopes of an entry that a principal lacks. It needs every one of them to see the entry. */
+/** The scopes of an entry that a principal lacks. All are needed to see it. */
 export function missingScopes(principal: Principal, entry: Entry): string[] {
   return entry.scopes.filter((scope) => !principal.scopes.includes(scope));
 }
@@ -113,7 +113,7 @@ export interface Addressed {
   readonly params?: Record<string, unknown>;
 }
 
-/** Finds the entry of an address: the whole address, or the part before its query string, which gives params. */
+/** Finds the entry of an address: the whole address, or the part before a query string with params. */
 export function resolveAddress(
   address: string,
   find: (address: string) => Entry | undefined,
@@ -128,8 +128,8 @@ export function resolveAddress(
 }
 
 /**
- * Converts params that came as text to the types of the schema: other types are parsed as JSON, and a list may have
- * commas or a repeated name. It does not validate.
+ * Converts params from text to the types of the schema. Types other than text are parsed as JSON; a list may have
+ * commas or a repeated name. Does not validate.
  */
 export function readTextParams(
   { properties = {} }: JsonSchema,

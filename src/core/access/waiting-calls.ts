@@ -2,41 +2,41 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import type { Approval } from "../nouns/question.ts";
 import type { Grant, Grants } from "./grants.ts";
 
-/** A question about a call, as far as another process needs it. */
+/** A question about a call, for another process. */
 export interface CallQuestion extends Pick<Grant<"call">, "op" | "args" | "hash" | "why" | "steeredBy"> {
   readonly principal: { readonly id: string };
 }
 
-/** A call that waits for a person, under the name that they type. */
+/** A call that waits for a person, with the name to type. */
 export interface StoredQuestion extends Grant<"call"> {
   readonly name: string;
 }
 
 /**
- * Calls that a person answers in another process than the one that asks, by `keyhole approve CALL`, or later at the
- * console. An answer counts once, for exactly the call and the principal that asked.
+ * Calls that a person answers in another process, by `keyhole approve CALL` or at the console. An answer counts once,
+ * for exactly the call and the principal that asked.
  */
 export interface WaitingCalls {
-  /** Notes a question. Returns the name to approve it by; undefined if it is too long to be kept. */
+  /** Stores a question. Returns the name to approve it by; undefined if it is too long. */
   add(question: CallQuestion): Promise<string | undefined>;
-  /** The person's answer to this question, which is used up; false if there is none. */
+  /** Takes the person's answer to this question, which can be used once. False if there is none. */
   take(question: CallQuestion): Promise<Approval>;
-  /** The calls that wait, the newest first. */
+  /** Waiting calls, newest first. */
   list(): Promise<readonly StoredQuestion[]>;
-  /** Approves the call as it was shown. False if it does not wait any more. */
+  /** Approves the call as it was shown. False if it no longer waits. */
   approve(shown: StoredQuestion, by: string): Promise<boolean>;
-  /** Declines the call as it was shown. False if it does not wait any more. */
+  /** Declines the call as it was shown. False if it no longer waits. */
   decline(shown: StoredQuestion, by: string): Promise<boolean>;
 }
 
 export const CALL_PREFIX = "call:";
-/** How long a call waits for a person, and how long their answer counts. */
+/** How long a call waits for a person, and how long the answer counts. */
 const WAITING_MS = 60 * 60_000;
 const ANSWERED_MS = 10 * 60_000;
 const NAME_CHARS = 6;
-/** More of one principal replace the oldest. */
+/** Further calls of a principal replace its oldest. */
 const MOST_OF_PRINCIPAL = 32;
-/** A person reads the arguments whole. */
+/** A person reads all the arguments. */
 const MOST_CHARS = 64 * 1024;
 
 export function createWaitingCalls(grants: Grants<"call">, now: () => number = Date.now): WaitingCalls {
@@ -52,7 +52,7 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
     if (JSON.stringify(args).length > MOST_CHARS) return undefined;
     const name = nameOf(hash, principal);
     const calls = await read();
-    // A person may approve it at this moment, which must not be overwritten.
+    // A person may be approving it right now: do not overwrite.
     if (calls.some((call) => call.name === name && call.hash === hash)) return name;
     const oldest = calls
       .filter((call) => call.principal === principal)
@@ -70,7 +70,7 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
     const name = nameOf(hash, principal);
     const call = (await read()).find((one) => one.name === name);
     if (!call || isOpen(call) || call.hash !== hash || call.principal !== principal) return false;
-    // If several processes take it at once, one of them removes the record.
+    // If several processes take it at once, only one removes the record.
     if ((await grants.change(new Map([[name, undefined]]))) === 0) return false;
     return call.approvedBy === undefined ? "declined" : { by: call.approvedBy };
   }
@@ -87,7 +87,7 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
   }
 
   return {
-    // A store that cannot be used now, which it tells of itself, has no approvals.
+    // A store that cannot be used has no approvals. It reports its own failures.
     add: (question) => add(question).catch(() => undefined),
     take: (question) => take(question).catch(() => false),
     list: async () => (await read()).filter(isOpen).toSorted(byAge),
@@ -96,7 +96,7 @@ export function createWaitingCalls(grants: Grants<"call">, now: () => number = D
   };
 }
 
-/** The same call of the same principal has one name, however often it is asked about. */
+/** The same call of the same principal always has the same name. */
 function nameOf(hash: string, principal: string): string {
   const digits = contentHash([hash, principal]).slice(0, 12);
   return CALL_PREFIX + Number.parseInt(digits, 16).toString(36).padStart(NAME_CHARS, "0").slice(-NAME_CHARS);

@@ -11,7 +11,7 @@ export interface ChainFile {
 
 const FILE = /^(\d{1,4})-(\d{12})\.jsonl$/;
 const HEAD = /^(\d{16}) ([0-9a-f]{64})\n$/;
-/** Longer lines are no records. */
+/** Longer lines are not records. */
 export const MAX_LINE_BYTES = 256 * 1024;
 
 export function fileName(chain: number, first: number): string {
@@ -36,7 +36,7 @@ export function readHead(folder: string, chain: number): AuditHead | undefined {
   }
 }
 
-/** The files of all chains, in the order of chains and records. */
+/** The files of all chains, ordered by chain and record. */
 export function listChainFiles(folder: string): ChainFile[] {
   return filesIn(folder)
     .flatMap((file) => {
@@ -46,7 +46,7 @@ export function listChainFiles(folder: string): ChainFile[] {
     .sort((left, right) => left.chain - right.chain || left.first - right.first);
 }
 
-/** Reads the chains of a folder. It needs no lock, so that a log can be read while it is written. */
+/** Reads the chains of a folder without a lock: a log can be read while it is written. */
 export function readAuditFolder(folder: string): AuditChain[] {
   const files = Map.groupBy(listChainFiles(folder), ({ chain }) => chain);
   const heads = filesIn(folder).flatMap((name) => {
@@ -62,7 +62,7 @@ export function readAuditFolder(folder: string): AuditChain[] {
     }));
 }
 
-/** None if the folder does not exist. */
+/** Empty if the folder does not exist. */
 function filesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   const items = readdirSync(folder, { withFileTypes: true });
@@ -80,7 +80,7 @@ async function* linesOf(
     let count = 0;
     for await (const { text, isWhole } of splitLines(join(folder, name))) {
       count += 1;
-      // The end of the last file may be a record that is being written.
+      // The end of the last file may be a record in the middle of a write.
       if (isWhole || next) yield { text, place: `${name}:${count}` };
     }
   }

@@ -10,40 +10,40 @@ import {
   toAuditLines,
 } from "./audit-store.ts";
 
-/** A place that keeps chains: a folder of files, or a `Storage`. */
+/** Stores chains: in a folder of files, or in a `Storage`. */
 export interface AuditDriver {
-  /** Takes a chain that no process writes, or begins one. */
+  /** Takes over a chain that no process writes, or begins one. */
   open(): Promise<ChainWriter>;
   chains(): Promise<readonly AuditChain[]>;
 }
 
 /** A chain that this process writes. After a failure it is closed, and another is opened. */
 export interface ChainWriter {
-  /** The record after which the chain goes on. */
+  /** The last record, which the next one follows. */
   readonly head: AuditHead;
   /** The oldest record that is kept. */
   readonly keptFrom: number;
-  /** Gaps at the end of the chain, which its next record admits. */
+  /** Gaps at the end of the chain, which the next record admits. */
   readonly gaps?: Pick<AuditEvent & { kind: "log-opened" }, "torn" | "headless">;
-  /** Begins the next part of the chain if this one is full, and lets go of the oldest. True if it did. */
+  /** Begins the next part if the current one is full, and drops the oldest. True if it did. */
   turn(): boolean;
-  /** Adds lines, all or none. False if the chain is gone, or another process has taken it. */
+  /** Adds lines, all or none. False if the chain is gone, or another process took it. */
   append(lines: readonly string[], head: AuditHead): Promise<boolean>;
-  /** Resolves when the lines are as safe as the driver promises. */
+  /** Resolves when the lines are as durable as the driver promises. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 const MAX_WAITING = 10_000;
-/** Events that are written at a time. */
+/** Events per write. */
 const CHUNK = 256;
-/** How long the end of a call may wait to be written. */
+/** How long the end of a call may wait for a write. */
 const WRITE_MS = 20;
 const TRY_AGAIN_MS = 1_000;
 
 /**
- * Keeps the audit log in the chains of a driver. Each process writes a chain of its own, so that none waits for another,
- * and goes on with one that no process writes any more.
+ * The audit log in the chains of a driver. Each process writes its own chain, so none waits for another, and may
+ * continue a chain that no process writes any more.
  */
 export class AuditLog implements AuditStore {
   /** Callers that wait at the same time share one write. */
@@ -55,7 +55,7 @@ export class AuditLog implements AuditStore {
   private writer: ChainWriter | undefined;
   private head = EMPTY;
   private isOpening = true;
-  /** Events of a write that has not succeeded yet, and the head after it. */
+  /** Events of a write that may have failed, and the head after it. */
   private doubtful: { readonly hash: string; readonly events: readonly TimedEvent[] } | undefined;
   private stopTimer: (() => void) | undefined;
   private isClosed = false;
@@ -127,7 +127,7 @@ export class AuditLog implements AuditStore {
     this.dropped -= dropped;
   }
 
-  /** Opens a chain. The events of a write that seemed to fail may be in it already. */
+  /** Opens a chain. It may already hold the events of a write that seemed to fail. */
   private async open(): Promise<ChainWriter> {
     if (this.writer) return this.writer;
     this.writer = await this.driver.open();
@@ -147,7 +147,7 @@ export class AuditLog implements AuditStore {
 
   private later(ms: number): void {
     if (this.isClosed) return;
-    // The next flush tells of a failure, and the events wait.
+    // The next flush reports the failure; the events wait.
     this.stopTimer ??= this.clock.after(ms, () => {
       this.stopTimer = undefined;
       void this.flush().catch(() => {});

@@ -3,7 +3,7 @@ import { toVisibleJson } from "../../base/safety/visible-text.ts";
 import type { Kind } from "../../search/port/search-index.ts";
 import type { Lane } from "../nouns/entry.ts";
 
-/** A call of an entry, as its records name it. */
+/** A call of an entry as records name it. */
 export interface AuditedCall {
   /** Ties the records of one call together. */
   readonly call: string;
@@ -13,7 +13,7 @@ export interface AuditedCall {
   readonly traceparent?: string;
   /** The caller. */
   readonly actor: string;
-  /** The principal whose rights count: the actor, or the one that the actor looks as. */
+  /** The principal whose rights count: the actor, or the principal that it looks as. */
   readonly principal: string;
   readonly op: string;
   readonly route: string;
@@ -25,7 +25,7 @@ export interface AuditedCall {
   readonly args: Readonly<Record<string, string>>;
 }
 
-/** A fact that the audit log keeps. Arguments and results appear by shape, never by value. */
+/** A fact in the audit log. Arguments and results appear by shape, never by value. */
 export type AuditEvent =
   | (AuditedCall & {
       readonly kind: "call-started";
@@ -40,17 +40,17 @@ export type AuditEvent =
       /** The result by type and size. Absent if the call failed. */
       readonly result?: string;
     })
-  /** The call did not run. `asked`: it needed a person, who declined or could not be asked. */
+  /** The call did not run. `asked`: a person declined or could not be asked. */
   | (AuditedCall & {
       readonly kind: "call-refused";
       readonly decided: "refused" | "asked";
       readonly outcome: string;
     })
-  /** The face puts the question to a person. The call runs, if they agree, under a record of its own. */
+  /** The face asks a person. If they agree, the call runs under its own record. */
   | (AuditedCall & { readonly kind: "call-asked" })
   /** The answer came from an idempotency key; nothing ran. */
   | (AuditedCall & { readonly kind: "call-repeated" })
-  /** A person allowed something, rejected it, or took an earlier decision back. */
+  /** A person allowed or rejected something, or revoked an earlier decision. */
   | {
       readonly kind: "allowed" | "rejected" | "revoked";
       /** The person or program that decided. */
@@ -59,24 +59,24 @@ export type AuditEvent =
       readonly principal: string;
       readonly what: "definition" | "server" | "folder" | "token";
       readonly name: string;
-      /** SHA-256 of exactly what they allowed. */
+      /** SHA-256 of exactly what they decided about. */
       readonly digest: string;
     }
   /** A store begins a file or continues a log. */
   | {
       readonly kind: "log-opened";
       readonly pid: number;
-      /** The oldest record that is kept. Earlier ones were deleted, as the limits of the store say. */
+      /** The oldest record still stored. The limits of the store deleted earlier ones. */
       readonly keptFrom: number;
       /** Bytes of an unfinished record that were cut off after a crash. */
       readonly torn?: number;
-      /** Events that found no room while the log could not be written. */
+      /** Events lost because the log could not be written. */
       readonly dropped?: number;
-      /** The head was missing or unreadable, so the store cannot know whether records were cut off. */
+      /** The head was missing or unreadable, so cut-off records would go unnoticed. */
       readonly headless?: true;
     };
 
-/** An event in its place. `hash` covers the whole record, `prev` is the hash of the record before it. */
+/** An event at its position. `hash` covers the whole record, `prev` is the hash of the record before it. */
 export type AuditRecord = AuditEvent & {
   readonly hash: string;
   /** Counts from 1 without gaps. */
@@ -94,30 +94,28 @@ export interface AuditHead {
 
 /** A record as it is stored. */
 export interface AuditLine {
-  /** One line of JSON. The hash is over its exact bytes. */
+  /** One line of JSON. The hash covers its exact bytes. */
   readonly text: string;
-  /** The place that stores it, such as a file and a line. */
+  /** Its location, such as a file and a line. */
   readonly place: string;
 }
 
-/** Records that are chained by their hashes. A log has several chains if several processes write at the same time. */
+/** Records chained by their hashes. Each process that writes at the same time has its own chain. */
 export interface AuditChain {
   readonly name: string;
-  /** The head that the store keeps apart from the records, so that a cut-off end is found. */
+  /** The head, stored apart from the records to detect a cut-off end. */
   readonly head: AuditHead | undefined;
-  /** The lines in order, those before record `from` left out where that is cheap. */
+  /** The lines in order, without those before record `from` where skipping is cheap. */
   lines(from?: number): AsyncIterable<AuditLine>;
 }
 
-/**
- * Keeps the audit log: append-only, each record chained to the one before it. {@link createFileAuditStore} is one.
- */
+/** An append-only log in which each record is chained to the one before it. See {@link createFileAuditStore}. */
 export interface AuditStore {
-  /** Takes an event. It is written soon, in order; memory is bounded. Must not throw. */
+  /** Queues an event. It is written soon, in order; memory is bounded. Must not throw. */
   add(event: AuditEvent): void;
   /**
-   * Resolves when every event taken so far survives a crash of this process. Fails within seconds if they cannot be
-   * written; the store keeps them and tries again later.
+   * Resolves when every queued event survives a crash of this process. If they cannot be written, rejects within
+   * seconds; the store keeps them and retries.
    */
   flush(): Promise<void>;
   chains(): Promise<readonly AuditChain[]>;
@@ -136,7 +134,7 @@ export interface TimedEvent {
   readonly at: number;
 }
 
-/** Events as the lines after `head`, with the new head. */
+/** Formats events as the lines after `head`. Returns the new head too. */
 export function toAuditLines(head: AuditHead, events: readonly TimedEvent[]) {
   let last = head;
   const texts = events.map(({ event, at }) => {
@@ -147,7 +145,7 @@ export function toAuditLines(head: AuditHead, events: readonly TimedEvent[]) {
   return { texts, head: last };
 }
 
-/** An event as the line after `head`, with the new head. The line shows in a terminal as it is. */
+/** Formats an event as the line after `head`. The line is safe to print in a terminal. */
 export function toAuditLine(
   head: AuditHead,
   event: AuditEvent,
@@ -160,7 +158,7 @@ export function toAuditLine(
   return { text: `{"hash":"${own}",${rest}`, head: { seq, hash: own } };
 }
 
-/** Reads a line. Undefined if it is not a record, or not the record that its hash stands for. */
+/** Reads a line. Undefined if it is not a record, or its hash does not match. */
 export function readAuditLine(text: string): AuditRecord | undefined {
   const [, own, rest = ""] = LINE.exec(text) ?? [];
   if (own === undefined || hash("sha256", rest) !== own) return undefined;

@@ -32,16 +32,16 @@ import { type AuditHead, type AuditRecord, EMPTY, readAuditLine } from "./audit-
 
 /** Options of {@link createFileAuditStore}. */
 export interface FileAuditStoreOptions {
-  /** The folder of the log. It is created on first use, for its owner only. */
+  /** Folder of the log. Created on first use, readable only by its owner. */
   readonly path: string;
   /**
-   * When records are flushed to the disk. They survive a crash of the process in any case; this is about a crash of
-   * the machine. `each`: before the call runs. `second`: within a second, the default. `never`: the system decides.
+   * When records are flushed to the disk, for a crash of the machine; every record survives a crash of the process.
+   * `each`: before the call runs. `second`: within a second. `never`: when the system decides. Default: `second`.
    */
   readonly sync?: "each" | "second" | "never";
-  /** Bytes after which a new file is begun. Default: 8 Mi. */
+  /** Bytes of a file before the next one begins. Default: 8 Mi. */
   readonly maxFileBytes?: number;
-  /** Beyond this many files of a chain the oldest are deleted, which the log records. Default: 128. */
+  /** Files of a chain before the oldest is deleted, which the log records. Default: 128. */
   readonly maxFiles?: number;
   /** Clock, for tests. Default: the system's. */
   readonly clock?: Clock;
@@ -53,7 +53,7 @@ const MAX_FILES = 128;
 const SYNC_MS = 1_000;
 const datasync = promisify(fdatasync);
 
-/** A chain in the files of a folder. No other process writes it meanwhile. */
+/** A chain in the files of a folder, locked for this process. */
 export class FileChain implements ChainWriter {
   readonly head: AuditHead;
   keptFrom: number;
@@ -70,8 +70,8 @@ export class FileChain implements ChainWriter {
   private failure: unknown;
 
   /**
-   * Takes the first chain that no process writes, or begins one, cuts off an unfinished record, and goes on after the
-   * last one.
+   * Takes the first chain that no process writes, or begins one. Cuts off an unfinished record and continues after the
+   * last whole one.
    *
    * @throws AUDIT_FAILED, here and in all methods.
    */
@@ -128,7 +128,7 @@ export class FileChain implements ChainWriter {
     const { path } = this.options;
     const file = this.file!;
     const text = lines.map((line) => `${line}\n`).join("");
-    // A deleted file would take the records with it.
+    // A deleted file would lose the records.
     if (fstatSync(file.fd).nlink === 0) return false;
     attempt(path, () => {
       try {
@@ -178,7 +178,7 @@ export class FileChain implements ChainWriter {
     try {
       await datasync(fd);
     } catch (error) {
-      // A file that was closed meanwhile is on disk already.
+      // A file that was closed meanwhile is already on disk.
       if (this.file?.fd === fd) this.failure = error;
     }
   }
@@ -204,7 +204,7 @@ function lockChain(folder: string): { chain: number; release: () => void } {
   });
 }
 
-/** Without it, a crash of the machine could lose the file. Some systems cannot open folders. */
+/** Without this, a crash of the machine could lose the file. Some systems cannot open folders. */
 function syncFolder(folder: string): void {
   try {
     const fd = openSync(folder, "r");
@@ -219,9 +219,8 @@ function syncFolder(folder: string): void {
 }
 
 /**
- * Takes a lock that the system releases when the process ends, however it ends. Returns its release, or undefined if
- * another holds it. The lock is that of an empty SQLite file, because Node has none of its own; nothing else may open
- * the file.
+ * Takes a lock that the system releases when the process ends in any way. Returns its release, or undefined if another
+ * process holds it. It locks an empty SQLite file, because Node has no file locks; nothing else may open that file.
  */
 export function holdLock(path: string): (() => void) | undefined {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
@@ -243,7 +242,7 @@ interface OpenFile {
   size: number;
 }
 
-/** The end of a chain, where it goes on. */
+/** The end of a chain, where the next record goes. */
 interface ChainEnd {
   readonly file?: OpenFile;
   readonly head: AuditHead;
@@ -254,8 +253,8 @@ interface ChainEnd {
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
 /**
- * Finds the end of a chain. If the head is ahead of the records, the chain goes on after the head, so that the
- * missing records stay missing for everybody to see.
+ * Finds the end of a chain. If the head is ahead of the records, the chain continues after the head, so that the gap
+ * stays visible.
  */
 function recoverChain(folder: string, files: ChainFile[], kept: AuditHead | undefined): ChainEnd {
   let torn = 0;
@@ -267,7 +266,7 @@ function recoverChain(folder: string, files: ChainFile[], kept: AuditHead | unde
     if (end.torn > 0) ftruncateSync(file.fd, file.size);
     if (file.size > 0)
       return { file, ...endOf(file, end.line, newest.first, kept), gaps: gapsOf(torn, !kept) };
-    // The process ended before the first record of the file was written.
+    // The process ended before it wrote the first record of the file.
     closeSync(file.fd);
     rmSync(join(folder, newest.name));
     files.pop();
@@ -284,7 +283,7 @@ function endOf(file: OpenFile, line: string, first: number, kept: AuditHead | un
   const begun = readBeginning(file);
   const head = last && last.seq > (kept?.seq ?? 0) ? { seq: last.seq, hash: last.hash } : kept;
   return {
-    // Without any trustworthy end, the check of the chain finds the damage before this place.
+    // Without a trustworthy end, verification finds the damage before this position.
     head: head ?? { seq: first, hash: EMPTY.hash },
     keptFrom: begun?.kind === "log-opened" ? begun.keptFrom : 1,
   };
@@ -300,7 +299,7 @@ function readEnd({ fd, size }: OpenFile): { line: string; torn: number } {
   return { line: bytes.toString("utf8", before + 1, end), torn: bytes.length - end - 1 };
 }
 
-/** The first record of a file. It says which records are kept. */
+/** The first record of a file, which names the oldest stored record. */
 function readBeginning({ fd, size }: OpenFile): AuditRecord | undefined {
   const bytes = readPart(fd, 0, Math.min(size, MAX_LINE_BYTES));
   return readAuditLine(bytes.toString("utf8", 0, Math.max(0, bytes.indexOf(10))));
@@ -311,7 +310,7 @@ function readPart(fd: number, start: number, length: number): Buffer {
   return bytes.subarray(0, length === 0 ? 0 : readSync(fd, bytes, 0, length, start));
 }
 
-/** Opens a file for its owner alone, and follows no link. */
+/** Opens a file readable only by its owner. Follows no link. */
 function openFile(folder: string, name: string, append: number = O_APPEND): OpenFile {
   const fd = openSync(join(folder, name), O_RDWR | O_CREAT | O_NOFOLLOW | append, 0o600);
   return { fd, size: fstatSync(fd).size };

@@ -4,9 +4,8 @@ import type { AuditStore } from "./audit-store.ts";
 import { type FileAuditStoreOptions, FileChain } from "./chain-writer.ts";
 
 /**
- * Keeps the audit log in a folder, as lines of JSON. Several processes may use the folder: each writes a chain of its
- * own, and goes on with one that no process writes any more. See {@link GatewayOptions}.
- *
+ * Stores the audit log in a folder, as lines of JSON. Several processes may use the folder: each writes its own chain,
+ * and may continue one that no process writes any more. See {@link GatewayOptions}.
  * @example
  * ```ts
  * import { createFileAuditStore, createGateway } from "keyhole";

@@ -3,11 +3,11 @@ import type { GatewayGroup } from "../storage/idempotency.ts";
 import type { AuditDriver, ChainWriter } from "./audit-log.ts";
 import { type AuditChain, type AuditHead, type AuditLine, EMPTY, readAuditLine } from "./audit-store.ts";
 
-/** A chain as it is stored. Its lines are in parts: lists of batches, named after their first record. */
+/** A stored chain. Its lines are in parts: lists of batches, each named after its first record. */
 interface StoredChain {
   /** The gateway that writes it. */
   readonly gateway: string;
-  /** The head as last saved. Later lines may be there already. */
+  /** The head as last saved. Later lines may be stored already. */
   readonly head: AuditHead;
   readonly parts: readonly number[];
   /** Batches of the last part up to the head. */
@@ -18,7 +18,7 @@ const OWNER = "";
 const OPTIONS = { all: UNBOUNDED, perOwner: UNBOUNDED, ttlMs: FOREVER_MS };
 const LIMITS = { partRecords: 10_000, maxParts: 100 };
 
-/** Keeps audit chains in a storage, which several gateways may share. */
+/** Audit chains in a storage, which several gateways may share. */
 export class StorageChains implements AuditDriver {
   readonly chain: Storage<StoredChain>;
   readonly lines: Storage<readonly string[]>;
@@ -33,7 +33,7 @@ export class StorageChains implements AuditDriver {
     this.gateways = gateways;
   }
 
-  /** Takes the chain that it had, one whose gateway has ended, or a new one. */
+  /** Takes this gateway's chain, one whose gateway has ended, or a new one. */
   async open(): Promise<ChainWriter> {
     let taken = this.own && (await this.take(this.own.name));
     for (let number = 1; !taken; number += 1) taken = await this.take(String(number));
@@ -63,7 +63,7 @@ export class StorageChains implements AuditDriver {
       now.gateway === known.gateway ? { ...now, gateway: id } : now,
     );
     if (stored?.gateway !== id) return undefined;
-    // The gateway before may have ended between its lines and their head.
+    // The previous gateway may have ended between storing lines and their head.
     const later = await this.lines.list(keyOf(name, stored.parts.at(-1)), OWNER, stored.batches);
     const last = readAuditLine(later.at(-1)?.at(-1) ?? "");
     const head = last && last.seq > stored.head.seq ? { seq: last.seq, hash: last.hash } : stored.head;
@@ -79,11 +79,11 @@ export class StorageChains implements AuditDriver {
   }
 }
 
-/** A list is never moved from an end that its writer does not know, so two writers of one chain cannot mix. */
+/** Appends only at the end that the writer knows, so that two writers of one chain cannot mix lines. */
 class StorageChain implements ChainWriter {
   readonly name: string;
   readonly head: AuditHead;
-  /** Resolves when the head is saved. A head that is behind its lines is no damage, so no call waits for it. */
+  /** Resolves when the head is saved. No call waits for it: a head behind its lines is no damage. */
   saving: Promise<unknown> = Promise.resolve();
   private readonly driver: StorageChains;
   private state: StoredChain;
@@ -115,7 +115,7 @@ class StorageChain implements ChainWriter {
     const { lines: stored } = this.driver;
     const { parts, batches } = this.state;
     const key = keyOf(this.name, parts.at(-1));
-    // A part is known before its lines, so that whoever goes on with the chain finds them.
+    // Save the part before its lines, so that the next writer finds them.
     if (batches === 0 && !(await this.save())) return false;
     const isAdded = batches === 0 ? stored.put(key, OWNER, lines) : stored.append(key, OWNER, batches, lines);
     if (!(await isAdded)) return false;
@@ -132,7 +132,7 @@ class StorageChain implements ChainWriter {
     await this.saving;
   }
 
-  /** False if another gateway has taken the chain. */
+  /** False if another gateway took the chain. */
   private async save(): Promise<boolean> {
     const { state } = this;
     const stored = await this.driver.chain.update(this.name, OWNER, (now) =>
@@ -146,7 +146,7 @@ function keyOf(chain: string, first = 0): string {
   return `${chain} ${first}`;
 }
 
-/** A damaged batch is a line, so that the check of the chain names it. */
+/** A damaged batch becomes one line, so that verification names it. */
 function readBatch(text: string): readonly string[] {
   try {
     const lines: unknown = JSON.parse(text);

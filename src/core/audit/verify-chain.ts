@@ -10,19 +10,19 @@ import {
 /** The result of verifying a chain. */
 export interface ChainReport {
   readonly name: string;
-  /** Intact records, up to the first bad one. */
+  /** Intact records before the first bad one. */
   readonly records: number;
   readonly first?: AuditRecord;
   readonly last?: AuditRecord;
-  /** The first record that is not as it was written, or is missing. */
+  /** The first record that was changed or is missing. */
   readonly bad?: { readonly place: string; readonly seq?: number; readonly reason: string };
   /** Gaps that the log itself admits. */
   readonly notes: readonly string[];
 }
 
 /**
- * Checks every record of a chain against its hash, its place in the chain, and the head. Stops at the first bad one.
- * `onRecord` gets the intact ones.
+ * Checks every record of a chain against its hash, its position and the head. Stops at the first bad one. `onRecord`
+ * gets the intact ones.
  */
 export async function verifyChain(
   { name, head, lines }: AuditChain,
@@ -74,7 +74,7 @@ export async function verifyChain(
   return report();
 }
 
-/** Why a record cannot follow the one before it. */
+/** The reason why a record cannot follow the one before it. */
 function misplaced(
   { seq, prev, hash }: AuditRecord,
   last: AuditRecord | undefined,
@@ -99,7 +99,7 @@ function admitted(record: AuditRecord & { kind: "log-opened" }, place: string): 
   ];
 }
 
-/** A line with its record. A damaged line has none. */
+/** A line with its record, if it is intact. */
 export interface ReadLine extends AuditLine {
   readonly chain: string;
   readonly record: AuditRecord | undefined;
@@ -131,7 +131,7 @@ async function* readChain(chain: AuditChain, from: number): AsyncGenerator<ReadL
   return undefined;
 }
 
-/** Damaged lines come first, next to the record before them. */
+/** Damaged lines sort next to the record before them. */
 function timeOf({ record }: ReadLine): string {
   return record?.at ?? "";
 }

@@ -3,28 +3,26 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import type { Pin, Pins } from "../access/pins.ts";
 import type { AuditEvent, AuditStore } from "../audit/audit-store.ts";
 
-/** The audit log of a gateway. */
+/** Audit log of a gateway. */
 export interface AuditOptions {
   /** The gateway does not close it. */
   readonly store: AuditStore;
   /**
-   * Refuses calls that write while the log cannot be written. Default: calls run, their records wait in memory, and
-   * a notice is published.
+   * Whether to refuse calls that write while the log cannot be written. Default: calls run, their records wait in
+   * memory, and a notice is published.
    */
   readonly failClosed?: boolean;
 }
 
-/** Records what a gateway does. */
 export type Auditor = ReturnType<typeof createAuditor>;
 
 /** `tell` is called once when the log becomes unwritable, and again only after a recovery. */
 export function createAuditor({ store, failClosed = false }: AuditOptions, tell: (reason: string) => void) {
   let isFailing = false;
   return {
-    /** Records an event without waiting. */
     note: (event: AuditEvent): void => store.add(event),
     /**
-     * Records an event before something runs, and waits until the log has it.
+     * Records an event before something runs, and waits until it is stored.
      *
      * @throws AUDIT_FAILED if the log cannot be written, fails closed, and the call writes.
      */
@@ -45,9 +43,9 @@ export function createAuditor({ store, failClosed = false }: AuditOptions, tell:
   };
 }
 
-/** Pins whose approvals and revocations the audit log records. */
+/** Pins whose decisions the audit log records. */
 export function auditPins(pins: Pins, audit: Auditor, principal: string): Pins {
-  /** Records each pin that has another state after the change. */
+  /** Records each pin whose state changed. */
   async function record(
     kind: "allowed" | "rejected" | "revoked",
     change: () => Promise<number>,

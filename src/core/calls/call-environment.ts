@@ -41,7 +41,7 @@ export type Approve = (
   call?: { readonly signal: AbortSignal },
 ) => Approval | Promise<Approval>;
 
-/** Everything that running an entry needs. It has a View, never the catalog. */
+/** Everything needed to run an entry. It has a View, never the catalog. */
 export interface CallScope {
   readonly view: View;
   readonly session?: CallSession;
@@ -50,15 +50,15 @@ export interface CallScope {
   readonly request: RequestInfo;
   readonly policy: CallPolicy;
   readonly approve: Approve;
-  /** Questions that a person answers in another process. Absent if nobody does. */
+  /** Questions that a person answers in another process, if the gateway stores them. */
   readonly waiting?: WaitingCalls | undefined;
-  /** Counts calls by person and server, and refuses what is over their limits. */
+  /** Counts calls by person and server, and refuses calls over a limit. */
   readonly usage?: PeopleUsage | undefined;
-  /** Asked before every call, also those of scripts and recipes. Returns a reason to refuse it. */
+  /** Called before every call, including those of scripts and recipes. Returns a reason to refuse it. */
   readonly beforeCall?: BeforeCall | undefined;
-  /** The face puts a question that `approve` leaves open to a person, and calls again with the answer. */
+  /** The face asks a person what `approve` leaves open, and repeats the call with the answer. */
   readonly asksLater: boolean;
-  /** Runs the script of a recipe. Absent inside such a script: recipes do not run in recipes. */
+  /** Runs the script of a recipe. Absent inside such a script: recipes cannot run recipes. */
   readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<ScriptValue>;
   /** Milliseconds a call may take, unless its entry says otherwise. */
   readonly callMs: number;
@@ -70,7 +70,7 @@ export type BeforeCall = (
   args: Readonly<Record<string, unknown>>,
 ) => Promise<string | undefined>;
 
-/** The value of a script, and the servers that produced results which it read (untrusted text). */
+/** The value of a script, and the servers whose results it read (untrusted text). */
 export interface ScriptValue {
   readonly value: unknown;
   readonly sources: readonly string[];

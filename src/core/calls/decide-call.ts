@@ -6,24 +6,24 @@ import { DOES, type Entry, LANES, type Lane, type ScriptBounds } from "../nouns/
 import type { Principal } from "../nouns/principal.ts";
 import { ASKS, type AskBefore, type ToolQuestion } from "../nouns/question.ts";
 
-/** A requested call, with its arguments before they are checked. */
+/** A requested call. Its arguments are not checked yet. */
 export interface CallRequest {
   readonly args?: unknown;
   /** Absent: a destructive call runs dry if it needs a person and nobody can be asked. */
   readonly dryRun?: boolean | undefined;
 }
 
-/** How a face lets calls run. */
+/** Rules of a face for calls. */
 export interface CallPolicy {
-  /** `read`: this tool of the surface runs nothing that writes. */
+  /** `read`: this tool runs nothing that writes. */
   readonly reach: "read" | "any";
-  /** The calls that a person must approve at least. The tool and its domain may add calls. */
+  /** The calls that at least need a person's approval. The tool and its domain may add calls. */
   readonly asks: AskBefore;
-  /** The calls that a person must approve if neither the tool nor its domain says. Default: `destructive`. */
+  /** The calls that need approval if neither the tool nor its domain says. Default: `destructive`. */
   readonly byDefault?: AskBefore;
   /** Servers whose text in this session tried to steer the model: a write to any other server asks. */
   readonly steeredBy?: readonly string[];
-  /** The bounds of the recipe that makes the call. The call of the recipe itself was decided by this policy. */
+  /** The bounds of the recipe that makes the call. The recipe's own call was already decided. */
   readonly within?: ScriptBounds;
 }
 
@@ -31,43 +31,43 @@ export interface CallPolicy {
 export interface ApprovalRequest {
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Stands for the tool's definition, the program behind it and the exact arguments. */
+  /** Covers the tool's definition, the program behind it and the exact arguments. */
   readonly hash: string;
   readonly principal: Principal;
   /** The handle of the session that the call belongs to. */
   readonly session?: string;
   /**
-   * Why a person is asked: its author or the config requires it, it is destructive, it writes, it writes after text of
-   * another server tried to steer the model, or it asks while it runs.
+   * Why a person is asked: the author or config requires it, the call destroys or writes, it writes after another
+   * server's text tried to steer the model, or the running tool asks.
    */
   readonly why: "confirmation" | "destroys" | "writes" | "steered" | "permission";
   /** The server whose text tried to steer the model. */
   readonly steeredBy?: string;
-  /** The question of a running tool; `args` has its parts then. */
+  /** The question of a running tool. `args` then has its parts. */
   readonly asks?: ToolQuestion;
-  /** The handle of the plan by which the same request goes on after the answer, if it has done a part already. */
+  /** Handle of the plan with which the same request continues after the answer, if it has done a part already. */
   readonly resume?: string;
-  /** The call is a part of a script. Without an answer now, the script asks once about all its remaining effects. */
+  /** The call is part of a script. Without an answer now, the script asks once about all remaining effects. */
   readonly inScript?: true;
 }
 
-/** The end of a call that waits for a person: nothing is done, and the same call goes on once the question is answered. */
+/** A call that waits for a person: nothing is done yet, and the same call continues once the question is answered. */
 export interface AskingCall {
   readonly asks: ApprovalRequest;
-  /** The name under which the person answers in another process, if nobody could be asked here. */
+  /** The name to approve it by in another process, if nobody could be asked here. */
   readonly waitsAs?: string | undefined;
 }
 
 export type CallDecision =
   | { readonly do: "run" }
   | { readonly do: "dry-run" }
-  /** `unasked` is what happens if nobody can be asked. */
+  /** `unasked`: what to do if nobody can be asked. */
   | { readonly do: "ask"; readonly question: ApprovalRequest; readonly unasked: "dry-run" | "refuse" }
   | { readonly do: "refuse"; readonly problem: Problem };
 
 /**
- * Decides about one call: run it, run it dry, ask a person, or refuse. Pure. Every face uses it, so no two of them
- * can disagree.
+ * Decides about one call: run it, run it dry, ask a person, or refuse. Pure. Every face uses it, so faces cannot
+ * disagree.
  */
 export function decideCall(
   entry: Entry,
@@ -97,20 +97,20 @@ export function decideCall(
   };
 }
 
-/** Binds approvals to the tool as it is defined now, to the program behind it, and to the exact arguments. */
+/** Binds an approval to the tool's present definition, the program behind it and the exact arguments. */
 export function callHash(entry: Entry, args: unknown): string {
   const program = entry.origin?.program ?? "";
   return contentHash({ op: entry.op, definition: definitionHash(entry), program, args: args ?? {} });
 }
 
-/** The question of a tool that runs. An approval is bound to every word of it. */
+/** The question of a running tool. An approval covers every word of it. */
 export function questionOf(
   entry: Entry,
   args: unknown,
   asks: ToolQuestion,
   whose: Pick<ApprovalRequest, "principal" | "session">,
 ): ApprovalRequest {
-  // Each round has another link.
+  // The link differs in each round.
   const { opens: _, ...words } = asks;
   const { action, reason, diff } = words;
   const hash = contentHash([callHash(entry, args), words]);
@@ -118,14 +118,14 @@ export function questionOf(
   return { op: entry.op, args: shown, hash, ...whose, why: "permission", asks };
 }
 
-/** The problem of a call whose person has to log in to a server first, with the link for them. */
+/** Problem of a call whose person first has to log in to a server, with the link. */
 export function loginNeeded(server: string, url: string): Problem {
   const message = `The server ${server} wants the login of the person who calls, and they have not logged in yet.`;
   const next = `Give the person this link, which works once and for a few minutes: ${url} Make the same call again when they have logged in.`;
   return customProblem("LOGIN_NEEDED", message, next, { url });
 }
 
-/** Whether a call is outside the bounds that its recipe was saved with. */
+/** Whether a call exceeds the bounds that its recipe was saved with. */
 function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
   const changes = entry.lane !== "read" || needsConfirmation(entry);
@@ -134,19 +134,19 @@ function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
   return changes && calls !== undefined && !names.some((name) => calls.includes(name));
 }
 
-/** Whether every call of a tool needs a person, also one that reads. */
+/** Whether every call of a tool needs a person, even one that reads. */
 function needsConfirmation(entry: Entry): boolean {
   return entry.kind === "tool" && (entry.requiresConfirmation || entry.ask === "always");
 }
 
-/** Why a person must approve calls that do not run dry; undefined if nobody must. */
+/** Why a person must approve calls that do not run dry; undefined if no person must. */
 export function whyAsk(entry: Entry, policy: Omit<CallPolicy, "reach">): ApprovalRequest["why"] | undefined {
   if (entry.kind !== "tool" || entry.asksItself) return undefined;
   const { asks, byDefault = "destructive", within } = policy;
   // The person to ask has approved the recipe.
   if (within?.confirmation) return undefined;
   if (needsConfirmation(entry)) return "confirmation";
-  // The call of the recipe itself was decided by the policy, but not by the word about each tool in it.
+  // The policy decided about the recipe's own call, but the `ask` of each tool in it still counts.
   if (within) return whyByLane(entry.lane, stricterAsk(entry.ask));
   const why = whyByLane(entry.lane, stricterAsk(asks, entry.ask ?? byDefault));
   return why ?? (entry.lane !== "read" && otherServer(entry, policy) !== undefined ? "steered" : undefined);
@@ -159,7 +159,7 @@ function whyByLane(lane: Lane, asks: AskBefore): ApprovalRequest["why"] | undefi
   return asks === "destructive" ? undefined : "writes";
 }
 
-/** A server other than the entry's own whose text tried to steer the model. */
+/** Another server than the entry's own whose text tried to steer the model. */
 function otherServer({ domain }: Entry, { steeredBy }: Pick<CallPolicy, "steeredBy">): string | undefined {
   return steeredBy?.find((server) => server !== domain);
 }
@@ -168,13 +168,13 @@ function refuse(refusal: Problem): CallDecision {
   return { do: "refuse", problem: refusal };
 }
 
-/** The stricter of two. A misspelt word, which plain JavaScript may pass, counts as the strictest. */
+/** The stricter of two. A misspelt value from plain JavaScript counts as the strictest. */
 export function stricterAsk(one: AskBefore = "never", other: AskBefore = "never"): AskBefore {
   const strictness = [one, other].map((ask) => ASKS.indexOf(ask));
   return strictness.includes(-1) ? "always" : ASKS[Math.max(...strictness)]!;
 }
 
-/** A question is asked for this principal, and for this session if there is one. */
+/** Binds a question to this principal, and to this session if there is one. */
 export function askerOf({
   view,
   session,

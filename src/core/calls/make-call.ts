@@ -36,8 +36,8 @@ export interface MadeCall extends Omit<EntryResult, "warnings"> {
 }
 
 /**
- * Makes one call: decides, checks the params, asks a person if needed, runs. The audit log has a record of it in any
- * case. Throws the problem of a call that is refused or fails.
+ * Makes one call: decides, checks the params, asks a person if needed, runs. Always writes an audit record. Throws the
+ * problem of a refused or failed call.
  */
 export async function makeCall(
   entry: Entry,
@@ -123,7 +123,7 @@ async function make(
   return (await start(DRY_RUN))!;
 }
 
-/** Runs a call within the limits of its person and its server. A dry run counts for nothing. */
+/** Runs a call within the limits of its person and server. A dry run does not count. */
 async function metered<T>(
   { op, domain, origin }: Entry,
   { usage, view, request: { traceId } }: CallScope,
@@ -143,7 +143,7 @@ async function metered<T>(
   }
 }
 
-/** The problem of wrong params, with everything that a corrected call needs. */
+/** Problem of wrong params, with everything needed to correct the call. */
 function invalidParams(entry: Entry, errors: readonly FieldError[]): Problem {
   const example = entry.examples[0]?.args ?? toExampleArgs(entry.inputSchema);
   const details = { fieldErrors: errors, schema: entry.inputSchema, example };
@@ -156,8 +156,7 @@ const RUN: Decided = { decided: "run" };
 const DRY_RUN: Decided = { decided: "dry-run" };
 
 /**
- * A person's approval, with their name; undefined if nobody has answered. An answer that they gave in another process
- * comes first.
+ * A person's approval, with their name; undefined without an answer. An answer from another process comes first.
  *
  * @throws APPROVAL_DECLINED.
  */
@@ -173,12 +172,12 @@ export async function approvalOf(
   throw problem("APPROVAL_DECLINED", { name: question.op, said });
 }
 
-/** The dry run of a tool that defines none: it shows the checked call. */
+/** The dry run of a tool without its own: it shows the checked call. */
 function simulate({ op }: ToolEntry, args: Record<string, unknown>) {
   return { simulated: true, would_call: op, args };
 }
 
-/** Whether a value is the dry run of a tool that defines none. */
+/** Whether a value is the dry run of a tool without its own. */
 export function isSimulated(value: unknown): boolean {
   return isPlainObject(value) && value.simulated === true && typeof value.would_call === "string";
 }
@@ -188,7 +187,7 @@ const MAY_NOT_WRITE: MessageTemplate = {
   sentences: ["Nothing was changed.", "This caller may not write.", "{allow_write}"],
 };
 
-/** Says why a call ran dry in place of a question, and how a person allows it. */
+/** Says why a call ran dry instead of asking, and how a person allows it. */
 function unasked({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undefined): MessageTemplate {
   const { sentence, next } = waitsAs === undefined ? PROBLEMS.APPROVAL_REQUIRED : WAITING_CALL;
   const steps = [next].flat().filter((step) => !step.includes("{dry_run}"));
@@ -198,7 +197,7 @@ function unasked({ lane }: Entry, asks: ApprovalRequest, waitsAs: string | undef
   };
 }
 
-/** The problem of a call that nobody could be asked about, and the way in which a person allows it. */
+/** Problem of a call that could ask nobody, with the way to allow it. */
 export function approvalRequired({ asks, waitsAs }: AskingCall): Problem {
   const { opens } = asks.asks ?? {};
   if (opens !== undefined) return loginNeeded(domainOf(asks.op), opens);
@@ -214,18 +213,18 @@ export function approvalFills({ op, steeredBy }: ApprovalRequest, waitsAs: strin
   return { name: op, because, call: waitsAs ?? "" };
 }
 
-/** How a call that runs was decided. */
+/** The decision that let a call run. */
 export type Decided =
   | { readonly decided: "run" | "dry-run" }
   | { readonly decided: "approved"; readonly approvedBy: string };
 
-/** The records of one call in the audit log. */
+/** Audit records of one call. */
 export interface CallRecord {
   /** Runs the call between the records of its start and its end. */
   run<T extends { readonly value: Json } | AskingCall>(how: Decided, run: () => Promise<T>): Promise<T>;
-  /** Unless the call ran, records that it was refused or answered from an idempotency key. */
+  /** Records that the call was refused or answered from an idempotency key, unless it ran. */
   settle(refusal?: unknown): void;
-  /** Records that the call waits for a person, or that there is none. */
+  /** Records that the call waits for a person, or that nobody can be asked. */
   asked(): void;
 }
 
@@ -307,7 +306,7 @@ function describe(entry: Entry, args: unknown, { request, view }: CallScope): Au
   };
 }
 
-/** Names declared arguments only: the name of any other one may itself be a value. */
+/** Names declared arguments only: an undeclared name may itself be a value. */
 function shapesOf(args: unknown, { inputSchema }: Entry): Readonly<Record<string, string>> {
   const declared = field(inputSchema, "properties");
   const given = Object.entries(fieldsOf(args));

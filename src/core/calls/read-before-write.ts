@@ -18,23 +18,23 @@ import type { Entry } from "../nouns/entry.ts";
 import type { WorkingMemory } from "../sessions/working-memory.ts";
 import type { CallScope } from "./call-environment.ts";
 
-/** The call that reads what a write is about. */
+/** The call that reads the thing that a write changes. */
 interface ReadCall {
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** The read that a call lacks, and whether its domain insists on it. */
+/** A read that is missing before a call, and whether its domain requires it. */
 export interface MissingRead {
   readonly read: ReadCall;
-  /** Arguments that the read needs and that the call does not have. Empty unless the domain insists on the read. */
+  /** Required arguments of the read that the call lacks. Empty unless the domain requires the read. */
   readonly lacks: readonly string[];
   readonly refuses: boolean;
 }
 
 type CallArgs = Readonly<Record<string, unknown>>;
 
-/** Verbs of tools that change a thing or make a new one. */
+/** Verbs that change a thing or create one. */
 const WRITING_VERBS: ReadonlySet<string> = new Set([
   "write",
   "put",
@@ -50,9 +50,9 @@ const TITLE_CHARS = 120;
 const MARK_CHARS = 24;
 
 /**
- * The read that should have come before a call: the thing itself before it is changed or deleted and, in domains that
- * ask for it, a search for the same kind of thing before it is created. Undefined if it was made in this session, or
- * no such read exists whose arguments are all there.
+ * The read that should come before a call: of the thing before it is changed or deleted or, in domains that ask for it,
+ * a search for similar things before one is created. Undefined if this session made it, or if no such read exists whose
+ * arguments are all known.
  */
 export function missingRead(
   entry: Entry,
@@ -64,10 +64,10 @@ export function missingRead(
     return undefined;
   const verb = verbOf(entry);
   const isCreate = CREATING_VERBS.includes(verb);
-  // A file that is written may be new.
+  // A written file may be new.
   const mayCreate = readBeforeWrite === undefined && WRITING_VERBS.has(verb);
   const isChange = !isCreate && !mayCreate && (entry.lane === "destructive" || CHANGING_VERBS.includes(verb));
-  // A new thing has nothing to read, unless the domain wants no duplicates.
+  // A new thing cannot be read, unless the domain wants no duplicates.
   if (isCreate ? readBeforeWrite === undefined : !isChange || onlyReads(entry)) return undefined;
   const reads = readsNear(entry, view);
   const subject = isChange ? subjectOf(entry, args) : undefined;
@@ -81,7 +81,7 @@ export function missingRead(
   return missing && { ...missing, refuses };
 }
 
-/** Whether the name has only words of a search, whatever the lane that its server's hints imply. */
+/** Whether the name has only words of a search, whatever lane the server's hints imply. */
 function onlyReads(entry: Entry): boolean {
   const words = splitWords(pathOf(entry).split(".").at(-1) ?? "");
   const isReading = [...SEARCHING_VERBS, ...SHOWING_VERBS].includes(words[0] ?? "");
@@ -97,17 +97,17 @@ function wasRead(subject: Subject | undefined, reads: readonly Entry[], memory: 
   return reads.some(({ op }) => used.has(op));
 }
 
-/** Marks of the things that a run has shown: by ids in its result, and in the args of a read. */
+/** Marks of the things that a run showed: ids in its result, and ids in the args of a read. */
 export function marksOf({ lane }: Entry, args: unknown, result: unknown): string[] {
   return [...(lane === "read" ? idsIn(args) : []), ...idsIn(result)].map(toMark);
 }
 
-/** Long ids are remembered as a hash. */
+/** Long ids are stored as a hash. */
 function toMark(id: string): string {
   return id.length <= MARK_CHARS ? id : crc32(id).toString(36);
 }
 
-/** Warns about a call without the read: before it runs, or after. A destroyed thing cannot be read any more. */
+/** Warns about a missing read, before or after the call. A deleted thing cannot be read any more. */
 export function readWarning(
   entry: Entry,
   { read }: MissingRead,
@@ -125,7 +125,7 @@ export function readWarning(
   };
 }
 
-/** Refuses a call of a domain that insists on the read. */
+/** Refuses a call whose domain requires the read. */
 export function readRefusal(entry: Entry, { read, lacks }: MissingRead): Problem {
   const call =
     lacks.length > 0
@@ -135,7 +135,7 @@ export function readRefusal(entry: Entry, { read, lacks }: MissingRead): Problem
   return problem("CONFLICT", { reason }, { read });
 }
 
-/** Domain, entity and verb: the op itself, or the op that the plain name of an imported tool implies. */
+/** Domain, entity and verb: the op, or the op that the plain name of an imported tool implies. */
 const pathOf = memoizeByObject(({ op, domain }: Entry): string => {
   const [, name = "", ...rest] = op.split(".");
   return (rest.length === 0 && opFromName(name, domain)) || op;
@@ -150,7 +150,7 @@ function groupOf(entry: Entry): string {
   return path.slice(0, path.lastIndexOf("."));
 }
 
-/** Reads of the entry's own group, then those of the groups around it, nearest first. */
+/** Reads in the entry's own group, then in the surrounding groups, nearest first. */
 function readsNear(entry: Entry, view: View): Entry[] {
   const group = groupOf(entry);
   const isNear = (other: Entry) => {
@@ -166,7 +166,7 @@ interface Subject {
   readonly values: readonly string[];
 }
 
-/** The argument that says which thing is changed: the id of the entity in the op, or the only id there is. */
+/** The argument that identifies the changed thing: the id of the entity in the op, or the only id. */
 function subjectOf(entry: Entry, args: CallArgs): Subject | undefined {
   const ids = Object.entries(args)
     .map(([key, value]) => ({ key, values: idsIn({ [key]: value }) }))
@@ -182,7 +182,7 @@ function subjectOf(entry: Entry, args: CallArgs): Subject | undefined {
 
 type PossibleRead = Pick<MissingRead, "read" | "lacks">;
 
-/** The reads that take the id of the subject, those that show one thing first. */
+/** The reads that take the id of the subject. Reads of one thing come first. */
 function readsOf(reads: readonly Entry[], key: string, args: CallArgs): PossibleRead[] {
   const takers = reads.filter((read) => Object.hasOwn(propertiesOf(read), key));
   return byVerb(takers, SHOWING_VERBS).map((read) => toRead(read, { [key]: args[key] }, args));
@@ -195,7 +195,7 @@ function searchOf(read: Entry, args: CallArgs): PossibleRead {
   return toRead(read, field && title ? { [field]: String(title).slice(0, TITLE_CHARS) } : {}, args);
 }
 
-/** Fills the required arguments of a read from those of the write. */
+/** Takes the required arguments of a read from those of the write. */
 function toRead(read: Entry, fills: CallArgs, args: CallArgs): PossibleRead {
   const { required = [] } = read.inputSchema as { readonly required?: readonly string[] };
   const missing = required.filter((name) => !Object.hasOwn(fills, name));
@@ -209,7 +209,7 @@ function toRead(read: Entry, fills: CallArgs, args: CallArgs): PossibleRead {
   };
 }
 
-/** Entries with one of these verbs first: by nearness of the group, then by the order of the verbs. */
+/** Entries with one of these verbs, by distance of the group, then by order of the verbs. */
 function byVerb(reads: readonly Entry[], verbs: readonly string[]): Entry[] {
   const positionOf = (entry: Entry) => verbs.indexOf(verbOf(entry));
   const worded = reads
@@ -228,9 +228,9 @@ const MOST_IDS = 200;
 const MOST_VALUES = 5_000;
 const ID_CHARS = 256;
 const TEXT_CHARS = 20_000;
-/** Fields that identify a thing: `id`, `task_id`, `taskId`, `issue_ids`, `number`, `path` and the like. */
+/** Names of fields that identify a thing: `id`, `task_id`, `taskId`, `issue_ids`, `number`, `path` and the like. */
 const ID_FIELD = /(?:^|_)(?:ids?|uuids?|guid|key|slug|number|path|uri|url)$|[a-z](?:Ids?|Uuid)$/i;
-/** Words of a text that look like an id, because they have a digit. */
+/** Words that look like an id because they have a digit. */
 const idWord = lazy(() => /[\p{L}\p{N}_:.-]{0,64}\d[\p{L}\p{N}_:.-]{0,64}/gu);
 
 interface IdField {
@@ -238,7 +238,7 @@ interface IdField {
   readonly value: unknown;
 }
 
-/** Collects the values that identify things in a JSON value, and the words of a text that look like ids. */
+/** Collects the identifying values of a JSON value, and the words of a text that look like ids. */
 export function idsIn(value: unknown): string[] {
   const ids = new Set<string>();
   const fields: IdField[] = [{ name: "", value }];

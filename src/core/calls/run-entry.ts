@@ -29,8 +29,8 @@ import { type ApprovalRequest, type AskingCall, askerOf, questionOf } from "./de
 import { marksOf } from "./read-before-write.ts";
 
 /**
- * Runs an entry with checked params within its deadline and records it in the session. A tool may ask a person, and ends
- * with the question if the face asks later. Throws problems only.
+ * Runs an entry with checked params within its deadline and records it in the session. A tool may ask a person; if the
+ * face asks later, the run ends with the question. Throws problems only.
  */
 export async function runEntry(
   entry: Entry,
@@ -116,14 +116,14 @@ const FAILURES: ReadonlySet<string> = new Set([
   "RESULT_INVALID",
   "INTERNAL",
 ]);
-/** Statuses of a proxy whose service is out of reach. */
+/** Statuses of a proxy whose service is unreachable. */
 const OUT_OF_REACH: ReadonlySet<unknown> = new Set([502, 503, 504]);
-/** The code of MCP and JSON-RPC for wrong params. Servers report it in the text of a result, too. */
+/** The JSON-RPC code for wrong params. Servers also report it in the text of a result. */
 const WRONG_PARAMS = "-32602";
 
 /**
- * Whether the tool itself failed, so that another one may suit the need better. Wrong params, cancellation,
- * timeouts, missing rights and services out of reach say nothing about that.
+ * Whether the tool itself failed, so that another may suit the need better. Wrong params, cancellation, timeouts,
+ * missing rights and unreachable services say nothing about that.
  */
 export function isToolFailure(error: unknown): boolean {
   if (!isProblem(error)) return true;
@@ -133,7 +133,7 @@ export function isToolFailure(error: unknown): boolean {
   return typeof status !== "number" || status >= 500;
 }
 
-/** Searches on behalf of a running entry, among the entries that its caller may see. */
+/** Searches for a running entry among the entries that its caller may see. */
 async function searchForTool(
   { view, search }: Pick<CallScope, "view" | "search">,
   { query, limit, ...filter }: FindRequest,
@@ -154,7 +154,9 @@ interface RememberOptions {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Records a run in the session: the entry used, entities met, routes unveiled. A dry run records only the routes. */
+/**
+ * Records a run in the session: the entry, entities in its result, unveiled routes. A dry run records only the routes.
+ */
 export function rememberRun(
   entry: Entry,
   { session, services }: Remembering,
@@ -201,7 +203,7 @@ export interface EntryResult {
   readonly value: Json;
   readonly guidance: readonly GuidanceStep[];
   readonly warnings: readonly string[];
-  /** The tokens that the entry asks to be shown, beyond the usual ones. */
+  /** Tokens that the entry asks to be shown, beyond the usual limit. */
   readonly showUpTo?: number | undefined;
   /** Servers whose results a recipe read (untrusted text). */
   readonly source?: string;
@@ -209,13 +211,13 @@ export interface EntryResult {
 
 interface Deadline {
   readonly ms: number;
-  /** The caller's signal; aborting it cancels the work. */
+  /** Signal of the caller, which cancels the work. */
   readonly signal: AbortSignal;
-  /** The name of the work in the problem. */
+  /** Name of the work in the problem. */
   readonly name: string;
 }
 
-/** Stops the time while a client answers a question; afterwards the whole time counts anew. */
+/** Stops the clock while a client answers a question, and restarts it from zero. */
 type Pause = <T>(waiting: () => Promise<T>) => Promise<T>;
 
 function pausing(client: CallingClient, pause: Pause): CallingClient {
@@ -227,14 +229,14 @@ function pausing(client: CallingClient, pause: Pause): CallingClient {
   };
 }
 
-/** Runs work. Stops waiting when the time is over or the caller cancels, even if the work ignores its signal. */
+/** Runs work until it ends, the time is over or the caller cancels, even if the work ignores its signal. */
 export async function withDeadline<T>(
   { ms, signal, name }: Deadline,
   work: (signal: AbortSignal, pause: Pause) => Promise<T>,
 ): Promise<T> {
   if (signal.aborted) throw problem("CANCELLED", { name });
   const { promise: stopped, reject } = Promise.withResolvers<never>();
-  // Work that throws at once leaves nobody to wait for it.
+  // Work that throws at once never awaits this.
   stopped.catch(() => {});
   const controller = new AbortController();
   const stop = (reason: Error) => {
@@ -280,8 +282,8 @@ export interface GuidanceStep {
 }
 
 /**
- * The next steps after an entry ran: those its result names, those it declares, those learned from use. Steps to
- * entries that the caller may not see are dropped and reported.
+ * Next steps after an entry ran: named in its result, declared, or learned from use. Steps to entries that the caller
+ * may not see are dropped and reported.
  */
 export async function guidanceSteps(
   entry: Entry,
@@ -315,8 +317,8 @@ export async function guidanceSteps(
 }
 
 /**
- * Reads a result apart from its guidance: `{ content, guidance }`, and `{ content }` around a text alone unless the
- * tool declares to return an object. Any other value is the content itself.
+ * Separates a result from its guidance: `{ content, guidance }`, or `{ content }` around a text alone unless the tool
+ * declares an object. Any other value is the content itself.
  */
 export function toGuidedResult(
   value: unknown,
@@ -340,7 +342,7 @@ function isGuidance(value: unknown): value is Guidance {
   );
 }
 
-/** Learning connects queries with calls by session, or by principal if there is no session. */
+/** Learning connects queries with calls by session, or by principal without one. */
 export function conversationOf({ session, view }: Pick<CallScope, "session" | "view">): {
   scope: string;
   conversation: string;

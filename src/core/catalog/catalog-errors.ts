@@ -3,7 +3,7 @@ import { countOf } from "../../base/util/count-of.ts";
 import { nameTableOf } from "../../search/lexical/names.ts";
 import type { Domain, Entry, Rule } from "../nouns/entry.ts";
 
-/** Lists conflicts between definitions, one sentence each, which says where to look. Entries are sorted by route. */
+/** Lists conflicts between definitions, one sentence each with its location. Entries must be sorted by route. */
 export function catalogErrors(domains: readonly Domain[], entries: readonly Entry[]): string[] {
   return [
     ...doubledNames(domains).map((name) => `domain ${name}: defined more than once`),
@@ -27,7 +27,7 @@ function routeCollisions(entries: readonly Entry[]): string[] {
 }
 
 function opCollisions(all: readonly Entry[]): string[] {
-  // An op begins with its domain, and kept tools with different routes have different ops.
+  // An op begins with its domain, and lazy tools with different routes have different ops.
   const domains = new Set(all.filter(({ kept }) => !kept).map(({ domain }) => domain));
   const entries = all.filter(({ domain }) => domains.has(domain));
   if (new Set(entries.map(({ op }) => op)).size === entries.length) return [];
@@ -48,7 +48,7 @@ function entryErrors({ route, domain, related, guidance }: Entry, entries: reado
   ];
 }
 
-/** The rules of a domain whose category no entry has: nobody would ever be shown them. */
+/** Rules whose category no entry in the domain has: no answer would ever show them. */
 export function spareRules(domain: Domain, entries: readonly Entry[]): Rule[] {
   if (domain.rules.length === 0) return [];
   const categories = new Set(
@@ -63,7 +63,7 @@ function doubledNames(domains: readonly Domain[]): string[] {
     .map(([name]) => name);
 }
 
-/** The route that a name, op, alias or route of a definition means. A name in the same domain wins. */
+/** The route for a name, op, alias or route in a definition. A name in the same domain wins. */
 export function routeOfName(name: string, domain: string, entries: readonly Entry[]): string | undefined {
   const sharing = nameTableOf(entries).named(name);
   const entry =

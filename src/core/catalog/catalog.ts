@@ -19,19 +19,19 @@ import { type DerivedOp, opsFromNames } from "./op-name.ts";
 import { opToRoute, parseRoute, plainToolOp, routeToOp } from "./route.ts";
 import { guessLane, strongest } from "./tool-lane.ts";
 
-/** An immutable snapshot of all entries. A change builds the next one. */
+/** An immutable snapshot of all entries. */
 export interface Catalog {
-  /** Content hash. The same definitions in another order have the same version. */
+  /** Content hash. The order of definitions does not change it. */
   readonly version: string;
   readonly domains: ReadonlyMap<string, Domain>;
   /** Sorted by route. */
   readonly entries: readonly Entry[];
   /**
-   * By route, op or further address; a leading `@`, as in `@notes://…`, is ignored. Entries that are not `allowed`
-   * take no part.
+   * Finds by route, op or further address. Ignores a leading `@`, as in `@notes://…`, and entries that are not
+   * `allowed`.
    */
   find(address: string, allowed?: (entry: Entry) => boolean): Entry | undefined;
-  /** The version of a catalog that has only these. */
+  /** The version of a catalog with only these. */
   versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
 }
 
@@ -40,7 +40,7 @@ type CatalogContent = Pick<SourceContent, "domains" | "errors"> & { readonly dra
 const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;
 
 /**
- * Builds a snapshot of what sources yield.
+ * Builds a snapshot of the content of all sources.
  *
  * @throws `CATALOG_INVALID` with every error in the definitions
  */
@@ -61,7 +61,7 @@ export function buildCatalog(content: CatalogContent): Catalog {
   ];
   if (errors.length > 0) throw catalogInvalid(errors);
 
-  // An entry without references stays the same object, and keeps what was computed for it.
+  // An entry without references stays the same object and keeps its memoized values.
   const linked = entries.map((entry) =>
     entry.related.length === 0
       ? Object.freeze(entry)
@@ -93,7 +93,7 @@ export function buildCatalog(content: CatalogContent): Catalog {
   });
 }
 
-/** Makes ops for the drafts that come without an address, those of each domain together. */
+/** Derives ops for drafts without an address, for all drafts of a domain together. */
 function deriveOps(drafts: readonly Draft[]): (draft: Draft) => DerivedOp | undefined {
   const tools = Map.groupBy(drafts.filter(isTool), ({ domain }) => domain);
   const ops = new Map(
@@ -119,7 +119,7 @@ function isUnaddressed({ op, route }: ToolDraft): boolean {
   return op === undefined && route === undefined;
 }
 
-/** Writes an address, or a domain, with the name of its domain in the place of an alias. */
+/** Replaces an alias of a domain with its name, in an address or alone. */
 export function domainNamer(domains: ReadonlyMap<string, Domain>): (address: string) => string {
   const names = new Map<string, string>();
   for (const { name, aliases = [] } of domains.values()) for (const alias of aliases) names.set(alias, name);
@@ -133,7 +133,7 @@ export function domainNamer(domains: ReadonlyMap<string, Domain>): (address: str
 
 const known = new WeakMap<Draft, { readonly key: string; readonly entry: Entry | string }>();
 
-/** Entries of unchanged drafts are reused, because a change of one source leaves the drafts of all other sources alone. */
+/** Reuses entries of unchanged drafts: a change of one source leaves the drafts of all others alone. */
 function toEntry(
   draft: Draft,
   domain: Domain | undefined,
@@ -165,7 +165,7 @@ function toKeptEntry(draft: LazyDraft, domain: Domain | undefined): Entry | stri
   return createLazyEntry({ draft, op, ...sharedIn(domain) });
 }
 
-/** Searches the sorted entries, because a table of a large catalog takes long to make. */
+/** Binary search: building a map of a large catalog takes long. */
 function atRoute(entries: readonly Entry[], route: string): Entry | undefined {
   let from = 0;
   let to = entries.length;
@@ -181,7 +181,7 @@ function byRoute(left: Entry, right: Entry): number {
   return left.route < right.route ? -1 : left.route > right.route ? 1 : 0;
 }
 
-/** Ignores functions: canonical JSON leaves them out. */
+/** Ignores functions, which canonical JSON leaves out. */
 function versionOf(domains: readonly Domain[], entries: readonly Entry[]): string {
   const sortedDomains = [...domains].sort((left, right) => (left.name < right.name ? -1 : 1));
   const lines = [contentHash(JSON.parse(JSON.stringify(sortedDomains))), ...entries.map(hashOf)];
@@ -196,14 +196,17 @@ const hashOfWhole = memoizeByObject((entry: Entry) =>
   contentHash(JSON.parse(JSON.stringify(toHashed(entry)))).slice(0, 16),
 );
 
-/** The origin's hash covers its whole definition, whose largest parts need not be read again. */
+/** The hash of the origin covers its whole definition: do not read the largest parts again. */
 function toHashed(entry: Entry): object {
   if (!entry.origin) return entry;
   const { inputSchema: _, presentation: __, origin, ...rest } = entry;
   return { ...rest, origin: origin.hash };
 }
 
-/** Gives a draft its address, its lane, merged scopes and the domain's `ask` if it has none. Returns a sentence if it cannot have an address. */
+/**
+ * Gives a draft its address, lane, merged scopes and the domain's `ask` as a default. Returns an error sentence if it
+ * cannot have an address.
+ */
 function completeEntry(
   draft: EntryDraft,
   domain: Domain | undefined,
@@ -223,7 +226,7 @@ function completeEntry(
   };
 }
 
-/** The declared lane, or else a guess by the name. */
+/** The declared lane, or a guess from the name. */
 function laneOf(tool: ToolDraft, op: string): Pick<ToolEntry, "lane" | "isLaneGuessed"> {
   const { lane, leastLane = "read" } = tool;
   if (lane) return { lane: strongest(lane, leastLane) };

@@ -9,8 +9,8 @@ const TEXT_CHARS = 16_384;
 const PASSED_ON_CHARS = 65_536;
 
 /**
- * Makes an entry fit to be shown: no source is trusted. Text is cleaned and cut. An entry whose schema is refused
- * stays listed as invalid, so that it is not silently missing.
+ * Makes an entry fit to be shown: no source is trusted. Cleans and cuts text. An entry with a refused schema stays
+ * listed as invalid, so that it does not disappear silently.
  */
 export function ingestEntry<T extends Entry>(entry: T): T {
   const read = readSchema(entry.inputSchema);
@@ -49,13 +49,13 @@ function cleanExample({ args, note }: Example): Example {
   return { args, ...(note !== undefined && { note: cleanProse(note) }) };
 }
 
-/** True also for args that are not JSON. */
+/** Also true for args that are not JSON. */
 function hidesArgs(args: Example["args"]): boolean {
   const json = toJson(args);
   return !json.ok || hidesData(json.value);
 }
 
-/** An author's own policy stands; otherwise the description's advice is one. */
+/** The author's policy, or else the advice in the description. */
 function policyOf({ policy }: ToolEntry, description: string): Policy | undefined {
   return policy ? cleanPolicy(policy) : extractPolicy(description);
 }
@@ -64,7 +64,7 @@ function cleanPolicy(policy: Policy): Policy {
   return Object.fromEntries(Object.entries(policy).map(([part, lines]) => [part, lines?.map(cleanProse)]));
 }
 
-/** Cleans text, keeps data as it is, and drops fields that are too large. */
+/** Cleans text, leaves data alone, and drops fields that are too large. */
 function cleanPresentation(presentation: Presentation): Presentation {
   const { title, annotations, outputSchema, icons, size, runsAsTask, _meta } = presentation;
   const named = typeof annotations?.title === "string" && { title: cleanName(annotations.title) };
@@ -90,12 +90,12 @@ type PolicyPart = keyof Policy;
 
 const PARTS: readonly PolicyPart[] = ["do", "dont", "edgeCases"];
 const MOST_LINES = 5;
-/** A longer rule is left out: half of one may say the opposite. */
+/** Longer rules are left out: half a rule may say the opposite. */
 const LINE_CHARS = 240;
-/** Longer descriptions are read this far. */
+/** Descriptions are read up to here. */
 const MAX_READ = 8_000;
 
-/** Openings of a sentence or heading that say which part it belongs to. The matched words are not repeated. */
+/** Openings of a sentence or heading that select a part. The matched words are not repeated. */
 const OPENINGS: readonly (readonly [part: PolicyPart, opening: RegExp])[] = [
   ["edgeCases", /^edge[ -]cases?\b\s*[:\u2013\u2014-]?\s*/i],
   ["edgeCases", /^(?=(?:if|when) (?:ambiguous|unsure|unclear|uncertain|not sure|in doubt)\b)/i],
@@ -107,7 +107,7 @@ const OPENINGS: readonly (readonly [part: PolicyPart, opening: RegExp])[] = [
   ["do", /^(?=when to use\b|prefer .{1,120}? (?:over|to|instead of) )/i],
   ["do", /^(?=ALWAYS [a-z])/],
 ];
-/** A heading that says what to do under which conditions; they follow as a list. */
+/** A heading for a list of conditions and actions. */
 const CONDITIONS =
   /^(?:[A-Z]{3,}|[Uu]se|[Cc]all|[Cc]hoose|[Cc]reate|[Aa]dd|[Uu]pdate|[Dd]elete|[Ss]end)\b.{0,80}\b(?:when|whenever|if)\s*:$/;
 const USES = /^(?:use|call|choose)(?: this| it| the)?(?: tool)?(?: only)? (?:for|to)\s*:$/i;
@@ -119,7 +119,7 @@ const BULLET = /^\s*(?:[-*•+]|\d{1,2}[.)])\s+/;
 const MARKS = /^[#>*_\s]+|[*_\s]+$/g;
 
 /**
- * Reads advice out of a description: sentences and lists that open with "Use when", "Do not", "Edge case", "Prefer …
+ * Extracts advice from a description: sentences and lists that open with "Use when", "Do not", "Edge case", "Prefer …
  * over" and the like. Undefined if there is none.
  */
 export function extractPolicy(description: string): Policy | undefined {
@@ -152,12 +152,12 @@ export function extractPolicy(description: string): Policy | undefined {
 
 const SENTENCE_END = /(?<=[.!?])(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)\s+(?=[\p{Lu}"'`*])/u;
 
-/** The part that the list below a heading belongs to: `When to use:`, `CREATE a task when:`, `Do not create one for:`. */
+/** The part for the list below a heading: `When to use:`, `CREATE a task when:`, `Do not create one for:`. */
 function sectionOf(heading: string): PolicyPart | undefined {
   return openingOf(heading)?.part ?? (CONDITIONS.test(heading) || USES.test(heading) ? "do" : undefined);
 }
 
-/** A rule without the words that say to which part it belongs. */
+/** Removes the words that select the part. */
 function ruleOf(line: string): string {
   const opening = openingOf(line);
   return opening?.part === "dont" ? opening.rest : line;

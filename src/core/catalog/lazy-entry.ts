@@ -10,19 +10,19 @@ interface LazyEntryOptions {
 }
 
 const NAME_CHARS = 256;
-/** The number of entries that stay whole: a usual catalog is read once, and a large one does not fill the memory. */
+/** Whole entries in memory: enough for a usual catalog, and a bound for a large one. */
 const MOST_WHOLE = 2_048;
 const recent: LazyEntry[] = [];
 let oldest = 0;
 
-/** Makes an entry that is read when somebody wants more of it than its address. */
+/** Creates an entry whose definition is read when more than its address is needed. */
 export function createLazyEntry(options: LazyEntryOptions): ToolEntry {
   return new LazyEntry(options) as Partial<ToolEntry> as ToolEntry;
 }
 
-/** Fields that a lazy draft leaves empty. */
+/** Fields that are empty in a lazy draft. */
 const BARE = ["tags", "aliases", "related", "guidance", "examples", "notes", "metadata"] as const;
-/** Fields that are read with the whole entry. */
+/** Fields that need the whole entry. */
 const WHOLE = [
   ...(["description", "lane", "inputSchema", "outside", "presentation"] as const),
   ...(["requiresConfirmation", "ask", "extraction", "policy", "timeoutMs", "call"] as const),

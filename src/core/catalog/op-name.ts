@@ -2,25 +2,25 @@ import { splitWords } from "../../base/util/split-words.ts";
 import { effectOfVerb, THINGS } from "../../search/analysis/tool-verbs.ts";
 import { opToRoute } from "./route.ts";
 
-/** An op that was made from a name, and the further addresses of its tool. */
+/** An op derived from a name, and the further addresses of its tool. */
 export interface DerivedOp {
   readonly op: string;
-  /** The author's own name and every other op that was or will be made from it, as ops and as routes. */
+  /** The author's name and every other op that any derivation gives or gave it, as ops and as routes. */
   readonly addresses: readonly string[];
 }
 
-/** An op that a name implies, before it is compared with the others of its domain. */
+/** The op that one name implies, before a comparison with other names of the domain. */
 export interface ImpliedOp {
   readonly op: string;
-  /** The op if another tool has `op` too. */
+  /** The op to use if another tool has `op` too. */
   readonly plain: string;
   readonly further: readonly string[];
 }
 
 /**
- * Makes the ops of a domain from the names of its tools: `list_onto_tasks` in domain `onto` is `onto.task.list`. The
- * verb goes last. The domain's own name and fillers are dropped. The other words are the path from entity to part. The order
- * of the names does not matter. A name without words has no op.
+ * Derives the ops of a domain from the names of its tools: `list_onto_tasks` in domain `onto` is `onto.task.list`. The
+ * verb goes last; the domain's name and fillers are dropped; the other words are the path from entity to part. The
+ * order of the names does not matter. A name without words has no op.
  */
 export function opsFromNames(
   names: readonly string[],
@@ -44,12 +44,12 @@ export function opsFromNames(
 
 const PLAIN_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** The op of a name whose domain has no other tools. Undefined if the name has no words. */
+/** The op of a name whose domain has no other tools. Undefined for a name without words. */
 export function opFromName(name: string, domain: string): string | undefined {
   return opsFromNames([name], domain).get(name)?.op;
 }
 
-/** Gives every tool an op of its own. An address that two tools could have means neither of them. */
+/** Gives every tool a unique op. An address that fits two tools means neither. */
 export function uniqueOps(
   implied: readonly ImpliedOp[],
   domain: string,
@@ -90,24 +90,26 @@ export interface SplitName {
   readonly path: readonly string[];
 }
 
-/** The words that the names of one domain use as nouns and as verbs. Nouns are in the singular. */
+/** Nouns (in the singular) and verbs in the names of one domain. */
 export interface DomainWords {
-  /** Objects of common verbs: `order` of `get_order`. */
+  /** Objects of common verbs: `order` in `get_order`. */
   readonly objects: ReadonlySet<string>;
-  /** Nouns before common verbs: `task` of `task_create`. */
+  /** Nouns before common verbs: `task` in `task_create`. */
   readonly leaders: ReadonlySet<string>;
-  /** First words before a noun, or before a word that follows other first words too: `ship` of `ship_order`. */
+  /** First words before a noun, or before a word that also follows other first words: `ship` in `ship_order`. */
   readonly verbs: ReadonlySet<string>;
-  /** Words that several names begin with: `browser` of `browser_click`. */
+  /** First words of several names: `browser` in `browser_click`. */
   readonly groups: ReadonlySet<string>;
 }
 
 const FILLERS = new Set(["in", "of", "to", "from", "for", "with", "by", "on", "the", "a", "an"]);
-/** Words that begin a clause of the verb. */
+/** Words that begin a clause after the verb. */
 const CLAUSES = new Set(["by", "with"]);
-/** Verbs whose object is a plural, which the op has in the singular. */
+/** Verbs with a plural object, which the op has in the singular. */
 const COLLECTIVE_VERBS = new Set(["list", "search"]);
-/** Words that are no object: sides of the noun before them (`server_status`), and parts of a verb (`file_away`). */
+/**
+ * Words that are never objects: aspects of the noun before them (`server_status`), and parts of a verb (`file_away`).
+ */
 const NO_OBJECTS = new Set([
   ..."status state info details data stats summary history version health price rate forecast time date".split(
     " ",
@@ -118,8 +120,8 @@ const NOT_A_NOUN = /(?:ing|ed|ly)$|^\d/;
 const NOT_A_VERB = /(?:ing|ed|ly|al|ous|ic|[st]ion|ment|ness|ity|ful|able)$|^\d/;
 
 /**
- * Reads which words of a domain's names are nouns and which are verbs, from the verbs of the table and from the nouns
- * that the caller knows. A name of which no word occurs in another one tells nothing about the other.
+ * Sorts the words of a domain's names into nouns and verbs, from a table of verbs and the nouns that the caller knows.
+ * Two names without a common word do not influence each other.
  */
 export function readDomainWords(
   names: readonly (readonly string[])[],
@@ -167,7 +169,7 @@ function objectsOf(names: readonly (readonly string[])[]): Set<string> {
   return new Set([...verbsOf].filter(isObject).map(([word]) => word));
 }
 
-/** Splits a name at its verb, which is told by the table, else by the domain's words, else by the position. */
+/** Splits a name at its verb: a verb of the table, else one of the domain's words, else by position. */
 export function splitVerb(words: readonly string[], domain: DomainWords): SplitName {
   const { objects, leaders, verbs, groups } = domain;
   const [first = "", ...others] = words;
@@ -188,7 +190,7 @@ export function splitVerb(words: readonly string[], domain: DomainWords): SplitN
   return isPhrase ? { verb: words.join("_"), path: [] } : verbFirst(words);
 }
 
-/** Every way to split a name, so that an op stays an address when other names of its domain change it. */
+/** Every way to split a name: an op stays an address when other names of its domain change the split. */
 export function spellings(words: readonly string[]): SplitName[] {
   const [first = "", ...others] = words;
   if (objectOf(others).length === 0) return [];
@@ -229,7 +231,7 @@ function isVerb(word: string, objects: ReadonlySet<string>): boolean {
   return effectOfVerb(word) !== undefined && !THINGS.has(word) && !objects.has(word);
 }
 
-/** The words between the verb and a clause. */
+/** Words between the verb and a clause. */
 function objectOf(others: readonly string[]): readonly string[] {
   const start = others.findIndex((word) => !FILLERS.has(word));
   const object = start < 0 ? [] : others.slice(start);
@@ -249,7 +251,7 @@ function nounPath(path: readonly string[], verb: string): readonly string[] {
   return [...path.slice(0, -1), singular(path.at(-1) ?? "")];
 }
 
-/** `entries` is `entry`, `statuses` is `status`; a word in the singular stays as it is. */
+/** `entries` is `entry`, `statuses` is `status`. A singular word stays as it is. */
 export function singular(word: string): string {
   if (/[^aeiou]ies$/.test(word)) return `${word.slice(0, -3)}y`;
   if (/(ss|tus|x|z|ch|sh)es$/.test(word)) return word.slice(0, -2);

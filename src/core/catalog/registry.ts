@@ -17,15 +17,14 @@ export interface RegistryOp {
   readonly policy?: Readonly<Record<string, unknown>>;
 }
 
-/** The tools of a catalog as JSON for other programs: op to entry, with schemas and version. */
+/** The tools of a catalog as JSON for other programs, by op, with schemas and version. */
 export interface Registry {
   readonly format: 1;
-  /** The version of its catalog. */
+  /** Version of the catalog. */
   readonly registry_version: string;
   readonly ops: Readonly<Record<string, RegistryOp>>;
 }
 
-/** Makes the registry of a catalog's tools. */
 export function toRegistry(catalog: {
   readonly version: string;
   readonly entries: readonly Entry[];

@@ -3,19 +3,19 @@ import { splitWords } from "../../base/util/split-words.ts";
 import { BELIEVED, effectOfWord, NOUNS_TOO, THINGS } from "../../search/analysis/tool-verbs.ts";
 import { LANES, type Lane } from "../nouns/entry.ts";
 
-/** The part of a server's definition that tells what a tool may do. */
+/** The parts of a server's definition that show what a tool may do. */
 export interface DeclaredTool {
   readonly name: string;
   readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean } | undefined;
   readonly inputSchema?: unknown;
 }
 
-/** A longer name is not read, and does not count as reading. */
+/** Longer names are not read and do not count as reading. */
 const NAME_CHARS = 1_000;
 
 /**
- * Decides the lane of a tool that somebody else defined. It reads only if it says so and no word of its name or schema
- * writes or destroys. The strictest sign wins, and a missing hint means writing. Only a person's word is milder.
+ * Decides the lane of an outside tool. It reads only if it says so and no word of its name or schema writes or
+ * destroys. The strictest sign wins; without hints it writes. Only a person may choose a milder lane.
  */
 export function laneOfTool(tool: DeclaredTool): Lane {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
@@ -26,8 +26,8 @@ export function laneOfTool(tool: DeclaredTool): Lane {
 }
 
 /**
- * The lane that a name and a schema imply where nothing is declared: reading only if the first verb reads. In the
- * owner's own code, verbs such as `query` and `visit` read too.
+ * The lane that a name and a schema imply: reading only if the first verb reads. In the owner's own code, verbs such as
+ * `query` and `visit` read too.
  */
 export function impliedLane({ name, inputSchema }: DeclaredTool, { isOwn = false } = {}): Lane {
   const words = splitWords(name.slice(0, NAME_CHARS));
@@ -37,8 +37,8 @@ export function impliedLane({ name, inputSchema }: DeclaredTool, { isOwn = false
 }
 
 /**
- * Guesses the lane of a tool written for Keyhole whose author declares none: what its verbs do, else `read`. A word that
- * may be a noun is one if the description speaks of a thing: `merge-requests`, "Merge requests of a project".
+ * Guesses the lane of a tool in code without a declared one: by its verbs, else `read`. A word that may be a noun is
+ * one if the description speaks of a thing: `merge-requests`, "Merge requests of a project".
  */
 export function guessLane(
   name: string,
@@ -51,15 +51,15 @@ export function guessLane(
   return { lane: laneOfWords(words, new Set(nouns)), isSure: words.some(isTelling) };
 }
 
-/** The strictest of some lanes. */
+/** The strictest of these lanes. */
 export function strongest(first: Lane, ...lanes: readonly Lane[]): Lane {
   return lanes.reduce((left, right) => (LANES.indexOf(left) >= LANES.indexOf(right) ? left : right), first);
 }
 
-/** Words after which a verb follows: `search_and_replace`. */
+/** Words before another verb: `search_and_replace`. */
 const JOINING: ReadonlySet<string> = new Set(["and", "or", "then", "n", "plus"]);
 
-/** The strictest verb among the words of a name; `read` if there is none. */
+/** The strictest verb in a name; `read` without one. */
 function laneOfWords(words: readonly string[], nouns: ReadonlySet<string> = new Set()): Lane {
   const lanes = words.map((word, at): Lane => {
     const effect = effectOfWord(`${word}_${words[at + 1]}`) ?? effectOfWord(word) ?? "read";
@@ -88,15 +88,15 @@ function isThingIn(description: string, word: string): boolean {
   return stems.every((stem) => laneOfVerb(stem) === "read");
 }
 
-/** Words behind a noun phrase: "Merge requests of a project", "Orders that wait". */
+/** Words that follow a noun phrase: "Merge requests of a project", "Orders that wait". */
 const CLAUSES: ReadonlySet<string> = new Set(["of", "that", "which", "whose"]);
 
-/** A schema with more parts than these is not read to its end, and does not count as reading. */
+/** Larger schemas are not read to the end and do not count as reading. */
 const MOST_PARTS = 5_000;
 /** Keys whose values are texts or examples. */
 const NO_SCHEMAS: ReadonlySet<string> = new Set(["default", "examples", "example", "description", "title"]);
 
-/** The strictest word among the arguments of a tool and their choices; `read` if there is none. */
+/** The strictest word among the arguments of a tool and their choices; `read` without one. */
 function laneOfSchema(schema: unknown): Lane {
   const waiting: { readonly part: unknown; readonly argument: string }[] = [{ part: schema, argument: "" }];
   let lane: Lane = "read";
@@ -119,16 +119,16 @@ function laneOfSchema(schema: unknown): Lane {
   return lane;
 }
 
-/** Arguments that say what a call does. */
+/** Arguments that select the action of a call. */
 const ACTIONS: ReadonlySet<string> = new Set(["action", "operation", "op", "command", "cmd"]);
 const MODES: ReadonlySet<string> = new Set([...ACTIONS, "method", "mode", "verb"]);
-/** Arguments whose text is run. */
+/** Arguments whose text is executed. */
 const STATEMENTS: ReadonlySet<string> = new Set(
   "sql statement mutation script shell bash command cmd javascript".split(" "),
 );
-/** Ends of names that say when, or how many: `delete_time`, `created_before`. */
+/** Endings of names for a time or an amount: `delete_time`, `created_before`. */
 const MEASURES = /^(?:date|time|timestamp|at|after|before|since|until|count|by|capacity|distance|id)$/;
-/** Verbs that a switch has as its whole name, though they are nouns in longer names. */
+/** Verbs that count as the whole name of a switch, though they are nouns in longer names. */
 const SWITCHES: ReadonlySet<string> = new Set("force commit save submit apply reset merge update".split(" "));
 
 function laneOfArgument(name: string, schema: PlainObject): Lane {
@@ -153,7 +153,7 @@ function hasChoices(schema: PlainObject): boolean {
   return parts.some((part) => "enum" in part || "const" in part);
 }
 
-/** Elsewhere, choices name states and kinds (`open`, `comment`), so only plain destruction counts there. */
+/** In other arguments, choices name states and kinds (`open`, `comment`), so only plain destruction counts. */
 function laneOfChoice(choice: unknown, argument: string): Lane {
   if (typeof choice !== "string") return "read";
   const words = splitWords(choice.slice(0, 200));

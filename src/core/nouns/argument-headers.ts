@@ -6,32 +6,32 @@ const HEADER = "x-mcp-header";
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
 
-/** An argument whose schema asks for a copy of it in an HTTP header. */
+/** An argument that its schema also wants in an HTTP header. */
 export interface ArgumentHeader {
   readonly path: readonly string[];
   readonly name: string;
   readonly type: string;
 }
 
-/** The headers of a tool, or why its schema is wrong about them. */
+/** The headers of a tool, or the error in its schema. */
 export type ArgumentHeaders =
   | { readonly ok: true; readonly headers: readonly ArgumentHeader[] }
   | { readonly ok: false; readonly reason: string };
 
 interface SchemaPosition {
   readonly node: unknown;
-  /** The argument, or the one around it; absent at the root. */
+  /** The argument, or the nearest one around it; absent at the root. */
   readonly name?: string;
   readonly parent?: SchemaPosition;
-  /** Whether only `properties` lead to it, so that a path of names identifies the argument. */
+  /** Whether a path of `properties` leads to it, so that names identify the argument. */
   readonly direct: boolean;
 }
 
-/** Reads which arguments a tool's input schema wants repeated in HTTP headers. Takes any value; must not throw. */
+/** Reads which arguments an input schema wants repeated in HTTP headers. Takes any value; must not throw. */
 export function readArgumentHeaders(schema: unknown): ArgumentHeaders {
   const headers = new Map<string, ArgumentHeader>();
   const pending: SchemaPosition[] = [{ node: schema, direct: true }];
-  // A list of open places instead of recursion: definitions may be nested deeper than the stack.
+  // A stack instead of recursion: definitions may be nested deeper than the call stack.
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const { node, direct, name } = at;
     if (!isPlainObject(node)) continue;

@@ -1,4 +1,4 @@
-/** Default values for the fields that most entries leave empty. Drafts spread it first. */
+/** Defaults for fields that most entries leave empty. Drafts spread it first. */
 export const BARE_ENTRY = {
   visibility: "listed",
   scopes: [],

@@ -29,7 +29,7 @@ export type ParamsOf<S> = S extends z.ZodType
 interface EntryDefinition {
   readonly name: string;
   readonly description: string;
-  /** `domain://tools/path` or `domain://resources/path`. Without it, a tool's route is derived from its name. */
+  /** `domain://tools/path` or `domain://resources/path`. Default for a tool: derived from its name. */
   readonly route?: string;
   /** How the entry is found. Default: `listed`. */
   readonly visibility?: Visibility;
@@ -43,31 +43,31 @@ interface EntryDefinition {
 }
 
 interface ToolFields extends EntryDefinition {
-  /** Dotted op, such as `onto.task.list`. Replaces the op that is derived from the name. */
+  /** Dotted op, such as `onto.task.list`. Default: derived from the name. */
   readonly op?: string;
   readonly lane?: Lane;
-  /** How risky the tool is. Its lane is never weaker. */
+  /** Risk of the tool. Its lane is never weaker. */
   readonly riskLevel?: "safe" | "moderate" | "destructive";
   readonly requiresConfirmation?: boolean;
-  /** The tool asks a person by the `ask` of its call, so nobody is asked before it runs. */
+  /** The tool asks a person itself, by the `ask` of its call, so Keyhole does not ask before it runs. */
   readonly asksItself?: boolean;
-  /** `ends` shows the end of a long text and a little of its beginning. Default: its beginning. */
+  /** `ends`: show the end of a long text and a little of its beginning. Default: the beginning. */
   readonly look?: "ends";
   readonly relatedTools?: readonly string[];
   readonly extraction?: ExtractionSchema | null;
   readonly examples?: readonly Example[];
   readonly policy?: Policy;
   readonly notes?: readonly string[];
-  /** Next steps that are always right after this tool. The result may add further steps. */
+  /** Next steps that always follow this tool. The result may add more. */
   readonly guidance?: readonly Guidance[];
   readonly timeoutMs?: number;
-  /** Describes the object that the tool returns, in zod or JSON Schema. Native listings pass it on to clients. */
+  /** Schema of the returned object, in zod or JSON Schema. Native listings pass it on to clients. */
   readonly outputSchema?: InputSchema;
-  /** Names the call that would undo one with this result. A script that fails half-way is answered with it. */
+  /** Names the call that undoes a call with this result. A script that fails half-way is answered with it. */
   undo?(params: Readonly<Record<string, unknown>>, result: unknown): UndoStep | undefined;
 }
 
-/** A tool as people write it: with its schema, its name, and the op or route that it gives. See {@link defineTool}. */
+/** A tool as people write it: with its schema, its name, and its own op or route. See {@link defineTool}. */
 export interface ToolDefinition<S = undefined, N extends string = string, A extends string = string>
   extends ToolFields {
   readonly name: N;
@@ -75,11 +75,11 @@ export interface ToolDefinition<S = undefined, N extends string = string, A exte
   readonly route?: A;
   readonly inputSchema?: S;
   execute(params: ParamsOf<S>, context: CallContext): unknown;
-  /** Says what `execute` would do and changes nothing. */
+  /** Describes what `execute` would do and changes nothing. */
   dryRun?(params: ParamsOf<S>, context: CallContext): unknown;
 }
 
-/** A tool with any input, as a domain holds it. See {@link ToolDefinition}. */
+/** A tool with any input, as in the list of a domain. See {@link ToolDefinition}. */
 export interface AnyTool extends ToolFields {
   readonly inputSchema?: InputSchema | undefined;
   execute(params: Record<string, unknown>, context: CallContext): unknown;
@@ -89,7 +89,7 @@ export interface AnyTool extends ToolFields {
 /** A resource as people write it: content that is loaded on demand. See {@link defineResource}. */
 export interface ResourceDefinition extends EntryDefinition {
   readonly route: string;
-  /** Body text for search. Search does not read the result of `fetch`. */
+  /** Body text for search, which does not read the result of `fetch`. */
   readonly content?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   fetch(context: CallContext): unknown;
@@ -110,17 +110,17 @@ export interface DomainDefinition<
   /** Text for the whole domain, or one text for each category. */
   readonly rules?: string | Readonly<Record<string, string>>;
   /**
-   * Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn
-   * about changes, but not about tools that create something.
+   * Whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn about
+   * changes, but not about tools that create something.
    */
   readonly readBeforeWrite?: ReadBeforeWrite;
-  /** The calls of its tools that need a person's approval, if the gateway's `ask` is less strict. */
+  /** Which calls of its tools need a person's approval, if the gateway's `ask` is less strict. */
   readonly ask?: AskBefore;
-  /** By tool name or op: functions that find entities in results which no extraction schema can describe. */
+  /** Functions that find entities in results which no extraction schema can describe, by tool name or op. */
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;
 }
 
-/** The args of the tools of domains in code, by `domain.name` or by the op or route that the definition gives. */
+/** The args of tools in code, by `domain.name` or by their own op or route. */
 export type ToolArgs<D extends readonly DomainDefinition[]> = {
   [T in AddressedTool<D[number]> as T["address"]]: T["args"];
 };
@@ -132,13 +132,13 @@ type AddressedIn<D extends string, T> =
     ? { readonly address: KnownText<A, KnownText<N, never, `${D}.${N}`>>; readonly args: ArgsOf<S> }
     : never;
 
-/** `Known` for a text that its type spells out, not for `string` or a pattern. */
+/** `Known` for a literal text type, not for `string` or a template. */
 type KnownText<T extends string, Otherwise, Known = T> =
   Record<never, never> extends Record<T, 1> ? Otherwise : Known;
 
 type ArgsOf<S> = S extends z.ZodType ? z.input<S> : S extends JsonSchema ? FromJsonSchema<S> : object;
 
-/** The schemas of definitions, made on demand: most gateways of the program have no domain in code. */
+/** Schemas of definitions, created on demand: most gateways of the program have no domain in code. */
 export function definitionSchemas() {
   const words = z.array(z.string().min(1)).optional();
   const guidanceSchema = z.object({
@@ -168,7 +168,7 @@ export function definitionSchemas() {
     entry.visibility === undefined || entry.searchable === undefined;
   const TWICE = "give visibility or searchable, not both";
 
-  /** Checks a tool definition at run time, because definitions also come from plain JavaScript. */
+  /** Also checks definitions from plain JavaScript. */
   const tool = z
     .object({
       ...entryFields,
@@ -222,7 +222,7 @@ export function definitionSchemas() {
     scopes: words,
   });
 
-  /** Checks a domain definition at run time, without its tools and resources. */
+  /** Checks a domain definition, without its tools and resources. */
   const domain = z.object({
     name: z
       .string()

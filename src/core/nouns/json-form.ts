@@ -6,18 +6,18 @@ import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { fieldsOf, isPlainObject, type PlainObject } from "../../base/util/plain-object.ts";
 
 /**
- * A field has one fields in TypeScript. Some have another one in JSON, which models and other programs know: `dryRun`
- * is `dry_run` there. The schema of such a field has its name in JSON, and faces read and write JSON by the schema.
+ * A field has one name in TypeScript. Some have another in JSON, for models and other programs: `dryRun` is `dry_run`.
+ * The schema of such a field knows its JSON name, and faces convert by the schema.
  */
 const jsonNames = z.registry<{ readonly name: string }>();
 
-/** Gives a field its name in JSON. */
+/** Gives a field another name in JSON. */
 export function inJson<S extends z.ZodType>(name: string, field: S): S {
   jsonNames.add(field, { name });
   return field;
 }
 
-/** The fields of a schema that have another name in JSON. */
+/** Fields of a schema with another name in JSON. */
 interface FieldNames {
   readonly toJson: ReadonlyMap<string, string>;
   readonly fromJson: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ interface FieldNames {
   readonly inside: ReadonlyMap<string, FieldNames>;
 }
 
-/** Undefined if every field is spelt the same in JSON. The variants of a union are read as one. */
+/** Undefined if every field has the same name in JSON. The variants of a union are merged. */
 const fieldNamesOf = memoizeByObject((schema: z.ZodType): FieldNames | undefined => {
   const toJson = new Map<string, string>();
   const inside = new Map<string, FieldNames>();
@@ -41,7 +41,7 @@ const fieldNamesOf = memoizeByObject((schema: z.ZodType): FieldNames | undefined
   return { toJson, inside, fromJson: new Map([...toJson].map(([field, name]) => [name, field])) };
 });
 
-/** The objects that a value of the schema may be, also as items of a list. */
+/** The objects that a value of the schema may be, including items of lists. */
 function objectsIn(schema: z.core.$ZodType): z.ZodObject[] {
   if (schema instanceof z.ZodObject) return [schema];
   if (schema instanceof z.ZodArray) return objectsIn(schema.element);
@@ -51,12 +51,12 @@ function objectsIn(schema: z.core.$ZodType): z.ZodObject[] {
   return [];
 }
 
-/** The value as JSON carries it. Data of tools, which no schema describes, stays as it is. */
+/** Converts a value to JSON names. Data of tools, which no schema describes, stays unchanged. */
 export function toJsonNames<V>(schema: z.ZodType, value: V): V {
   return respell(fieldNamesOf(schema), value, "toJson") as V;
 }
 
-/** A value of JSON with the names of TypeScript. Those win over the names of JSON. */
+/** Converts a value from JSON names. A TypeScript name in the value wins. */
 export function fromJsonNames(schema: z.ZodType, value: unknown): unknown {
   return respell(fieldNamesOf(schema), value, "fromJson");
 }
@@ -73,7 +73,7 @@ function respell(names: FieldNames | undefined, value: unknown, way: "toJson" | 
   return Object.fromEntries(fields);
 }
 
-/** The path to a field, in the names of JSON. */
+/** Converts the path of a field to JSON names. */
 export function toJsonPath(schema: z.ZodType, path: readonly PropertyKey[]): PropertyKey[] {
   let fields = fieldNamesOf(schema);
   return path.map((part) => {
@@ -101,12 +101,12 @@ export function toJsonSchema(schema: z.ZodType): JsonSchema {
   }) as JsonSchema;
 }
 
-/** An input that was read. A call that is decided about before it runs is read once for both. */
+/** An input that was read once, for the decision about a call and for its run. */
 export class ReadInput<T = unknown> {
   readonly input: T;
-  /** Fields that were sent and are unknown. */
+  /** Unknown fields that were sent. */
   readonly ignored: readonly string[];
-  /** The input as it was sent. */
+  /** The input as sent. */
   readonly given: unknown;
 
   constructor(input: T, ignored: readonly string[], given: unknown) {
@@ -116,24 +116,23 @@ export class ReadInput<T = unknown> {
   }
 }
 
-/** Gemini CLI offers this field beside those of every tool and forwards it. */
+/** Gemini CLI adds this field to every tool and forwards it. */
 const ADDED_BY_CLIENTS = "wait_for_previous";
 
 /**
- * Reads an input as clients and models send it. Unknown fields are ignored and reported, unless a client added them
- * by itself.
+ * Reads input from clients and models. Unknown fields are ignored and reported, unless a client added them by itself.
  *
- * @throws INVALID_INPUT if the rest does not fit the operation's schema.
+ * @throws INVALID_INPUT if the input does not fit the operation's schema.
  */
 export function readInput<I extends z.ZodType>(
   operation: {
     readonly name: string;
     readonly input: I;
-    /** Other spellings of fields that models send. */
+    /** Other names of fields that models send. */
     readonly aliases?: Readonly<Record<string, string>>;
-    /** Undoes a nesting that models send. */
+    /** Undoes nesting that models send. */
     readonly repair?: (given: unknown) => unknown;
-    /** The field that takes all unknown ones where it is empty. */
+    /** A field that, if empty, takes all unknown fields. */
     readonly beside?: string;
   },
   given: unknown,
@@ -157,7 +156,7 @@ export function readInput<I extends z.ZodType>(
   throw problem("INVALID_INPUT", { operation: operation.name, reason: reasonsOf({ issues }) });
 }
 
-/** Models send the arguments of a tool beside its address. */
+/** Models send the arguments of a tool next to its address. */
 function withBeside(
   read: ReturnType<typeof readFields>,
   given: PlainObject,
@@ -174,9 +173,9 @@ function withBeside(
 const MOST_REASONS = 5;
 
 /**
- * Reads fields as clients and models send them: `null` counts as absent, and so does an empty text where the schema
- * refuses it. A field that is missing is taken from its other spellings, the first of `aliases` before the next.
- * `unknown` names the fields that the schema lacks.
+ * Reads fields from clients and models. `null` counts as absent, and so does an empty text if the schema refuses it. A
+ * missing field is taken from its other names, in the order of `aliases`. `unknown` names the fields that are not in
+ * the schema.
  */
 export function readFields(
   given: PlainObject,
@@ -202,7 +201,7 @@ function isAbsent(value: unknown, schema: z.ZodType): boolean {
   return value === null || (value === "" && !schema.safeParse("").success);
 }
 
-/** Why an input does not fit its schema, in one line. */
+/** Lists why an input does not fit its schema, in one line. */
 export function reasonsOf({ issues }: Pick<z.ZodError, "issues">): string {
   return issues.slice(0, MOST_REASONS).map(toReason).join("; ");
 }
@@ -215,7 +214,7 @@ function toReason(issue: z.core.$ZodIssue): string {
   return code === "custom" ? `${field}: ${message}` : `${field} ${issueReason(issue)}`;
 }
 
-/** The value that a JSON text stands for, or the text itself if it is not JSON. */
+/** Parses JSON text. Other text stays as it is. */
 export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -3,7 +3,7 @@ export interface RawDocument {
   readonly id: string;
   readonly name: string;
   readonly contentType: string;
-  /** Changes with the content (a hash, an ETag, a time). A document whose version is known is not fetched again. */
+  /** Changes with the content (a hash, an ETag, a time). A document with a known version is not fetched again. */
   readonly version?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -15,16 +15,16 @@ export interface RawContent extends RawDocument {
 
 /** Lists and fetches documents. */
 export interface ContentSource {
-  /** Identifies the source: content kept for the next start is found again by this name. */
+  /** Identifies the source, and its stored content at the next start. */
   readonly name: string;
-  /** Set for quick sources that are never out of date, such as local files. They are read again at every start. */
+  /** Whether the source is quick and always current, such as local files. It is read again at every start. */
   readonly isLocal?: boolean;
-  /** Lists all documents. Fails rather than list a part. */
+  /** Lists all documents, or fails: never only some. */
   listDocuments(context?: FetchContext): Promise<readonly RawDocument[]>;
   fetchContent(documentId: string, context?: FetchContext): Promise<RawContent>;
 }
 
-/** The run that a content source works for. */
+/** Context of one run of a content source. */
 export interface FetchContext {
   readonly signal: AbortSignal;
   progress(update: { readonly done: number; readonly total?: number; readonly message?: string }): void;
@@ -37,14 +37,14 @@ export interface ContentFormat {
   parse(content: RawContent, basePath: string): readonly ResourceNode[];
 }
 
-/** A piece of content in its tree. `path` is whole, from the domain down. */
+/** A node in the tree of a document. `path` is the full path from the domain. */
 export interface ResourceNode {
   readonly id: string;
   readonly name: string;
   readonly path: string;
-  /** The whole content, including that of its children. `get` returns it. */
+  /** The whole content, including its children. `get` returns it. */
   readonly content: string;
-  /** The part that search reads, where its children hold the rest. Default: the content. */
+  /** The text for search, without what its children hold. Default: the content. */
   readonly searchText?: string;
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export interface ContentPipeline {
   readonly source: ContentSource;
   readonly formats: readonly ContentFormat[];
   readonly basePath?: string;
-  /** How long loaded content counts as fresh. Default: four hours. */
+  /** How long loaded content is fresh. Default: four hours. */
   readonly cacheTtlMs?: number;
   readonly scopes?: readonly string[];
 }

@@ -2,13 +2,13 @@
 export interface Principal {
   readonly id: string;
   readonly scopes: readonly string[];
-  /** Without it, tools of the write and destructive lanes run dry only. */
+  /** Without it, tools of the write and destructive lanes only run dry. */
   readonly allowWrite: boolean;
-  /** The profile that the caller is pinned to by its key or group. Faces refuse it everywhere else. */
+  /** The only profile that the caller may use, by its key or group. */
   readonly profile?: string;
   /**
-   * The principal that this caller looks as, with that one's scopes: it searches, and everything else runs dry. Stores
-   * and sessions stay those of the caller.
+   * The principal that this caller looks as, with that principal's scopes: searches work, everything else runs dry.
+   * Stores and sessions stay the caller's own.
    */
   readonly seesAs?: string;
 }

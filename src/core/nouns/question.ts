@@ -1,28 +1,28 @@
 /** A question of a running tool. Show every text whole and unchanged. */
 export interface ToolQuestion {
-  /** The permission or the kind of thing that it is about. */
+  /** The permission or kind of thing in question. */
   readonly scope: string;
   /** Exactly what the tool is about to do. */
   readonly action: string;
   readonly reason: string;
-  /** The change of a file as a unified diff. */
+  /** Changes of a file as a unified diff. */
   readonly diff?: string;
-  /** The rules that are kept if the person allows it always; empty if that is not offered. */
+  /** Rules to save if the person always allows this. Empty if that is not offered. */
   readonly always: readonly string[];
-  /** Wider rules, for a person who writes the rules themselves. */
+  /** Wider rules, for a person who edits the rules. */
   readonly wider?: readonly string[];
-  /** The file that keeps them. */
+  /** File that stores them. */
   readonly keptIn?: string;
   /**
-   * The address of a page on which the person answers. The answer to the question says only that they have opened it.
-   * Nobody but the caller may be asked.
+   * Address of a page on which the person answers. The answer to the question only says that they opened it. Only the
+   * caller may be asked.
    */
   readonly opens?: string;
 }
 
 /**
- * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, declined
- * with their words for the model, or false if nobody has answered. `lasts` allows the same again.
+ * The answer to a question: approved, approved by a person whom the audit log names, declined by a person, declined
+ * with their words for the model, or false without an answer. `lasts` allows the same again.
  */
 export type Approval =
   | boolean
@@ -31,17 +31,16 @@ export type Approval =
   | {
       readonly by: string;
       readonly lasts?: "session" | "always";
-      /** The rules to keep, if the person has written others than the question's. */
+      /** The rules to save, if the person wrote other rules than the question's. */
       readonly rules?: readonly string[];
     };
 
-/** Which calls need a person's approval, the fewest first. */
+/** Which calls need a person's approval, from fewest to most. */
 export const ASKS = ["never", "destructive", "writes", "always"] as const;
 /**
- * Which calls need a person's approval of exactly that call. `never`: only those of tools with `requiresConfirmation`.
- * `destructive`: also those of every destructive tool. `writes`: also those of every tool that writes. `always`: every
- * call of a tool. Dry runs need none.
- *
+ * Which calls need a person's approval of exactly that call. `never`: only tools with `requiresConfirmation`.
+ * `destructive`: also every destructive tool. `writes`: also every tool that writes. `always`: every tool. Dry runs
+ * need none.
  * @example
  * ```ts
  * import { createGateway, defineDomain, defineTool } from "keyhole";

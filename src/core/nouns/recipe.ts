@@ -2,15 +2,15 @@ import { z } from "zod";
 import type { JsonSchema } from "../../base/json-schema/json-schema.ts";
 import type { ScriptBounds } from "./entry.ts";
 
-/** The domain of all recipes. */
+/** Domain of all recipes. */
 export const RECIPES = "recipes";
 
-/** A script that was kept as a tool. */
+/** A script that was saved as a tool. */
 export interface Recipe extends ScriptBounds {
   readonly name: string;
   readonly description: string;
   readonly params: RecipeParams;
-  /** The scopes of all entries that it called. */
+  /** Scopes of all entries that it called. */
   readonly scopes: readonly string[];
   readonly code: string;
 }
@@ -55,7 +55,7 @@ export function toParamsSchema(params: RecipeParams): JsonSchema {
   };
 }
 
-/** Types of the params that a script ran with. Undefined if they are not named values. */
+/** Types of the params that a script ran with. Undefined if the params are not an object. */
 export function paramsOf(given: unknown): RecipeParams | undefined {
   if (given === null || given === undefined) return {};
   const types = Object.entries(given).map(([name, value]) => [name, typeOf(value)]);

@@ -7,40 +7,40 @@ export interface SearchConfig {
   readonly segments?: readonly SearchSegment[];
 }
 
-/** A part of a domain's hits that is searched and listed apart from its other hits. */
+/** A part of a domain's hits that is searched and listed separately. */
 export interface SearchSegment {
   readonly name: string;
   /** `key:=value` over an entry's metadata, such as `resource_type:=column`. */
   readonly filter: string;
   readonly limit: number;
-  /** Lower comes first. */
+  /** Lower numbers come first. */
   readonly priority: number;
 }
 
-/** The fields that `queryBy` can name. */
+/** Fields that `queryBy` can name. */
 export const QUERY_FIELDS = ["name", "description", "parameters", "domain", "content"] as const;
 
-/** Metadata that every content pipeline gives its documents, and segments can filter by. */
+/** Metadata of every document of a content pipeline, for filters of segments. */
 export const FACT_KEYS = ["resource_type", "path_segment", "source_id"] as const;
 
-/** Metadata and the value that it must have. */
+/** A metadata field and its required value. */
 export interface SegmentFilter {
   readonly key: string;
   readonly value: string;
 }
 
-/** Reads a segment's filter. Undefined if it is not of the form `key:=value`. */
+/** Parses a segment's filter. Undefined if it is not of the form `key:=value`. */
 export function readSegmentFilter(filter: string): SegmentFilter | undefined {
   const [, key, value] = /^\s*([\w.-]+)\s*:=\s*([^\s&|[\]()`]+)\s*$/u.exec(filter) ?? [];
   return key === undefined || value === undefined ? undefined : { key, value };
 }
 
-/** How search knows an entry that has this metadata. */
+/** The search tag of an entry with this metadata. */
 export function segmentTag(key: string, value: unknown): string {
   return `${key}:=${value}`;
 }
 
-/** The names in a comma-separated list. */
+/** Splits a comma-separated list. */
 export function readNames(list: string | undefined): string[] {
   return list === undefined ? [] : list.split(",").map((name) => name.trim());
 }

@@ -1,35 +1,35 @@
-/** The program or the address behind a server, as a person consents to it. Texts are as written in the config. */
+/** The program or address behind a server, as a person consents to it. Texts are as written in the config. */
 export interface ServerProgram {
   readonly label: string;
-  /** SHA-256 of all that `runs` holds. A person consents to exactly this. */
+  /** SHA-256 of everything in `runs`. A person consents to exactly this. */
   readonly hash: string;
-  /** SHA-256 without the variables, headers and logins. Approvals of definitions are bound to it. */
+  /** SHA-256 without variables, headers and logins. Approvals of definitions are bound to it. */
   readonly identity: string;
   readonly runs: ServerProcess | ServerAddress | ServerReading;
 }
 
-/** A server that runs as a child process. */
+/** A server that is a child process. */
 export interface ServerProcess {
   readonly command: string;
-  /** The file that the command stands for; undefined if it is not found. */
+  /** The file behind the command; undefined if it is not found. */
   readonly path?: string;
   readonly args: readonly string[];
-  /** The folder that it runs in. */
+  /** Working directory. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The file with more variables. */
+  /** File with more variables. */
   readonly envFile?: string;
-  /** The limits that the config sets; false if it asks for none. */
+  /** Limits in the config; false if it turns them off. */
   readonly sandbox?: false | SandboxLimits;
-  /** The image of the container that the command starts. */
+  /** Image of the container that the command starts. */
   readonly container?: string;
 }
 
-/** The limits that a person sets for the process of a server. */
+/** A person's limits for the process of a server. */
 export interface SandboxLimits {
-  /** Folders and files that it may use beside its own folder. */
+  /** Usable folders and files, besides its own folder. */
   readonly folders?: readonly string[] | undefined;
-  /** The hosts that it reaches. */
+  /** Reachable hosts. */
   readonly network?: "all" | "none" | readonly string[] | undefined;
 }
 
@@ -37,14 +37,14 @@ export interface SandboxLimits {
 export interface ServerAddress {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** How Keyhole logs in there, if the config says so. */
+  /** How Keyhole logs in, if configured. */
   readonly oauth?: Readonly<Record<string, unknown>>;
-  /** Set if each person has a login of their own: they log in, or their token is exchanged. Default: a shared login. */
+  /** Set if each person has a separate login: by logging in, or by token exchange. Default: one shared login. */
   readonly login?: "person" | "exchange";
 }
 
-/** A server without a program of its own: Keyhole reads a folder, a document or another system. */
+/** A server without its own program: Keyhole reads a folder, a document or another system. */
 export interface ServerReading {
-  /** The fields of its config that say what is read, each under its path. Paths of files are absolute. */
+  /** The config fields that say what is read, each under its path. File paths are absolute. */
   readonly reads: Readonly<Record<string, string>>;
 }

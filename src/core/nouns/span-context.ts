@@ -1,11 +1,11 @@
-/** A position in a trace, by which telemetry ties events together. */
+/** A position in a trace. */
 export interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
 }
 
-/** A request to an upstream, as a trace records it. */
+/** A request to an upstream server, for its span. */
 export interface TracedRequest {
   readonly method: string;
   /** The name of the tool or prompt. */
@@ -17,14 +17,14 @@ export interface TracedRequest {
   readonly url?: string;
 }
 
-/** The trace of a call, to pass on with the call's own requests. */
+/** The trace of a call, to pass on with its own requests. */
 export interface CallTrace {
-  /** In the format of W3C Trace Context. */
+  /** In W3C Trace Context format. */
   readonly traceparent: string;
   readonly tracestate?: string;
-  /** The conversation that the call belongs to, in telemetry's words. It is not sent to upstreams. */
+  /** The conversation of the call, for telemetry. Not sent to upstream servers. */
   readonly conversation?: string;
-  /** Starts the span of a request to an upstream. Absent without subscribers. */
+  /** Starts the span of a request to an upstream server. Absent without subscribers. */
   readonly begin?: (request: TracedRequest) => TracedCall;
 }
 

@@ -10,29 +10,29 @@ import { LANES } from "../nouns/entry.ts";
 import { inJson, parseJsonText } from "../nouns/json-form.ts";
 import type { ResultOrigin } from "../storage/result-keeper.ts";
 
-/** No tokenizer packs more characters into a token of ordinary text: longer text need not be counted. */
+/** No tokenizer packs more characters of ordinary text into a token, so longer text need not be counted. */
 export const MOST_CHARS_PER_TOKEN = 12;
 
-/** How much an answer may say, and in which words. */
+/** The size of an answer, and its words. */
 export interface AnswerLimits {
   readonly words: ToolNames;
   readonly countTokens: TokenCounter;
   readonly askTokens: number;
-  /** Tokens left of the session's budget; infinite without one. */
+  /** Remaining tokens of the session's budget; infinite without one. */
   readonly tokensLeft: number;
   readonly resultTokens: number;
-  /** Tokens of the first look at a result that does not fit. */
+  /** Tokens for the first look at a result that does not fit. */
   readonly lookTokens: number;
   readonly helpTokens: number;
-  /** Bytes of one result as JSON; infinite if the client shows answers of any size. */
+  /** Bytes of one result as JSON; infinite if the client accepts any size. */
   readonly answerBytes: number;
-  /** Routes whose schema stands in the answer already: a second error of one leaves it out. */
+  /** Routes whose schema is in the answer already: further errors leave it out. */
   readonly schemasShown?: Set<string>;
-  /** The session's handle, if the caller has to repeat it. */
+  /** Handle of the session, if the caller has to repeat it. */
   readonly session?: string | undefined;
-  /** Stores a value that is too large to show and returns its handle. */
+  /** Stores a value that is too large to show. Returns its handle. */
   keep(value: Json, name: string, origin?: ResultOrigin): string;
-  /** Hears of untrusted text that a model is shown. */
+  /** Called for untrusted text that a model is shown. */
   noteOutside?(outside: Outside): void;
 }
 
@@ -57,11 +57,11 @@ export function resultsSchema<R extends z.ZodType>(result: R) {
   });
 }
 
-/** Parts of one answer that may be as large as a single result. The others share what those leave. */
+/** Parts of an answer that may be as large as a single result. Further parts share what remains. */
 const WHOLE_PARTS = 4;
 const LEAST_LOOK = 100;
 
-/** Shows the parts of one answer in their order, the first as a single one would be, within one budget for all. */
+/** Shows the parts of an answer in order, within one budget. The first is shown like a single result. */
 export function showParts<Outcome, Shown>(
   outcomes: readonly Outcome[],
   room: AnswerLimits,
@@ -91,7 +91,7 @@ export function toResults<R>(results: R[], isFailed: (result: R) => boolean, { s
   return { results, summary: { total, succeeded: total - failed, failed }, ...(session && { session }) };
 }
 
-/** Unchecked arguments. A record schema would drop an argument called `__proto__`; models also send JSON text. */
+/** Unchecked arguments. A record schema would drop an argument called `__proto__`, and models also send JSON text. */
 export const argsSchema = z
   .preprocess(
     readArgs,
@@ -99,12 +99,12 @@ export const argsSchema = z
   )
   .meta({ type: "object" });
 
-/** Whether a call only says what it would do. */
+/** The field that makes a call only say what it would do. */
 export function dryRunField() {
   return inJson("dry_run", z.boolean().optional().describe("true: only say what would happen"));
 }
 
-/** Writes next steps for a model. */
+/** Formats next steps for a model. */
 export function guidanceText(guidance: readonly GuidanceStep[]): string {
   if (guidance.length === 0) return "";
   const lines = guidance.map(({ route, prose, params, signature, lane }) => {
@@ -114,7 +114,7 @@ export function guidanceText(guidance: readonly GuidanceStep[]): string {
   return `\nNext:\n${lines.join("\n")}`;
 }
 
-/** Warnings in the words of the surface. Warnings of a tool stay as they are. */
+/** Puts warnings into the words of the surface. Warnings of a tool stay unchanged. */
 export function sayWarnings(warnings: readonly (string | MessageTemplate)[], words: ToolNames): string[] {
   return warnings.map((warning) => (typeof warning === "string" ? warning : formatMessage(warning, words)));
 }
@@ -136,9 +136,9 @@ export function readArgs(value: unknown): unknown {
   return typeof parsed === "string" && parsed !== value ? readArgs(parsed) : parsed;
 }
 
-/** Longer text reaches no model whole; its beginning is checked. */
+/** No model reads a longer text whole, so only its beginning is checked. */
 const CHECKED_CHARS = 262_144;
-/** Any spelling of the mark inside the text. A model may read it as the mark. */
+/** Any spelling of the mark inside the text, which a model may take for the mark. */
 const FORGED = /<(?=[\s/\\]{0,8}untrusted\b)/gi;
 
 export const outsideSchema = z.object({
@@ -146,10 +146,10 @@ export const outsideSchema = z.object({
   poison: z.array(z.enum(Object.keys(INJECTION_KINDS) as InjectionKind[])).readonly(),
 });
 
-/** Untrusted text: the server that produced it, and the ways in which it tries to steer a model. */
+/** The server that produced untrusted text, and the ways in which the text tries to steer a model. */
 export type Outside = z.output<typeof outsideSchema>;
 
-/** Checks the text of a server. Undefined for text of the owner's own tools. */
+/** Checks the text of a server. Undefined for the owner's own tools. */
 export function checkOutside(
   text: string,
   source: string | undefined,
@@ -161,14 +161,14 @@ export function checkOutside(
   return outside;
 }
 
-/** Makes text visible and marks untrusted text with its source. The text cannot open or close the mark. */
+/** Spells out hidden characters and marks untrusted text with its source. The text cannot open or close the mark. */
 export function markOutside(text: string, outside: Outside | undefined): string {
   const visible = toVisibleText(text);
   if (!outside) return visible;
   return `${poisonWarning(outside)}<untrusted ${outside.source}>${visible.replace(FORGED, "\\u003c")}</untrusted>`;
 }
 
-/** The line before text that tries to steer a model; empty for other text. */
+/** A warning before text that tries to steer a model; empty for other text. */
 export function poisonWarning({ source, poison }: Outside): string {
   if (poison.length === 0) return "";
   const ways = poison.map((kind) => INJECTION_KINDS[kind]).join(", ");

@@ -97,8 +97,8 @@ export const batch = defineOperation({
 });
 
 /**
- * Starts requests in their order. A request waits for the earlier ones it refers to; those are started
- * before it, so nothing waits for itself.
+ * Starts requests in order. A request waits for earlier requests that it refers to. Those have started, so no request
+ * waits for itself.
  */
 async function runAll(
   requests: readonly BatchRequest[],
@@ -155,7 +155,7 @@ const MAX_DEPTH = 64;
 
 type Earlier = (reference: number | string) => Promise<Executed | undefined>;
 
-/** Replaces every `{ "$result": index or id, "path": "/pointer" }` in args with its referent. */
+/** Replaces every `{ "$result": index or id, "path": "/pointer" }` in args with the value that it refers to. */
 async function resolveReferences(value: unknown, earlier: Earlier, depth = 0): Promise<unknown> {
   if (value === null || typeof value !== "object") return value;
   if (depth > MAX_DEPTH)

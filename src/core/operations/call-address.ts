@@ -14,7 +14,7 @@ import type { OperationContext } from "./operation.ts";
 import type { ResultReading } from "./show-result.ts";
 import { showSession } from "./show-session.ts";
 
-/** The outcome of one address: the whole value, the failure, or the question that a person has to answer first. */
+/** The outcome of one address: the whole value, the failure, or the question for a person. */
 export type CallOutcome = { readonly address: string; readonly entry?: Entry | undefined } & (
   | {
       readonly is: "done";
@@ -48,20 +48,20 @@ export async function callAddress(
       return { ...made, address, entry, is: "done", source: made.source ?? sourceOf(entry) };
     }
     const read = await readHandle(address, args ?? {}, context);
-    // A handle does not say which server produced its value, so the text counts as untrusted.
+    // The server behind a stored value is unknown, so its text counts as untrusted.
     const source = address.startsWith(RESULT_SCHEME) ? "result" : undefined;
     return { address, is: "done", ...read, guidance: [], warnings: [], dryRun: false, source };
   } catch (error) {
     const helpPath = helpPathOf(entry?.op ?? address, context.view);
     const name = entry?.op ?? address;
-    // A recipe may quote in its error what it has read.
+    // The error of a recipe may quote text that it read.
     const source = entry && ("code" in entry ? entry.domain : sourceOf(entry));
     const failure = { problem: toOperationProblem(error, name), helpPath, source, entry };
     return { address, entry, is: "failed", failure };
   }
 }
 
-/** Why an address has no value. A question that nobody answered is a failure in an answer. */
+/** The problem of an address without a value. An unanswered question is a failure, too. */
 export function failureOf(outcome: Exclude<CallOutcome, { is: "done" }>): FailedOperation {
   if (outcome.is === "failed") return outcome.failure;
   return { problem: approvalRequired(outcome), helpPath: outcome.asks.op, entry: outcome.entry };

@@ -12,7 +12,7 @@ import type { FailedRead } from "./operation.ts";
 
 const SUMMARY_CHARS = 100;
 const CLOSING_TOKENS = 120;
-/** A longer directory lists bare names: complete, and still readable. */
+/** Longer directories list bare names: complete and still readable. */
 const MOST_SUMMARIES = 100;
 
 export const directorySchema = z.object({
@@ -21,9 +21,9 @@ export const directorySchema = z.object({
   summary: z.string(),
   version: z.string(),
   usage: z.string(),
-  /** The instructions of the domain's server, marked as its text. */
+  /** The instructions of the domain's server, marked as untrusted. */
   instructions: z.string().optional(),
-  /** Sub-groups with the names of everything in them, so that one call shows all. */
+  /** Sub-groups with all names in them, so that one call is enough. */
   groups: z.array(
     z.object({
       path: z.string(),
@@ -33,7 +33,7 @@ export const directorySchema = z.object({
     }),
   ),
   ops: z.array(z.object({ op: z.string(), lane: z.string(), summary: z.string().optional() })),
-  /** The handle to the rest of a directory that is too large to show. */
+  /** Handle to what does not fit. */
   rest: z.string().optional(),
 });
 export type Directory = z.output<typeof directorySchema>;
@@ -52,7 +52,7 @@ const USAGE = {
   ],
 };
 
-/** Lists everything below a path of the op taxonomy. `read` or `write` as the last segment filters by lane. */
+/** Lists everything below a path of the op taxonomy. A last segment `read` or `write` filters by lane. */
 export function describeDirectory(
   segments: readonly string[],
   view: View,
@@ -83,7 +83,7 @@ function toDirectory(
     const deeper = members.filter(({ op }) => op !== group);
     if (deeper.length === 0) continue;
     const description = base.length === 0 ? view.domains.get(group)?.description : undefined;
-    // At the root the names are those of each domain's groups: the domains themselves list the rest.
+    // The root shows the groups of each domain; the domains list what is in them.
     const names = deeper.map(({ op }) =>
       base.length === 0 ? op.split(".")[1]! : op.slice(group.length + 1),
     );
@@ -102,7 +102,7 @@ function toDirectory(
   };
 }
 
-/** The instructions of a domain's server that a person has approved. */
+/** Approved instructions of a domain's server. */
 export function instructionsOf(view: View, domain: string): string | undefined {
   const entry = view.find(`${domain}://${INSTRUCTIONS_PATH}`);
   return entry?.visibility === "hidden" && knownStatus(entry) === undefined ? entry.description : undefined;
@@ -118,7 +118,10 @@ function toLine({ op, description, lane }: Entry, siblings: number): Directory["
   return { op, lane, ...(siblings <= MOST_SUMMARIES && { summary: toSummary(description, SUMMARY_CHARS) }) };
 }
 
-/** Puts a directory into the words of a surface. A long one lists bare names; beyond the budget it has a handle. */
+/**
+ * Puts a directory into the words of a surface. A long one lists bare names. What exceeds the budget is stored under a
+ * handle.
+ */
 export function showDirectory(directory: Directory, room: AnswerLimits): Directory {
   const { countTokens, resultTokens } = room;
   const shown = { ...directory, usage: formatMessage(USAGE, room.words) };
@@ -141,7 +144,7 @@ export function showDirectory(directory: Directory, room: AnswerLimits): Directo
     forms[index] === 0 ? [group] : forms[index] === 1 ? [{ ...group, names: [] }] : [],
   );
   const ops = bare.ops.filter((_, index) => forms[bare.groups.length + index] === 0);
-  // A group without its names counts too, so that none of them is unknown.
+  // Groups that lost their names count too, so that the handle covers them.
   const left = forms.filter((form) => form !== 0).length;
   return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
 }
@@ -165,19 +168,19 @@ function opLine({ op, summary, lane }: Directory["ops"][number]): string {
   return `- ${op}${lane === "read" ? "" : ` [${lane}]`}${summary ? `: ${summary}` : ""}`;
 }
 
-/** The names of all domains, the largest first: the order does not depend on which server was the first to answer. */
+/** All domains, largest first: the order does not depend on which server answered first. */
 export function domainsBySize(view: View): string[] {
   const groups = entriesByDomain(view.shown);
   const size = (name: string) => groups.get(name)?.length ?? 0;
   return [...view.domains.keys()].sort((one, other) => size(other) - size(one) || (one < other ? -1 : 1));
 }
 
-/** The listed entries of each domain. */
+/** The shown entries of each domain. */
 export const entriesByDomain = memoizeByObject((shown: readonly Entry[]) =>
   Map.groupBy(shown, ({ domain }) => domain),
 );
 
-/** As many names as fit, and how many more there are. */
+/** Lists as many names as fit, and counts the others. */
 export function listNames(names: readonly string[], maxChars: number): string {
   const kept: string[] = [];
   let room = maxChars - " and 9999 more".length;

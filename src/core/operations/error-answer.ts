@@ -24,7 +24,7 @@ import {
   outsideSchema,
 } from "./answer-parts.ts";
 
-/** Details that sentences speak of; a problem may have others. */
+/** Details that messages mention. A problem may have more. */
 const detailsSchema = z.looseObject({
   fieldErrors: inJson("field_errors", z.array(z.custom<FieldError>()).readonly().optional()),
   moreErrors: inJson("more_errors", z.number().optional()),
@@ -41,16 +41,16 @@ export const errorSchema = z.object({
   outside: outsideSchema.optional(),
 });
 
-/** A problem as every answer carries it. */
+/** A problem in an answer. */
 export type ErrorAnswer = z.output<typeof errorSchema>;
 
-/** A problem on its way into an answer. */
+/** A problem before it is shown. */
 export interface FailedOperation {
   readonly problem: Problem;
   readonly helpPath: string;
   /** Label of the server whose tool failed; undefined for the owner's own tools. */
   readonly source?: string | undefined;
-  /** The entry that the details are about. */
+  /** The entry that the details belong to. */
   readonly entry?: NeededEntry | undefined;
 }
 
@@ -59,9 +59,9 @@ const MOST_SHARING = 10;
 const MOST_FIELD_ERRORS = 20;
 const REASON_CHARS = 1_000;
 const MESSAGE_CHARS = 2_000;
-/** The output of a command stands for itself, and its tool has cut it. */
+/** The output of a command is shown alone, and its tool has cut it. */
 const OUTPUT = "COMMAND_FAILED";
-/** Problems whose sentences may quote a server. */
+/** Problems whose messages may quote a server. */
 const QUOTING = new Set([
   "UPSTREAM_ERROR",
   "UPSTREAM_LOST",
@@ -71,7 +71,9 @@ const QUOTING = new Set([
   "INTERNAL",
 ]);
 
-/** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
+/**
+ * Shows a failure in the words of the surface, within its budget. Details that do not fit are stored under a handle.
+ */
 export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): ErrorAnswer {
   const { problem: raised, helpPath, source } = failure;
   const { code } = raised;
@@ -80,7 +82,7 @@ export function toErrorAnswer(failure: FailedOperation, room: AnswerLimits): Err
   const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined, room);
   return {
     code,
-    // A part of a secret at the cut would not be recognised later.
+    // Hide secrets before the cut: a part of one would not be recognised later.
     message: toVisibleText(hideSecrets(message), code === OUTPUT ? undefined : MESSAGE_CHARS),
     next,
     details,
@@ -102,25 +104,25 @@ function quoted(message: string, details: ErrorAnswer["details"]): string {
   return `${message}${detailsText(details)}`;
 }
 
-/** Leaves out the server, which the sentence has named, and empty lists. */
+/** Leaves out empty lists, and the server, which the message names. */
 function detailsText({ server: _, ...details }: ErrorAnswer["details"]): string {
   const told = Object.entries(details).filter(([, value]) => !Array.isArray(value) || value.length > 0);
   return told.length > 0 ? `\n${JSON.stringify(detailsJson(Object.fromEntries(told)))}` : "";
 }
 
-/** The details of a problem as JSON carries them. */
+/** Converts the details of a problem to JSON. */
 export function detailsJson<D extends object>(details: D): D {
   return toJsonNames(detailsSchema, details);
 }
 
-/** Turns anything thrown into a problem. A tool's own problem is kept. */
+/** Turns any thrown value into a problem. A tool's own problem stays. */
 export function toOperationProblem(error: unknown, name: string): Problem {
   if (isProblem(error)) return error;
   const reason = toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given";
   return problem("INTERNAL", { name, reason });
 }
 
-/** The help path of an address: the op itself, or its deepest existing group. */
+/** The help path of an address: its op, or the deepest existing group of it. */
 export function helpPathOf(address: string, view: View): string {
   const entry = view.find(address);
   if (entry) return entry.op;
@@ -132,7 +134,7 @@ export function helpPathOf(address: string, view: View): string {
   return ROOT;
 }
 
-/** The problem of an address that names nothing the caller may see, with the nearest visible names. */
+/** The problem of an address that matches nothing visible, with the nearest visible names. */
 export function notFound(address: string, { view, session, refusal }: Lookup): Problem {
   const refused = refusal(address);
   if (refused) return refused;
@@ -144,7 +146,7 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   const named = view.toNamed(address);
   const domain = domainOf(named);
   const [only, ...others] = view.shown.filter((entry) => entry.domain === domain);
-  // A server that could not be listed yet may have it.
+  // It may belong to a server that could not be listed yet.
   if (only?.status && others.length === 0) {
     return problem("UNAVAILABLE", { name: `The server ${domain}`, ...only.status });
   }
@@ -156,11 +158,11 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
 }
 
-/** The places that an address was looked for in. */
+/** Where an address was looked for. */
 interface Lookup {
   readonly view: View;
   readonly session?: CallSession;
-  /** The refusal of an address for want of a scope, if the owner lets callers know. */
+  /** The refusal for a missing scope, if callers may learn of it. */
   refusal(address: string): Problem | undefined;
 }
 
@@ -202,7 +204,7 @@ function isParamDetails(details: object): details is ParamDetails {
   return "fieldErrors" in details && "schema" in details && "example" in details;
 }
 
-/** The fields in error come first, then required ones; the rest is counted. */
+/** Shows fields with errors first, then required ones, and counts the others. */
 function shortenParams(
   { fieldErrors, schema, example }: ParamDetails,
   room: AnswerLimits,

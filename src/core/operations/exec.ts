@@ -62,7 +62,7 @@ export const execOutput = z.union([
 ]);
 export type ExecOutput = z.input<typeof execOutput>;
 
-/** An executed request, before it is shown. */
+/** An executed request before it is shown. */
 export interface Executed {
   readonly op: string;
   readonly outcome: CallOutcome;
@@ -168,12 +168,12 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   };
 }
 
-/** Writes an answer for a model. A model that called the tool by its own name does not need the op again. */
+/** Writes an answer for a model. The op is left out if the model called the tool by its own name. */
 export function execText(output: ExecOutput, words: ToolNames): string {
   const { meta } = output;
   const session = sessionText(output.session);
   if (!output.ok) {
-    // Only a failure of the gateway is worth a look into its logs.
+    // Only a failure of the gateway itself is worth a look into its logs.
     const trace = output.error.code === "INTERNAL" ? `\ntrace: ${meta.traceId}` : "";
     return `${errorText(output.error)}${trace}${session}`;
   }
@@ -184,7 +184,7 @@ export function execText(output: ExecOutput, words: ToolNames): string {
   return `${heading}${content}${rest}${session}`;
 }
 
-/** A request that could not be read is answered in the same envelope. */
+/** Answers an unreadable request in the same envelope. */
 function refuseExec(error: ErrorAnswer, input: unknown, traceId: string): ExecOutput {
   const { op, route } = fieldsOf(input);
   const meta = { traceId, latencyMs: 0, warnings: [] };

@@ -71,7 +71,7 @@ export const get = defineOperation({
   },
   aliases: { route: "routes", path: "routes", op: "routes" },
   repair: repairGet,
-  // Only a surface where get runs writing tools lists this field.
+  // Listed only on a surface whose get runs writing tools.
   unlisted: ["dryRun"],
   calls: ({ routes, dryRun }) =>
     routes.map(({ route, params }) => ({ address: route, args: params, dryRun })),
@@ -131,7 +131,7 @@ function routeText(result: GetResult): string {
   return `# ${result.route}\n${resultText(result.data)}${warningsText(warnings)}${guidanceText(guidance)}`;
 }
 
-/** Models send a bare route, the field names of other tools, or the params beside the route. */
+/** Models send a bare route, field names of other tools, or params next to the route. */
 function toRequest(given: unknown): unknown {
   if (typeof given === "string") return { route: given };
   if (!isPlainObject(given)) return given;
@@ -142,7 +142,7 @@ function toRequest(given: unknown): unknown {
     : fields;
 }
 
-/** Models send one request without the list, its params beside its address. */
+/** Models send one request without the list, with params next to its address. */
 function repairGet(given: unknown): unknown {
   if (!isPlainObject(given) || given.routes !== undefined) return given;
   const { session, dry_run, dryRun = dry_run, ...request } = given;

@@ -24,7 +24,7 @@ import {
 import { notFound, ROOT } from "./error-answer.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 
-/** Longer descriptions are cut before they reach a model. */
+/** Longer descriptions are cut. */
 const DESCRIPTION_CHARS = 2_048;
 const USAGE_CHARS = 400;
 const SHORT_POLICY = 3;
@@ -38,7 +38,7 @@ const entryHelpSchema = z.object({
   summary: z.string(),
   usage: z.string(),
   lane: z.enum(LANES),
-  /** The type of the result: declared, or as observed so far. */
+  /** The type of the result, declared or observed. */
   returns: z.string().optional(),
   args: z.array(
     z.object({
@@ -70,12 +70,12 @@ const entryHelpSchema = z.object({
 });
 type EntryHelp = z.output<typeof entryHelpSchema>;
 
-/** The help of an entry before it is put into the words of a surface. */
+/** Help of an entry before it is put into the words of a surface. */
 type EntryDescription = Omit<EntryHelp, "notes"> & {
   readonly notes: readonly (string | MessageTemplate)[];
 };
 
-/** Everything a model needs to call one entry correctly. */
+/** Everything needed to call one entry correctly. */
 function describeEntry(
   entry: Entry,
   wanted: HelpInput,
@@ -153,7 +153,9 @@ function entryHelpText(help: EntryHelp): string {
   ].join("\n");
 }
 
-/** Puts the help of an entry into the words of a surface, within its budget. The rest is read by a handle. */
+/**
+ * Puts the help of an entry into the words of a surface, within its budget. What does not fit is stored under a handle.
+ */
 function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHelp {
   const { countTokens, helpTokens } = room;
   const notes = sayWarnings(described.notes, room.words).filter((note) => note !== "");
@@ -178,7 +180,7 @@ function showEntryHelp(described: EntryDescription, room: AnswerLimits): EntryHe
   return { ...withoutSchema, args: [], usage: described.path, notes: all, examples: [] };
 }
 
-/** The first example, with the shown args only. */
+/** The first example, with only the shown args. */
 function exampleOf(examples: NonNullable<EntryHelp["examples"]>, args: readonly Arg[]) {
   const shown = new Set(args.map(({ name }) => name));
   return examples.slice(0, 1).map(({ args: all, ...example }) => ({
@@ -234,7 +236,7 @@ export function showHelp(described: Described, room: AnswerLimits): HelpOutput {
   return described.kind === "directory" ? showDirectory(described, room) : showEntryHelp(described, room);
 }
 
-/** Descriptions by input: they depend only on it, on the entries shown and on the calls that a person must approve. */
+/** Descriptions by input. They depend on it, on the shown entries and on the calls that need approval. */
 const descriptionsOf = memoizeByObject(
   (_shown: readonly Entry[]) => new LRUCache<string, Described>({ max: 1_000 }),
 );
@@ -258,7 +260,7 @@ export function describe(input: HelpInput, context: OperationContext): Described
 function describePath(input: HelpInput, entry: Entry | undefined, context: OperationContext): Described {
   const { path } = input;
   const isAddress = entry && (entry.op === path || entry.route === path);
-  // A domain or group wins over an entry that only shares its plain name.
+  // A domain or group wins over an entry with the same plain name.
   const directory = isAddress
     ? undefined
     : describeDirectory(toSegments(path), context.view, context.failedSources());
@@ -275,7 +277,7 @@ function toSegments(path: string): string[] {
     .filter((segment) => segment !== "" && segment !== "tools");
 }
 
-/** The type of an entry's results: as it declares, else as observed so far and marked so, else unknown. */
+/** The result type of an entry: declared, or observed and marked so, or unknown. */
 export function resultTypeOf(
   entry: Entry,
   { view, services }: Pick<OperationContext, "view" | "services">,

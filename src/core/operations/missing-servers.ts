@@ -4,24 +4,24 @@ import type { View } from "../access/view.ts";
 import { type Entry, type EntryStatus, knownStatus } from "../nouns/entry.ts";
 import type { FailedRead } from "./operation.ts";
 
-/** A server of which a caller cannot use everything, and why. */
+/** A server that the caller cannot use completely, and why. */
 interface MissingServer {
   readonly domain: string;
-  /** Absent for a source that could not be read and has no entries. */
+  /** Absent for a source without entries that could not be read. */
   readonly status?: EntryStatus;
   readonly reason: string;
-  /** How many of its entries wait, if others can be used. */
+  /** How many of its entries wait, if the others can be used. */
   readonly part?: string;
 }
 
 const MOST_NAMED = 5;
 const REASON_CHARS = 140;
-/** A reason that a person can act on ends with the command to type, which a cut would break. */
+/** The reason ends with a command to type, which a cut would break. */
 const COMMAND_CHARS = 240;
-/** People can act on these states, so they are named first. */
+/** People can act on these states, so name them first. */
 const WAITS_FOR_PERSON: readonly EntryStatus["state"][] = ["quarantined", "needs_login"];
 
-/** Names the servers whose entries cannot be found, in one line: with the reasons, then by name only. */
+/** Names the servers whose entries cannot be found, in one line: first those with reasons, then names only. */
 export function missingLines(view: View, failed: readonly FailedRead[], domain?: string): readonly string[] {
   const unread = failed
     .filter(({ name }) => !view.domains.has(name))
@@ -32,7 +32,7 @@ export function missingLines(view: View, failed: readonly FailedRead[], domain?:
   return servers.length === 0 ? [] : [toLine(servers, withReason), toLine(servers, ({ domain }) => domain)];
 }
 
-/** Names the servers that wait for a person, and what the person has to type. */
+/** Names the servers that wait for a person, and the commands to type. */
 export function waitingLine(view: View): string | undefined {
   const servers = missingFrom(view.shown).filter(waitsForPerson);
   return servers.length === 0 ? undefined : toLine(servers, withReason);
@@ -60,13 +60,13 @@ const missingFrom = memoizeByObject((shown: readonly Entry[]): readonly MissingS
   return servers.sort((one, other) => Number(waitsForPerson(other)) - Number(waitsForPerson(one)));
 });
 
-/** A server is missing if none of its entries can be used, or if some wait for approval. */
+/** A server counts as missing if no entry is usable, or if some wait for approval. */
 function toMissing(domain: string, entries: readonly Entry[]): MissingServer[] {
   const unusable = entries.flatMap((entry) => knownStatus(entry) ?? []);
   const isWhole = unusable.length === entries.length;
   const waiting = unusable.filter(({ state }) => state === "quarantined");
   const status = waiting[0] ?? (isWhole ? unusable[0] : undefined);
-  // Servers that are starting have a sentence of their own.
+  // Starting servers have their own sentence.
   if (status === undefined || status.state === "starting") return [];
   const { reason } = status;
   return [

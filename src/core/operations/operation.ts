@@ -13,50 +13,47 @@ import type { SessionStore } from "../storage/session-store.ts";
 import type { AnswerLimits } from "./answer-parts.ts";
 import type { ErrorAnswer } from "./error-answer.ts";
 
-/** Bounds of one call and of its answer. */
+/** Limits of one call and of its answer. */
 export interface Limits {
   /** Default tokens of an `ask` answer. */
   readonly askTokens: number;
-  /** Tokens of one result or directory; larger ones go to the result store. */
+  /** Tokens of one result or directory. Larger ones are stored. */
   readonly resultTokens: number;
-  /** Tokens of the first look at a result that is larger than `resultTokens`. Reading on shows `resultTokens`. */
+  /** Tokens of the first look at a result over `resultTokens`. Further reads show `resultTokens`. */
   readonly lookTokens: number;
-  /** Tokens of the help for one entry, and of one error; the rest goes to the result store. */
+  /** Tokens of the help for one entry, and of one error. The remaining part is stored. */
   readonly helpTokens: number;
-  /** Bytes of an answer as JSON: some clients cut longer ones. Results of one answer share them. */
+  /** Bytes of an answer as JSON, because some clients cut longer answers. Results of one answer share them. */
   readonly answerBytes: number;
-  /** Milliseconds a tool or resource may take, unless its definition says otherwise. */
+  /** Default milliseconds of a tool or resource. */
   readonly callMs: number;
-  /** Requests in one batch, and routes in one get. */
+  /** Requests of one batch, and routes of one get. */
   readonly batchSize: number;
   /** Requests of a batch or get that run at the same time. */
   readonly concurrency: number;
-  /** Tokens that one session may receive in total. Answers shrink to the rest; after that, calls are refused. */
+  /** Tokens of all answers to one session. Answers shrink to what remains; after that, calls are refused. */
   readonly sessionTokens: number;
-  /** Milliseconds that a script may take, the calls in it included. */
+  /** Milliseconds of a script, including its calls. */
   readonly scriptMs: number;
-  /** Calls that a script may make. */
+  /** Calls of a script. */
   readonly scriptCalls: number;
-  /** Bytes of memory that a script may use. */
+  /** Bytes of memory of a script. */
   readonly scriptBytes: number;
 }
 
-/** Everything that an operation works with. It sees a View, never the catalog. */
+/** Everything an operation needs. It has a View, never the catalog. */
 export interface OperationContext extends CallScope {
   readonly limits: Limits;
   readonly countTokens: TokenCounter;
   readonly sessions: SessionStore;
   readonly results: ResultStore;
-  /** For `run` alone. */
+  /** Only for `run`. */
   readonly scripts: Scripts;
-  /** Sources that could not be read and have no entries, as far as the caller may know of them. */
+  /** Sources without entries that could not be read, among those that the caller may know. */
   failedSources(): readonly FailedRead[];
-  /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
+  /** How many hits of an `ask` count as discovered and bring their rules. Absent: all. */
   readonly discovers?: number;
-  /**
-   * Tells the owner if an address that the view lacks is refused for want of a scope. Returns the refusal if the owner
-   * lets callers know.
-   */
+  /** Publishes that a missing scope hides this address. Returns the refusal if callers may learn of it. */
   refusal(address: string): Problem | undefined;
 }
 
@@ -72,13 +69,13 @@ export interface Aside {
   readonly text: string;
 }
 
-/** How people write an operation on a command line, after its name. */
+/** How an operation is typed on a command line. */
 export interface CommandForm {
-  /** The name of the command, if another command has the operation's own. */
+  /** Name of the command, if the operation's own name is taken. */
   readonly name?: string;
   /** The arguments, such as `OP [name=value…]`. */
   readonly usage: string;
-  /** Words of the form `name=value` are values. Without it, they are plain words. */
+  /** Parse words of the form `name=value`. Otherwise all words are plain. */
   readonly takesValues?: true;
   toInput(words: readonly string[], values: Readonly<Record<string, unknown>>): object;
 }
@@ -89,72 +86,75 @@ export interface PlannedCall extends CallRequest {
 }
 
 /**
- * The one definition of an operation; every face is derived from it. `run` returns an outcome, `show` fits it into
- * the room and puts it into the words of the surface, `toText` writes it for a model.
+ * The only definition of an operation, for every face. `run` returns an outcome, `show` fits it into the limits in the
+ * words of the surface, `toText` writes it for a model.
  */
 export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly name: string;
   readonly title: string;
-  /** Tells a model what the operation does and when to use it; may name roles. */
+  /** For a model: what the operation does and when to use it. May name roles. */
   readonly purpose: string;
-  /** Completes a sentence that begins with the tool's name, for a server's instructions. */
+  /** Continues a sentence that begins with the tool's name, for a server's instructions. */
   readonly introduction: string;
-  /** The tool's name on each surface that shows it. */
+  /** Name of the tool on each surface that shows it. */
   readonly names: Readonly<Record<string, string>>;
   readonly readOnly: boolean;
   readonly input: I;
   readonly output: O;
   readonly command: CommandForm;
-  /** Fields that models do not see. */
+  /** Fields hidden from models. */
   readonly unlisted?: readonly string[];
-  /** Other spellings of fields that models send. */
+  /** Other names of fields that models send. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Undoes a nesting that models send. */
+  /** Undoes nesting that models send. */
   readonly repair?: (given: unknown) => unknown;
-  /** The field that takes all unknown ones where it is empty. */
+  /** A field that, if empty, takes all unknown fields. */
   readonly beside?: string;
-  /** The calls that an input would make: whether a person is asked depends on them. A script is asked about by its plan. */
+  /** The calls that an input would make, to decide whether a person is asked. A script is asked about by its plan. */
   calls(input: z.output<I>): readonly PlannedCall[];
   run(input: z.output<I>, context: OperationContext): Promise<Outcome>;
-  /** The question that the outcome of an input with one call at most waits for. With its answer, the same input goes on. */
+  /**
+   * The question that the outcome of an input with at most one call waits for. The same input continues with the
+   * answer.
+   */
   question?(outcome: Outcome): ApprovalRequest | undefined;
   show(outcome: Outcome, room: AnswerLimits): z.input<O>;
   toText(output: z.input<O>, words: ToolNames): string;
-  /** The error of each request in an answer, or undefined where it succeeded. An answer fails if all of them failed. */
+  /** The error of each request in an answer, undefined for a success. An answer fails if all its requests failed. */
   errors(output: z.input<O>): readonly (ErrorAnswer | undefined)[];
-  /** An empty answer, which carries the error of an input that could not run. */
+  /** An empty answer with the error of an input that could not run. */
   refuse(error: ErrorAnswer, input: unknown, traceId: string): z.input<O>;
-  /** Records in the session what the answer shows. */
+  /** Records the shown answer in the session. */
   noteShown?(output: z.input<O>, context: OperationContext): void;
   /** The ledger's cause for its answers. */
   readonly cause: Cause;
   /** Parts of an answer's text that the ledger counts under another cause. */
   asides?(output: z.input<O>, context: OperationContext, words: ToolNames): readonly Aside[];
-  /** The addresses that an input names, for the record. */
+  /** The addresses in an input, for the record. */
   targets(input: z.output<I>): readonly string[];
 }
 
-/** Defines an operation; the table in `operations.ts` lists it for every face. */
+/** Defines an operation. The table in `operations.ts` lists it for every face. */
 export function defineOperation<I extends z.ZodType, Outcome, O extends z.ZodType>(
   operation: Operation<I, Outcome, O>,
 ): Operation<I, Outcome, O> {
   return operation;
 }
 
-/** A gateway's recipes, as `run` keeps them. */
+/** Saves scripts as recipes of a gateway. */
 export interface RecipeKeeper {
-  /** @throws CONFLICT if another recipe has the name. */
+  /** @throws CONFLICT if another recipe has this name. */
   check(recipe: Pick<Recipe, "name" | "code">): Promise<void>;
-  /** Saves a recipe as a tool that waits for approval. Resolves to the name of its file, and a way to approve it. */
+  /** Saves a recipe as a tool that waits for approval. Resolves to its file name and a way to approve it. */
   keep(recipe: Recipe): Promise<{ readonly file: string; approve(): Promise<unknown> }>;
 }
 
-/** Everything that running a script needs, apart from what its calls need. */
+/** Everything needed to run a script, besides what its calls need. */
 export interface Scripts {
   readonly plans: PlanStore;
   readonly sandbox: Sandbox;
-  /** Keeps scripts as tools. Absent if the gateway keeps none. */
+  /** Saves scripts as tools, if the gateway has a folder for them. */
   readonly recipes?: RecipeKeeper;
-  /** The handle that a question of an earlier round left, to go on from there. */
+  /** Handle from the question of an earlier round, to resume from. */
   readonly resume?: string;
 }

@@ -7,7 +7,7 @@ import { help } from "./help.ts";
 import type { Operation } from "./operation.ts";
 import { run } from "./run.ts";
 
-/** Every operation, by name, in the order in which tools are listed. */
+/** All operations in the order in which tools are listed. */
 export const OPERATIONS = { ask, help, get, exec, batch, run } as const;
 
 /** The name of an operation. */
@@ -18,7 +18,7 @@ export function operationOf(name: OperationName): AnyOperation {
   return OPERATIONS[name] as unknown as AnyOperation;
 }
 
-/** Further spellings of operations, with a dot as programs write them. */
+/** Dotted names of operations, as programs write them. */
 const OPERATION_ALIASES = {
   "tool.search": "ask",
   "tool.help": "help",
@@ -26,14 +26,14 @@ const OPERATION_ALIASES = {
   "tool.batch": "batch",
 } as const satisfies Record<string, OperationName>;
 
-/** The names that `gateway.run` accepts for an operation. */
+/** The names of an operation that `gateway.call` accepts. */
 export type OperationSpelling = OperationName | keyof typeof OPERATION_ALIASES;
-/** The operation that a spelling means. */
+/** The operation behind a name. */
 export type SpeltOperation<S extends OperationSpelling> = S extends keyof typeof OPERATION_ALIASES
   ? (typeof OPERATION_ALIASES)[S]
   : Extract<S, OperationName>;
 
-/** The operation of a further spelling. Undefined for any other name. */
+/** The operation behind a dotted name. Undefined for any other name. */
 export function operationByAlias(name: string): OperationName | undefined {
   return Object.hasOwn(OPERATION_ALIASES, name)
     ? OPERATION_ALIASES[name as keyof typeof OPERATION_ALIASES]

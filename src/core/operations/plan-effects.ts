@@ -26,7 +26,7 @@ const SAYS_CHARS = 300;
 const ARGS_CHARS = 600;
 const MOST_LINES = 40;
 
-/** The effects of a run as its answer has them: what was done, with the way back, and what was not. */
+/** The effects of a run for its answer: those done, with a way to undo them, and those not done. */
 export function toShownEffects(
   { performance, left = [] }: RunResult,
   view: View,
@@ -46,7 +46,7 @@ export function toShownEffects(
   return { effects, notDone };
 }
 
-/** Writes the effects for a model: those of a success in one line, those of a plan or a failure one by one. */
+/** Formats the effects for a model: a success in one line, a plan or a failure one by one. */
 export function effectsText(
   effects: readonly ShownEffect[],
   notDone: readonly ShownEffect[],
@@ -72,7 +72,7 @@ function effectLine({ op, args: given, state, lane, says, undo }: ShownEffect, i
   return `${index + 1}. ${name} ${op} ${cutText(JSON.stringify(given), ARGS_CHARS)}${mark}${told}${back}`;
 }
 
-/** The problem of a call without its details, which its error has in full. */
+/** The problem of a call without its details, which the error has in full. */
 function saysText(state: ShownEffect["state"], says: unknown): string {
   const { code, message } = fieldsOf(says);
   return state === "failed" && code !== undefined ? `${code}: ${message}` : toContentText(says as Json);
@@ -83,7 +83,7 @@ function countOps(effects: readonly ShownEffect[]): string {
   return [...counts].map(([op, { length }]) => (length > 1 ? `${op} ×${length}` : op)).join(", ");
 }
 
-/** Finds the tool that undoes an effect: the one that its author names, or the counterpart of its verb. */
+/** Finds the call that undoes an effect: the one that its author names, or the counterpart of its verb. */
 function findUndo(effect: Effect, result: Json, view: View): UndoStep | undefined {
   const entry = view.find(effect.op);
   if (entry?.kind === "tool" && entry.undo) {
@@ -91,7 +91,7 @@ function findUndo(effect: Effect, result: Json, view: View): UndoStep | undefine
       const step = entry.undo({ ...effect.args }, result);
       return step && view.find(step.op) ? step : undefined;
     } catch {
-      // An author's undo runs on whatever the tool returned, so it may fail.
+      // An author's undo gets any result of the tool, so it may fail.
       return undefined;
     }
   }
@@ -106,7 +106,7 @@ function findUndo(effect: Effect, result: Json, view: View): UndoStep | undefine
   );
 }
 
-/** Takes each required argument from the result or from the arguments of the effect, by its name. */
+/** Takes each required argument from the result or from the effect's arguments, by name. */
 function fillArgs(
   { inputSchema }: Entry,
   effect: Effect,

@@ -6,7 +6,7 @@ import type { Lane } from "../nouns/entry.ts";
 import type { ReadConditions } from "../sessions/read-conditions.ts";
 import type { PlanStore } from "../storage/plan-store.ts";
 
-/** A call of a script that changes something. `hash` stands for the op and its exact args. */
+/** A call of a script that changes something. `hash` covers the op and its exact args. */
 export interface Effect {
   readonly op: string;
   readonly lane: Lane;
@@ -14,7 +14,7 @@ export interface Effect {
   readonly hash: string;
 }
 
-/** The script of a plan, with all that decides how it runs apart from the answers to its calls. */
+/** The script of a plan, with everything that decides how it runs except the answers to its calls. */
 export interface PlanScript {
   readonly code: string;
   readonly params: Json;
@@ -22,10 +22,10 @@ export interface PlanScript {
   readonly seed: readonly [number, number, number, number];
 }
 
-/** A finished request of a script, which is answered from here when the script runs again. */
+/** A finished request of a script. A later run of the script gets its answer from here. */
 export interface Ended {
   readonly number: number;
-  /** Stands for the exact request. */
+  /** Hash of the exact request. */
   readonly key: string;
   readonly ok: boolean;
   readonly value: Json;
@@ -35,40 +35,40 @@ export interface Ended {
   /** Server that produced the value (untrusted text). */
   readonly source?: string;
   readonly effect?: Effect;
-  /** Repeats an effect whose outcome was unknown. */
+  /** Repeats an effect with an unknown outcome. */
   readonly again?: boolean;
   /** The outcome of the effect is unknown. */
   readonly unknown?: boolean;
 }
 
-/** The events of a plan, in order. The plan is all of them together. */
+/** Events of a plan, in order. Together they are the plan. */
 export type PlanEvent =
   | { readonly at: "script"; readonly script: PlanScript }
   | { readonly at: "planned"; readonly effects: readonly Effect[] }
-  /** A person has approved everything planned. */
+  /** A person approved everything planned. */
   | { readonly at: "approved"; readonly hash: string; readonly by: string }
-  /** An effect is about to run. Without an `ended` of the same number, its outcome is unknown. */
+  /** An effect is about to run. Without a later `ended` of the same number, its outcome is unknown. */
   | ({ readonly at: "began"; readonly effect: Effect } & Pick<Ended, "number" | "key" | "again">)
-  /** A begun effect was not run, because a person has to approve it first. */
+  /** An effect was begun but not run, because a person has to approve it first. */
   | { readonly at: "withdrawn"; readonly number: number }
   | ({ readonly at: "ended" } & Ended);
 
-/** A script with its finished calls, and the effects that are to follow them. */
+/** A script with its finished calls and the effects that follow. */
 export interface Plan {
   readonly handle?: string;
   readonly script: PlanScript;
   readonly events: readonly PlanEvent[];
-  /** Effects that the script is expected to perform; absent for a script that runs without a plan. */
+  /** Effects that the script is expected to perform. Absent for a run without a plan. */
   readonly planned?: readonly Effect[];
-  /** How many of the planned effects were begun. */
+  /** How many planned effects were begun. */
   readonly begun: number;
-  /** The person who approved it as a whole. */
+  /** The person who approved the whole plan. */
   readonly approvedBy?: string;
-  /** Stands for the code, its params, the effects before the plan, and every planned one. */
+  /** Hash of the code, its params, the effects before the plan, and all planned effects. */
   readonly hash: string;
 }
 
-/** Puts a plan together from its events. Its hash stays the same while its effects are performed. */
+/** Builds a plan from its events. Its hash stays the same while its effects run. */
 export function toPlan(events: readonly PlanEvent[], handle?: string): Plan {
   const first = events[0];
   if (first?.at !== "script") throw problem("UNKNOWN_HANDLE", { handle: handle ?? "of this plan" });
@@ -78,7 +78,7 @@ export function toPlan(events: readonly PlanEvent[], handle?: string): Plan {
   const after = events.slice(last + 1);
   const hashes = (effects: readonly Effect[]) => effects.map((effect) => effect.hash);
   const { code, params } = first.script;
-  // The clock and the random numbers are left out: an approval counts for a script that plans the same effects again.
+  // The clock and the random seed are not hashed: an approval covers any run that plans the same effects.
   const hash = contentHash({ code, params, done: hashes(before), planned: hashes(planned ?? []) });
   const approval = after.flatMap((event) =>
     event.at === "approved" && event.hash === hash ? [event] : [],
@@ -94,7 +94,7 @@ export function toPlan(events: readonly PlanEvent[], handle?: string): Plan {
   };
 }
 
-/** Effects that were begun, each once. */
+/** Begun effects, each once. */
 function effectsIn(events: readonly PlanEvent[]): readonly Effect[] {
   const begun = new Map<number, Effect>();
   for (const event of events) {
@@ -110,7 +110,7 @@ export async function readPlan(handle: string, principalId: string, plans: PlanS
   return toPlan(events as unknown as readonly PlanEvent[], handle);
 }
 
-/** The one question about all effects of a plan. Its name is the plan's, so that no other plan is approved by it. */
+/** The single question about all effects of a plan. It is named after the plan, so that it approves no other plan. */
 export function planQuestion(
   { hash, planned = [], handle }: Plan,
   about: Pick<ApprovalRequest, "principal" | "session" | "why" | "steeredBy">,
@@ -123,15 +123,15 @@ export function planQuestion(
 export type RequestEvent = Extract<PlanEvent, { readonly at: "began" | "ended" }>;
 
 /**
- * The events of one run of a plan: those of earlier runs, and those that this run adds. Answers of earlier runs come in
- * the order in which the script got them, so that it does the same again.
+ * Events of one run of a plan: those of earlier runs, and new ones. Earlier answers are replayed in their original
+ * order, so that the script repeats its steps.
  */
 export class Recording {
   readonly events: PlanEvent[];
   /** Requests of earlier runs by number, finished or only begun. */
   readonly earlier: Map<number, RequestEvent> = new Map();
   readonly #append: (position: number, event: PlanEvent) => Promise<void>;
-  /** Numbers of the earlier answers that the script has not got again, in their order. */
+  /** Numbers of earlier answers still to replay, in order. */
   readonly #waiting: number[] = [];
   readonly #held = new Map<number, () => void>();
   readonly #replayed = Promise.withResolvers<void>();
@@ -151,15 +151,15 @@ export class Recording {
     if (this.isReplayed) this.#replayed.resolve();
   }
 
-  /** Records an event, and resolves when it is kept. */
+  /** Records an event. Resolves when it is stored. */
   add(event: PlanEvent): Promise<void> {
     const position = this.events.push(event) - 1;
-    // Events are kept in order, so a run that is not alone notices before its next effect.
+    // Events are stored in order: a concurrent run fails before its next effect.
     this.#last = this.#last.then(() => this.#append(position, event));
     return this.#last;
   }
 
-  /** Delivers the answer to an earlier request when it is its turn. */
+  /** Delivers the answer to an earlier request when its turn comes. */
   replay(number: number, deliver: () => void): void {
     this.#held.set(number, deliver);
     while (this.#held.has(this.#waiting[0]!)) this.#held.get(this.#waiting.shift()!)!();
@@ -170,7 +170,7 @@ export class Recording {
     return this.#waiting.length === 0;
   }
 
-  /** Resolves when all earlier answers were delivered. New answers have to wait for it. */
+  /** Resolves when all earlier answers were replayed. New answers must wait for it. */
   get replayed(): Promise<void> {
     return this.#replayed.promise;
   }

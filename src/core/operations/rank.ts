@@ -15,23 +15,23 @@ import type { OperationContext } from "./operation.ts";
 export interface RankedEntries {
   /** Best first. */
   readonly entries: readonly Entry[];
-  /** How many of them are worth showing. */
+  /** How many to show. */
   readonly keep: number;
   /** Whether the query names at least one of them. */
   readonly named: boolean;
-  /** Whether a domain's own segments decide how many there are. */
+  /** Whether segments of a domain decide how many to show. */
   readonly segmented: boolean;
-  /** Entries that cannot be found by meaning yet; absent if that changed nothing. */
+  /** Entries that vectors cannot find yet. Absent if that made no difference. */
   readonly waiting?: number;
-  /** Set if the query may find more in the language of the catalog. */
+  /** Set if a query in the catalog's language may find more. */
   readonly other?: OtherLanguage;
-  /** Why each was found, by route, if requested. */
+  /** Why each entry was found, by route, if requested. */
   readonly explanations: ReadonlyMap<string, Explanation>;
 }
 
 /**
- * Ranks entries of all kinds together for one query. Entries that the query names come first. `search/rank.ts` lists
- * the stages; this function hands them the caller's View.
+ * Ranks entries of all kinds for one query. Entries named in the query come first. `search/rank.ts` lists the stages;
+ * this function hands them the caller's View.
  */
 export async function rank(
   query: string,
@@ -83,7 +83,7 @@ export async function rank(
   };
 }
 
-/** The hits, best first, by search, quality, phrases and past use. `how` is empty if the index does not say. */
+/** Hits, best first, by search, quality, phrases and past use. `how` is empty if the index reports nothing. */
 async function searchFor(asked: string, input: AskInput, context: OperationContext) {
   const { view, search, services } = context;
   let note: SearchNote | undefined;
@@ -116,7 +116,7 @@ function qualityIn({ find }: View): (id: string) => unknown {
   return (id) => find(id)?.metadata.quality_score;
 }
 
-/** Servers may call all their tools destructive, so the name has to say it too. */
+/** Servers may mark all their tools destructive, so the name must agree. */
 function destroysIn({ find }: View): (id: string) => boolean {
   return (id) => {
     const entry = find(id);
@@ -135,7 +135,7 @@ function searchDepth(
   return Math.min(PAGE.maxSearched, 2 * Math.max(limit, perDomain * (domain ? 1 : domains.size)));
 }
 
-/** The hits of each found domain that has segments, in the order of those. */
+/** Hits of each found domain with segments, in the order of the segments. */
 async function segmentsOf(
   ranked: readonly Entry[],
   { domains }: View,
@@ -148,18 +148,18 @@ async function segmentsOf(
   return new Map((await Promise.all(lists)).flat());
 }
 
-/** How many hits to show: as many as the caller says, or its domains by their segments, or the default. */
+/** How many hits to show: the caller's number, or by the segments of the domains, or the default. */
 export function countWanted(
   { limit, perDomain, queries = [] }: Pick<AskInput, "limit" | "perDomain" | "queries">,
   rankings: readonly RankedEntries[],
 ): number {
   const domainsDecide = perDomain !== undefined || rankings.some(({ segmented }) => segmented);
-  // The first hit of a need may be a document that another need has, too.
+  // The best hit of a need may be a document that another need found, too.
   const most = Math.max(PAGE.defaultLimit, PAGE.leastOfNeed * queries.length);
   return limit ?? (domainsDecide ? PAGE.maxHits : most);
 }
 
-/** Fills the remaining room with entries that are often used together with those found. */
+/** Fills the remaining positions with entries that are often used with those found. */
 export function withRelated(
   entries: readonly Entry[],
   { limit = PAGE.defaultLimit, perDomain }: AskInput,
@@ -174,12 +174,12 @@ export function withRelated(
   return limitPerDomain([...expanded], perDomain);
 }
 
-/** Searches the entries of one domain that have this tag. */
+/** Searches the entries of one domain with this tag. */
 type SearchTagged = (domain: string, tag: string, limit: number) => Promise<Entry[]>;
 
 /**
- * The hits of a domain in the order of its search config: first what runs, then segment by segment, each searched
- * for itself up to its limit, then documents that are in no segment.
+ * The hits of a domain in the order of its search config: first tools, then each segment, searched separately up to its
+ * limit, then documents outside all segments.
  */
 async function rankSegments(
   domain: string,

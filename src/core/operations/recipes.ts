@@ -24,9 +24,9 @@ import { toShownEffects } from "./plan-effects.ts";
 import { newScript, perform, type RunResult, scriptFailure, scriptLimits, wrongRun } from "./run-plan.ts";
 
 /**
- * Runs the script of a recipe for the caller of the recipe. Resolves to its value; a dry run resolves to its effects.
+ * Runs the script of a recipe for its caller. Resolves to its value; a dry run resolves to its effects.
  *
- * @throws the problem of a script that fails, with what it has changed.
+ * @throws the problem of a failed script, with the changes it made.
  */
 export async function runRecipe(
   { code, params, dryRun, bounds }: BoundScript,
@@ -34,7 +34,7 @@ export async function runRecipe(
   outer: OperationContext,
 ): Promise<ScriptValue> {
   const { runScript: _, ...rest } = outer;
-  // The recipe was the caller's choice; the calls in it teach nothing about what the caller needs.
+  // The caller chose the recipe; the calls in it say nothing about the caller's needs.
   const { learning: __, ...services } = outer.services;
   const context = {
     ...rest,
@@ -76,7 +76,7 @@ export const keptSchema = z.object({
 type NewRecipe = z.output<typeof keptSchema>;
 
 /**
- * Refuses a recipe that could not be kept, before its script runs.
+ * Refuses a recipe that could not be saved, before its script runs.
  *
  * @throws INVALID_INPUT, PERMISSION_DENIED or CONFLICT.
  */
@@ -98,15 +98,15 @@ export async function checkKeep(
   if (code !== undefined) await recipes.check({ name: keep.name, code });
 }
 
-/** The tool that a script was kept as, or why it was not kept. */
+/** The tool that a script was saved as, or the reason why it was not. */
 export type Keeping = { readonly kept: NewRecipe } | { readonly notKept: string };
 
-/** Calls that ask in such a recipe make it ask as a whole. */
+/** A recipe asks as a whole if a call in it would ask under these bounds. */
 const UNCONFIRMED: ScriptBounds = { lane: "destructive", confirmation: false };
 
 /**
- * Keeps the script of a run that went well. Its lane is the strictest of the calls it made. It waits for approval like
- * any definition, unless a person says yes to it now.
+ * Saves the script of a successful run. Its lane is the strictest of its calls. It waits for approval like every
+ * definition, unless a person approves it now.
  */
 export async function keepRecipe(
   { name, description, params }: KeepInput,
@@ -135,14 +135,14 @@ export async function keepRecipe(
     if (!waits) await approve();
     return { kept: { op: `${RECIPES}.${name}`, lane, file, ...(waits && { waits }) } };
   } catch (error) {
-    // The script itself went well.
+    // The script itself succeeded.
     return { notKept: toOperationProblem(error, "keep").message.replace(/\.$/, "") };
   }
 }
 
 const STEERS = "it reads like instructions to a model";
 
-/** Asks a person about a recipe, with everything in it. Undefined if they say yes; otherwise why it waits. */
+/** Asks a person about a recipe with its whole content. Undefined if they approve; otherwise why it waits. */
 async function unapproved(recipe: Recipe, context: OperationContext): Promise<string | undefined> {
   const { name, ...parts } = recipe;
   const op = `keep ${RECIPES}.${name}`;

@@ -31,11 +31,11 @@ export interface RunResult {
   /** Absent if a person has to approve the plan before anything runs. */
   readonly performance?: Performance;
   readonly script?: PlanScript;
-  /** The plan for what is left to do. */
+  /** The plan for the remaining effects. */
   readonly plan?: Plan;
-  /** Planned effects that the script has not made. */
+  /** Planned effects that the script did not make. */
   readonly left?: readonly Effect[];
-  /** The question about the plan that a person has to answer before it goes on. */
+  /** The question about the plan for a person. */
   readonly asks?: ApprovalRequest;
   readonly waitsAs?: AskingCall["waitsAs"];
   readonly problem?: Problem;
@@ -49,8 +49,8 @@ const CHARS = 8 * 1024 * 1024;
 const MOST_ROUNDS = 20;
 
 /**
- * Runs a script, or performs a plan. Where effects need a person, the rest of the script runs dry, and one question
- * is asked about all of it; with the approval, the run goes on.
+ * Runs a script, or performs a plan. If effects need a person, the remaining script runs dry, and one question covers
+ * all of them. With the approval, the run continues.
  */
 export async function runPlan(request: RunRequest, context: OperationContext): Promise<RunResult> {
   let plan = await openPlan(request, context);
@@ -83,13 +83,13 @@ async function openPlan({ code, params, plan: given }: RunRequest, context: Oper
   return plan;
 }
 
-/** A script that begins now, with random numbers of its own. */
+/** A new script with its own random seed. */
 export function newScript(code: string, params: Json | undefined): PlanScript {
   const seed = [...crypto.getRandomValues(new Uint32Array(4))] as unknown as PlanScript["seed"];
   return { code, params: params ?? null, now: Date.now(), seed };
 }
 
-/** Asks about the whole plan, if one of its effects needs an approval and the plan has none. */
+/** Asks about the whole plan if one of its effects needs approval and the plan has none. */
 async function approve(
   plan: Plan,
   context: OperationContext,
@@ -110,7 +110,7 @@ async function approve(
   }
 }
 
-/** The question about the first of the remaining effects that needs an approval; undefined if none does. */
+/** The question about the first remaining effect that needs approval; undefined if none does. */
 function firstAsking(
   { planned = [], begun }: Plan,
   { view, policy }: OperationContext,
@@ -123,7 +123,7 @@ function firstAsking(
   return undefined;
 }
 
-/** Planned effects without those that were made. */
+/** Planned effects that were not made. */
 function leftOf({ planned = [], begun }: Plan, made: readonly Effect[]): readonly Effect[] {
   const hashes = made.map(({ hash }) => hash);
   return planned.slice(made.length > 0 ? 0 : begun).filter(({ hash }) => !takeOut(hashes, hash));
@@ -135,7 +135,7 @@ async function savePlan(plan: Plan, calls: ScriptCalls, context: OperationContex
   return keep(toPlan(calls.recording.events, plan.handle), { at: "planned", effects }, context);
 }
 
-/** Adds an event to a plan, which gets its handle with the first one. */
+/** Adds an event to a plan. The first event gives it a handle. */
 async function keep(
   plan: Plan,
   event: PlanEvent,
@@ -168,17 +168,17 @@ export function scriptLimits(
   };
 }
 
-/** One run of a script: how it ended, and what it called, changed or would change. */
+/** One run of a script: its end, its calls, and the effects that it made or would make. */
 export interface Performance {
   readonly outcome: ScriptOutcome;
   readonly calls: ScriptCalls;
-  /** The run was given up: it made other calls than before, or another run performs the plan. */
+  /** The run was abandoned: its calls differ from the earlier run, or another run performs the plan. */
   readonly refused?: Problem | undefined;
 }
 
 /**
- * Runs the script of a plan once. Calls that an earlier run has finished are answered from the plan. Effects run
- * until one is not allowed to; from there on they run dry, so that the rest of the script shows what would follow.
+ * Runs the script of a plan once. The plan answers calls that an earlier run finished. Effects run until one is not
+ * allowed; later effects run dry, so that the remaining script shows what would follow.
  */
 export async function perform(
   plan: Plan,
@@ -188,12 +188,12 @@ export async function perform(
 ): Promise<Performance> {
   const stop = new AbortController();
   const { signal } = stop;
-  // A signal made by AbortSignal.any would cost every call of the script more.
+  // AbortSignal.any would make every call of the script slower.
   const cancel = () => stop.abort(outer.request.signal.reason);
   if (outer.request.signal.aborted) cancel();
   else outer.request.signal.addEventListener("abort", cancel, { once: true });
   const request = { ...withListener(outer.request), signal };
-  // The person is asked about the plan, not in the middle of it.
+  // The person is asked about the plan, not during the script.
   const context: OperationContext = { ...outer, asksLater: false, waiting: undefined, request };
   const calls = new ScriptCalls(plan, dryRun, context);
   const running = new Set<Promise<void>>();
@@ -224,9 +224,9 @@ export async function perform(
 }
 
 /**
- * The client for a call inside a script: its progress, logs, roots and answers to questions while the script runs. An
- * answer that the client sends with a later request belongs to the script's own call. The steps of all calls are
- * counted together, because progress has to grow.
+ * The client for calls inside a script: progress, logs, roots and answers to questions during the script. An answer in
+ * a later request belongs to the script's own call. The progress of all calls is counted together, because it must
+ * grow.
  */
 function withListener({ client, ...request }: OperationContext["request"]): OperationContext["request"] {
   if (!client) return request;
@@ -256,7 +256,7 @@ const STOPS = {
   crashed: { reason: "its engine failed", advice: DO_LESS },
 } satisfies Record<Exclude<StopReason, "cancelled">, object>;
 
-/** The failure of a script that did not return. The problem of a call that it did not catch is its own. */
+/** The failure of a script that did not return. If it did not catch the problem of a call, that problem. */
 export function scriptFailure({
   outcome: { end, misses },
   calls: { failures },
@@ -272,7 +272,7 @@ export function scriptFailure({
   if (uncaught) return uncaught;
   const where = line === undefined ? "" : ` near line ${line}`;
   const said = `${name}: ${message}`;
-  // A field that is not there reads as undefined, and fails only where it is used.
+  // A missing field reads as undefined and fails only where it is used.
   const hint = name === "TypeError" ? missText(misses.at(-1)) : "";
   const reason = cutText(`${/[.!?]$/.test(said) ? said : `${said}.`}${hint}`, REASON_CHARS);
   return inScript(problem("SCRIPT_FAILED", { where, reason }));
@@ -286,7 +286,7 @@ function inScript(failed: Problem): FailedOperation {
   return { problem: failed, helpPath: ROOT };
 }
 
-/** Says that a result has no field of that name, and which it has. */
+/** Says that a result lacks this field, and which fields it has. */
 export function missText(miss: ScriptOutcome["misses"][number] | undefined): string {
   if (!miss) return "";
   const { field, fields, label } = miss;

@@ -45,18 +45,18 @@ const runOutput = z.object({
   /** The value that the script returned. */
   result: z.unknown(),
   stored: storedSchema.optional(),
-  /** Set if a server produced a part of the result (untrusted text). */
+  /** Set if a server produced part of the result (untrusted text). */
   outside: outsideSchema.optional(),
-  /** Images, sounds, files and links of the result. */
+  /** Images, sounds, files and links in the result. */
   blocks: blocksSchema.optional(),
   logs: z.string().optional(),
-  /** Calls that write: done, failed, or planned, in their order. */
+  /** Calls that write, in order: done, failed or planned. */
   effects: z.array(effectSchema),
   /** Planned effects that the script did not reach. */
   notDone: inJson("not_done", z.array(effectSchema).optional()),
   plan: z.object({ handle: z.string(), hash: z.string(), perform: z.string() }).optional(),
   dryRun: inJson("dry_run", z.boolean().optional()),
-  /** The tool that the script was kept as. */
+  /** The tool that the script was saved as. */
   kept: keptSchema.optional(),
   calls: z.number(),
   warnings: z.array(z.string()),
@@ -80,7 +80,7 @@ const MOST_WARNINGS = 3;
 const PERFORM: MessageTemplate = { sentences: "{perform_plan}" };
 const IF_APPROVED: MessageTemplate = { sentences: "{perform_approved}" };
 const MAY_NOT: MessageTemplate = { sentences: ["This caller may not write.", "{allow_write}"] };
-/** For surfaces that read stored results only in scripts. */
+/** For surfaces that can read stored results only in scripts. */
 const READ_INSIDE: MessageTemplate = {
   sentences: "read on in {run} by get(handle, { path, offset, limit, grep, select, sort, group or count })",
 };
@@ -129,12 +129,12 @@ async function runAll(
     ? undefined
     : problem("RESULT_INVALID", { name: "The script", reason: returned.reason });
   const { asks } = result;
-  // A script that would destroy ran dry if nobody could be asked, as a single call does.
+  // A destructive script ran dry if nobody could be asked, like a single call.
   const isShown = asks?.why === "destroys" && dryRun === undefined && plan === undefined;
   const unanswered = asks && !isShown ? unapproved(asks, result.waitsAs) : undefined;
   const own = refused ?? unanswered ?? unreadable;
   const failed = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
-  // An error of the script may quote what it has read.
+  // An error of the script may quote text that it read.
   const read = performance && [...performance.calls.sources].join(", ");
   const failure = failed && { ...(read && { source: read }), ...failed };
   return {
@@ -202,7 +202,7 @@ function toPlanNote({ handle, hash }: Plan, saying: MessageTemplate, words: Tool
   return { plan: { handle, hash, perform: formatMessage({ ...saying, fills }, words) } };
 }
 
-/** How the plan of an answer can be performed. */
+/** How to perform the plan of an answer. */
 function performing(
   mayWrite: boolean,
   failure: FailedOperation | undefined,
@@ -223,7 +223,7 @@ function readInside(stored: StoredResult, words: ToolNames): StoredResult {
   return words.get === undefined ? { ...stored, read: formatMessage(READ_INSIDE, words) } : stored;
 }
 
-/** Logs get a part of the room. What does not fit is read by a handle. */
+/** Logs get a part of the budget. What does not fit is stored under a handle. */
 function showLogs(logs: readonly string[], room: AnswerLimits, from: ResultFrom): { logs?: string } {
   if (logs.length === 0) return {};
   const share = { ...room, resultTokens: Math.ceil(room.resultTokens / LOG_TOKENS_SHARE) };

@@ -27,7 +27,7 @@ export type DryReason = "requested" | "approval" | "differs";
 
 export interface PerformedEffect extends Effect {
   readonly number: number;
-  /** `unknown`: it was begun by a run that ended before it was finished. */
+  /** `unknown`: an earlier run began it and ended before it was finished. */
   readonly state: "done" | "failed" | "unknown" | "planned";
   /** The result, the result of the dry run, or the problem. */
   readonly value: Json;
@@ -41,22 +41,22 @@ interface EffectCall {
   readonly entry: Entry;
   readonly effect: Effect;
   readonly number: number;
-  /** Stands for the exact request. */
+  /** Hash of the exact request. */
   readonly key: string;
-  /** An earlier run began it and ended before its outcome was recorded. */
+  /** An earlier run began it and ended before it recorded the outcome. */
   readonly inDoubt: boolean;
 }
 
-/** The calls of one running script: answered from its plan, made, or run dry, and noted. */
+/** The calls of a running script: answered from its plan, made, or run dry, and recorded. */
 export class ScriptCalls {
-  /** The failed calls by the JSON that the script got of them. */
+  /** Failed calls, by the JSON that the script received. */
   readonly failures: Map<string, FailedOperation> = new Map();
-  /** Servers that produced results which the script read (untrusted text). */
+  /** Servers whose results the script read (untrusted text). */
   readonly sources: Set<string> = new Set();
   /** The entries that the script called. */
   readonly called: Set<Entry> = new Set();
   readonly recording: Recording;
-  /** Why effects run dry by now. */
+  /** Why effects now run dry. */
   dry: DryReason | undefined;
   requests = 0;
   readonly #effects: Map<number, PerformedEffect> = new Map();
@@ -64,9 +64,9 @@ export class ScriptCalls {
   readonly #context: OperationContext;
   readonly #reading: OperationContext;
   readonly #inSlot: ReturnType<typeof createLimiter>;
-  /** Effects with an unknown outcome, by hash. The script may repeat them after it has checked. */
+  /** Hashes of effects with an unknown outcome. The script may repeat them after a check. */
   readonly #doubtful: string[] = [];
-  /** The place of the next effect in the plan. */
+  /** Position of the next effect in the plan. */
   #expected: number;
 
   constructor(plan: Plan, dryRun: boolean | undefined, context: OperationContext) {
@@ -84,7 +84,7 @@ export class ScriptCalls {
     return [...this.#effects.values()].sort((one, other) => one.number - other.number);
   }
 
-  /** @throws PLAN_CHANGED or UNKNOWN_HANDLE if the script cannot go on. */
+  /** @throws PLAN_CHANGED or UNKNOWN_HANDLE if the script cannot continue. */
   async serve(given: unknown, number: number, answer: (answer: ScriptAnswer) => void): Promise<void> {
     this.requests = Math.max(this.requests, number);
     const request = readRequest(given);
@@ -106,7 +106,7 @@ export class ScriptCalls {
     answer(made);
   }
 
-  /** Notes a call that an earlier run has finished. */
+  /** Records a call that an earlier run finished. */
   #recall({ number, ok, value, needs, source, effect, again, unknown }: Ended): void {
     // If the caller may no longer see an answer, the plan counts as unknown.
     if (!mayStillRead(this.#context.view, needs))
@@ -126,7 +126,7 @@ export class ScriptCalls {
     if (addressed && "address" in request) {
       const { entry, params } = addressed;
       const isRefused = request.kind === "get" && entry.lane !== "read";
-      // An effect is shown and approved with all its arguments, also those in its address.
+      // An effect is shown and approved with all arguments, including those in its address.
       if (isEffect(entry, this.#context.policy) && !isRefused) {
         const args = { ...params, ...request.args } as Effect["args"];
         const effect = { op: entry.op, lane: entry.lane, args, hash: callHash(entry, args) };
@@ -135,7 +135,7 @@ export class ScriptCalls {
     }
     const made = await this.#makeRead(request);
     const needs = addressed ? needsEntry(addressed.entry) : needsAll(this.#context.view.principal, []);
-    // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
+    // After effects run dry, reads may see invented values. They are repeated with the real effects.
     const { number, key } = call;
     if (!this.dry) await this.recording.add({ at: "ended", number, key, needs, ...made });
     return made;
@@ -170,7 +170,7 @@ export class ScriptCalls {
     return shown;
   }
 
-  /** Fails the call with EFFECT_UNKNOWN: the script has to find out whether the effect took place. */
+  /** Fails the call with EFFECT_UNKNOWN: the script has to check whether the effect happened. */
   async #leaveUnknown({ entry, effect, number, key }: EffectCall): Promise<CallAnswer> {
     const failure = { problem: problem("EFFECT_UNKNOWN", { name: entry.op }), helpPath: entry.op };
     const unknown = this.#fail(failure);
@@ -187,7 +187,7 @@ export class ScriptCalls {
     return planned !== undefined && planned[this.#expected]?.hash !== hash;
   }
 
-  /** Performs an effect. Returns undefined if a person has to approve it first: then effects run dry from here on. */
+  /** Performs an effect. Undefined if a person has to approve it first: later effects then run dry. */
   async #performEffect(
     { entry, effect, number, key, inDoubt }: EffectCall,
     again: boolean,
@@ -209,7 +209,10 @@ export class ScriptCalls {
     return answer;
   }
 
-  /** An approved plan covers its effects, but not what a running tool asks. Without one, each effect is asked about. */
+  /**
+   * An approved plan covers its effects, but not the questions of a running tool. Without a plan, each effect is asked
+   * about.
+   */
   #approval(): Approve {
     const { approvedBy: by } = this.#plan;
     return (question) =>
@@ -236,25 +239,25 @@ export class ScriptCalls {
   }
 }
 
-/** Removes one of several equal items. Returns whether there was one. */
+/** Removes one of several equal items. Returns whether it existed. */
 export function takeOut(items: string[], item: string): boolean {
   const at = items.indexOf(item);
   if (at >= 0) items.splice(at, 1);
   return at >= 0;
 }
 
-/** Whether a call is listed and approved as one that changes something. */
+/** Whether a call is listed and approved as an effect. */
 function isEffect(entry: Entry, policy: CallPolicy): boolean {
   if (entry.kind !== "tool") return false;
   return entry.lane !== "read" || entry.requiresConfirmation || whyAsk(entry, policy) !== undefined;
 }
 
-/** Whether running it twice does the same as running it once. */
+/** Whether two runs have the same effect as one. */
 function isRepeatable({ presentation }: Entry): boolean {
   return presentation?.annotations?.idempotentHint === true;
 }
 
-/** The words of the functions that a script has. */
+/** Names of the functions in a script. */
 const WORDS = { ask: "ask", help: "help", get: "get", exec: "call", run: "run", params: "args" } as const;
 
 /** Runs `ask` or `help` for a script. The answer has the fields of the operation. */
@@ -267,7 +270,7 @@ async function runInside<I extends z.ZodType, Outcome, O extends z.ZodType>(
   return operation.show(await operation.run(input, context), roomInside(context)) as unknown as Json;
 }
 
-/** Scripts get whole answers: nothing that they read takes tokens. */
+/** Scripts get whole answers, because scripts need no tokens. */
 function roomInside({ countTokens, limits, results, view }: OperationContext): AnswerLimits {
   const whole = Number.POSITIVE_INFINITY;
   return {
@@ -288,7 +291,7 @@ function roomInside({ countTokens, limits, results, view }: OperationContext): A
   };
 }
 
-/** Runs at most `most` tasks at a time. Further tasks start in their order. */
+/** Runs at most `most` tasks at the same time. Further tasks start in order. */
 function createLimiter(most: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -317,7 +320,7 @@ const requestSchema = lazy(() => {
   ]);
 });
 
-/** A request that a script may make of its host. */
+/** A request of a script to its host. */
 type Request = z.output<ReturnType<typeof requestSchema>>;
 
 /** Reads a request as the script sent it. */

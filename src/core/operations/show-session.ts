@@ -15,11 +15,11 @@ import type { OperationContext } from "./operation.ts";
 
 const paramsSchema = z.strictObject({ maxTokens: z.int().min(50).max(4_000).default(400) });
 
-/** The reader's loss by kind of line; the cheapest goes first. Lines shrink before they are dropped. */
+/** The loss to the reader by kind of line. The cheapest goes first; lines shrink before they are dropped. */
 const PRICE = { shorter: 1, shorterRule: 2, signatureOnly: 3, bare: 4, result: 5, rule: 6, line: 7 };
 const SHORT_RULE_CHARS = 80;
 
-/** Everything that a session has seen, for an agent whose context has been condensed. */
+/** The content of a session, for an agent whose context was condensed. */
 export async function showSession(
   address: string,
   params: unknown,
@@ -58,7 +58,7 @@ async function memoryAt(
   return session.memory;
 }
 
-/** Newest first, without entries that the caller may no longer see. */
+/** Newest first, without entries that the caller can no longer see. */
 function entriesOf(names: readonly string[], view: View): Entry[] {
   return names.toReversed().flatMap((name) => view.find(name) ?? []);
 }
@@ -107,7 +107,7 @@ function usesText({ count, lastResult }: ToolUse): string {
   return `${count}x${lastResult === "error" ? ", last failed" : ""}`;
 }
 
-/** A line for each piece below a heading. */
+/** One line for each piece, below a heading. */
 function linesOf(heading: string, pieces: readonly Piece[], counted = ""): LineGroup {
   return {
     pieces,
@@ -133,14 +133,14 @@ function listOf(
   };
 }
 
-/** Lines that belong together, and how the ones that are shown become text. */
+/** Lines that belong together, and how the shown lines become text. */
 interface LineGroup {
   readonly pieces: readonly Piece[];
-  /** `left` is how many of the group's lines were left out. */
+  /** `left` is the number of omitted lines. */
   toText(lines: readonly string[], left: number): string;
 }
 
-/** The fullest text of the groups, a line each at least, within the budget. Empty where nothing fits. */
+/** The fullest text of all groups, at least a line each, within the budget. Empty if nothing fits. */
 function fitLines(groups: readonly LineGroup[], maxTokens: number, countTokens: TokenCounter): string {
   const pieces = groups.flatMap((group) => group.pieces);
   for (let room = maxTokens; room > 0; ) {
@@ -168,7 +168,7 @@ const MAX_TOKENS = 300;
 const OPEN = "<working-memory>";
 const CLOSE = "</working-memory>";
 const SUMMARY_FORMS = [600, 200, 80];
-/** The reader's loss by kind of line; the cheapest goes first, and among those the oldest. */
+/** The loss to the reader by kind of line. The cheapest goes first, and the oldest among equals. */
 const MEMORY_PRICE = {
   oldUse: 1,
   oldTool: 2,
@@ -179,14 +179,12 @@ const MEMORY_PRICE = {
   summary: 7,
   tool: 8,
 };
-/** How many of the newest are worth more than the rest. */
+/** This many of the newest are worth more. */
 const RECENT = 10;
 
 /**
- * Renders the memory of a session as a block for a system prompt; empty for a new session. Text from outside stands
- * in it as JSON strings that cannot close the block or begin a line. See {@link Session} and
- * {@link loadTokenCounter}.
- *
+ * Renders the memory of a session for a system prompt; empty for a new session. Outside text becomes JSON strings,
+ * which cannot close the block or begin a line. See {@link Session} and {@link loadTokenCounter}.
  * @example
  * ```ts
  * import { createGateway, loadTokenCounter, renderWorkingMemory } from "keyhole";
@@ -224,13 +222,13 @@ function entityForms({ type, id, name }: Entity): string[] {
   return [`${plain(type)} ${word(name)} (${word(id)})`, `${plain(type)} (${word(id)})`, ""];
 }
 
-/** A single word cannot be mistaken for an instruction, so it needs no quotes. */
+/** A single word cannot be read as an instruction, so it needs no quotes. */
 function word(text: string): string {
   return /^[\w.-]{1,80}$/.test(text) ? text : quoted(text);
 }
 
 function entityGroup(entities: readonly Entity[]): LineGroup {
-  // The newest come first, and what comes last is dropped first.
+  // Newest first: the last entries are dropped first.
   const prices = [MEMORY_PRICE.entityName, MEMORY_PRICE.entity];
   return listOf(
     "Entities",
@@ -266,7 +264,7 @@ function usedGroup(used: readonly ToolUse[]): LineGroup {
   return listOf("Recently used", pieces);
 }
 
-/** Types may come from an upstream's author, so only word characters stay. */
+/** An upstream's author chooses types, so keep only word characters. */
 function plain(type: string): string {
   return type.replace(/[^\p{L}\p{N}_ -]/gu, "_");
 }

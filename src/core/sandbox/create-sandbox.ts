@@ -18,12 +18,12 @@ import {
   type ToWorker,
 } from "./sandbox.ts";
 
-/** Most scripts wait for tools, so there are more threads than cores. */
+/** Most scripts wait for tools, so threads exceed cores. */
 const THREADS_PER_CORE = 4;
 const FEWEST_THREADS = 8;
 const MOST_THREADS = 32;
 const MOST_WAITING = 1_000;
-/** Threads that are kept ready for the next scripts. */
+/** Idle threads that stay ready for the next scripts. */
 const KEPT = 4;
 
 interface WaitingScript {
@@ -32,7 +32,7 @@ interface WaitingScript {
   readonly refuse: (error: Error) => void;
 }
 
-/** Creates a sandbox. Its threads start with the first scripts, and some are kept for the next ones. */
+/** Creates a sandbox. Threads start with the first scripts; some stay for later scripts. */
 export function createSandbox(): Sandbox {
   const wanted = availableParallelism() * THREADS_PER_CORE;
   const most = Math.min(MOST_THREADS, Math.max(FEWEST_THREADS, wanted));
@@ -42,7 +42,10 @@ export function createSandbox(): Sandbox {
   const threads = new Set<WorkerThread>();
   let closed = false;
 
-  /** Takes the thread that has been idle for longest: it has its machine ready. One more is kept for the next script. */
+  /**
+   * Takes the thread that has been idle longest, because its machine is ready. Starts a spare thread for the next
+   * script.
+   */
   function take(): WorkerThread {
     const ready = idle.shift() ?? add();
     if (idle.length === 0 && threads.size < KEPT) idle.push(add());
@@ -57,7 +60,7 @@ export function createSandbox(): Sandbox {
 
   const runningOf = (owner: string) => running.get(owner) ?? 0;
 
-  /** Threads go to the owners who have the fewest, and in the order in which their scripts came. */
+  /** Gives threads to the owners with the fewest, and in the order of their scripts. */
   function startNext(): void {
     for (;;) {
       const free = most - running.values().reduce((sum, count) => sum + count, 0);
@@ -71,7 +74,7 @@ export function createSandbox(): Sandbox {
     }
   }
 
-  /** Waits for a thread. Undefined if the caller has left. */
+  /** Waits for a thread. Undefined if the caller left. */
   async function queue(owner: string, signal: AbortSignal): Promise<WorkerThread | undefined> {
     const waitingOf = waiting.filter((script) => script.owner === owner).length;
     if (!isFair(waitingOf, MOST_WAITING - waiting.length)) {
@@ -121,7 +124,7 @@ export function createSandbox(): Sandbox {
   };
 }
 
-/** An owner has at most as many as are free, so that something is left for the owner who comes next. */
+/** An owner may hold as many threads as are free, so that some remain for the next owner. */
 function isFair(ofOwner: number, free: number): boolean {
   return ofOwner < free;
 }
@@ -136,12 +139,12 @@ interface WorkerThread {
 
 const HEAP_MB = 128;
 const CHECK_MS = 50;
-/** The machine ends a script that computes for too long by itself, except inside one long step of the engine. */
+/** The machine itself ends a script that computes too long, except within one long step of the engine. */
 const GRACE_MS = 250;
 /** As in the machine. */
 const CLOCK = 2 ** 30;
 
-/** The worker's file: beside this one in the source tree, in a folder of its own in the built package. */
+/** The worker's file: next to this one in the source tree, in its own folder in the built package. */
 const workerFile = lazy(() => {
   const places = ["./worker.ts", "../core/sandbox/worker.js", "./core/sandbox/worker.js", "./worker.js"];
   const files = places.map((place) => new URL(place, import.meta.url));
@@ -168,7 +171,7 @@ function createWorkerThread(): WorkerThread {
     try {
       running?.onMessage(message);
     } catch {
-      // A script may make its thread send anything; only that script ends.
+      // A script may make its thread send anything: end only that script.
       running?.stop("crashed");
     }
   });
@@ -179,7 +182,7 @@ function createWorkerThread(): WorkerThread {
     running?.stop("crashed");
   });
 
-  /** An idle thread does not keep the process alive. */
+  /** An idle thread must not keep the process alive. */
   function keepsProcess(keeps: boolean): void {
     for (const part of [worker, port]) keeps ? part.ref() : part.unref();
   }
@@ -206,7 +209,7 @@ function createWorkerThread(): WorkerThread {
   };
 }
 
-/** Starts a script and serves it until it ends. `endThread` is called if it had to be stopped. */
+/** Starts a script and serves it to its end. `endThread` is called if it had to be stopped. */
 function startScript(
   script: Script,
   host: ScriptHost,
@@ -241,7 +244,7 @@ function startScript(
     resolve({ end, logs, misses });
   }
 
-  /** A thread whose script was not at its end cannot be used again. */
+  /** A thread whose script did not end cannot be used again. */
   function stop(why: StopReason): void {
     if (isOver) return;
     endThread();
@@ -251,7 +254,7 @@ function startScript(
   function serve(json: string): void {
     const number = ++requests;
     host.request(JSON.parse(json), number, (answer) => {
-      // A call may outlive its script; the thread then has another one.
+      // A call may outlive its script, whose thread then runs another.
       if (isOver) return;
       post(toText(number, answer));
       Atomics.add(answers, 0, 1);
@@ -275,7 +278,9 @@ function startScript(
   };
 }
 
-/** An answer as the prelude takes it. The text of a problem stays as it is, because the host knows problems by it. */
+/**
+ * An answer in the format of the prelude. The text of a problem stays unchanged: the host recognises problems by it.
+ */
 function toText(number: number, { ok, value, label = "" }: ScriptAnswer): string {
   const json = JSON.stringify(value) ?? "null";
   return ok ? `[${number},${JSON.stringify(label)},${json}]` : `[${number},null,${JSON.stringify(json)}]`;

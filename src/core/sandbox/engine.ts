@@ -3,35 +3,35 @@ import { loadQuickJs, NO_MEMORY, type Pointer, type QuickJsModule, takeMemoryIma
 import { PRELUDE } from "./prelude.ts";
 import type { ScriptLimits } from "./sandbox.ts";
 
-/** The functions that the prelude calls. Their arguments come from the script. */
+/** Functions that the prelude calls. Their arguments come from the script. */
 export interface EngineHost {
   send(json: string): void;
   log(text: string): void;
   miss(label: string, field: string, fields: string): void;
-  /** The script came to its end. Empty if it returned nothing. */
+  /** The script ended. Empty if it returned nothing. */
   returned(json: string): void;
   failed(json: string): void;
-  /** Asked now and then while the script computes: whether to end it. */
+  /** Called now and then while the script computes: whether to stop it. */
   isOver(): boolean;
 }
 
-/** One WebAssembly instance with a context in which the prelude has run. It runs one script at a time. */
+/** One WebAssembly instance with a context in which the prelude has run. Runs one script at a time. */
 export interface Engine {
-  /** Takes the functions and the bounds of the next script. */
+  /** Sets the functions and limits for the next script. */
   serve(host: EngineHost, limits: EngineLimits): void;
   /** Begins a script. `params` is JSON, `numbers` are the time and the seed. */
   begin(code: string, file: string, params: string, numbers: readonly number[]): Thrown | undefined;
   /** Answers a request of the script. */
   answer(text: string): Thrown | undefined;
-  /** Runs jobs of promises, `most` of them at a time. Returns how many there were. */
+  /** Runs at most `most` jobs of promises. Returns their number. */
   runJobs(most: number): number | Thrown;
-  /** Whether the script asked for more memory than it may have. */
+  /** Whether the script asked for more memory than allowed. */
   readonly isFull: boolean;
-  /** Whether its memory has grown, which cannot be undone. */
+  /** Whether its memory grew, which cannot be undone. */
   readonly hasGrown: boolean;
   /**
-   * Makes the engine what it was before its first script, unless its memory has grown. Besides its memory, only the
-   * pointer to the top of its stack changes, which is back in its place after every call that returned.
+   * Restores the state before the first script, unless the memory grew. Outside its memory the engine only changes its
+   * stack pointer, which every call that returns restores.
    */
   reset(): void;
 }
@@ -57,7 +57,7 @@ export async function createEngine(): Promise<Engine> {
   const { buffer } = memory;
   const restore = takeMemoryImage(memory);
 
-  /** Calls a function of the prelude. None of them returns anything. */
+  /** Calls a function of the prelude. All of them return nothing. */
   function call(callee: Value, args: readonly Value[]): Thrown | undefined {
     const value = quickjs.call(callee, args);
     if (typeof value === "object") return value;
@@ -94,24 +94,24 @@ export async function createEngine(): Promise<Engine> {
   };
 }
 
-/** A value of the engine. It lives until it is freed, or until the engine's memory is put back. */
+/** A value of the engine. Valid until it is freed, or until the memory is restored. */
 type Value = Pointer;
 
-/** A function that code in the engine can call. It gets every argument as text. */
+/** A function that code in the engine can call. All arguments are text. */
 type HostFunction = (...texts: string[]) => void;
 
-/** An error that code in the engine threw. Hostile code may leave out any field. */
+/** An error thrown in the engine. Hostile code may omit any field. */
 export type Thrown = Readonly<Partial<Record<"name" | "message" | "stack", unknown>>>;
 
 const MOST_ARGS = 8;
-/** UTF-8 takes no more than this for one UTF-16 unit. */
+/** The most UTF-8 bytes of one UTF-16 unit. */
 const MOST_CHAR_BYTES = 3;
 /** The first letter of "number", and of no other type. */
 const LETTER_N = 110;
 
 /**
- * An instance of QuickJS with one context. It is called by its C functions, because every call of a script passes here.
- * `isOver` is asked now and then while code runs, and ends it.
+ * A QuickJS instance with one context. Uses the C functions directly, because every call of a script passes here. Calls
+ * `isOver` now and then while code runs.
  */
 class QuickJs {
   readonly memory: QuickJsModule["memory"];
@@ -207,7 +207,7 @@ class QuickJs {
     return done;
   }
 
-  /** A text that is far too long is not copied out of the engine as a whole. */
+  /** Does not copy a text over the limit out of the engine. */
   private takeText(at: Pointer): string {
     if (at === 0) throw problem("INTERNAL", NO_MEMORY);
     const text = this.texts.read(at, this.mostTextBytes);
@@ -266,18 +266,18 @@ class QuickJs {
 
 const POINTER_BYTES = 4;
 
-/** Texts in the memory of an engine, as C has them: UTF-8 that ends with a zero. */
+/** Texts in the memory of an engine, in the format of C: UTF-8 that ends with a zero. */
 function createCTexts({ memory, malloc, free }: Omit<QuickJsModule, "c">) {
   let bytes = Buffer.from(memory.buffer);
 
-  /** A memory that has grown has another buffer. */
+  /** Growing the memory replaces its buffer. */
   function current(): Buffer {
     if (bytes.buffer !== memory.buffer) bytes = Buffer.from(memory.buffer);
     return bytes;
   }
 
   return {
-    /** Writes a text for as long as it is in use. */
+    /** Writes a text for the duration of `use`. */
     write: <T>(text: string, use: (at: Pointer, length: number) => T): T => {
       const length = Buffer.byteLength(text);
       const at = malloc(length + 1);

@@ -9,15 +9,15 @@ import { lazy } from "../../base/util/lazy.ts";
 /** An address in the memory of the engine, or 0. */
 export type Pointer = number;
 
-/** The package tells pointers apart by type; here they are numbers. */
+/** The package has one type for each kind of pointer; here all are numbers. */
 type Plain<T> = T extends number ? number : T;
 type PlainFunction<F> = F extends (...args: infer Args) => infer Result
   ? (...args: { [At in keyof Args]: Plain<Args[At]> }) => Plain<Result>
   : never;
-/** The C functions of QuickJS. Values are pointers, which the caller frees. */
+/** The C functions of QuickJS. The caller frees the pointers that they return. */
 type CFunctions = { [Name in keyof QuickJSFFI]: PlainFunction<QuickJSFFI[Name]> };
 
-/** The functions that QuickJS calls. The first argument is for another build of it. */
+/** Functions that QuickJS calls. The first argument is for another build of QuickJS. */
 interface Callbacks {
   callFunction(
     _: unknown,
@@ -38,7 +38,7 @@ export interface QuickJsModule {
   readonly free: (at: Pointer) => void;
 }
 
-/** As the package's own build has it. Its types are those of the CommonJS build. */
+/** The package's own loader. Its declared types are those of the CommonJS build. */
 type LoadModule = (options: {
   readonly wasmMemory: EngineMemory;
   instantiateWasm(imports: object, onSuccess: (instance: object) => void): Promise<object>;
@@ -48,14 +48,14 @@ type LoadModule = (options: {
   readonly _free: QuickJsModule["free"];
 }>;
 
-/** Node has it, but its types do not declare it. */
+/** Node has it without a type declaration. */
 declare const WebAssembly: {
   Memory: new (pages: { readonly initial: number; readonly maximum: number }) => EngineMemory;
   compile(bytes: Uint8Array): Promise<object>;
   instantiate(code: object, imports: object): Promise<{ readonly exports: object }>;
 };
 
-/** The code of the engine: beside the worker in the built package, in its own package otherwise. */
+/** The code of the engine: next to the worker in the built package, otherwise in its own package. */
 const wasm = lazy(async () => {
   const built = ["./engine.wasm", "../core/sandbox/engine.wasm"]
     .map((path) => new URL(path, import.meta.url))
@@ -64,7 +64,7 @@ const wasm = lazy(async () => {
   return WebAssembly.compile(await readFile(file));
 });
 
-/** Makes an instance of QuickJS with a memory of its own. */
+/** Creates an instance of QuickJS with its own memory. */
 export async function loadQuickJs(callbacks: Callbacks): Promise<QuickJsModule> {
   const code = await wasm();
   const memory = createBoundedMemory();
@@ -85,27 +85,27 @@ export async function loadQuickJs(callbacks: Callbacks): Promise<QuickJsModule> 
   };
 }
 
-/** A memory of WebAssembly. It can grow and never shrinks. */
+/** Memory of WebAssembly, which can grow and never shrinks. */
 interface EngineMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
 
-/** A memory that does not grow beyond its bound. */
+/** Memory with an upper bound. */
 export interface BoundedMemory extends EngineMemory {
   mostBytes: number;
-  /** Whether it was refused to grow. */
+  /** Whether it refused to grow. */
   readonly isFull: boolean;
 }
 
 export const NO_MEMORY = { name: "The engine", reason: "no memory is left" };
 const PAGE_BYTES = 64 * 1024;
-/** As the build of the engine declares them. */
+/** Sizes that the build of the engine declares. */
 const PAGES = { initial: 256, maximum: 32_768 };
 
 /**
- * The engine's own memory limit counts blocks but not their sizes, because WebAssembly has no `malloc_usable_size`.
- * So the memory itself refuses to grow, and the engine throws "out of memory".
+ * The engine's own memory limit counts blocks without their sizes, because WebAssembly has no `malloc_usable_size`.
+ * Therefore the memory itself refuses to grow, and the engine throws "out of memory".
  */
 function createBoundedMemory(): BoundedMemory {
   const memory = Object.assign(new WebAssembly.Memory(PAGES), { mostBytes: 0, isFull: false });
@@ -121,8 +121,8 @@ function createBoundedMemory(): BoundedMemory {
 const EMPTY = Buffer.alloc(PAGE_BYTES);
 
 /**
- * Remembers every byte of a memory and returns a function that puts them back, unless the memory has grown. It compares
- * before it copies: writing to pages that were never touched would claim memory for them.
+ * Copies a memory and returns a function that restores it, unless it grew. Compares before it copies: writing to
+ * untouched pages would claim memory for them.
  */
 export function takeMemoryImage({ buffer }: Pick<EngineMemory, "buffer">): () => void {
   const pages = pagesOf(buffer).map((page) => (page.equals(EMPTY) ? EMPTY : Buffer.from(page)));

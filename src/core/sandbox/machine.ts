@@ -12,8 +12,8 @@ const ERROR_CHARS = 10_000;
 const CLOCK = 2 ** 30;
 
 /**
- * Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. A machine that
- * cannot have that memory again is spent, and says so with the end of the script.
+ * Runs scripts one after the other, each in the same initial memory. A machine that cannot restore its memory is spent
+ * and reports this at the end of the script.
  */
 export async function createMachine(send: (message: FromWorker) => void) {
   const engine = await createEngine();
@@ -80,7 +80,7 @@ class ScriptRun implements EngineHost {
 
   answer(text: string): void {
     this.open -= 1;
-    // The text is a list with the value in it.
+    // The text is a list that contains the value.
     this.compute(() => this.engine.answer(`${text.slice(0, -1)},${jsonDepth(text) - 1}]`));
   }
 
@@ -125,7 +125,7 @@ class ScriptRun implements EngineHost {
     this.fail(name, message, stack, problem);
   }
 
-  /** Lets the script compute within what is left of its time, then looks whether it still waits for an answer. */
+  /** Lets the script compute for its remaining time, then checks whether it still waits for an answer. */
   private compute(step: () => Thrown | undefined): void {
     const { computeMs } = this.script.limits;
     const began = performance.now();
@@ -165,7 +165,7 @@ class ScriptRun implements EngineHost {
   }
 
   private fail(name: string, message: string, stack: string, problem?: string): void {
-    // An engine without memory may have none for the error, and throws null.
+    // Out of memory, the engine may be unable to create the error and throws null.
     const isMemory =
       (name === "InternalError" && message === "out of memory") || (this.engine.isFull && message === "null");
     const line = /script\.ts:(\d+)/.exec(stack)?.[1];
@@ -179,10 +179,10 @@ class ScriptRun implements EngineHost {
   }
 }
 
-/** A parser that failed in any other way answers all later code with the same failure. */
+/** Refusals of code. After any other failure the parser fails for all later code. */
 const REFUSALS: readonly unknown[] = ["ERR_INVALID_TYPESCRIPT_SYNTAX", "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX"];
 
-/** Removes types. Code that the parser refuses is left for the engine to judge. Undefined if the parser crashed. */
+/** Removes types. Leaves code that the parser refuses to the engine. Undefined if the parser crashed. */
 function plainCode(code: string): string | undefined {
   const whole = asFunction(code);
   try {
@@ -207,7 +207,7 @@ function textOr(value: unknown, fallback: string): string {
 const QUOTE = 34;
 const ESCAPE = 92;
 
-/** How deep lists and objects are nested in the text of a JSON value. A number or text alone has depth 0. */
+/** The nesting depth of lists and objects in JSON text. A number or a text has depth 0. */
 export function jsonDepth(json: string): number {
   let depth = 0;
   let deepest = 0;

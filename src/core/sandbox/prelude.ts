@@ -1,6 +1,6 @@
 /**
- * Runs in the sandbox before all scripts. It is an expression: a function of the host's functions, which returns the
- * functions that the host calls. Nothing of the host depends on it being intact: whatever comes out is checked.
+ * Runs in the sandbox before all scripts: an expression that takes the host's functions and returns the functions that
+ * the host calls. The host does not depend on it being intact: everything that comes out is checked.
  */
 export const PRELUDE: string = `(function (send, log, miss, returned, failed) {
 "use strict";

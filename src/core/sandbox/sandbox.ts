@@ -4,14 +4,14 @@ export interface ScriptRequest {
   readonly [field: string]: unknown;
 }
 
-/** The answer to a request. Results that carry a label are watched for fields that they do not have. */
+/** The answer to a request. Labelled results are watched for reads of missing fields. */
 export interface ScriptAnswer {
   readonly ok: boolean;
   readonly value: unknown;
   readonly label?: string;
 }
 
-/** Serves a running script. Requests are numbered from one in the order in which the script makes them. */
+/** Serves a running script. Requests are numbered from one, in the order of the script. */
 export interface ScriptHost {
   request(request: ScriptRequest, number: number, answer: (answer: ScriptAnswer) => void): void;
 }
@@ -25,11 +25,11 @@ export interface ScriptOutcome {
 export interface ScriptOptions {
   /** Ends the script. */
   readonly signal: AbortSignal;
-  /** One owner never takes every thread. */
+  /** Threads are shared fairly between owners. */
   readonly owner: string;
 }
 
-/** Runs untrusted scripts: they reach nothing of the process but the host. */
+/** Runs untrusted scripts, which can reach only the host. */
 export interface Sandbox {
   run(script: Script, host: ScriptHost, options: ScriptOptions): Promise<ScriptOutcome>;
   /** Ends all scripts and threads. */
@@ -37,24 +37,24 @@ export interface Sandbox {
 }
 
 export interface ScriptLimits {
-  /** Milliseconds from start to end, waiting included. */
+  /** Milliseconds from start to end, including waits. */
   readonly timeMs: number;
-  /** Milliseconds that the script itself may compute. */
+  /** Milliseconds of computing. */
   readonly computeMs: number;
-  /** The memory of the engine with the script in it. No less than 16 MiB. */
+  /** Memory of the engine with the script. At least 16 MiB. */
   readonly memoryBytes: number;
   readonly stackBytes: number;
-  /** Requests to the host, `sleep` and searches included. */
+  /** Requests to the host, including `sleep` and searches. */
   readonly requests: number;
-  /** Characters of one request, of the returned value, and of all logs. */
+  /** Characters of one request, of the returned value, and of all logs together. */
   readonly chars: number;
 }
 
-/** A script with everything that decides how it runs: the same script with the same answers does the same. */
+/** A script with everything that decides how it runs: given the same answers, it does the same. */
 export interface Script {
   /** Body of an async function, in JavaScript or TypeScript. */
   readonly code: string;
-  /** The only time that the script knows. */
+  /** The only time that the script sees. */
   readonly now: number;
   readonly seed: readonly [number, number, number, number];
   /** JSON of the variable `params`. */
@@ -62,12 +62,12 @@ export interface Script {
   readonly limits: ScriptLimits;
 }
 
-/** A value read from a result under a name that the result does not have. */
+/** A read of a field that a result does not have. */
 export interface Miss {
   readonly field: string;
-  /** The label that the host gave the result. */
+  /** The host's label of the result. */
   readonly label: string;
-  /** Fields of the object that was read. */
+  /** Fields of the object. */
   readonly fields: readonly string[];
 }
 
@@ -77,20 +77,20 @@ interface ScriptError {
   readonly message: string;
   /** Line of the script, if known. The engine names the last statement with a call before the error. */
   readonly line?: number;
-  /** JSON of the problem, if the error is one that the host gave. */
+  /** JSON of the problem, if the host gave the script this error. */
   readonly problem?: string;
 }
 
-/** Why a script was ended before it returned or threw. */
+/** Why a script was stopped before it returned or threw. */
 export type StopReason = "time" | "compute" | "memory" | "stuck" | "cancelled" | "crashed";
 
 export type ScriptEnd =
-  /** `nothing`: it came to its end without a value. */
+  /** `nothing`: it ended without a value. */
   | { readonly end: "returned"; readonly json: string; readonly nothing?: true }
   | { readonly end: "threw"; readonly error: ScriptError }
   | { readonly end: "stopped"; readonly why: StopReason };
 
-/** A text is the answer to a request, as the prelude takes it. A text costs less to send than an object. */
+/** A text is the answer to a request, in the format of the prelude. Sending a text costs less than an object. */
 export type ToWorker = StartMessage | string;
 
 export interface StartMessage {
@@ -98,7 +98,7 @@ export interface StartMessage {
   readonly state: SharedArrayBuffer;
 }
 
-/** A text is the JSON of a request: the first one has the number one, and so on. */
+/** A text is the JSON of a request. Requests are numbered from one in order. */
 export type FromWorker =
   | string
   | { readonly type: "log"; readonly text: string }
@@ -106,11 +106,11 @@ export type FromWorker =
   /** `isSpent`: the thread cannot run another script. */
   | { readonly type: "end"; readonly outcome: ScriptEnd; readonly isSpent: boolean };
 
-/** Memory that a thread and its starter share while one script runs. */
+/** Memory that a thread shares with its starter while a script runs. */
 interface SharedState {
   /** The time at which the script began to compute, or zero while it waits. */
   readonly clock: Int32Array;
-  /** The number of answers sent. The thread waits for it to change. */
+  /** Number of answers sent. The thread waits for it to change. */
   readonly answers: Int32Array;
 }
 

@@ -6,7 +6,7 @@ const MOST_REPORTED = 1_000;
 
 export type Extractor = ReturnType<typeof createExtractor>;
 
-/** Finds entities in results. `onFailed` is called once for each tool whose extraction fails. */
+/** Finds entities in results. Calls `onFailed` once for each tool whose extraction fails. */
 export function createExtractor(onFailed: (detail: string) => void) {
   const reported = new Set<string>();
   let results = 0;
@@ -32,7 +32,7 @@ export function createExtractor(onFailed: (detail: string) => void) {
         return [];
       }
     },
-    /** Set if results came and none was processed. */
+    /** Set if there were results and none was processed. */
     get warning() {
       return results > 0 && processed === 0
         ? `${results} tool results received but 0 processed. Entity extraction may be broken.`
@@ -41,7 +41,7 @@ export function createExtractor(onFailed: (detail: string) => void) {
   };
 }
 
-/** How a tool finds the entities in its results. Its own extractor takes precedence over its schema. */
+/** How to find entities in a tool's results. Its own extractor wins over its schema. */
 export type Extraction = Pick<ToolEntry, "extraction" | "extractEntities">;
 
 export const MOST_FROM_ONE_RESULT = 5;
@@ -52,7 +52,7 @@ const TYPE_CHARS = 64;
 const ID_CHARS = 256;
 const NAME_CHARS = 160;
 
-/** Finds at most five entities in a result. Throws what the tool's own extractor throws. */
+/** Finds at most five entities in a result. Errors of the tool's own extractor pass through. */
 export function extractEntities(tool: Extraction, result: unknown, now = new Date()): Entity[] {
   const { extraction: schema, extractEntities: extract } = tool;
   if (extract) return collect(extract(result), (candidate) => toEntity(candidate, now));
@@ -74,7 +74,7 @@ function read(candidate: unknown, { type, nameField, idField = "id" }: Extractio
   return { type, id: follow(candidate, idField), name: follow(candidate, nameField) };
 }
 
-/** An entity needs a type, an id and a name. */
+/** Undefined without a type, an id and a name. */
 function toEntity(candidate: unknown, now: Date): Entity | undefined {
   const type = wordsOf(own(candidate, "type"), TYPE_CHARS);
   const id = idOf(own(candidate, "id"));
@@ -83,7 +83,7 @@ function toEntity(candidate: unknown, now: Date): Entity | undefined {
   return { type, id, name, timestamp: timeOf(own(candidate, "timestamp"), now) };
 }
 
-/** A changed id is useless, so an id that would have to be cut or cleaned is refused. */
+/** A changed id is useless: refuse ids that would have to be cut or cleaned. */
 function idOf(value: unknown): string {
   const id = wordsOf(value, ID_CHARS);
   return typeof value === "number" || id === value ? id : "";
@@ -91,7 +91,7 @@ function idOf(value: unknown): string {
 
 function wordsOf(value: unknown, maxChars: number): string {
   if (typeof value !== "string" && !(typeof value === "number" && Number.isFinite(value))) return "";
-  // Names from outside have any length; read no more than is kept.
+  // Names from outside have any length; read only a part.
   const text = String(value).slice(0, maxChars * 4);
   return toVisibleText(text.replace(/\s/g, " "), maxChars).trim();
 }
@@ -101,7 +101,7 @@ function timeOf(value: unknown, now: Date): Date {
   return value instanceof Date && value <= now ? value : now;
 }
 
-/** Follows a dotted path. A field with exactly that name takes precedence. */
+/** Follows a dotted path. A field with exactly that name wins. */
 function follow(value: unknown, path: string): unknown {
   return own(value, path) ?? path.split(".", MOST_STEPS).reduce(own, value);
 }

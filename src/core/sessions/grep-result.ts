@@ -5,7 +5,7 @@ import type { Json } from "../../base/util/json.ts";
 import { toPlainText } from "../nouns/plain-text.ts";
 import { itemPointers, type Selected } from "./read-params.ts";
 
-/** Larger items and longer lines are shown by the surroundings of the match. */
+/** Larger items and longer lines show only the text around the match. */
 const WHOLE_CHARS = 1_000;
 const AROUND_CHARS = 200;
 const MOST_MATCHES = 10_000;
@@ -17,8 +17,8 @@ interface GrepMatch {
 type Find = (text: string) => GrepMatch[];
 
 /**
- * Keeps what matches, in any case: lines of a text after their number, items of a list, fields of a record. In a
- * long line or a large item, only the surroundings of each match, after the place to read on from.
+ * Keeps matches, ignoring case: numbered lines of a text, items of a list, fields of a record. A long line or large
+ * item shows only the text around each match, after the position to read on from.
  */
 export function grepResult(selected: Selected, pattern: string): Selected {
   const find = finder(pattern);
@@ -88,7 +88,7 @@ function grepItem(item: Json, pointer: string | undefined, find: Find): GrepWind
   return inside.length > 0 ? inside : [{ value: item, pointer }];
 }
 
-/** The surroundings of matches; those that overlap become one. */
+/** The text around matches. Overlapping parts are joined. */
 function excerpts(text: string, hits: readonly GrepMatch[]): { at: number; part: string }[] {
   const parts: { at: number; end: number }[] = [];
   for (const { start, end } of hits.slice(0, MOST_MATCHES)) {
@@ -104,7 +104,7 @@ function excerpts(text: string, hits: readonly GrepMatch[]): { at: number; part:
   return parts.map(({ at, end }) => ({ at, part: text.slice(at, end) }));
 }
 
-/** The texts of a value with their JSON pointers. */
+/** Texts in a value with their JSON pointers. */
 function textsIn(value: Json, path: string): { path: string; text: string }[] {
   if (typeof value === "string") return [{ path, text: value }];
   if (value === null || typeof value !== "object") return [{ path, text: String(value) }];
@@ -122,7 +122,7 @@ function finder(pattern: string): Find {
   };
 }
 
-/** Compiles a linear-time regular expression. Text that is no pattern matches literally. */
+/** Compiles a linear-time regular expression. An invalid pattern matches literally. */
 function compile(pattern: string): RE2JS {
   try {
     return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);

@@ -1,7 +1,7 @@
 import type { Entry } from "../nouns/entry.ts";
 import type { Principal } from "../nouns/principal.ts";
 
-/** Conditions to read a stored value: the caller has these scopes, and its view has these routes. */
+/** Conditions to read a stored value: scopes of the caller, and routes in its view. */
 export interface ReadConditions {
   readonly scopes: readonly string[];
   readonly routes: readonly string[];
@@ -9,7 +9,7 @@ export interface ReadConditions {
   readonly version?: string;
 }
 
-/** The view of a caller, as far as stored values need it. */
+/** The parts of a caller's view that stored values need. */
 export interface ResultReader {
   readonly principal: Principal;
   readonly version: string;
@@ -22,7 +22,7 @@ export function needsEntry({ scopes, route }: NeededEntry): ReadConditions {
   return { scopes, routes: [route] };
 }
 
-/** Conditions to read a value that a caller made: it may hold data of all its scopes and of the entries it called. */
+/** Conditions to read a value that a caller made: it may contain data of all its scopes and called entries. */
 export function needsAll(
   { scopes }: Principal,
   called: readonly Pick<NeededEntry, "route">[],
@@ -30,7 +30,7 @@ export function needsAll(
   return { scopes, routes: called.map(({ route }) => route) };
 }
 
-/** Conditions to read a listing of all that a caller sees. */
+/** Conditions to read a listing of everything a caller sees. */
 export function needsView({ scopes }: Principal, version: string): ReadConditions {
   return { scopes, routes: [], version };
 }

@@ -11,11 +11,11 @@ const schema = lazy(() =>
   z.object({
     path: z.string().max(2_000).optional(),
     grep: z.string().min(1).max(500).optional(),
-    /** Fields of each item; dots lead into records. */
+    /** Fields of each item. A dot leads into a record. */
     select: z.preprocess(toNames, z.array(z.string().min(1)).min(1).max(64)).optional(),
-    /** A field; a minus before it sorts from high to low. */
+    /** Field to sort by, with a minus in front for descending. */
     sort: z.string().min(1).max(200).optional(),
-    /** Counts the items for each value of a field. */
+    /** Field whose values are counted. */
     group: z.string().min(1).max(200).optional(),
     count: z.preprocess(toBoolean, z.boolean()).optional(),
     offset: z.preprocess((value) => toNumber(value, 0), z.int()).optional(),
@@ -38,7 +38,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads options as models send them, numbers and lists also as text.
+ * Parses options as models send them: numbers and lists may be text.
  *
  * @throws INVALID_INPUT with the nearest name for an unknown option.
  */
@@ -84,16 +84,16 @@ function toUnit(value: unknown): unknown {
   return typeof value === "string" && /^char/i.test(value) ? "chars" : value;
 }
 
-/** The part of a stored result that is read, before it is cut into pages. */
+/** The selected part of a stored result, before paging. */
 export interface Selected {
   readonly value: Json;
-  /** JSON pointer of the value in the result, if it is a part of it as it is. */
+  /** JSON pointer of the value, if the value occurs unchanged in the result. */
   readonly pointer?: string | undefined;
-  /** JSON pointers of its items where they are parts of the result and the value itself is not. */
+  /** JSON pointers of its items, if they occur in the result but the value does not. */
   readonly pointers?: readonly (string | undefined)[] | undefined;
 }
 
-/** The pointers of a list's items. */
+/** Pointers of the items of a list. */
 export function itemPointers({ value, pointer, pointers }: Selected): readonly (string | undefined)[] {
   if (!Array.isArray(value)) return [];
   return pointers ?? value.map((_, at) => (pointer === undefined ? undefined : `${pointer}/${at}`));

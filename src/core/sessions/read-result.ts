@@ -9,13 +9,13 @@ import { toPlainText } from "../nouns/plain-text.ts";
 import { grepResult } from "./grep-result.ts";
 import { itemPointers, type ReadParams, type Selected } from "./read-params.ts";
 
-// Patterns inside JSONPath would run on the native regex engine, which a hostile pattern can stall.
+// Patterns inside JSONPath would use the native regex engine, which a hostile pattern can stall.
 const paths = new JSONPathEnvironment();
 paths.functionRegister.delete("match");
 paths.functionRegister.delete("search");
 
 /**
- * Reads a part of a value: texts by lines, lists by items, records by fields.
+ * Selects a part of a value: lines of a text, items of a list, fields of a record.
  *
  * @throws INVALID_INPUT for a path, field or pattern that does not fit the value.
  */
@@ -30,7 +30,7 @@ export function readResult(value: Json, how: ReadParams): Selected {
   return how.count ? { value: { count: sizeOf(selected.value) } } : selected;
 }
 
-/** A record with one list stands for that list when its rows are asked for, as answers of APIs do. */
+/** A record with one list counts as that list when rows are wanted, as in responses of APIs. */
 function rowsOf(selected: Selected, how: ReadParams): Selected {
   const { value, pointer } = selected;
   if (!isPlainObject(value)) return selected;
@@ -89,7 +89,7 @@ const GROUP_CHARS = 200;
 const DESCENDING = /^-|(?:\s+|:)desc(?:ending)?$/i;
 const ORDER = /^[-+]|(?:\s+|:)(?:desc|asc)(?:ending)?$/gi;
 
-/** Sorts rows by a field: numbers before texts, rows without it last. */
+/** Sorts rows by a field: numbers, then texts, then rows without it. */
 function sort(selected: Selected, order: string): Selected {
   const name = order.replaceAll(ORDER, "").trim();
   const rows = toRows(selected, "sort", [name]);
@@ -103,7 +103,7 @@ function sort(selected: Selected, order: string): Selected {
   return { value: keyed.map(({ row }) => row), pointers: keyed.map(({ pointer }) => pointer) };
 }
 
-/** Counts rows by the value of a field, the most frequent first. */
+/** Counts rows by the value of a field, most frequent first. */
 function group(selected: Selected, name: string): Selected {
   const counts = new Map<string, { value: Json; count: number }>();
   for (const row of toRows(selected, "group", [name])) {
@@ -115,13 +115,13 @@ function group(selected: Selected, name: string): Selected {
   return { value: groups.map(({ value, count }) => ({ [name]: shortened(value), count })) };
 }
 
-/** Keeps some fields of a record, or of each row. */
+/** Keeps these fields of a record, or of each row. */
 function select(selected: Selected, names: readonly string[]): Selected {
   const { value } = selected;
   const isRecord = isPlainObject(value);
   const rows = toRows(isRecord ? { value: [value] } : selected, "select", names);
   const picked = rows.map((row) => pick(row, names));
-  // A name with dots is a field of the answer, not of the result, so nothing inside it has a pointer.
+  // A dotted name becomes a new field of the answer, so it has no pointers.
   const pointers = names.some((name) => name.includes(".")) ? undefined : itemPointers(selected);
   return isRecord ? { value: picked[0]! } : { value: picked, pointers };
 }
@@ -153,7 +153,7 @@ function toRows({ value }: Selected, option: string, names: readonly string[]): 
   return value;
 }
 
-/** A field by its name, or by names with dots between them. */
+/** The field of this name, or of a path of names with dots. */
 function fieldOf(row: Json, name: string): Json | undefined {
   if (!isPlainObject(row)) return undefined;
   if (Object.hasOwn(row, name)) return row[name];
@@ -162,7 +162,7 @@ function fieldOf(row: Json, name: string): Json | undefined {
   return fieldOf(row[name.slice(0, dot)]!, name.slice(dot + 1));
 }
 
-/** Names of fields, also of records inside. */
+/** Names of fields, including those of nested records. */
 function keysOf(row: Json): string[] {
   if (!isPlainObject(row)) return [];
   return Object.entries(row).flatMap(([key, field]) => [

@@ -2,11 +2,11 @@ import { cutText } from "../../base/util/cut-text.ts";
 import type { Entity } from "../nouns/entry.ts";
 import type { ReadConditions } from "./read-conditions.ts";
 
-/** The reason for text in an agent's context. */
+/** Causes of text in an agent's context. */
 export const CAUSES = ["menu", "ask", "help", "results", "rules", "skills"] as const;
 export type Cause = (typeof CAUSES)[number];
 
-/** Tokens put into an agent's context, by cause. */
+/** Tokens in an agent's context, by cause. */
 export type Tokens = Readonly<Record<Cause, number>>;
 
 export const NO_TOKENS: Tokens = { menu: 0, ask: 0, help: 0, results: 0, rules: 0, skills: 0 };
@@ -21,7 +21,7 @@ export interface ToolUse {
   readonly lastResult: "success" | "error";
 }
 
-/** A result too large to show, which stays readable by its handle. */
+/** A result too large to show, which is read by its handle. */
 export interface KeptResult {
   readonly handle: string;
   /** The entry that returned it: tools by op, everything else by route. */
@@ -29,12 +29,12 @@ export interface KeptResult {
   readonly needs: ReadConditions;
 }
 
-/** An entity that a result named. One that the application adds has no needs. */
+/** An entity in a result. Entities that the application adds have no needs. */
 export interface MetEntity extends Entity {
   readonly needs?: ReadConditions;
 }
 
-/** Immutable record of what one conversation has discovered, used and been given. */
+/** Immutable record of what one conversation discovered, used and received. */
 export interface WorkingMemory {
   /** In order of discovery: tools by op, skills and prompts by route. */
   readonly discoveredTools: readonly string[];
@@ -42,24 +42,24 @@ export interface WorkingMemory {
   readonly usedTools: readonly ToolUse[];
   /** Newest first. */
   readonly entities: readonly MetEntity[];
-  /** Ids of the rules already delivered. */
+  /** Ids of delivered rules. */
   readonly rules: readonly string[];
-  /** Routes that guidance has unveiled. */
+  /** Routes unveiled by guidance. */
   readonly unveiled: readonly string[];
   readonly results: readonly KeptResult[];
-  /** Things that the conversation has read or made: their ids, long ones as hashes. */
+  /** Things that the conversation read or created: ids, long ids as hashes. */
   readonly read: readonly string[];
-  /** Questions about calls that the application was asked to approve, as hashes. */
+  /** Hashes of questions that the application was asked to approve. */
   readonly asked: readonly string[];
   /** Servers whose text tried to steer the model. */
   readonly steeredBy: readonly string[];
-  /** Subjects of the conversation, for condensing it. */
+  /** Topics of the conversation, for condensing it. */
   readonly summary?: string;
-  /** Tokens that Keyhole put into the conversation, by cause. */
+  /** Tokens that Keyhole added to the conversation, by cause. */
   readonly tokens: Tokens;
 }
 
-/** A pure change of a memory: a store may apply it to a newer memory than the caller has seen. */
+/** A pure change of a memory. A store may apply it to a newer memory than the caller has seen. */
 export type MemoryChange = (memory: WorkingMemory) => WorkingMemory;
 
 export const EMPTY_MEMORY: WorkingMemory = {
@@ -76,7 +76,7 @@ export const EMPTY_MEMORY: WorkingMemory = {
 };
 
 export const MOST_ENTITIES = 10;
-/** Bound on tools, rules and routes each. The oldest are forgotten first. */
+/** Limit of tools, rules and routes each. The oldest are forgotten first. */
 export const MOST_NAMES = 128;
 export const MOST_RESULTS = 32;
 const MOST_READ = 512;
@@ -97,7 +97,7 @@ export function use(
   return { ...memory, usedTools: [...others, used].slice(-MOST_NAMES) };
 }
 
-/** Keeps the newest of each type and id, ten in all. */
+/** Keeps the newest of each type and id, ten in total. */
 export function meet(memory: WorkingMemory, entities: readonly MetEntity[]): WorkingMemory {
   const newest = new Map<string, MetEntity>();
   for (const entity of [...entities, ...memory.entities]) {
@@ -118,7 +118,7 @@ export function unveil(memory: WorkingMemory, routes: readonly string[]): Workin
   return { ...memory, unveiled: appendNew(memory.unveiled, routes) };
 }
 
-/** Remembers things that were read or made. */
+/** Adds things that were read or created. */
 export function noteRead(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
   if (marks.length === 0) return memory;
   const fresh = new Set(marks);
@@ -127,13 +127,13 @@ export function noteRead(memory: WorkingMemory, marks: readonly string[]): Worki
   return { ...memory, read: newest(known, MOST_READ) };
 }
 
-/** Remembers questions about calls. */
+/** Adds questions about calls. */
 export function noteAsked(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
   const fresh = new Set(marks).difference(new Set(memory.asked));
   return fresh.size === 0 ? memory : { ...memory, asked: newest([...memory.asked, ...fresh], MOST_ASKED) };
 }
 
-/** Remembers servers whose text tried to steer the model. */
+/** Adds servers whose text tried to steer the model. */
 export function noteSteering(memory: WorkingMemory, servers: readonly string[]): WorkingMemory {
   return { ...memory, steeredBy: appendNew(memory.steeredBy, servers) };
 }

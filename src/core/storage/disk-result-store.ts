@@ -10,13 +10,13 @@ import { openSqliteStorage } from "./sql-storage.ts";
 
 /** Options of {@link createDiskResultStore}. */
 export interface DiskResultStoreOptions {
-  /** The folder for the files of this process. It is created on first use, for its owner only. */
+  /** Folder for the file of this process. Created on first use, readable only by its owner. */
   readonly path: string;
-  /** Texts that must not be written, beside those that look like secrets. */
+  /** Texts that must not be written, besides those that look like secrets. */
   readonly secrets?: readonly string[];
   /**
-   * Beyond this many bytes the least recently used results are deleted, first of the principal that has most.
-   * One principal keeps at most half of them. Default: 512 Mi.
+   * Bytes of all results. Beyond this, the least recently used are deleted, first of the principal that has most. One
+   * principal keeps at most half. Default: 512 Mi.
    */
   readonly maxChars?: number;
 }
@@ -31,9 +31,8 @@ const MAX_RESULTS = 1_000;
 const MAX_CHARS = 512 * 1024 * 1024;
 
 /**
- * Keeps results in a SQLite file of this process. Only this process knows its handles, so files of ended processes are
+ * Stores results in a SQLite file of this process. Only this process knows its handles, so files of ended processes are
  * deleted. See {@link ResultStore}.
- *
  * @example
  * ```ts
  * import { createDiskResultStore, createGateway } from "keyhole";

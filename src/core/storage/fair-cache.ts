@@ -5,9 +5,9 @@ export interface FairCacheOptions<V> {
   readonly perOwner: Bounds;
   /** Milliseconds after which an entry is forgotten. */
   readonly ttlMs: number;
-  /** Default: a clock that nobody sets. */
+  /** Default: a monotonic clock. */
   readonly now?: () => number;
-  /** Called for each entry that leaves the cache. */
+  /** Called for each entry that is removed. */
   readonly onRemoved?: (key: string, value: V) => void;
 }
 
@@ -25,14 +25,13 @@ interface Holding {
 }
 
 /**
- * Keeps entries by key, each for its owner, with bounds for each owner and for all. This is the one place that decides
- * which values an owner loses; all drivers of `Storage` ask it. An owner over its bound loses its oldest entry. If
- * all together are over theirs, the owner that holds most does: an owner with no more than an equal share loses
- * nothing to others.
+ * Stores entries by key and owner, with limits for each owner and for all. The only place that decides which values an
+ * owner loses; all drivers of `Storage` use it. An owner over its limit loses its oldest entry. If the total is over
+ * the limit, the owner that holds most loses one: owners with no more than an equal share never lose entries to others.
  */
 export function createFairCache<V>(options: FairCacheOptions<V>) {
   const { all, perOwner, ttlMs, now = () => performance.now(), onRemoved } = options;
-  // Both are in the order of the last change, so that the first entry expires first.
+  // In the order of the last change, so that the first entry expires first.
   const kept = new Map<string, CacheEntry<V>>();
   const holdings = new Map<string, Holding>();
   let total = 0;
@@ -81,7 +80,7 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
     return undefined;
   }
 
-  /** The owner that holds most; of several, the one that added nothing for longest. */
+  /** The owner that holds most. Among equals, the one that has added nothing for longest. */
   function largest(amount: (holding: Holding) => number): Holding {
     return holdings.values().reduce((most, holding) => (amount(holding) > amount(most) ? holding : most));
   }
@@ -95,7 +94,7 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
     },
     /** Finds an entry of this owner. */
     get: (key: string, owner: string): V | undefined => find(key, owner)?.value,
-    /** Finds an entry of this owner and makes it as new as a fresh one. */
+    /** Finds an entry of this owner and renews it. */
     renew: (key: string, owner: string): V | undefined => {
       const entry = find(key, owner);
       if (!entry) return undefined;
@@ -103,7 +102,7 @@ export function createFairCache<V>(options: FairCacheOptions<V>) {
       add(key, entry);
       return entry.value;
     },
-    /** Adds an entry or replaces it. An owner over its bound loses its oldest entries. */
+    /** Adds or replaces an entry. An owner over its limit loses its oldest entries. */
     set: (key: string, owner: string, value: V, size = 1) => {
       dropExpired();
       drop(key);
@@ -136,8 +135,8 @@ function first({ keys }: Holding): string {
 const FREE_PART = 4;
 
 /**
- * The most that one owner may hold of values that must not be lost, while all owners hold `total`: a quarter of the
- * free room, so that a few owners cannot take all of it.
+ * How much one owner may hold of values that must not be lost, while all owners hold `total`: a quarter of the free
+ * room, so that a few owners cannot take all of it.
  */
 export function roomOfOwner(
   { all, perOwner }: Pick<FairCacheOptions<unknown>, "all" | "perOwner">,

@@ -19,7 +19,7 @@ export interface KeyedCall {
   readonly entry: NeededEntry;
   readonly key: string;
   readonly name: string;
-  /** Stands for the tool as it is defined, the program behind it, and the exact args. */
+  /** Covers the tool's definition, the program behind it and the exact args. */
   readonly hash: string;
 }
 
@@ -28,15 +28,15 @@ export interface KeyedAnswer {
   readonly value: Json;
 }
 
-/** Remembers the answers to calls that carry an idempotency key. */
+/** Remembers the answers to calls with an idempotency key. */
 export interface Idempotency {
   /**
-   * Runs a call once for each key of a principal. The same key with the same call gives the first answer, also while
-   * the call is running. A failure is kept too, since it may have had an effect, unless `neverRan` says that the
-   * call was refused before it ran. A run that returns undefined did not begin either, and leaves the key free. A key is
-   * kept for its whole time: if there is no room, the call does not run.
+   * Runs a call once for each key of a principal. The same key with the same call gives the first answer, even while
+   * the call runs. Failures are stored too, because they may have had an effect, unless `neverRan` says that the call
+   * was refused before it ran. A run that returns undefined did not begin and leaves the key free. Keys are stored for
+   * their whole time: without room, the call does not run.
    *
-   * @throws `CONFLICT` if the key was used for another call, or its answer is no longer kept; `KEYS_EXHAUSTED`;
+   * @throws `CONFLICT` if the key was used for another call, or its answer is no longer stored; `KEYS_EXHAUSTED`;
    * `OUTCOME_UNKNOWN` if the gateway that ran it has ended.
    */
   once<T extends KeyedAnswer>(
@@ -50,7 +50,7 @@ export interface Idempotency {
 export interface GatewayGroup {
   /** This gateway. */
   readonly id: string;
-  /** Whether a gateway was seen lately. */
+  /** Whether a gateway was active lately. */
   isRunning(id: string): Promise<boolean>;
 }
 
@@ -59,9 +59,9 @@ export interface IdempotencyOptions {
   readonly open?: OpenStorage;
   readonly all?: Bounds;
   readonly perPrincipal?: Bounds;
-  /** Gateways that share the keys. Default: this one alone. */
+  /** Gateways that share the keys. Default: only this one. */
   readonly gateways?: GatewayGroup;
-  /** Removes secrets from answers that are written. Default: answers stay as they are. */
+  /** Removes secrets from stored answers. Default: answers stay unchanged. */
   readonly redact?: <T>(value: T) => T;
 }
 
@@ -70,10 +70,10 @@ const KEEP_HOURS = 24;
 const MIB = 1024 * 1024;
 const ALL: Bounds = { entries: 50_000, size: 128 * MIB };
 const PER_PRINCIPAL: Bounds = { entries: 10_000, size: 32 * MIB };
-/** Bytes of a key beside its content. */
+/** Bytes of a key besides its content. */
 const KEY_BYTES = 512;
 const MAX_ANSWER_BYTES = 16 * 1_024;
-/** A call that runs for longer elsewhere is waited for again by the next call with its key. */
+/** How long to wait for a call that another gateway runs. The next call with its key waits again. */
 const WAIT_MS = 60_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
@@ -86,16 +86,16 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
 }
 
 /**
- * Runs calls once over all gateways that share the storage. A call runs only after its key was stored, and a key is
- * never taken from another gateway: if that one has ended, the outcome is unknown for as long as the key is kept.
- * Large answers are kept among the results.
+ * Runs calls once over all gateways that share the storage. A call runs only after its key was stored. A key is never
+ * taken from another gateway: if that gateway has ended, the outcome stays unknown for the life of the key. Large
+ * answers are stored with the results.
  */
 class KeyedCalls implements Idempotency {
   private readonly results: ResultStore;
   private readonly gateways: GatewayGroup;
   private readonly redact: <T>(value: T) => T;
   private readonly keys: Storage<StoredKey>;
-  /** Calls that run in this process. */
+  /** Running calls of this process. */
   private readonly running = new Map<
     string,
     { readonly hash: string; readonly answer: Promise<KeyedAnswer | undefined> }
@@ -138,7 +138,7 @@ class KeyedCalls implements Idempotency {
     }
   }
 
-  /** Waits for the outcome of a call that another gateway runs, or has run. */
+  /** Waits for the outcome of a call that another gateway runs or ran. */
   private async follow(id: string, { view, name, hash }: KeyedCall): Promise<KeyedAnswer | undefined> {
     const until = performance.now() + WAIT_MS;
     let hasEnded = false;
@@ -147,9 +147,9 @@ class KeyedCalls implements Idempotency {
       if (!key) return undefined;
       if (key.hash !== hash) throw otherCall();
       if (key.outcome || key.claim === undefined) return toAnswer(key.outcome, view, this.results);
-      // A claim of this gateway without a running call was written by a statement that seemed to fail.
+      // A claim of this gateway without a running call: a statement that seemed to fail has written it.
       if (hasEnded || key.claim.gateway === this.gateways.id) throw problem("OUTCOME_UNKNOWN", { name });
-      // A gateway may write the outcome and end at once, so the key is read again.
+      // A gateway may write the outcome and end at once: read the key again.
       hasEnded = !(await this.gateways.isRunning(key.claim.gateway));
       if (hasEnded) continue;
       if (performance.now() > until) {
@@ -162,7 +162,7 @@ class KeyedCalls implements Idempotency {
     }
   }
 
-  /** Keeps the outcome, or only the fact that the call ran if there is no room for more. */
+  /** Stores the outcome, or only that the call ran if there is no room for more. */
   private async settle(id: string, { view, hash }: KeyedCall, claim: string, outcomes: KeyOutcome[]) {
     const small = outcomes.filter((outcome) => heapBytes(outcome, MAX_ANSWER_BYTES) <= MAX_ANSWER_BYTES);
     for (const key of [...small.map((outcome): StoredKey => ({ hash, outcome })), { hash }]) {
@@ -211,7 +211,7 @@ class KeyedCalls implements Idempotency {
         await persist(() => this.release(id, call, claim.id));
         return undefined;
       }
-      // The call has run, so an answer that cannot be stored must not fail it.
+      // The call ran, so an answer that cannot be stored must not fail it.
       const ran = answer;
       const outcomes = await orNone(() => this.toOutcomes(ran, call));
       await persist(() => this.settle(id, call, claim.id, outcomes));
@@ -227,7 +227,7 @@ class KeyedCalls implements Idempotency {
     if (isTaken) return runClaimed();
     const answer = await this.follow(id, call);
     if (answer) return answer as T;
-    // Released or expired meanwhile, or never there because there is no room.
+    // Released or expired meanwhile, or never stored for lack of room.
     if (await take()) return runClaimed();
     throw problem("KEYS_EXHAUSTED", { name: call.name, hours: KEEP_HOURS });
   }
@@ -237,7 +237,7 @@ function orNone(make: () => Promise<KeyOutcome[]>): Promise<KeyOutcome[]> {
   return make().catch(() => []);
 }
 
-/** Tries once at once and then in the background: the caller has its answer, whether it can be kept or not. */
+/** Tries once immediately and then in the background: the caller has its answer in any case. */
 async function persist(write: () => Promise<void>, tries = SETTLE_TRIES): Promise<void> {
   try {
     await write();
@@ -265,7 +265,7 @@ const outcomeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("error"), message: z.string() }),
 ]);
 
-/** The outcome of a call as other gateways read it. */
+/** The outcome of a call for other gateways. */
 type KeyOutcome = z.infer<typeof outcomeSchema>;
 
 const keySchema = z.object({
@@ -274,7 +274,9 @@ const keySchema = z.object({
   outcome: outcomeSchema.exactOptional().catch(undefined as never),
 });
 
-/** A key with the claim of a call that runs, or with an outcome. With neither, the call ran and its answer is not kept. */
+/**
+ * A key with the claim of a running call, or with an outcome. With neither, the call ran and its answer is not stored.
+ */
 type StoredKey = z.infer<typeof keySchema>;
 
 function otherCall(): Problem {

@@ -43,7 +43,7 @@ export function toStored(memory: WorkingMemory): string {
   return JSON.stringify({ format: FORMAT, ...memory });
 }
 
-/** Reads a memory. Throws if the text cannot be read: the session then counts as unknown. */
+/** Parses a memory. Throws if the text is unreadable: the session then counts as unknown. */
 export function fromStored(text: string): WorkingMemory {
   const { format: _, ...memory } = storedSchema.parse(JSON.parse(text));
   return memory;

@@ -2,7 +2,7 @@ import type { OpenStorage, Storage, StorageOptions } from "../../base/util/stora
 import { createFairCache } from "./fair-cache.ts";
 import { heapBytes } from "./heap-bytes.ts";
 
-/** A value, or a list that grows. */
+/** A value, or a growing list. */
 interface MemoryItem<V> {
   readonly values: V[];
   readonly size: number;
@@ -10,7 +10,7 @@ interface MemoryItem<V> {
 
 export const openMemoryStorage: OpenStorage = (_, options) => createMemoryStorage(options);
 
-/** Keeps values in memory. `size` estimates all of them. `now` is for tests. */
+/** Storage in memory. `size` estimates the bytes of values. `now` is for tests. */
 export function createMemoryStorage<V>(
   { all, perOwner, ttlMs, lasting = false, overhead = 0 }: StorageOptions<V>,
   now?: () => number,
@@ -42,7 +42,7 @@ export function createMemoryStorage<V>(
       const id = idOf(key, owner);
       const item = items.get(id, owner);
       if (!item) return undefined;
-      // No await in between: two changes must not start from the same value.
+      // No await before the write: two changes must not start from the same value.
       const value = change(item.values[0]!);
       items.delete(id);
       if (value === undefined) return undefined;
@@ -56,7 +56,7 @@ export function createMemoryStorage<V>(
       const item = items.get(id, owner);
       if (item?.values.length !== position) return false;
       item.values.push(value);
-      // Counting all values again would make a long list slow.
+      // Estimating all values again would make long lists slow.
       set(id, owner, item.values, item.size + heapBytes(value));
       return true;
     },
@@ -64,7 +64,7 @@ export function createMemoryStorage<V>(
   };
 }
 
-/** Owners share no keys. */
+/** Keys of different owners never meet. */
 function idOf(key: string, owner: string): string {
   return `${owner.length} ${owner}${key}`;
 }

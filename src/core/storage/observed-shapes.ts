@@ -10,7 +10,7 @@ import { createFairCache } from "./fair-cache.ts";
 import { openRecordFile } from "./record-file.ts";
 import { openRecords, type Records } from "./records.ts";
 
-/** The view of a caller, as far as shapes need it. */
+/** The parts of a caller's view that shapes need. */
 interface ShapeOwner {
   readonly scopeKey: string;
   readonly principal: Pick<Principal, "id">;
@@ -18,17 +18,17 @@ interface ShapeOwner {
 
 const MOST_SHAPES = 2_000;
 const SAVE_MS = 5_000;
-/** Later results seldom add anything. */
+/** Later results rarely add anything. */
 const MOST_RESULTS = 20;
 const MOST_DEPTH = 4;
 const MOST_ITEMS = 20;
-/** Objects with more fields, or with fields that are no names, are taken for tables whose keys are values. */
+/** An object with more fields, or with fields that are not names, counts as a table whose keys are values. */
 const MOST_FIELDS = 40;
 const NAME = /^[A-Za-z_$][\w$-]{0,39}$/;
 
 /**
- * Remembers what kind of value each tool returns: names of fields and types, never values. With a path, a file keeps
- * the shapes, so that a restart knows them.
+ * Remembers the type of each tool's results: names of fields and types, never values. With a path, shapes survive a
+ * restart in a file.
  */
 export class ObservedShapes {
   private readonly records: Records<ShapeRecord> | undefined;
@@ -46,7 +46,7 @@ export class ObservedShapes {
     if (path !== undefined) this.records = openRecords(openRecordFile(path), "shape", recordSchema);
   }
 
-  /** Adds a result. Only the same caller with the same scopes may read it: names of fields can be values. */
+  /** Adds a result. Only the same caller with the same scopes sees its shape: names of fields can be values. */
   note(caller: ShapeOwner, entry: Entry, value: unknown): void {
     if (entry.kind !== "tool" || entry.presentation?.outputSchema) return;
     const before = this.find(caller, entry);
@@ -60,12 +60,12 @@ export class ObservedShapes {
     this.timer ??= setTimeout(() => void this.save(), SAVE_MS).unref();
   }
 
-  /** The shape of the caller's results so far, as a JSON Schema. */
+  /** The shape of the caller's results so far, as JSON Schema. */
   of(caller: ShapeOwner, entry: Entry): JsonSchema | undefined {
     return this.find(caller, entry)?.shape;
   }
 
-  /** Writes what is not in the file yet. Never rejects: shapes that are not kept are observed again. */
+  /** Writes new shapes to the file. Never rejects: lost shapes are observed again. */
   async save(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -79,7 +79,7 @@ export class ObservedShapes {
     return this.shapes.renew(keyOf(caller, entry), hashOf(caller));
   }
 
-  /** The first use reads the file: a start does not need it. */
+  /** Loaded on first use: a start does not need it. */
   private load(): void {
     this.isLoaded = true;
     try {
@@ -132,7 +132,7 @@ function firstFields(value: object, most: number): [string, unknown][] {
   return fields;
 }
 
-/** The shape of values of either shape. */
+/** A shape that fits values of both shapes. */
 function merge(one: JsonSchema, other: JsonSchema): JsonSchema {
   const [a, b] = [alternatives(one), alternatives(other)];
   const merged = new Map(a.map((shape) => [shape.type, shape]));
@@ -181,5 +181,5 @@ function namesOf({ required }: JsonSchema): readonly string[] {
 
 const recordSchema = z.object({ shape: z.record(z.string(), z.unknown()), results: z.int().min(1) });
 
-/** The shape of a tool's results, and how many results it was seen in. */
+/** The shape of a tool's results, and the number of results behind it. */
 type ShapeRecord = z.output<typeof recordSchema>;

@@ -4,15 +4,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { lazy } from "../../base/util/lazy.ts";
 import { makeFolder } from "../../base/util/make-folder.ts";
 
-/** How long a statement waits for another process. A task blocks the process meanwhile, and its caller tries again. */
+/** How long a statement waits for another process. It blocks this process; the caller retries. */
 const BUSY_MS = 5_000;
 const TASK_BUSY_MS = 1_000;
-/** SQLite keeps changes in files of these names beside the database. */
+/** SQLite stores changes in files of these names next to the database. */
 const SUFFIXES = ["", "-wal", "-shm", "-journal"];
 
 /**
- * Opens a SQLite file that only its owner may read, or `:memory:`. Several parts may share one file. Each part has
- * a name and its own migrations; migration n takes its tables from version n to n + 1. `damage` is set if the file was
+ * Opens a SQLite file that only its owner may read, or `:memory:`. Several parts may share one file. Each has a name
+ * and its own migrations; migration n takes its tables from version n to n + 1. `damage` is set if the file was
  * damaged: it was renamed, and the state starts empty.
  */
 export function openDatabase(
@@ -23,7 +23,7 @@ export function openDatabase(
   const { value: database, damage } = onIntactFile(path, () => {
     const database = open(path, BUSY_MS);
     try {
-      // Removed values must not stay in the file.
+      // Removed values must not remain in the file.
       database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON");
       migrate(database, part, migrations);
       return database;
@@ -36,9 +36,9 @@ export function openDatabase(
 }
 
 /**
- * Opens a SQLite file for one task and closes it. Nothing stays open, and the file alone has all changes, on the disk
- * when the task is done. Damage counts as with {@link openDatabase}, also where only the task meets it; the task then
- * runs again on an empty file.
+ * Opens a SQLite file for one task and closes it. When the task is done, all changes are on disk, in this file alone.
+ * Damage counts as with {@link openDatabase}, even if only the task finds it; the task then runs again on an empty
+ * file.
  */
 export function withDatabase<T>(
   path: string,
@@ -52,20 +52,20 @@ export function withDatabase<T>(
       migrate(database, part, migrations);
       return task(database);
     } finally {
-      // Rolls back what was not committed.
+      // Also rolls back what was not committed.
       database.close();
     }
   });
 }
 
-/** Only a file that SQLite cannot read as a database is renamed. Every other failure may pass, so it is thrown. */
+/** Renames only a file that SQLite cannot read as a database. Other failures may pass, so they are thrown. */
 function onIntactFile<T>(path: string, attempt: () => T): { readonly value: T; readonly damage?: string } {
   const file = inodeOf(path);
   try {
     return { value: attempt() };
   } catch (error) {
     if (!isDamage(error)) throw error;
-    // Another process may have renamed the damaged file: the present one is another.
+    // Another process may have renamed the damaged file already.
     const damage = inodeOf(path) === file ? setAside(path) : undefined;
     return { value: attempt(), ...(damage !== undefined && { damage }) };
   }
@@ -81,7 +81,7 @@ function setAside(path: string): string {
   return `${path} was damaged and is now ${aside}`;
 }
 
-/** Loaded on first use: Node 22 and 24 print a warning for it, which says nothing to the person who runs a program. */
+/** Loaded on first use: Node 22 and 24 print a warning that does not help the user of a program. */
 const loadSqlite = lazy(() => {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -95,12 +95,12 @@ const loadSqlite = lazy(() => {
 function open(path: string, timeout: number): DatabaseSync {
   if (path !== ":memory:") {
     makeFolder(dirname(path));
-    // SQLite would create a file that others can open before its mode is set.
+    // SQLite would create a file that others can read until its mode is set.
     if (existsSync(path)) chmodSync(path, 0o600);
     else closeSync(openSync(path, "a", 0o600));
   }
   const database = new (loadSqlite().DatabaseSync)(path);
-  // Node 22.15 ignores the option of the same meaning.
+  // Node 22.15 ignores the option for this.
   database.exec(`PRAGMA busy_timeout = ${timeout}`);
   return database;
 }
@@ -131,7 +131,7 @@ function versionOf(database: DatabaseSync, part: string): number {
   return Number(row?.version ?? 0);
 }
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB, whose details are in the higher bits. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB. Their details are in the higher bits. */
 function isDamage(error: unknown): boolean {
   const code = Number((error as { errcode?: unknown }).errcode) & 0xff;
   return code === 11 || code === 26;

@@ -4,16 +4,16 @@ import type { Bounds, OpenStorage } from "../../base/util/storage.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 
-/** Keeps plans and the calls that their runs have finished, each for its principal. */
+/** Stores plans with their finished calls, each for its principal. */
 export interface PlanStore {
-  /** Keeps a new plan with its first events and returns its handle. */
+  /** Stores a new plan with its first events. Returns its handle. */
   open(principalId: string, events: readonly Json[]): Promise<string>;
-  /** All events in order. Unknown, expired and foreign handles are refused alike. */
+  /** All events in order. Unknown, expired and foreign handles fail in the same way. */
   read(handle: string, principalId: string): Promise<readonly Json[]>;
   /**
-   * Adds the event at a position, which is the number of events before it. It is kept before this resolves.
+   * Appends an event at a position: the number of events before it. Resolves when it is stored.
    *
-   * @throws `CONFLICT` if another run has added an event there.
+   * @throws `CONFLICT` if another run appended an event there.
    */
   append(handle: string, principalId: string, position: number, event: Json): Promise<void>;
 }
@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 const ALL: Bounds = { entries: 5_000, size: 256 * MIB };
 const PER_PRINCIPAL: Bounds = { entries: 1_000, size: 64 * MIB };
 
-/** Keeps plans, by default in memory. A principal over its bound loses its own oldest plans. */
+/** Stores plans, by default in memory. A principal over its limit loses its own oldest plans. */
 export function createPlanStore(
   open: OpenStorage = openMemoryStorage,
   { all = ALL, perPrincipal = PER_PRINCIPAL }: { all?: Bounds; perPrincipal?: Bounds } = {},

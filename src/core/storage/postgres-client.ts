@@ -1,14 +1,14 @@
 import { problem } from "../../base/problems/problem.ts";
 import { importInstalled } from "../../base/util/import-module.ts";
 
-/** The part of a PostgreSQL client that Keyhole uses. `Pool` and `Client` of `pg` have it, and so does PGlite. */
+/** The part of a PostgreSQL client that Keyhole uses. `Pool` and `Client` of `pg` fit, and so does PGlite. */
 export interface PostgresClient {
   query(sql: string, params?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
 }
 
 /**
- * Other engines keep neither NUL nor half a surrogate pair. Such characters are written as U+E000 and four hex
- * digits, and U+E000 itself too, so that no two texts become one.
+ * PostgreSQL cannot store NUL or half a surrogate pair. Such characters, and U+E000 itself, are written as U+E000 and
+ * four hex digits, so that different texts stay different.
  */
 const UNSTORABLE = /[\0\uE000]|\p{Surrogate}/gu;
 const ESCAPED = /\uE000([0-9a-f]{4})/g;
@@ -21,7 +21,7 @@ export function fromStoredText(stored: string): string {
   return stored.replace(ESCAPED, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** A pool of `pg`, as far as Keyhole uses it. */
+/** The part of a `pg` pool that Keyhole uses. */
 export interface PostgresPool extends PostgresClient {
   end(): Promise<void>;
   on(event: "error", listener: (error: unknown) => void): unknown;
@@ -32,7 +32,7 @@ const QUERY_MS = 30_000;
 const IDLE_MS = 10_000;
 
 /**
- * Opens a pool that lets the process end.
+ * Opens a pool that does not keep the process alive.
  *
  * @throws PACKAGE_MISSING
  */
@@ -48,7 +48,7 @@ export async function openPool(url: string, feature: string, most: number): Prom
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
   });
-  // A connection that ends while it is idle is replaced by the next query.
+  // The next query replaces a connection that ended while idle.
   pool.on("error", () => {});
   return pool;
 }

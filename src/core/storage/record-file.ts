@@ -15,17 +15,17 @@ const MIGRATIONS = [
    CREATE TABLE revisions (kind TEXT PRIMARY KEY, revision TEXT NOT NULL) STRICT`,
 ];
 const NOTHING: RecordTexts = { version: "", texts: new Map() };
-/** A file that was changed less than this ago may change again without another time. */
+/** A file that changed this recently may change again without a new time stamp. */
 const SETTLED_MS = 100;
 const TRIES = 4;
-/** The folder cannot be made: no later try helps. */
+/** The folder cannot be created: retries are useless. */
 const NO_FOLDER = ["ENOTDIR", "ENOENT"];
 const PAUSE_MS = 50;
 
 /**
- * Keeps records in a SQLite file that processes share. Nothing stays open between uses. A record whose checksum does
- * not match does not count. A file that is no database is renamed, and `damage` says so; a file that cannot be used
- * now is left alone.
+ * Stores records in a SQLite file that processes share. Nothing stays open between uses. A record with a wrong checksum
+ * does not count. A file that is no database is renamed, and `damage` says so; a file that cannot be used now is left
+ * alone.
  */
 export function openRecordFile(path: string): RecordStorage {
   let damage: string | undefined;
@@ -91,8 +91,8 @@ export function openRecordFile(path: string): RecordStorage {
 }
 
 /**
- * Stands for the content of the file: empty if it is missing, undefined if the next change may have the same one. In
- * a file of the other journal mode, changes are beside it.
+ * Identifies the content of the file: empty if it is missing, undefined if the next change may have the same stamp. In
+ * WAL mode, changes are in a second file.
  */
 function stampOf(path: string): string | undefined {
   const [file, log] = [path, `${path}-wal`].map((name) =>
@@ -108,7 +108,7 @@ function stampOf(path: string): string | undefined {
 }
 
 function readAll(database: DatabaseSync, kind: string, known: string | undefined): RecordTexts | undefined {
-  // One transaction, so that records and revision belong together. It ends with the connection.
+  // One transaction, so that records and revision match. Closing the connection ends it.
   database.exec("BEGIN");
   const row = database.prepare("SELECT revision FROM revisions WHERE kind = ?").get(kind);
   if (!row) return NOTHING;
@@ -126,7 +126,7 @@ function writeAll(
   changes: ReadonlyMap<string, string | undefined>,
   onlyNew: boolean,
 ): number {
-  // Removed secrets must not stay in the file.
+  // Removed secrets must not remain in the file.
   database.exec("PRAGMA secure_delete = ON; BEGIN IMMEDIATE");
   const replace = `UPDATE SET value = excluded.value, checksum = excluded.checksum
     WHERE value <> excluded.value OR checksum <> excluded.checksum`;

@@ -7,7 +7,7 @@ export interface RecordTexts {
   /** Differs after every change. */
   readonly version: string;
   readonly texts: ReadonlyMap<string, string>;
-  /** How many records are damaged. They are not among the texts. */
+  /** Number of damaged records, which are not among the texts. */
   readonly damaged?: number;
 }
 
@@ -15,53 +15,53 @@ export interface RecordTexts {
 type TextChanges = ReadonlyMap<string, string | undefined>;
 
 /**
- * Keeps records of several kinds: few enough to be read all at once, and never to be lost. Drivers keep them in
- * memory, in a SQLite file or in PostgreSQL.
+ * Stores records of several kinds: few enough to read all at once, and never lost. Drivers use memory, a SQLite file or
+ * PostgreSQL.
  */
 export interface RecordStorage {
-  /** The path of the file, or another name for messages. */
+  /** Path of the file, or another name for messages. */
   readonly name: string;
   /** Whether other processes may change the records. */
   readonly isShared: boolean;
-  /** Set if the storage was damaged, so that it started empty. */
+  /** Set if the storage was damaged and started empty. */
   readonly damage?: string | undefined;
   /**
-   * Reads all records of a kind; undefined if their version is the known one. Memory and files answer at once, a
-   * database later. Throws if the records cannot be read now.
+   * Reads all records of a kind; undefined if their version is the known one. Memory and files answer at once,
+   * databases later. Throws if the records cannot be read now.
    */
   read(kind: string, known: string | undefined): RecordTexts | undefined | Promise<RecordTexts | undefined>;
   /**
-   * Makes all changes or none, and loses no change of another process. With `onlyNew`, records that exist stay as
-   * they are. Resolves to the number of records that changed.
+   * Makes all changes or none, and keeps changes of other processes. With `onlyNew`, existing records stay unchanged.
+   * Resolves to the number of changed records.
    */
   change(kind: string, changes: TextChanges, onlyNew?: boolean): Promise<number>;
 }
 
-/** The records of one kind, as last read. A record that cannot be read does not count. */
+/** The records of one kind, as last read. Unreadable records do not count. */
 export interface Records<T> {
   get(key: string): T | undefined;
   entries(): ReadonlyMap<string, T>;
-  /** Sets records, and removes those that are undefined: all or none. Resolves to the number that changed. */
+  /** Sets records, or removes those set to undefined: all or none. Resolves to the number of changes. */
   change(changes: ReadonlyMap<string, T | undefined>): Promise<number>;
-  /** Adds a record. Resolves to false if there is one already. */
+  /** Adds a record. Resolves to false if it exists. */
   add(key: string, record: T): Promise<boolean>;
   /**
-   * Reads changes by other processes: from memory and files at once, from a database later. True if there were any.
-   * A failure to read leaves the records as they were.
+   * Reads changes by other processes: from memory and files at once, from a database later. True if there were any. If
+   * reading fails, the records stay as they were.
    */
   refresh(): boolean | Promise<boolean>;
-  /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
+  /** Calls and awaits the listener after each change, by this process or another. Returns unsubscribe. */
   watch(listener: () => Promise<void>): () => void;
-  /** Resolves when every change that was made before has reached the listeners. */
+  /** Resolves when all earlier changes have reached the listeners. */
   catchUp(): Promise<void>;
-  /** Set while records do not count: because they were damaged, or cannot be read. */
+  /** Set while records do not count because they are damaged or unreadable. */
   readonly damage: string | undefined;
 }
 
-/** How often changes by other processes are looked for. */
+/** How often to look for changes by other processes. */
 const FOLLOW_MS = 500;
 
-/** Opens the records of a kind. None counts before the first `refresh`. */
+/** Opens the records of a kind. They are empty until the first `refresh`. */
 export function openRecords<T>(storage: RecordStorage, kind: string, schema: z.ZodType<T>): Records<T> {
   let version: string | undefined;
   let records = new Map<string, T>();
@@ -105,7 +105,7 @@ export function openRecords<T>(storage: RecordStorage, kind: string, schema: z.Z
         .catch(() => {});
       return count;
     } finally {
-      // Also after a failure, because it may have changed something.
+      // Also after a failure, which may have changed something.
       await tell();
     }
   }
@@ -114,7 +114,7 @@ export function openRecords<T>(storage: RecordStorage, kind: string, schema: z.Z
     await Promise.all([...listeners].map((listener) => listener()));
   }
 
-  // Two looks at once could let a caller pass while listeners still handle a change.
+  // Two checks at once could let a caller pass while listeners still handle a change.
   const catchUp = checkAfter(async () => {
     if (await refresh()) await tell();
   });
@@ -131,7 +131,7 @@ export function openRecords<T>(storage: RecordStorage, kind: string, schema: z.Z
     catchUp,
     watch: (listener) => {
       listeners.add(listener);
-      // Polls, because not every file system reports changes. The storage tells of failures.
+      // Polls, because some file systems do not report changes. The storage reports failures.
       if (storage.isShared)
         following ??= setInterval(() => void catchUp().catch(() => {}), FOLLOW_MS).unref();
       return () => {
@@ -144,7 +144,7 @@ export function openRecords<T>(storage: RecordStorage, kind: string, schema: z.Z
   };
 }
 
-/** Keeps records for the life of the process. */
+/** Records in memory, until the process ends. */
 export function createMemoryRecords(): RecordStorage {
   const kinds = new Map<string, RecordTexts>();
   const textsOf = (kind: string) => kinds.get(kind) ?? { version: "0", texts: new Map() };
@@ -179,7 +179,7 @@ function toText(record: unknown): string | undefined {
   return record === undefined ? undefined : JSON.stringify(record);
 }
 
-/** Undefined if the text is no such record. */
+/** Undefined if the text does not fit the schema. */
 function parse<T>(text: string, schema: z.ZodType<T>): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;

@@ -13,16 +13,19 @@ import {
 } from "../sessions/read-conditions.ts";
 import { mintResultHandle, type ResultStore } from "./result-store.ts";
 
-/** The origin of a value: one entry, all that its caller saw and called, or the view of this version as a listing. */
+/**
+ * The origin of a value: one entry, everything that its caller saw and called, or the view of this version (for a
+ * listing).
+ */
 export type ResultOrigin = NeededEntry | readonly Pick<NeededEntry, "route">[] | { readonly version: string };
 
-/** The one keeper of a store. */
+/** The keeper of a store: always the same object. */
 export const keeperOf = memoizeByObject(createKeeper);
 
 /**
- * Gives large values their handles at once and stores them meanwhile. A value is kept with what its reader has to
- * see: the entry that it came from, or everything that its caller saw. A reader who no longer does is refused as if
- * the handle were unknown.
+ * Returns handles of large values at once while they are being stored. A value is stored with the conditions for
+ * reading it: its entry, or everything that its caller saw, must still be visible. Otherwise the handle counts as
+ * unknown.
  */
 function createKeeper(results: ResultStore) {
   const handles = new WeakMap<object, { readonly handle: string; readonly key: string }>();
@@ -36,7 +39,7 @@ function createKeeper(results: ResultStore) {
   }
 
   return {
-    /** The same object of the same principal gets the same handle. It can be read when `stored` has resolved. */
+    /** The same object of the same principal has one handle. It can be read once `stored` resolves. */
     keep: (value: Json, principal: Principal, origin: ResultOrigin = []) => {
       const { id } = principal;
       const needs = needsOf(principal, origin);
@@ -44,7 +47,7 @@ function createKeeper(results: ResultStore) {
       const kept = { needs: { ...needs, scopes: [...needs.scopes], routes: [...needs.routes] }, value };
       return { handle, needs, stored: results.put(handle, kept, id) };
     },
-    /** Reads a value. Keeping it again gives the same handle. */
+    /** Reads a value. `keep` gives it the same handle again. */
     read: async (handle: string, sight: ResultReader): Promise<Json> => {
       const { id } = sight.principal;
       const kept = await results.get(handle, id);
@@ -67,7 +70,7 @@ function keyOf(principalId: string, { scopes, routes, version }: ReadConditions)
 
 type StoredValue = Json & { readonly needs: ReadConditions; readonly value: Json };
 
-/** Nobody may read a value that does not say what it came from. */
+/** A value without conditions is never returned. */
 function isKept(kept: Json): kept is StoredValue {
   return isObject(kept) && Object.hasOwn(kept, "needs") && Object.hasOwn(kept, "value");
 }

@@ -5,11 +5,11 @@ import type { OpenStorage, StorageOptions } from "../../base/util/storage.ts";
 import { mintHandle } from "../sessions/mint-handle.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 
-/** Keeps results that are too large to show, each for its principal. */
+/** Stores results that are too large to show, each for its principal. */
 export interface ResultStore {
-  /** Keeps a value under a handle that the caller minted. A handle that is kept already stays longer. */
+  /** Stores a value under a handle that the caller minted. A stored handle is renewed. */
   put(handle: string, value: Json, principalId: string): Promise<void>;
-  /** Unknown, expired and foreign handles are refused alike. */
+  /** Unknown, expired and foreign handles fail in the same way. */
   get(handle: string, principalId: string): Promise<Json>;
   has(handle: string, principalId: string): Promise<boolean>;
 }
@@ -25,11 +25,11 @@ const DEFAULTS: StorageOptions<Json> = {
   all: { entries: 1_000, size: 512 * MIB },
   perOwner: { entries: 500, size: 256 * MIB },
   ttlMs: 30 * 60_000,
-  // Memory keeps values as they are; other drivers write no secrets.
+  // Memory stores values unchanged; other drivers must not write secrets.
   toText: (value) => JSON.stringify(createRedact([], { kinds: true })(value)),
 };
 
-/** Keeps results, by default in memory. A principal over its bound loses its own oldest results. */
+/** Stores results, by default in memory. A principal over its limit loses its own oldest results. */
 export function createResultStore(open: OpenStorage = openMemoryStorage, options = DEFAULTS): ResultStore {
   const results = open("result", options);
   return {

@@ -6,17 +6,17 @@ import { fromStored, toStored } from "./memory-codec.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 import { createPlanStore, type PlanStore } from "./plan-store.ts";
 
-/** Keeps the memory of sessions, each for the principal that opened it. */
+/** Stores the memory of sessions, each for its principal. */
 export interface SessionStore {
   /** Opens an empty session and resolves to its handle. */
   open(principalId: string): Promise<string>;
-  /** Unknown, expired and foreign handles are refused alike, here and below. */
+  /** Unknown, expired and foreign handles fail in the same way, here and below. */
   read(handle: string, principalId: string): Promise<WorkingMemory>;
-  /** Applies the change to the current memory, so that no other change is lost. It may be applied more than once. */
+  /** Applies the change to the current memory, possibly more than once. No other change is lost. */
   update(handle: string, principalId: string, change: MemoryChange): Promise<WorkingMemory>;
-  /** Forgets the session. */
+  /** Deletes the session. */
   end(handle: string, principalId: string): Promise<void>;
-  /** Keeps the plans of scripts beside the sessions. Default: plans are kept in memory. */
+  /** Store for plans of scripts. Default: memory. */
   readonly plans?: PlanStore;
   /** Closes the file, if the store has one. */
   close(): void;
@@ -25,22 +25,22 @@ export interface SessionStore {
 /** Options of {@link createSqliteSessionStore}. */
 export interface SessionStoreOptions {
   /**
-   * Beyond this many the least recently used sessions are forgotten, first of the principal that has most. One
-   * principal keeps at most half of them. Default: 10,000.
+   * Sessions in the store. Beyond this, the least recently used are deleted, first of the principal that has most. One
+   * principal keeps at most half. Default: 10,000.
    */
   readonly maxSessions?: number;
-  /** Milliseconds without a call after which a session is forgotten. */
+  /** Milliseconds without a call after which a session is deleted. */
   readonly idleMs?: number;
-  /** Called if the file was damaged and renamed, so that all its sessions are gone. */
+  /** Called if the file was damaged and renamed: all sessions are lost. */
   readonly onDamage?: (detail: string) => void;
 }
 
 export const SESSION_PREFIX = "ses_";
 const SESSION_SCHEME = "session://";
-/** The session of the call itself, for callers that do not know their handle. */
+/** The session of the call itself, for callers without their handle. */
 export const CURRENT_SESSION = `${SESSION_SCHEME}current`;
 
-/** Whether an address names a session rather than an entry of a domain called `session`. */
+/** Whether an address is a session rather than an entry of a domain called `session`. */
 export function isSessionAddress(address: string): boolean {
   return address === CURRENT_SESSION || address.startsWith(SESSION_SCHEME + SESSION_PREFIX);
 }
@@ -56,12 +56,12 @@ const MEMORY_IDLE_MS = 30 * 60_000;
 const DATABASE_IDLE_MS = 7 * DAY_MS;
 
 /**
- * Keeps sessions in the storage of a driver, and forgets them after a week without a call. Without a driver, they are
- * in memory for half an hour.
+ * Stores sessions with a driver and deletes them after a week without a call. Without a driver: in memory, for half an
+ * hour.
  */
 export function createSessionStore(open?: OpenStorage, options: SessionStoreOptions = {}): SessionStore {
   const { maxSessions = MAX_SESSIONS, idleMs = open ? DATABASE_IDLE_MS : MEMORY_IDLE_MS } = options;
-  // A database bounds the number of sessions, and each session is bounded itself.
+  // A database limits the number of sessions, and each session is limited.
   const sessions = (open ?? openMemoryStorage)<WorkingMemory>("session", {
     all: { entries: maxSessions, size: open ? UNBOUNDED.size : 256 * MIB },
     perOwner: { entries: Math.ceil(maxSessions / 2), size: open ? UNBOUNDED.size : 128 * MIB },
@@ -96,9 +96,8 @@ export function createSessionStore(open?: OpenStorage, options: SessionStoreOpti
 }
 
 /**
- * Opens a store that keeps sessions, and the plans of scripts, in a SQLite file, which several processes may share.
- * Sessions are forgotten after a week without a call, plans after a day. Loads the database on first use. See {@link GatewayOptions}.
- *
+ * Opens a SQLite file for sessions and plans of scripts, which several processes may share. Sessions are deleted after
+ * a week without a call, plans after a day. Loads the database on first use. See {@link GatewayOptions}.
  * @example
  * ```ts
  * import { createGateway, createSqliteSessionStore } from "keyhole";
@@ -121,23 +120,23 @@ export async function createSqliteSessionStore(
   return { ...createSessionStore(open, options), plans: createPlanStore(open), close };
 }
 
-/** One conversation, as its principal sees it. */
+/** One conversation of its principal. */
 export interface Session {
   readonly handle: string;
   /** Its memory as last read or changed through this object. */
   readonly memory: WorkingMemory;
   update(change: MemoryChange): Promise<void>;
-  /** Forgets the session. */
+  /** Deletes the session. */
   end(): Promise<void>;
 }
 
-/** The session of one call. Changes count for the call at once; `save` writes them together. */
+/** The session of one call. Changes are visible to the call at once; `save` writes them together. */
 export interface CallSession {
   readonly handle: string;
   readonly memory: WorkingMemory;
-  /** The change must keep to the bounds itself. */
+  /** The change must respect the limits itself. */
   update(change: MemoryChange): void;
-  /** Never rejects, since a tool may have had its effect by then. */
+  /** Never rejects: a tool may already have had its effect. */
   save(): Promise<void>;
 }
 
@@ -148,7 +147,7 @@ export function isKnown(store: SessionStore, handle: string, principalId: string
   );
 }
 
-/** Opens a session for callers in code. Brings their changes within bounds. */
+/** Opens a session for application code. Enforces the limits on its changes. */
 export async function toSession(store: SessionStore, handle: string, principalId: string): Promise<Session> {
   let memory = await store.read(handle, principalId);
   return {
@@ -163,7 +162,7 @@ export async function toSession(store: SessionStore, handle: string, principalId
   };
 }
 
-/** Opens the session of a call. `onFailed` is called for changes that could not be saved. */
+/** Opens the session of a call. Calls `onFailed` for changes that could not be saved. */
 export async function toCallSession(
   store: SessionStore,
   handle: string,

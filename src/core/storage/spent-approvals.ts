@@ -2,21 +2,21 @@ import { randomBytes } from "node:crypto";
 import type { OpenStorage } from "../../base/util/storage.ts";
 import { openMemoryStorage } from "./memory-storage.ts";
 
-/** Makes sure that an approval of a call counts once. Gateways that serve the same clients share it. */
+/** Makes every approval of a call count once. Gateways with the same clients share it. */
 export interface SpentApprovals {
   /** Seals the approvals that clients carry between rounds. */
   readonly secret: Uint8Array;
-  /** True once for each nonce. A principal with too many in an hour gets false. */
+  /** True once for each nonce. False for a principal with too many in an hour. */
   spend(nonce: string, principalId: string): Promise<boolean>;
 }
 
-/** No approval may be valid for longer, because its nonce is forgotten then. */
+/** Longest validity of an approval: after that its nonce is forgotten. */
 export const APPROVAL_MS = 60 * 60_000;
 const MOST_IN_MEMORY = 100_000;
 const MOST_OF_PRINCIPAL = 10_000;
 export const SECRET_BYTES = 32;
 
-/** Keeps spent approvals, by default in memory under a random secret: approvals then end with the process. */
+/** Stores spent approvals, by default in memory with a random secret: approvals then end with the process. */
 export function createSpentApprovals(
   open: OpenStorage = openMemoryStorage,
   { secret = randomBytes(SECRET_BYTES) as Uint8Array, most = MOST_IN_MEMORY } = {},

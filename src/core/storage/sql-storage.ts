@@ -16,13 +16,13 @@ import { toStoredText } from "./postgres-client.ts";
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** A database that runs single statements, each in a transaction of its own. */
+/** A database that runs single statements, each in its own transaction. */
 export interface SqlDatabase {
-  /** Runs SQL that SQLite and PostgreSQL both know, with parameters `$1`, `$2` and so on. */
+  /** Runs SQL common to SQLite and PostgreSQL, with parameters `$1`, `$2` and so on. */
   query(sql: string, params?: unknown[]): Promise<readonly SqlRow[]>;
-  /** SQL for the milliseconds since 1970, by the clock of the database. */
+  /** SQL for milliseconds since 1970 on the clock of the database. */
   readonly now: string;
-  /** SQL that selects the pairs of texts in a JSON array, which is parameter `$2`. */
+  /** SQL for the pairs of texts in a JSON array, parameter `$2`. */
   readonly pairs: string;
 }
 
@@ -46,9 +46,11 @@ interface StoredItem<V> {
   readonly value: V;
 }
 
-/** Values are marked as used at most once in this part of their lifetime. */
+/** A use is recorded at most once in this fraction of a value's lifetime. */
 const RENEWALS = 100;
-/** A sweep reads the names of all values of its kind, so it runs after this part of an owner's bound was added. */
+/**
+ * A sweep reads the names of all values of its kind, so it runs only after this fraction of an owner's limit was added.
+ */
 const SWEEP_PART = 16;
 const SWEEP_EVERY = 256;
 const COUNT_MS = 5_000;
@@ -56,7 +58,7 @@ const TRIES = 100;
 const PAUSE_MS = 20;
 const OF_ITEM = "kind = $1 and owner = $2 and key = $3";
 
-/** Keeps values of all kinds in one table, which several processes may share. See {@link Storage}. */
+/** Stores values of all kinds in one table, which several processes may share. See {@link Storage}. */
 export function createSqlDriver(database: SqlDatabase, table: string): OpenStorage {
   return (kind, options) => new SqlStorage(database, table, kind, options);
 }
@@ -66,8 +68,8 @@ const SQLITE_NOW = "cast(round(unixepoch('subsec') * 1000) as integer)";
 const SQLITE_PAIRS = "select value ->> 0, value ->> 1 from json_each($2)";
 
 /**
- * Keeps values in a SQLite file, or in `:memory:`, and opens it at the first use. A value is written before the promise
- * of its change resolves. `damage` is set if the file was damaged: it was renamed, and the storage starts empty.
+ * Stores values in a SQLite file or in `:memory:`, opened on first use. A change resolves after it was written.
+ * `damage` is set if the file was damaged: it was renamed, and the storage starts empty.
  */
 export function openSqliteStorage(path: string) {
   let file: ReturnType<typeof openDatabase> | undefined;
@@ -107,9 +109,9 @@ class SqlStorage<V> implements Storage<V> {
   private readonly options: StorageOptions<V>;
   private readonly isLive: string;
   private readonly cache: LRUCache<string, StoredItem<V>> | undefined;
-  /** The last change of each value by this process: the next one waits for it instead of losing against it. */
+  /** The last change of each value in this process: the next one waits for it instead of losing a race. */
   private readonly changing = new Map<string, Promise<unknown>>();
-  /** Added since the last sweep. A start sweeps once. */
+  /** Added since the last sweep. Infinite at first, so that a start sweeps once. */
   private added: Bounds = { entries: Number.POSITIVE_INFINITY, size: 0 };
   /** All lasting values, as last counted. */
   private total: Bounds = { entries: 0, size: 0 };
@@ -202,7 +204,7 @@ class SqlStorage<V> implements Storage<V> {
     return item;
   }
 
-  /** Writes a change only over the revision that it was made from. */
+  /** Writes a change only over the revision it is based on. */
   private async change(id: string[], make: (value: V) => V | undefined): Promise<V | undefined> {
     let before = this.cache?.get(nameOf(id)) ?? (await this.read(id));
     for (let tries = 1; before; tries += 1) {
@@ -240,7 +242,7 @@ class SqlStorage<V> implements Storage<V> {
     if (size > this.options.perOwner.size) return false;
     const revision = nextRevision();
     let rows: readonly SqlRow[] = [];
-    // The first value last: without it, a list that was written in part does not count.
+    // Write the first value last: without it, an incomplete list does not count.
     for (const [position, { text, bytes }] of [...stored.entries()].reverse()) {
       rows = await this.database.query(
         `insert into ${this.table} values ($1, $2, $3, $4, ${this.database.now}, $5, $6, $7)
@@ -279,7 +281,7 @@ class SqlStorage<V> implements Storage<V> {
     return true;
   }
 
-  /** Counting all values takes long, so it is done now and then. */
+  /** Counting all values takes long, so do it rarely. */
   private async countAll(): Promise<void> {
     if (performance.now() - this.countedAt < COUNT_MS) return;
     this.countedAt = performance.now();
@@ -293,7 +295,7 @@ class SqlStorage<V> implements Storage<V> {
     this.total = { entries: Number(row?.entries), size: Number(row?.size) };
   }
 
-  /** Sweeps after much was added, and leaves as much room as may be added until the next time. */
+  /** Sweeps after much was added, and leaves room for what may be added before the next sweep. */
   private async noteAdded(entries: number, size: number): Promise<void> {
     const { all, perOwner } = this.options;
     if (all === UNBOUNDED) return;
@@ -307,7 +309,7 @@ class SqlStorage<V> implements Storage<V> {
     await this.sweep(without(all, spare), without(perOwner, spare));
   }
 
-  /** Forgets what is expired or over its bound. The least recently used values go first. */
+  /** Deletes values that expired or exceed a limit, least recently used first. */
   private async sweep(all: Bounds, perOwner: Bounds): Promise<void> {
     const { query, now, pairs } = this.database;
     const rows = await query(
@@ -337,18 +339,18 @@ function without({ entries, size }: Bounds, spare: Bounds): Bounds {
 
 let revisions = 0;
 
-/** Differs from all others, and comes after the earlier ones of this process: times are equal within a millisecond. */
+/** Unique, and later than earlier revisions of this process, even within a millisecond. */
 function nextRevision(): string {
   revisions += 1;
   return `${String(revisions).padStart(12, "0")} ${randomUUID()}`;
 }
 
-/** One text for a kind, an owner and a key. */
+/** One text for kind, owner and key. */
 function nameOf([kind = "", owner = "", key = ""]: readonly string[]): string {
   return `${kind} ${owner.length} ${owner}${key}`;
 }
 
-/** Undefined if the text cannot be read. */
+/** Undefined if the text is unreadable. */
 function toItem<V>({ revision, value }: SqlRow, fromText: (text: string) => V): StoredItem<V> | undefined {
   try {
     return { revision: String(revision), value: fromText(String(value)) };

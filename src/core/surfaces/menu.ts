@@ -14,20 +14,20 @@ import { domainRows, writeMap } from "./catalog-map.ts";
 import { type MenuTool, type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "./native-tools.ts";
 import { type SurfaceOptions, type SurfaceTool, surfaceTools, wordsOf } from "./surface.ts";
 
-/** The most that a whole menu may cost, for any catalog, except on `native`, which lists the catalog itself. */
+/** The most tokens of a whole menu, for any catalog, except on `native`, which lists the catalog itself. */
 const MENU_TOKENS = 900;
 const LEAD_CHARS = 110;
 
-/** The surface of a menu, its shortcuts and the names of its tools. */
+/** Surface, shortcuts and tool names of a menu. */
 export interface MenuOptions extends ShortcutOptions {
-  /** How `native` tools are named. */
+  /** Naming of `native` tools. */
   readonly nativeNames?: NativeNames;
 }
 
 /**
- * Lists the tools of a surface. The list depends only on the visible domains, never on what was discovered, so
- * prompt caches stay valid. The search tool carries a map of the catalog, as detailed as the budget allows. The token
- * counter is large, so it is loaded only when something has to be counted.
+ * Lists the tools of a surface. The list depends only on visible domains, never on discoveries, so prompt caches stay
+ * valid. The search tool carries a map of the catalog, as detailed as the budget allows. The token counter is large and
+ * loads only when needed.
  */
 export async function createMenu(view: View, options: MenuOptions = {}): Promise<readonly MenuTool[]> {
   const { surface, toolSearch, run, shortcuts, nativeNames } = options;
@@ -41,7 +41,7 @@ export async function createMenu(view: View, options: MenuOptions = {}): Promise
   return menu;
 }
 
-/** The menus of the same entries by options: every conversation asks for one, and counting takes milliseconds. */
+/** Cached menus by options: every conversation needs one, and counting takes milliseconds. */
 const menusOf = memoizeByObject(
   (_shown: readonly Entry[]) => new Map<string, Promise<readonly MenuTool[]>>(),
 );
@@ -62,7 +62,7 @@ async function makeMenu(view: View, options: MenuOptions): Promise<readonly Menu
     return at === finder ? { ...listed, description: `${lead}${listed.description}` } : listed;
   });
   const shortcuts = [...shortcutsOf(view, options)].map(([name, entry]) => toShortcutTool(name, entry));
-  // Shortcuts come last, so that the operations keep their places in prompt caches.
+  // Shortcuts come last, so that operations keep their position in prompt caches.
   const fitting = shortcuts.length === 0 ? 0 : countFitting(operations, shortcuts, await loadTokenCounter());
   const tools = [...operations, ...shortcuts.slice(0, fitting)];
   if (rows.length === 0) return tools;
@@ -80,7 +80,7 @@ async function makeMenu(view: View, options: MenuOptions): Promise<readonly Menu
   }
 }
 
-/** One tool of the default surface by itself. */
+/** One tool of the default surface. */
 export function menuTool(name: string, view: View): MenuTool {
   return toMenuTool(surfaceTools({}).find((tool) => tool.name === name)!, view);
 }
@@ -113,16 +113,16 @@ function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchem
 
 interface ShortcutOptions extends SurfaceOptions {
   /**
-   * Routes or ops of tools and skills that stand in the menu as tools of their own, the most important first. Those
-   * that do not fit into the budget of the menu are left out; they are found like all others.
+   * Routes or ops of tools and skills to list as separate tools, most important first. Those beyond the menu's budget
+   * are left out; search still finds them.
    */
   readonly shortcuts?: readonly string[];
 }
 
-/** Tokens that the map of the catalog keeps, whatever stands beside it. */
+/** Tokens reserved for the map of the catalog. */
 const MAP_TOKENS = 60;
 
-/** The shortcuts that a principal can use, by the names of their tools, in the order of the option. */
+/** Shortcuts that a principal can use, by tool name, in the order of the option. */
 export function shortcutsOf(view: View, { shortcuts = [], ...surface }: ShortcutOptions): Map<string, Entry> {
   const entries = [...new Set(shortcuts.flatMap((address) => view.find(address) ?? []))];
   const usable = entries.filter(
@@ -132,7 +132,7 @@ export function shortcutsOf(view: View, { shortcuts = [], ...surface }: Shortcut
   return nativeTools(usable, "ops", (name) => own.has(name) || vendorsRefuse(name));
 }
 
-/** A shortcut as a tool: what a call needs, and no more. */
+/** A shortcut as a tool, with only what a call needs. */
 function toShortcutTool(name: string, entry: Entry): MenuTool {
   const { title, annotations, inputSchema } = toNativeTool(name, entry);
   return {
@@ -144,7 +144,7 @@ function toShortcutTool(name: string, entry: Entry): MenuTool {
   };
 }
 
-/** How many shortcuts fit into the budget beside the other tools. */
+/** How many shortcuts fit into the budget with the other tools. */
 function countFitting(
   tools: readonly MenuTool[],
   shortcuts: readonly MenuTool[],
@@ -159,7 +159,7 @@ function countFitting(
 
 const AT_ONCE_MS = 10;
 
-/** The tokens of a list of tools, a line of JSON each. Long lists are counted in between other work. */
+/** Tokens of a list of tools, one line of JSON each. Long lists are counted between other work. */
 export const countMenu = memoizeByObject(async (tools: readonly object[]): Promise<number> => {
   const countTokens = await loadTokenCounter();
   let tokens = 0;

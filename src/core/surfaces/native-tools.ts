@@ -3,7 +3,7 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import { cutText } from "../../base/util/cut-text.ts";
 import type { Entry, Lane, Presentation } from "../nouns/entry.ts";
 
-/** A tool as a model is offered it. */
+/** A tool as offered to a model. */
 export interface MenuTool {
   readonly name: string;
   readonly title: string;
@@ -13,17 +13,17 @@ export interface MenuTool {
     readonly readOnlyHint?: boolean;
     readonly destructiveHint?: boolean;
   };
-  /** This and the fields below are as the upstream server declares them. */
+  /** This and all later fields: as the upstream server declares them. */
   readonly outputSchema?: JsonSchema;
   readonly execution?: { readonly taskSupport: "optional" };
   readonly icons?: readonly unknown[];
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** Names tools by their op, or by their author's name if it is unique. */
+/** Naming of tools: by op, or by the author's name if it is unique. */
 export type NativeNames = "ops" | "names";
 
-/** Tool names longer than this are refused by some model vendors. */
+/** Some model vendors refuse longer tool names. */
 const NAME_CHARS = 64;
 const HASH_CHARS = 8;
 const HASHED = new RegExp(`_[0-9a-f]{${HASH_CHARS}}$`);
@@ -31,8 +31,8 @@ const DESCRIPTION_CHARS = 2_048;
 const KINDS: ReadonlySet<Entry["kind"]> = new Set(["tool", "skill"]);
 
 /**
- * Turns the tools and skills among these entries into tools, by name, in the same order. Documents and prompts are
- * left out, because faces list them separately. A name that the face refuses is replaced.
+ * Turns tools and skills into tools by name, in the same order. Documents and prompts are left out, because faces list
+ * them separately. Names that the face refuses are replaced.
  */
 export function nativeTools(
   all: readonly Entry[],
@@ -44,8 +44,8 @@ export function nativeTools(
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const hashed = new Set([...counts.keys()].some((name) => HASHED.test(name)) ? entries.map(hashedName) : []);
-  // Entries that want the same name all lose it, so that their order does not matter. A name that looks like a
-  // hashed fallback is lost too.
+  // Entries that want the same name all lose it, so that their order does not matter. So does a name that looks like a
+  // hashed fallback.
   const named = entries.map((entry): [string, Entry] => {
     const name = wanted.get(entry)!;
     return [counts.get(name) === 1 && !hashed.has(name) ? name : hashedName(entry), entry];
@@ -53,22 +53,22 @@ export function nativeTools(
   return new Map(named);
 }
 
-/** Some vendors refuse a whole request for one tool with a dot in its name; `constructor` breaks plain objects. */
+/** Some vendors refuse a whole request if one tool name has a dot; `constructor` breaks plain objects. */
 export function vendorsRefuse(name: string): boolean {
   return name.includes(".") || name in {};
 }
 
-/** Whether an entry becomes a tool while it is usable. */
+/** Whether an entry becomes a tool when it is usable. */
 export function isNative({ kind }: Pick<Entry, "kind">): boolean {
   return KINDS.has(kind);
 }
 
-/** Entries of a server that is briefly down stay, so that neither the list nor a name depends on it. */
+/** Entries of a server that is briefly down stay, so that list and names do not change. */
 function isOffered({ status }: Entry): boolean {
   return status === undefined || status.state === "server_down" || status.state === "needs_login";
 }
 
-/** Passes on an upstream server's definition of its tool. The entry fills in the rest. */
+/** Passes on an upstream server's definition. The entry fills in missing fields. */
 export function toNativeTool(name: string, entry: Entry): MenuTool {
   const { presentation, lane } = entry;
   const { title = entry.name, annotations, outputSchema, icons, runsAsTask, _meta } = presentation ?? {};
@@ -79,7 +79,7 @@ export function toNativeTool(name: string, entry: Entry): MenuTool {
     inputSchema: { ...entry.inputSchema, type: "object" } as JsonSchema,
     ...(outputSchema && { outputSchema }),
     annotations: toAnnotations(annotations, lane),
-    // Clients may call a tool without a task that its server runs only as a task: Keyhole waits for the task.
+    // Clients may call a tool without a task even if its server runs it only as a task: Keyhole waits for the task.
     ...(runsAsTask && { execution: { taskSupport: "optional" as const } }),
     ...(icons && { icons }),
     ...(_meta && { _meta }),

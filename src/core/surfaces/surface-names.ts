@@ -1,4 +1,4 @@
-/** The sets of tools that a model can be shown. All offer the same operations. */
+/** The sets of tools that can be shown to a model. All offer the same operations. */
 export const SURFACES = ["lanes", "routes", "commands", "code", "native"] as const;
-/** One of the sets of tools that a model can be shown. */
+/** The name of a set of tools. */
 export type Surface = (typeof SURFACES)[number];

@@ -9,9 +9,9 @@ export interface SurfaceTool {
   readonly operation: OperationName;
   /** Replaces the operation's own purpose. */
   readonly purpose?: string;
-  /** Runs tools that write, although the operation itself only reads. */
+  /** Whether it runs tools that write although the operation only reads. */
   readonly mayWrite?: true;
-  /** Fields that the operation leaves unlisted and this tool lists. */
+  /** Fields that this tool lists and the operation does not. */
   readonly lists?: readonly string[];
 }
 
@@ -24,18 +24,18 @@ export interface SurfaceOptions {
 }
 
 interface SurfaceRow {
-  /** The tool for each role that this surface has no separate tool for. */
+  /** The tool that serves each role without its own tool. */
   readonly instead: Readonly<Partial<Record<Role, OperationName>>>;
-  /** The field that carries arguments, the one that asks for a dry run, and whether tools are named by op. */
+  /** The fields for arguments and for a dry run, and whether tools are named by op. */
   readonly fields: Pick<ToolNames, "params" | "dry_run" | "ops">;
   readonly changes?: Readonly<Partial<Record<OperationName, Omit<SurfaceTool, "name" | "operation">>>>;
-  /** Operations that are shown only with the option of that name. */
+  /** Operations that need the option of this name. */
   readonly optional?: Readonly<Partial<Record<OperationName, "toolSearch" | "run">>>;
 }
 
 const DRY_RUN = { dry_run: "dry_run: true" };
 
-/** The differences between surfaces, apart from tool names. `native` lists the entries themselves. */
+/** Differences between surfaces, besides tool names. `native` lists the entries themselves. */
 const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   lanes: {
     instead: {},
@@ -72,7 +72,7 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   native: { instead: {}, fields: {} },
 };
 
-/** The tools of a surface, in the order in which they are listed. Each call needs them: `bench overhead`. */
+/** The tools of a surface in listing order. Cached because every call needs them: `bench overhead`. */
 export const surfaceTools: (options: SurfaceOptions) => readonly SurfaceTool[] = memoizeByObject(
   (options) => {
     const { surface = "lanes" } = options;
@@ -84,13 +84,13 @@ export const surfaceTools: (options: SurfaceOptions) => readonly SurfaceTool[] =
       if (tool === undefined || (option && !options[option])) return [];
       return [{ name: tool, operation, ...changes[operation] }];
     });
-    // Optional tools come last, so that the usual tools keep their places in prompt caches.
+    // Optional tools come last, so that the usual tools keep their position in prompt caches.
     const isAdded = ({ operation }: SurfaceTool) => optional[operation] !== undefined;
     return [...named.filter((tool) => !isAdded(tool)), ...named.filter(isAdded)];
   },
 );
 
-/** How a surface names its tools in sentences. */
+/** Names of a surface's tools in sentences. */
 export const wordsOf: (options: SurfaceOptions) => ToolNames = memoizeByObject((options) => {
   const { instead, fields } = TABLE[options.surface ?? "lanes"];
   const names = new Map(surfaceTools(options).map(({ name, operation }) => [operation, name]));

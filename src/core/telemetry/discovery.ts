@@ -2,24 +2,24 @@ import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/util/lazy.ts";
 import type { Publish, SearchEvent } from "./events.ts";
 
-/** Which ranking answered a search: words, vectors, or a blend of both. */
+/** The ranking that answered a search: words, vectors, or both. */
 type SearchedBy = NonNullable<SearchEvent["by"]>;
 
-/** How well the searches of a gateway worked, since it was created. */
+/** How well the searches of a gateway worked since it was created. */
 export interface DiscoveryFigures {
-  /** Needs that were searched for. One `ask` may have several. */
+  /** Needs searched for. One `ask` may have several. */
   readonly searches: number;
   /** Searches that found something. */
   readonly found: number;
   /** Searches after which the same conversation used an entry that they found. */
   readonly ledToCall: number;
-  /** Searches by what answered them, where the engine says so. */
+  /** Searches by ranking, if the engine reports it. */
   readonly by: Readonly<Record<SearchedBy, number>>;
   /** Mean milliseconds of the search by words and of the search by vectors. */
   readonly meanMs: { readonly words: number; readonly vectors: number };
 }
 
-/** A search of a conversation with what it found. */
+/** A search of a conversation with its hits. */
 type DiscoverySearch = Pick<SearchEvent, "by" | "wordsMs" | "vectorsMs"> & {
   readonly conversation: string;
   readonly routes: readonly string[];
@@ -28,7 +28,7 @@ type DiscoverySearch = Pick<SearchEvent, "by" | "wordsMs" | "vectorsMs"> & {
 export type Discovery = ReturnType<typeof createDiscovery>;
 
 const MAX_CONVERSATIONS = 1_000;
-/** Searches of a conversation that a call may still belong to. */
+/** Recent searches of a conversation that a call may still belong to. */
 const MOST_OPEN = 8;
 
 interface OpenSearch {
@@ -36,7 +36,7 @@ interface OpenSearch {
   readonly at: number;
 }
 
-/** Counts how well search works, and publishes each figure as an event. */
+/** Counts how well search works, and publishes each count as an event. */
 export function createDiscovery(publish: Publish) {
   const open = lazy(() => new LRUCache<string, readonly OpenSearch[]>({ max: MAX_CONVERSATIONS }));
   const by: Record<SearchedBy, number> = { words: 0, vectors: 0, both: 0 };
@@ -63,7 +63,7 @@ export function createDiscovery(publish: Publish) {
       const search = { routes: new Set(routes), at: performance.now() };
       open().set(conversation, [...(open().get(conversation) ?? []), search].slice(-MOST_OPEN));
     },
-    /** Notes that a conversation used an entry. */
+    /** Records that a conversation used an entry. */
     used: (conversation: string, route: string): void => {
       const waiting = open().get(conversation) ?? [];
       const met = waiting.filter(({ routes }) => routes.has(route));

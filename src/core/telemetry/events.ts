@@ -4,7 +4,7 @@ import { hideSecrets } from "../../base/safety/known-secrets.ts";
 import type { CallTrace, SpanContext, TracedCall, TracedRequest } from "../nouns/span-context.ts";
 
 interface GatewayEvent {
-  /** The name of the gateway. Absent in events of stores, which several gateways may share. */
+  /** Name of the gateway. Absent in events of stores, which several gateways may share. */
   readonly gateway?: string;
 }
 
@@ -15,7 +15,7 @@ export interface OperationEvent extends GatewayEvent {
   /** Routes and ops that were run or described. */
   readonly targets: readonly string[];
   readonly principal: string;
-  /** The conversation: of the caller's trace, or a hash of the session's handle. */
+  /** The conversation of the caller's trace, or a hash of the session's handle. */
   readonly conversation?: string;
   readonly traceId: string;
   readonly latencyMs: number;
@@ -23,25 +23,25 @@ export interface OperationEvent extends GatewayEvent {
   readonly tokens: number;
   /** `ok`, or the code of the problem. */
   readonly outcome: string;
-  /** The ways in which untrusted text in the answer tries to steer a model. Absent if none were found. */
+  /** The ways in which untrusted text in the answer tries to steer a model, if any. */
   readonly poison?: readonly string[];
   readonly argumentShape: Readonly<Record<string, unknown>>;
-  /** Its place in a trace. Absent if the caller's trace is not recorded. */
+  /** Its position in a trace. Absent if the caller's trace is not recorded. */
   readonly span?: SpanContext;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
 }
 
-/** A request of the protocol: from a client to this server, or from this gateway to an upstream. */
+/** A protocol request: from a client to this server, or from this gateway to an upstream server. */
 export interface McpEvent extends GatewayEvent {
   readonly type: "mcp";
   readonly side: "server" | "client";
   readonly method: string;
-  /** The name of the tool or prompt. */
+  /** Name of the tool or prompt. */
   readonly target?: string;
-  /** The label of the upstream. */
+  /** Label of the upstream server. */
   readonly server?: string;
-  /** The address of the upstream. */
+  /** Address of the upstream server. */
   readonly url?: string;
   readonly conversation?: string;
   readonly requestId?: string;
@@ -50,32 +50,32 @@ export interface McpEvent extends GatewayEvent {
   readonly span: SpanContext;
   readonly startedAt: number;
   readonly latencyMs: number;
-  /** The kind of error: `tool_error`, or a code. */
+  /** Kind of error: `tool_error`, or a code. */
   readonly error?: string;
-  /** The code of a JSON-RPC error. */
+  /** Code of a JSON-RPC error. */
   readonly status?: string;
 }
 
-/** A finished search for one need. It has neither the query nor the hits. */
+/** A finished search for one need, without the query and the hits. */
 export interface SearchEvent extends GatewayEvent {
   readonly type: "search";
   /** Number of entries found. */
   readonly found: number;
-  /** The ranking that answered, where the engine says so. */
+  /** The ranking that answered, if the engine reports it. */
   readonly by?: "words" | "vectors" | "both";
   readonly wordsMs?: number;
-  /** Absent where vectors took no part. */
+  /** Absent if vectors took no part. */
   readonly vectorsMs?: number;
 }
 
-/** A search led to a call: its conversation used an entry that it found, for the first time. */
+/** A conversation used an entry from a search for the first time. */
 export interface SearchUsedEvent extends GatewayEvent {
   readonly type: "search-used";
   /** Milliseconds since the search. */
   readonly afterMs: number;
 }
 
-/** A problem that is in no answer and that the owner may want to know. */
+/** A problem for the owner that no answer contains. */
 export interface NoticeEvent extends GatewayEvent {
   readonly type: "notice";
   readonly notice:
@@ -103,13 +103,12 @@ export interface NoticeEvent extends GatewayEvent {
 /** A change in the state of a source. */
 export interface SourceEvent extends GatewayEvent {
   readonly type: "source";
-  /** Its id. */
   readonly source: string;
   readonly state: "loading" | "loaded" | "failed" | "removed";
-  /** Progress while it loads, in documents. */
+  /** Loading progress in documents. */
   readonly done?: number;
   readonly total?: number;
-  /** Number of entries once it is loaded. */
+  /** Number of entries after loading. */
   readonly entries?: number;
   readonly detail?: string;
 }
@@ -128,7 +127,7 @@ const NOTICE_CHANNEL = "keyhole:notices";
 const events = channel(EVENT_CHANNEL);
 const notices = channel(NOTICE_CHANNEL);
 
-/** Whether anyone listens. Data that serves events alone need not be computed otherwise. */
+/** Whether anyone listens. Otherwise skip work that only serves events. */
 export function isHeard(): boolean {
   return events.hasSubscribers;
 }
@@ -136,7 +135,7 @@ export function isHeard(): boolean {
 /** Publishes the events of one gateway. */
 export type Publish = (event: KeyholeEvent) => void;
 
-/** Publishes an event without the secrets that this process knows. */
+/** Publishes an event without known secrets. */
 export function publish(given: KeyholeEvent, gateway?: string): void {
   if (!events.hasSubscribers && !notices.hasSubscribers) return;
   const event = hideSecrets(gateway === undefined ? given : { ...given, gateway });
@@ -145,9 +144,8 @@ export function publish(given: KeyholeEvent, gateway?: string): void {
 }
 
 /**
- * Calls the listener for every event of this process, whose `gateway` is the name of its gateway. Returns unsubscribe.
- * See {@link startTelemetry}.
- *
+ * Calls the listener for every event of this process; `gateway` names its gateway. Returns unsubscribe. See {@link
+ * startTelemetry}.
  * @example
  * ```ts
  * import { createGateway, onEvent } from "keyhole";
@@ -165,7 +163,7 @@ export function onEvent(listener: (event: KeyholeEvent) => void): () => void {
   return listen(EVENT_CHANNEL, listener);
 }
 
-/** Calls the listener for notices and states of sources only, so that calls make no spans for it. */
+/** Calls the listener only for notices and source states, without the cost of spans. */
 export function onNotice(listener: (event: NoticeEvent | SourceEvent) => void): () => void {
   return listen(NOTICE_CHANNEL, listener);
 }
@@ -179,7 +177,7 @@ function listen<E>(name: string, listener: (event: E) => void): () => void {
 const MAX_DEPTH = 6;
 const MAX_KEYS = 32;
 
-/** Describes a value by its type and size, without anything inside it: `array(2)`. */
+/** Describes a value by type and size, without its content: `array(2)`. */
 export function flatShape(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "string") return `string(${value.length})`;
@@ -205,7 +203,7 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const MAX_STATE = 512;
 const SAMPLED = 1;
 
-/** The trace of a call. */
+/** Trace of a call. */
 export interface Tracing {
   /** The call's own span. Absent without subscribers, or if the caller's trace is not recorded. */
   readonly span?: SpanContext;
@@ -215,8 +213,8 @@ export interface Tracing {
 const NONE: Tracing = {};
 
 /**
- * Begins a span below the trace that came with a call, or a new trace whose id is that UUID. If nobody listens no
- * span is made, and the caller's trace is passed on unchanged.
+ * Begins a span below the caller's trace, or a new trace with this UUID as its id. Without listeners there is no span,
+ * and the caller's trace passes unchanged.
  */
 export function beginSpan(given: CallTrace | undefined, publish: Publish, uuid?: string): Tracing {
   const parent = given && parseTraceparent(given.traceparent);
@@ -238,7 +236,7 @@ export function inConversation(
   return { ...trace, ...own, begin: (request) => beginRequest(span, { ...request, ...own }, publish) };
 }
 
-/** The trace below a span, for a call that belongs to its conversation. Undefined without subscribers. */
+/** The trace below a span, for a call of its conversation. Undefined without subscribers. */
 export function traceBelow(span: SpanContext, conversation: string): CallTrace | undefined {
   return isHeard() ? { traceparent: toTraceparent(span), conversation } : undefined;
 }
@@ -254,7 +252,7 @@ export function toTraceparent({ traceId, spanId }: SpanContext): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** Parses a `traceparent` from outside. Undefined if it is not one. */
+/** Parses an outside `traceparent`. Undefined if it is invalid. */
 export function parseTraceparent(text: unknown): (SpanContext & { readonly sampled: boolean }) | undefined {
   const match = typeof text === "string" && text.length <= MAX_STATE ? TRACEPARENT.exec(text) : null;
   if (!match) return undefined;

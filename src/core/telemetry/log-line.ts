@@ -4,16 +4,16 @@ import { countOf } from "../../base/util/count-of.ts";
 import type { KeyholeEvent } from "./events.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-/** A level of the log: it tells events of this level and of those after it. */
+/** A log level. It includes all later levels. */
 export type LogLineLevel = (typeof LOG_LEVELS)[number];
 
 const LINE_CHARS = 2_000;
-/** Known secrets are already hidden in events; text of servers may hold unknown ones. */
+/** Events already hide known secrets; text of servers may contain unknown ones. */
 const redact = createRedact([], { kinds: true });
 
 /**
- * Makes a line of the log of each event; undefined below the level. Lines never have arguments or results. A source
- * that fails again for the same cause makes no line until it is back.
+ * Formats events as log lines, without arguments and results. Undefined below the level, and for a source that fails
+ * again for the same reason.
  */
 export function createLogLines(level: LogLineLevel, now: () => Date = () => new Date()) {
   const failures = new Map<string, string>();
@@ -42,7 +42,7 @@ function levelOf(event: KeyholeEvent): LogLineLevel {
     return event.notice === "guidance-dropped" || event.notice === "lane-guessed" ? "info" : "warn";
   if (event.type !== "source") return "debug";
   if (event.state === "failed") return "error";
-  // A folder that is still empty is no news at every start.
+  // An empty folder is not news at every start.
   return event.state === "loading" || event.entries === 0 ? "debug" : "info";
 }
 
@@ -50,7 +50,7 @@ function toText(event: KeyholeEvent): string {
   if (event.type === "notice") return `${event.notice}: ${event.detail}`;
   if (event.type === "source") {
     const { source, state, entries, detail } = event;
-    // The sentence of a server's problem names the server.
+    // The message of a server's problem already names the server.
     if (detail?.startsWith(`The server ${source.replace(/^mcp:/, "")} `)) return detail;
     return `${source} ${state}${entries === undefined ? "" : `, ${countOf(entries, "entry", "entries")}`}${detail ? `: ${detail}` : ""}`;
   }

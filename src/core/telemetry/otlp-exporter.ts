@@ -10,27 +10,27 @@ import {
   toOtlpSpan,
 } from "./otlp.ts";
 
-/** Records spans and metrics. Never fails, waits or grows without bound. */
+/** Records spans and metrics. Never fails, never waits, and uses bounded memory. */
 export interface Recorder {
   span(span: FinishedSpan): void;
   metric(name: MetricName, value: number, attributes: Attributes): void;
 }
 
-/** How the exporter fares. */
+/** State of the exporter. */
 export interface ExporterStatus {
   readonly sent: number;
   readonly waiting: number;
   readonly dropped: number;
-  /** Why the last attempt failed. */
+  /** Reason of the last failed attempt. */
   readonly failure?: string;
 }
 
 interface ExporterOptions {
   readonly resource: Attributes;
   readonly version: string;
-  /** Posts JSON to a path of the collector, such as `/v1/traces`. Resolves to the status of the answer. */
+  /** Posts JSON to a path of the collector, such as `/v1/traces`. Resolves to the HTTP status. */
   readonly post: (path: string, body: string, signal: AbortSignal) => Promise<number>;
-  /** Removes secrets from everything that is sent. */
+  /** Removes secrets from everything sent. */
   readonly redact: <T>(value: T) => T;
 }
 
@@ -43,7 +43,7 @@ const TIMEOUT_MS = 10_000;
 const CLOSE_MS = 3_000;
 const AGAIN = new Set([429, 502, 503, 504]);
 
-/** Sends spans and metrics to a collector by OTLP over HTTP, in JSON. */
+/** Sends spans and metrics to a collector: OTLP over HTTP, in JSON. */
 export class OtlpExporter implements Recorder {
   private readonly options: ExporterOptions;
   private readonly histograms = createHistograms(Date.now());
@@ -81,7 +81,7 @@ export class OtlpExporter implements Recorder {
     return { sent, waiting: waiting.length, dropped, ...(failure !== undefined && { failure }) };
   }
 
-  /** Sends everything that waits. Never fails. */
+  /** Sends everything queued. Never fails. */
   flush(): Promise<void> {
     this.flushing ??= this.sendAll().finally(() => {
       this.flushing = undefined;
@@ -89,7 +89,7 @@ export class OtlpExporter implements Recorder {
     return this.flushing;
   }
 
-  /** Sends everything that waits, within CLOSE_MS. Later records are dropped. */
+  /** Sends everything queued, within CLOSE_MS. Drops later records. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.callOff?.();
@@ -126,7 +126,7 @@ export class OtlpExporter implements Recorder {
       }
     }
     const metrics = this.histograms.take(Date.now());
-    // Metrics are cumulative: values that do not arrive now are part of the next report.
+    // Metrics are cumulative: the next report includes values that do not arrive now.
     if (metrics)
       await this.send("/v1/metrics", { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics }] }] });
   }

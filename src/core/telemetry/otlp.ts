@@ -55,7 +55,7 @@ export function toOtlpAttributes(attributes: Attributes): object[] {
   );
 }
 
-/** 64-bit numbers as text, because JSON cannot hold them. */
+/** 64-bit numbers as text, because JSON cannot represent them. */
 export function toNanos(ms: number): string {
   const whole = Math.floor(ms);
   return String(BigInt(whole) * 1_000_000n + BigInt(Math.round((ms - whole) * 1e6)));
@@ -95,7 +95,7 @@ const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 
-/** Beyond this many combinations of attributes, a metric counts the rest together. */
+/** Combinations of attributes per metric. Further ones are counted together. */
 const MAX_SERIES = 500;
 const OVERFLOW: Attributes = { "otel.metric.overflow": true };
 const CUMULATIVE = 2;
@@ -138,7 +138,7 @@ export function createHistograms(startedAt: number) {
       series.max = Math.max(series.max, value);
       isChanged = true;
     },
-    /** Writes the metrics as OTLP. Undefined if nothing was recorded since the last time. */
+    /** Formats the metrics as OTLP. Undefined if nothing was recorded since the last call. */
     take: (now: number): object[] | undefined => {
       if (!isChanged) return undefined;
       isChanged = false;

@@ -94,12 +94,12 @@ function toolAttributes(tool: string): Attributes {
   return { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool };
 }
 
-/** Drops the query of a route: it may hold what somebody asked for. */
+/** Removes the query of a route: it may contain what a person asked for. */
 function withoutQuery(target: string): string {
   return target.split("?", 1)[0]!;
 }
 
-/** `server.address` and `server.port` of an address; none if it cannot be read. */
+/** `server.address` and `server.port` of an address; empty if it is unreadable. */
 export function serverAttributes(url: string | undefined): Attributes {
   const read = url === undefined ? null : URL.parse(url);
   if (!read) return {};

@@ -2,16 +2,16 @@ import type { ExporterStatus, Recorder } from "./otlp-exporter.ts";
 
 /** Options of {@link startTelemetry}. */
 export interface TelemetryOptions {
-  /** Without it, nothing is loaded or sent. */
+  /** Default: false. Nothing is loaded or sent. */
   readonly enabled?: boolean;
-  /** The address of an OTLP collector over HTTP, without `/v1/traces`. Default: `http://localhost:4318`. */
+  /** Address of an OTLP collector over HTTP, without `/v1/traces`. Default: `http://localhost:4318`. */
   readonly endpoint?: string;
-  /** Sent with every request to the collector. */
+  /** Headers of every request to the collector. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The name of the service. Default: `keyhole`. */
+  /** Name of the service. Default: `keyhole`. */
   readonly service?: string;
   readonly version?: string;
-  /** Texts that are removed from everything sent. */
+  /** Texts removed from everything sent. */
   readonly secrets?: readonly string[];
 }
 
@@ -21,15 +21,14 @@ export interface Telemetry {
   readonly recorder: Recorder;
   status(): ExporterStatus;
   flush(): Promise<void>;
-  /** Stops listening and sends the rest. Never throws. */
+  /** Stops listening and sends what remains. Never throws. */
   close(): Promise<void>;
 }
 
 const ENDPOINT = "http://localhost:4318";
 
 /**
- * Starts sending traces and metrics of this process to an OpenTelemetry collector, if enabled. See {@link onEvent}.
- *
+ * Sends traces and metrics of this process to an OpenTelemetry collector, if enabled. See {@link onEvent}.
  * @example
  * ```ts no-run
  * import { startTelemetry } from "keyhole";
@@ -47,7 +46,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     import("../../base/net/guarded-fetch.ts"),
     import("../../base/safety/redact.ts"),
   ]);
-  // The collector is mostly on the same machine. An unreadable endpoint fails when it is used.
+  // The collector usually runs on the same machine. An unreadable endpoint fails when it is used.
   const guarded = createGuardedFetch(URL.canParse(endpoint) ? { ownUrl: endpoint } : {});
   const collector = endpoint.replace(/\/$/, "");
   const recorder = new OtlpExporter({

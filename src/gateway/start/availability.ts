@@ -14,26 +14,26 @@ import type { Principal } from "../../core/nouns/principal.ts";
  *                       the index fills, and searches wait for it     entries are shown once they can be found
  */
 
-/** How far the start of a gateway has come. It never goes back. */
+/** Progress of the start. It never goes back. */
 export type StartState = "loading" | "usable" | "complete";
 
-/** How long the start waits for others. */
+/** Time limits of the start. */
 export const WAITS = {
-  /** The first catalog waits this long for the next source, so that quick sources share one build. */
+  /** Wait this long for the next source, so that quick sources share one build of the first catalog. */
   gatherMs: 100,
-  /** Sources that trickle in share a build no longer than this: a client waits for its list of tools. */
+  /** The longest wait for sources that trickle in: a client waits for its list of tools. */
   longestGatherMs: 1_000,
-  /** A source that is silent for longer joins later. Clients give up on a server after 10 to 30 s. */
+  /** Sources that take longer join later. Clients give up on a server after 10 to 30 s. */
   firstContentMs: 10_000,
   /** A call waits this long for the server that it names. */
   startingMs: 10_000,
-  /** The first list of tools is answered within this time before the index takes the processor. */
+  /** Time to answer the first list of tools before the index takes the processor. */
   listingMs: 100,
-  /** After a build that took longer, updates of the start wait for each other. */
+  /** After a longer build, updates during the start are combined. */
   longBuildMs: 10,
   /** Calls in flight may use a removed source for this long. */
   drainMs: 60_000,
-  /** Sources may have processes to end before the gateway is closed. */
+  /** Time for sources to end their processes before the gateway is closed. */
   closeMs: 10_000,
 } as const;
 
@@ -44,8 +44,8 @@ export interface Generation {
 }
 
 /**
- * The state of the catalog that a caller needs: a state of the start, `searchable` (everything in it can be found),
- * `started` (no server of the caller is starting any more), or the addresses whose servers must have started.
+ * The catalog that a caller needs: a state of the start, `searchable` (search finds every entry), `started` (no server
+ * of the caller is still starting), or addresses whose servers must have started.
  */
 export type CatalogNeed = Exclude<StartState, "loading"> | "searchable" | "started" | readonly string[];
 
@@ -58,7 +58,7 @@ interface StartingCatalog {
   onChange(listener: () => void): () => void;
 }
 
-/** The one place that waits for a catalog. */
+/** The only place that waits for a catalog. */
 export type Availability = ReturnType<typeof createAvailability>;
 
 /** @param begin Starts the sources, once. Resolves when the start is complete. */
@@ -77,12 +77,12 @@ export function createAvailability(catalog: StartingCatalog, begin: () => Promis
     if (need === "searchable") await catalog.searchable();
     else if (principal && need !== "usable" && need !== "complete")
       await until(() => hasStarted(need, catalog.current.viewFor(principal)), waitMs);
-    // Approvals that another process gave count from now on, and those that it revoked no longer.
+    // Another process may have given or revoked approvals.
     await pins.refresh();
     return catalog.current;
   }
 
-  /** Resolves when the catalog in use meets the condition, at the latest after this time. */
+  /** Resolves when the current catalog meets the condition, or after this time. */
   async function until(isMet: () => boolean, ms: number): Promise<void> {
     if (isMet()) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -100,14 +100,13 @@ export function createAvailability(catalog: StartingCatalog, begin: () => Promis
 
   return {
     /**
-     * The catalog, as soon as it meets the need of this principal. Servers that are starting are waited for at most
-     * `waitMs`.
+     * The catalog, once it meets the need of this principal. Waits at most `waitMs` for servers that are starting.
      *
      * @throws CLOSED after the gateway was closed.
      */
     available,
     refuseEnded,
-    /** Refuses everything from now on. */
+    /** Refuses all later calls. */
     end: (): void => {
       isEnded = true;
     },
@@ -119,7 +118,7 @@ function hasStarted(need: "started" | readonly string[], { starting, toNamed }: 
   return need !== "started" && !need.some((address) => starting.has(domainOf(toNamed(address))));
 }
 
-/** Tracks the calls that are under way. */
+/** Tracks running calls. */
 export class InFlight {
   readonly #calls = new Set<PromiseWithResolvers<void>>();
 
@@ -133,13 +132,13 @@ export class InFlight {
     };
   }
 
-  /** Resolves when the calls under way now have ended. Later calls do not delay it. */
+  /** Resolves when all calls that run now have ended. Later calls do not delay it. */
   async settled(): Promise<void> {
     await Promise.all([...this.#calls].map(({ promise }) => promise));
   }
 }
 
-/** Waits for a promise, at the latest until this time is over. */
+/** Waits for a promise, but no longer than this. */
 export async function withTimeout(promise: Promise<unknown>, ms: number): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

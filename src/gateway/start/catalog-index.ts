@@ -7,7 +7,7 @@ import type { SearchIndex } from "../../search/port/search-index.ts";
 import { documentsKey, type HashedDocument, toDocuments } from "./to-search-document.ts";
 
 const PUT_AT_ONCE = 4_096;
-/** Documents that a rebuild looks for at its end. */
+/** Documents that a rebuild searches for at its end. */
 const PROBES = 8;
 
 function notHelped(reason: string) {
@@ -18,15 +18,15 @@ function notHelped(reason: string) {
   });
 }
 
-/** The search index as the documents of one catalog. Its snapshot spares the next start most of the work. */
+/** Keeps the search index equal to the documents of the catalog. Its snapshot makes the next start faster. */
 export class CatalogIndex {
   readonly #index: SearchIndex;
   readonly #publish: Publish;
-  /** The hashes of the documents in the index, by id. */
+  /** Hashes of the indexed documents, by id. */
   #hashes: () => ReadonlyMap<string, string> = () => new Map();
-  /** Identifies the catalog whose documents are exactly those in the index. */
+  /** Key of the catalog whose documents exactly fill the index. */
   #key: string | undefined;
-  /** Whether the index differs from its snapshot. Undefined before the snapshot was looked for. */
+  /** Whether the index differs from its snapshot. Undefined until the snapshot was read. */
   #isChanged: boolean | undefined;
 
   constructor(index: SearchIndex, publish: Publish) {
@@ -34,7 +34,7 @@ export class CatalogIndex {
     this.#publish = publish;
   }
 
-  /** Documents in the snapshot are indexed again only if their hash has changed. */
+  /** Documents from the snapshot are indexed again only if their hash changed. */
   async restore(catalog: Catalog): Promise<void> {
     const restored = await this.#index.restore?.();
     if (restored?.note === undefined) {
@@ -48,13 +48,13 @@ export class CatalogIndex {
     const end = note.indexOf("\n");
     this.#hashes = lazy(() => new Map(JSON.parse(note.slice(end + 1))));
     this.#key = end < 1 ? undefined : note.slice(0, end);
-    // Without a key, the snapshot holds other documents than its catalog had: write it again.
+    // Without a key, the snapshot does not match one catalog: write it again.
     this.#isChanged = this.#key === undefined;
   }
 
   /**
-   * Makes the index hold the documents of a catalog. While sources start, documents of those that have not delivered
-   * yet stay: most come again unchanged.
+   * Makes the index hold the documents of a catalog. While sources start, documents of silent sources stay: most return
+   * unchanged.
    */
   async sync(
     catalog: Catalog,
@@ -80,7 +80,7 @@ export class CatalogIndex {
     return this.#key === undefined && this.#hashes().size > entries.length;
   }
 
-  /** Whether nothing can be found while everything is indexed again. */
+  /** Whether searches find nothing during a rebuild. */
   get isReset(): boolean {
     return this.#index.reset !== undefined;
   }
@@ -100,20 +100,20 @@ export class CatalogIndex {
     this.#key = documentsKey(catalog);
   }
 
-  /** Looks for some of the documents by their names. */
+  /** Searches for some documents by their names. */
   async #probe(samples: readonly HashedDocument["make"][]): Promise<void> {
-    const found = samples
+    const searches = samples
       .map((make) => make())
       .filter(({ visibility }) => visibility !== "hidden")
       .map(({ name, scopes }) => this.#index.search({ query: name, limit: 1, filter: { scopes } }));
-    const hits = await Promise.all(found).catch((error: unknown) => {
+    const hits = await Promise.all(searches).catch((error: unknown) => {
       throw notHelped(reasonOf(error));
     });
     if (hits.length > 0 && hits.every(({ length }) => length === 0))
       throw notHelped("a search for the names of entries finds nothing.");
   }
 
-  /** Makes documents in parts: those of all entries at once would take much memory. */
+  /** Makes documents in batches to limit memory. */
   async #put(documents: readonly HashedDocument[]): Promise<void> {
     if (documents.length > 0) this.#noteChange();
     for (let from = 0; from === 0 || from < documents.length; from += PUT_AT_ONCE)
@@ -129,7 +129,7 @@ export class CatalogIndex {
     if (this.#isChanged !== undefined) this.#isChanged = true;
   }
 
-  /** Writes the snapshot of an index that could be filled, and closes it. */
+  /** Closes the index. Writes the snapshot first, if the index was filled. */
   async close(isFilled: boolean): Promise<void> {
     if (isFilled && this.#isChanged) await this.#keep();
     await this.#index.close();

@@ -19,7 +19,7 @@ interface WaitingUpdate {
   reject(error: unknown): void;
 }
 
-/** The catalog in use, with its index. */
+/** The current catalog and its index. */
 export class CatalogStore {
   readonly #pins: Pins;
   readonly #publish: Publish;
@@ -28,18 +28,18 @@ export class CatalogStore {
   #current: Generation;
   #state: StartState = "loading";
   readonly #usable = Promise.withResolvers<void>();
-  /** Resolves with the first search. */
+  /** Resolves at the first search. */
   readonly #wanted = Promise.withResolvers<void>();
-  /** The work on the index that searches wait for. */
+  /** The index work that searches wait for. */
   #filling: Promise<void> = Promise.resolve();
-  /** Whether the index follows the catalog. Before that, the catalog is visible first and searches wait. */
+  /** Whether the index is updated before the catalog. During the start the catalog comes first and searches wait. */
   #isInStep = false;
   #lastBuildMs = 0;
   /** Updates run one after the other. */
   #turn: Promise<void> = Promise.resolve();
   #waiting: WaitingUpdate[] = [];
   readonly #listeners = new Set<() => void>();
-  /** Why domains wait for a person, as last told. */
+  /** Why each domain waits for a person, as last published. */
   #told: ReadonlyMap<string, string> = new Map();
   readonly #stopWatching: () => void;
 
@@ -57,7 +57,7 @@ export class CatalogStore {
     this.#current = toGeneration(this.#contents, pins, publish);
     // Approvals take effect with the next catalog.
     this.#stopWatching = pins.onChange(() =>
-      // Revoked entries go even if the index cannot be written.
+      // Remove revoked entries even if the index cannot be written.
       this.update({}).catch(() => this.#show(toGeneration(this.#contents, pins, publish))),
     );
   }
@@ -70,12 +70,12 @@ export class CatalogStore {
     return this.#state;
   }
 
-  /** Resolves when the start has come to `usable`, or the gateway closes. */
+  /** Resolves when the start reaches `usable`, or the gateway closes. */
   get usable(): Promise<void> {
     return this.#usable.promise;
   }
 
-  /** Resolves when everything in the catalog can be found. */
+  /** Resolves when search finds everything in the catalog. */
   searchable(): Promise<void> {
     this.#wanted.resolve();
     return this.#filling;
@@ -88,11 +88,11 @@ export class CatalogStore {
   }
 
   /**
-   * Takes the catalog from `loading` to `complete`; call it once. Updates are held back until the quick sources are
-   * gathered, so that they share one build.
+   * Takes the catalog from `loading` to `complete`; call once. Holds updates back until the quick sources have
+   * delivered, so that they share one build.
    */
   async begin(gathered: Promise<void>, delivered: Promise<void>): Promise<void> {
-    // The snapshot is large and listing tools needs none of it, so a search or the time after the first list reads it.
+    // The snapshot is large and listing tools does not need it: load it on the first search, or after the first list.
     const listed = this.usable.then(() => withTimeout(this.#wanted.promise, WAITS.listingMs));
     this.#fill(Promise.allSettled([this.#filling, listed]), () => this.#index.restore(this.#current.catalog));
     this.#turn = this.#turn.then(() => gathered);
@@ -111,7 +111,10 @@ export class CatalogStore {
     this.#usable.resolve();
   }
 
-  /** From now on, new entries are visible only once search finds them. Drops documents that no source has any more. */
+  /**
+   * From now on, new entries become visible only after search finds them. Drops documents of entries that no longer
+   * exist.
+   */
   #followIndex(): void {
     this.#isInStep = true;
     this.#turn = this.#turn
@@ -128,7 +131,7 @@ export class CatalogStore {
     this.#filling.catch(() => {});
   }
 
-  /** Replaces the content of these sources. Rejects invalid content, which changes nothing. */
+  /** Replaces the content of these sources. Invalid content is rejected and changes nothing. */
   update(changes: Changes): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ changes, resolve, reject });
@@ -136,9 +139,9 @@ export class CatalogStore {
     return promise;
   }
 
-  /** Combines updates that arrived meanwhile into one catalog. If that fails, each is applied alone. */
+  /** Builds one catalog for all waiting updates. If that fails, applies each alone. */
   async #applyWaiting(): Promise<void> {
-    // Sources that deliver one after the other at the start must not each cost a build of the whole catalog.
+    // During the start, combine sources that deliver one after the other: each build covers the whole catalog.
     const isLong = !this.#isInStep && this.#lastBuildMs >= WAITS.longBuildMs;
     if (isLong && this.#waiting.length > 0) await sleep(2 * this.#lastBuildMs);
     const batch = this.#waiting;
@@ -166,7 +169,7 @@ export class CatalogStore {
     this.#contents = proposed;
   }
 
-  /** Adds new documents before the swap and drops old ones after it, so that no search misses either. */
+  /** Adds new documents before the swap and drops old ones after it, so that every search finds both. */
   async #swap(next: Generation): Promise<void> {
     const { catalog } = next;
     if (this.#isInStep) {
@@ -174,7 +177,7 @@ export class CatalogStore {
       this.#filling = Promise.resolve();
     } else {
       this.#show(next);
-      // Lets callers that wait for the catalog run first.
+      // Let callers that wait for the catalog run first.
       this.#fill(Promise.allSettled([this.#filling, setImmediate()]), () =>
         this.#index.sync(catalog, { isStarting: !this.#isInStep }),
       );
@@ -189,8 +192,8 @@ export class CatalogStore {
   }
 
   /**
-   * Indexes everything again, also after a failure. Entries can be found all the time, unless the engine drops its
-   * store: then searches wait.
+   * Indexes everything again, also after a failure. Searches keep working, unless the engine drops its store: then they
+   * wait.
    */
   reindex(): Promise<void> {
     const done = Promise.allSettled([this.#turn, this.#filling]).then(() =>
@@ -230,7 +233,7 @@ function toGeneration(
     errors: all.flatMap((content) => content.errors ?? []),
   });
   for (const entry of catalog.entries) {
-    // A lazy entry is checked when it is read.
+    // Lazy entries are checked when they are read.
     if (entry.kept || entry.status?.state !== "invalid") continue;
     publish({ type: "notice", notice: "entry-invalid", detail: `${entry.route}: ${entry.status.reason}` });
   }
@@ -239,7 +242,7 @@ function toGeneration(
 
 const MOST_NAMED = 10;
 
-/** Tells the log which tools in code have a lane that nobody declared. */
+/** Publishes the tools in code whose lane was guessed. */
 function tellGuessed({ entries }: Catalog, publish: Publish): void {
   const guessed = entries.filter((entry) => !entry.kept && entry.kind === "tool" && entry.isLaneGuessed);
   if (guessed.length === 0) return;
@@ -249,7 +252,7 @@ function tellGuessed({ entries }: Catalog, publish: Publish): void {
   publish({ type: "notice", notice: "lane-guessed", detail });
 }
 
-/** Tells the log which rules no entry can bring along, because none has their category. */
+/** Publishes rules whose category no entry has. */
 function tellSpareRules({ domains, entries }: Catalog, publish: Publish): void {
   const spare = [...domains.values()].flatMap((domain) => spareRules(domain, entries));
   for (const { domain, category } of spare) {
@@ -258,7 +261,7 @@ function tellSpareRules({ domains, entries }: Catalog, publish: Publish): void {
   }
 }
 
-/** Tells the log which domains wait for a person and what to type, each once. */
+/** Publishes once which domains wait for a person and what to type. */
 function tellWaiting(
   { entries }: Catalog,
   told: ReadonlyMap<string, string>,
@@ -276,7 +279,7 @@ function tellWaiting(
   return waiting;
 }
 
-/** If two sources have a document at one route, the first source by id wins. */
+/** If two sources have a document at the same route, the first source by id wins. */
 function withoutTaken(contents: ReadonlyMap<string, SourceContent>, publish: Publish): Draft[] {
   const owners = new Map<string, string>();
   const [first, ...others] = contents;

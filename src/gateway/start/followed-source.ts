@@ -16,22 +16,22 @@ export interface SourceStatus extends Freshness {
   readonly state: SourceState;
 }
 
-/** The catalog as one source sees it. */
+/** The part of the catalog that one source uses. */
 interface Outlet {
-  /** Whether no other run has taken its place. */
+  /** Whether no later run has replaced this one. */
   isInUse(run: FollowedSource): boolean;
   put(content: SourceContent): Promise<void>;
-  /** Follows the source again after its run has ended. */
+  /** Starts the next run of the source. */
   again(): FollowedSource;
   readonly publish: Publish;
 }
 
-/** One run of a source, from its first content to its end. */
+/** One run of a source, from first content to end. */
 export class FollowedSource {
   readonly source: Source;
-  /** Reads the source again. Rejects if that fails. */
+  /** Reads the source again. Rejects on failure. */
   readonly refresh: (signal?: AbortSignal) => Promise<void>;
-  /** Whether the next read also fetches documents that seem unchanged. */
+  /** Whether the next read also fetches documents that appear unchanged. */
   force = false;
   readonly ended: Promise<void>;
   readonly #outlet: Outlet;
@@ -61,7 +61,7 @@ export class FollowedSource {
     return this.#offered.promise;
   }
 
-  /** Resolves when its first content is in the catalog, or there is none. */
+  /** Resolves when its first content is in the catalog, or the source has none. */
   get first(): Promise<void> {
     return this.#first.promise;
   }
@@ -70,7 +70,7 @@ export class FollowedSource {
     return this.#isRunning;
   }
 
-  /** Whether it has delivered nothing yet. */
+  /** Whether it has not delivered yet. */
   get isSilent(): boolean {
     return this.#takenAt === undefined;
   }
@@ -100,7 +100,7 @@ export class FollowedSource {
     };
   }
 
-  /** Raised when the run has to end. */
+  /** Aborts when the run has to end. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -134,7 +134,7 @@ export class FollowedSource {
       this.#entries = countDrafts(content);
       this.#takenAt = Date.now();
       this.#error = undefined;
-      // Entries of a server that is down are shown with the reason; the failure is an event of its own.
+      // Entries of a failed server are shown with the reason; the failure has its own event.
       if (this.status.state !== "failed")
         this.#outlet.publish({ type: "source", source: id, state: "loaded", entries: this.#entries });
     } catch (error) {
@@ -142,7 +142,7 @@ export class FollowedSource {
     }
   }
 
-  /** A source that knows its own freshness also knows why its last read failed. */
+  /** A source with its own freshness reports the reason of a failed read itself. */
   #noteFailure(error: unknown): void {
     if (this.source.freshness) this.#publishFailure(error);
     else this.#fail(error);

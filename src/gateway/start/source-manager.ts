@@ -14,23 +14,23 @@ import { type InFlight, WAITS, withTimeout } from "./availability.ts";
 import type { CatalogStore, Changes } from "./catalog-store.ts";
 import { FollowedSource, type SourceStatus } from "./followed-source.ts";
 
-/** Id of the domains that are defined in code. */
+/** Id of the source for domains in code. */
 export const CODE = "code";
 
-/** A source that could not be read. Its earlier content stays in use. */
+/** A source that could not be read. Its old content stays in use. */
 export interface FailedSource {
   readonly source: string;
   readonly problem: Problem;
 }
 
-/** Outcome of reading all sources. */
+/** The result of reading several sources. */
 export interface LifecycleResult {
   /** Whether every source was fresh before the call. */
   readonly wasFresh: boolean;
   readonly failed: readonly FailedSource[];
 }
 
-/** The sources in use. Passes their content on to the catalog. */
+/** The current sources. Passes their content to the catalog. */
 export class SourceManager {
   readonly #catalog: CatalogStore;
   readonly #calls: InFlight;
@@ -51,7 +51,7 @@ export class SourceManager {
     this.#publish = publish;
   }
 
-  /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
+  /** Starts the sources, once. Resolves when each has delivered, failed or timed out. */
   readonly begin = lazy((): Promise<void> => {
     const begun = this.#sources.map((source) => this.#follow(source));
     const delivered =
@@ -98,7 +98,7 @@ export class SourceManager {
     }
     const begun = others.map((source) => this.#follow(source));
     await withTimeout(Promise.all(begun.map(({ first }) => first)), WAITS.firstContentMs);
-    // The old content of a changed source goes, even if the new content is late.
+    // Remove the old content of a changed source, even if its new content is late.
     const silent = begun.filter(({ isSilent }) => isSilent).map(({ source }) => source.id);
     if (silent.length > 0) await this.#catalog.update(nothingOf(silent));
     for (const following of old) void this.#retire(following);
@@ -115,18 +115,19 @@ export class SourceManager {
     this.#retiring.delete(following);
   }
 
-  /** Finds a source by its id, or by the label in its id if only one source has that label. */
+  /** Finds a source by its id, or by a label that only one id has. */
   #find(name: string): FollowedSource {
     const followed = this.#followed;
     const ids = [...followed.keys()];
     const labels = Map.groupBy(ids, (id) => id.slice(id.indexOf(":") + 1));
     const [id, ...more] = followed.has(name) ? [name] : (labels.get(name) ?? []);
     if (id !== undefined && more.length === 0) return followed.get(id)!;
-    const near = nearest(name, [...ids, ...labels.keys()]).flatMap((found) => labels.get(found) ?? found);
+    const near = nearest(name, [...ids, ...labels.keys()]).flatMap(
+      (idOrLabel) => labels.get(idOrLabel) ?? idOrLabel,
+    );
     throw problem("NOT_FOUND", { name: `source ${cutText(name, 128)}` }, { nearest: [...new Set(near)] });
   }
 
-  /** Reads one source again. Rejects if that fails. */
   async refresh(id: string, signal?: AbortSignal): Promise<void> {
     const following = this.#find(id);
     await cancellable(`Refreshing ${following.source.id}`, following.refresh(signal), signal);
@@ -144,7 +145,7 @@ export class SourceManager {
   readonly #restart = singleFlight((signal) => {
     const stale = [...this.#followed.values()].filter(({ isRunning, isStale }) => !isRunning || isStale);
     return this.#readAll(stale, signal, async (following) => {
-      // A source that is still starting reads everything anyway.
+      // A source that is still starting is being read already.
       if (following.isRunning && following.isSilent && following.source.refresh) {
         await untilAborted(following.offered, signal);
         await following.first;
@@ -164,7 +165,7 @@ export class SourceManager {
     return result;
   });
 
-  /** Failures are collected; only the caller's signal makes it throw. */
+  /** Collects failures. Throws only when the caller's signal aborts. */
   async #readAll(
     chosen: readonly FollowedSource[],
     signal: AbortSignal,
@@ -182,7 +183,7 @@ export class SourceManager {
     return { wasFresh, failed };
   }
 
-  /** Sources that could not be read and have nothing, as far as the principal may know of them. */
+  /** Sources that failed and have no content, among those that the principal may know. */
   failed({ scopes: held }: Principal): FailedRead[] {
     return [...this.#followed.values()].flatMap(({ source: { id, scopes = [] }, status }) => {
       const { state, count, lastError = "" } = status;
@@ -211,7 +212,7 @@ export class SourceManager {
   }
 }
 
-/** Waits while sources deliver soon after each other. */
+/** Waits as long as sources deliver in quick succession. */
 async function gathered(begun: readonly FollowedSource[]): Promise<void> {
   const end = performance.now() + WAITS.longestGatherMs;
   const waiting = new Set(begun);
@@ -233,7 +234,7 @@ function toProblem(id: string, error: unknown): Problem {
   return problem("CALL_FAILED", { name: id, reason: reasonOf(error), advice: "Refresh the source later." });
 }
 
-/** The catalog holds content by source id, so a second source with an id would replace the first. */
+/** The catalog stores content by source id: a second source with the same id would replace the first. */
 function checkIds(sources: readonly Source[]): void {
   const ids = [CODE, ...sources.map(({ id }) => id)];
   const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];

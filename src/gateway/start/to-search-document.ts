@@ -10,18 +10,18 @@ import {
 import { type DocumentFacts, SEARCH_FIELDS, type SearchDocument } from "../../search/port/search-index.ts";
 import { schemaText } from "../../search/schema-text.ts";
 
-/** The document of an entry, made when the index needs it. */
+/** The document of an entry. The index calls `make` when it needs it. */
 export interface HashedDocument {
   readonly id: string;
   readonly hash: string;
   make(): SearchDocument;
-  /** Text of its domain that it contains. */
+  /** The domain's text within the document. */
   readonly domain: string;
 }
 
 const documents = new WeakMap<Entry, HashedDocument>();
 
-/** Returns the documents in catalog order. Reuses those of unchanged entries, and reads no entry for its hash. */
+/** The documents in catalog order. Reuses documents of unchanged entries; a lazy entry is hashed without reading it. */
 export function toDocuments(catalog: Catalog, entries: readonly Entry[]): HashedDocument[] {
   const domains = new Map(
     [...catalog.domains].map(([name, { description, searchConfig, scopes, aliases }]) => {
@@ -44,13 +44,12 @@ export function toDocuments(catalog: Catalog, entries: readonly Entry[]): Hashed
   });
 }
 
-/** Equal for catalogs with the same documents. The version covers those of lazy entries. */
+/** Equal for catalogs with the same documents. The version covers lazy entries. */
 export function documentsKey(catalog: Catalog): string {
   const whole = catalog.entries.filter(({ kept }) => !kept);
   return contentHash([catalog.version, ...toDocuments(catalog, whole).map(({ hash }) => hash)]);
 }
 
-/** An entry as search sees it. */
 function toSearchDocument(entry: Entry, domain: Domain | undefined): SearchDocument {
   return {
     id: entry.route,
@@ -73,7 +72,7 @@ function toSearchDocument(entry: Entry, domain: Domain | undefined): SearchDocum
   };
 }
 
-/** Most documents take no parameters; people search them by their tags. */
+/** Most documents take no parameters; people search for them by tag. */
 function parametersOf({ kind, inputSchema, tags }: Entry): string {
   const text = schemaText(inputSchema);
   return kind === "resource" ? [text, ...tags].join(" ").trim() : text;
@@ -90,19 +89,19 @@ function factsOf(metadata: Entry["metadata"]): { readonly facts?: DocumentFacts 
   return Object.keys(facts).length > 0 ? { facts } : {};
 }
 
-/** Field names of a search config that differ from the index: ops and aliases are names. */
+/** Search config names for fields that the index names differently: ops and aliases are names. */
 const NAMES_OF_FIELDS = new Map([
   ["domainText", "domain"],
   ["aliases", "name"],
 ]);
 
-/** Metadata that the domain's segments filter by, as tags: every engine can filter by those. */
+/** Metadata that the domain's segments filter by, as tags, because every engine can filter by tags. */
 function segmentTags({ metadata }: Entry, { segments = [] }: SearchConfig = {}): string[] {
   const keys = new Set(segments.flatMap(({ filter }) => readSegmentFilter(filter)?.key ?? []));
   return [...keys].flatMap((key) => (Object.hasOwn(metadata, key) ? segmentTag(key, metadata[key]) : []));
 }
 
-/** `queryBy` lists the fields to search, `weights` their weights. Other fields are not searched. */
+/** `queryBy` lists the searched fields, `weights` their weights. Other fields are not searched. */
 function toWeights({ queryBy, weights }: SearchConfig): SearchDocument["weights"] {
   if (queryBy === undefined) return {};
   const names = readNames(queryBy);

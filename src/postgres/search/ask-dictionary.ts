@@ -9,15 +9,15 @@ import { type TermPostings, unpackPostings } from "./posting-blocks.ts";
 
 /** The dictionary of one caller. */
 export interface CallerDictionary extends Dictionary {
-  /** The caller may see every document. */
+  /** Whether the caller may see every document. */
   readonly seesAll: boolean;
-  /** Postings by term, also of documents that the caller may not see. */
+  /** Postings by term, including documents that the caller may not see. */
   readonly postings: ReadonlyMap<string, TermPostings>;
 }
 
 /**
- * Fetches in advance everything that these queries need: statistics of the documents that the caller may see, and the
- * postings of all terms that may count.
+ * Fetches everything that these queries need: statistics of the documents that the caller may see, and the postings of
+ * all relevant terms.
  */
 export async function askDictionary(
   tables: IndexTables,
@@ -63,7 +63,7 @@ function weighAll(queries: readonly QueryWords[], dictionary: Dictionary): void 
   for (const words of queries) weighWords(words, dictionary);
 }
 
-/** Fetches, in one round trip, how many documents have each term, its postings, and how names are spelt. */
+/** Fetches, in one round trip, how many documents have each term, its postings, and the spellings of names. */
 async function askTerms(
   { names, query }: IndexTables,
   terms: readonly string[],

@@ -2,8 +2,8 @@ import type { IndexTables, TableNames } from "./index-tables.ts";
 import { BLOCK_BITS, BLOCK_MASK, IMPACT_BITS } from "./posting-blocks.ts";
 
 /**
- * Creates missing tables and functions in one statement and one transaction. Simultaneous creators wait for each
- * other. Writes go through functions, because a pool offers no transaction of several statements.
+ * Creates missing tables and functions in one statement, and so in one transaction. Concurrent creators wait for each
+ * other. Writes use functions, because a pool offers no transaction of several statements.
  */
 export async function createTables({ names, query }: IndexTables): Promise<void> {
   await query(`do $create$
@@ -53,8 +53,8 @@ $create$`);
 }
 
 /**
- * Stores the terms with the document too, to find its postings when it changes or goes. Words are counted apart for
- * each set of scopes, so that they can be weighed by the documents that a caller may see.
+ * Documents store their terms too, to find their postings when they change or go. Words are counted separately for each
+ * set of scopes, so that they can be weighed by the documents that a caller may see.
  */
 function tables({ documents, postings, blocks, terms, state }: TableNames): string {
   return `
@@ -94,8 +94,8 @@ function tables({ documents, postings, blocks, terms, state }: TableNames): stri
 }
 
 /**
- * Takes the lock first, so that writers wait for each other and see all that was committed before. The lock ends with
- * the transaction, however that ends.
+ * Takes the lock first, so that writers wait for each other and see everything committed before. The lock ends with the
+ * transaction.
  */
 function putFunction({
   putFunction,
@@ -156,8 +156,8 @@ function dropFunction({ dropFunction, forgetFunction, packFunction, documents }:
 }
 
 /**
- * Packs the postings of terms in blocks of documents again: in one value for each, four bytes a posting, since
- * reading thousands of rows takes a search most of its time. `places` are pairs of a term and a block.
+ * Repacks the postings of terms in blocks of documents: one value for each, four bytes a posting, because reading
+ * thousands of rows would take most of a search. `places` are pairs of a term and a block.
  */
 function packFunction({ packFunction, postings, blocks }: TableNames): string {
   return `
@@ -174,7 +174,7 @@ function packFunction({ packFunction, postings, blocks }: TableNames): string {
   $pack$;`;
 }
 
-/** Deletes the words of documents, and the documents from the counts. Gives the places that must be packed again. */
+/** Deletes the words of documents, and the documents from the counts. Returns the places to repack. */
 function forgetFunction({ forgetFunction, documents, postings, terms, state }: TableNames): string {
   return `
   create function ${forgetFunction}(ids text[]) returns jsonb language plpgsql as $forget$
@@ -209,9 +209,9 @@ function forgetFunction({ forgetFunction, documents, postings, terms, state }: T
 }
 
 /**
- * Gives everything that a search by words needs of terms, for a caller of these scopes: how many documents there are
+ * Returns all data that a search by words needs of terms, for a caller with these scopes: how many documents there are
  * and how many the caller sees (a row without term), how many of those have each term, the postings of the terms, and
- * how names are spelt. One round trip; and a function keeps its plans, which take longer than the look-ups.
+ * the spellings of names. One round trip. A function keeps its plans, which take longer than the look-ups.
  */
 function askFunction({ askFunction, documents, postings, blocks, terms, state }: TableNames): string {
   return `

@@ -5,14 +5,14 @@ import { quotedNames } from "../quoted-names.ts";
 /** Increases when the tables, their functions or the text analysis change. Versions live side by side. */
 const VERSION = 6;
 
-/** The tables of an index, and the way to ask them. */
+/** The tables of an index, and how to query them. */
 export interface IndexTables extends Pick<SqlDatabase, "query"> {
   readonly names: TableNames;
-  /** Whether a table has been made. */
+  /** Whether a table exists. */
   has(table: string): Promise<boolean>;
 }
 
-/** The names of an index's tables and functions. Safe to put into SQL. */
+/** Names of an index's tables and functions. Safe to put into SQL. */
 export type TableNames = Readonly<ReturnType<typeof tableNames>>;
 
 /** @throws `INVALID_INPUT` if the prefix is not a plain identifier, with or without a schema. */

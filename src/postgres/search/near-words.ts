@@ -12,7 +12,7 @@ import {
 import { WORDS } from "../../search/ranking/tuning.ts";
 import type { IndexTables } from "./index-tables.ts";
 
-/** A known term that an unknown word may stand for. */
+/** An indexed term that an unknown word may stand for. */
 export interface NearWord extends NearTerm {
   readonly documents: number;
 }
@@ -20,9 +20,9 @@ export interface NearWord extends NearTerm {
 const MAX_ALIKE = 2_000;
 
 /**
- * Finds the terms nearest to a word that no document of the caller has: terms that start with it and terms that are spelt alike.
- * The server filters by length and letters, which needs no extension and misses none; the edit distance is computed
- * here.
+ * Finds the terms nearest to a word that none of the caller's documents has: terms that start with it, and similar
+ * spellings. The server filters by length and letters, which needs no extension and misses none; the edit distance is
+ * computed here.
  */
 export async function nearWords(
   { names, query }: IndexTables,

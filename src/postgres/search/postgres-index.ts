@@ -18,7 +18,7 @@ export interface PostgresIndexOptions {
   readonly client: PostgresClient;
   /** Prefix of all names in the database, as `name` or `schema.name`. */
   readonly table?: string;
-  /** Leaves writing to other gateways: put and drop do nothing. */
+  /** Other gateways write: put and drop do nothing. */
   readonly readOnly?: boolean;
   /** Adds search by vectors if the server has pgvector. */
   readonly embedder?: Embedder;
@@ -26,7 +26,7 @@ export interface PostgresIndexOptions {
 
 /** A search index in PostgreSQL that many gateways share. See {@link createPostgresIndex}. */
 export interface PostgresIndex extends SearchIndex {
-  /** Tells whether searches use words alone or vectors too, and why. */
+  /** Whether searches use words alone or vectors too, and why. */
   status(): Promise<SearchStatus>;
 }
 

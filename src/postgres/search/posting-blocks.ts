@@ -1,30 +1,30 @@
 import type { SqlRow } from "../../core/storage/sql-storage.ts";
 
-/** The number of neighbouring documents whose postings of a term are one block: a row of the table. */
+/** Bits of the number of neighbouring documents whose postings of a term are one row of the table. */
 export const BLOCK_BITS = 10;
 export const BLOCK_MASK = 2 ** BLOCK_BITS - 1;
 
-/** Place in the block, whether the term stands in the body alone, and impact: 15, 1 and 16 bits. */
+/** Position in the block (15 bits), whether the term is only in the body (1 bit), impact (16 bits). */
 const BYTES = 4;
-/** Bit of a stored impact: the term stands in the body of the document and nowhere else. */
+/** Bit of a stored impact: the term is only in the body of the document. */
 export const BODY_BIT = 2 ** 16;
 /** Bits of a stored impact. */
 export const IMPACT_BITS = 17;
 
-/** The postings of one term, documents ascending. */
+/** Postings of one term, by ascending document. */
 export interface TermPostings {
   readonly documents: Uint32Array;
   readonly impacts: Uint16Array;
-  /** 1 if the term stands in the body of the document alone. */
+  /** 1 if the term is only in the body of the document. */
   readonly inBody: Uint8Array;
   readonly maxImpact: number;
 }
 
-/** Unpacks the blocks of a term as the server gives them. */
+/** Unpacks the blocks of a term from a row of the server. */
 export function unpackPostings(row: SqlRow): TermPostings {
   const blocks = row.block_numbers as readonly number[];
   const lengths = row.lengths as readonly number[];
-  // A copy, because the bytes of an answer may stand at an odd place of a larger buffer.
+  // A copy, because the bytes may start at an odd offset of a larger buffer.
   const bytes = Buffer.from(new Uint8Array(row.packed as Uint8Array).buffer).swap16();
   const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2);
   const documents = new Uint32Array(bytes.length / BYTES);

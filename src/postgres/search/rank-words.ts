@@ -18,7 +18,7 @@ export interface WordRanking {
   readonly hits: readonly Scored[];
   /** True if the query names a document unmistakably. */
   readonly sureName: boolean;
-  /** How much of what the best hits matched their vectors stand for. */
+  /** How much of the text that the best hits matched is in their vectors. */
   readonly seen: number;
 }
 
@@ -59,8 +59,8 @@ interface WordHit extends Scored {
 }
 
 /**
- * Finds the best documents for the terms of a query, best first, ties by id. Postings are scored as
- * in the embedded engine. The server filters: of all documents only if the best few are not enough.
+ * Finds the best documents for the terms of a query, best first, ties by id. Scores postings like the embedded engine.
+ * The server filters: the best few first, all documents only if those are not enough.
  */
 async function scoreWords(
   tables: IndexTables,
@@ -92,7 +92,7 @@ function listOf(
 
 const scratch = new Scratch();
 
-/** Scores at least the best `limit` documents and all that tie with them. Best first. */
+/** Scores at least the best `limit` documents and all ties. Best first. */
 function scoreAll(lists: readonly PostingList[], limit: number): ScoredNumber[] {
   const last = lists.reduce((most, { documents }) => Math.max(most, documents.at(-1) ?? 0), 0);
   scratch.reserve(last + 1);

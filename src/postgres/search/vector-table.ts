@@ -25,7 +25,7 @@ export class VectorTable {
     this.embedder = embedder;
   }
 
-  /** Returns why vectors are not used now, or undefined if they are. */
+  /** Why vectors are not used now. Undefined if they are. */
   async missing(): Promise<string | undefined> {
     if (!(await this.isThere())) return this.failure ?? "no writer has made vectors in this database";
     if (this.failure !== undefined) return this.failure;
@@ -46,7 +46,7 @@ export class VectorTable {
     }
   }
 
-  /** The vectors of a query and its clauses. Empty if the embedder fails or does not read the query. */
+  /** Vectors of a query and its clauses. Empty if the embedder fails or cannot read the query. */
   async embedQuery(query: string): Promise<readonly Float32Array[]> {
     try {
       if (this.embedder.reads?.(query) === false || !(await this.isThere())) return [];
@@ -60,7 +60,7 @@ export class VectorTable {
   }
 
   /**
-   * Finds the documents nearest to a query, and how near those in `also` are, best first, ties by id. `queries` are
+   * Finds the documents nearest to a query, and the distance of those in `also`, best first, ties by id. `queries` are
    * the vectors of `embedQuery`. Empty if the server fails.
    */
   async search(
@@ -144,7 +144,7 @@ export class VectorTable {
   }
 }
 
-/** The vector as the embedded engine compares it, so that both rank alike. PostgreSQL refuses what is no number. */
+/** The vector as the embedded engine compares it, so that both rank alike. PostgreSQL refuses NaN. */
 function toVectorText(vector: Float32Array): string {
   const levels = new Int8Array(vector.length);
   const scale = quantize(vector, levels);

@@ -77,7 +77,7 @@ function toRow(document: SearchDocument) {
     domain: toStoredText(document.domain),
     category: toStoredText(document.category ?? ""),
     tags: document.tags.map(toStoredText),
-    // In one order, because words are counted by set of scopes.
+    // Sorted, because words are counted by set of scopes.
     scopes: [...new Set(document.scopes.map(toStoredText))].sort(),
     terms: [...postings.keys()],
     impacts: [...postings.values()],
@@ -86,13 +86,13 @@ function toRow(document: SearchDocument) {
   return { ...row, hash: hash("sha256", JSON.stringify(row), "base64url") };
 }
 
-/** The distinct terms of the rows, apart for each set of scopes, with the number of rows that have them. */
+/** The distinct terms of the rows for each set of scopes, with the number of rows that have them. */
 function toDictionary(rows: readonly DocumentRow[]): object[] {
   const groups = Map.groupBy(rows, ({ scopes }) => JSON.stringify(scopes));
   return [...groups.values()].flatMap(countTerms);
 }
 
-/** Counts the terms of rows that have the same scopes. */
+/** Counts the terms of rows with the same scopes. */
 function countTerms(rows: readonly DocumentRow[]): object[] {
   const { scopes } = rows[0]!;
   const counts = new Map<string, number>();
@@ -101,7 +101,7 @@ function countTerms(rows: readonly DocumentRow[]): object[] {
     term,
     scopes,
     documents,
-    // The key of a name takes no part in spelling.
+    // Keys of names are never compared by spelling.
     length: term.startsWith(NAME_SIGN) ? -1 : Math.min(MAX_TERM, term.length),
     letters: lettersOf(term),
   }));

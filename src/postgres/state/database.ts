@@ -36,7 +36,7 @@ export function openDatabase(client: PostgresClient, tables: StateTables): Datab
     } catch (error) {
       const code = String((error as { code?: unknown }).code);
       if (TRY_AGAIN.has(code) && tries > 1) return query(sql, params, tries - 1);
-      // The reason may name hosts, which callers must not read.
+      // The reason may name hosts, which callers must not see.
       publish({ type: "notice", notice: "state-failed", detail: reasonOf(error) });
       throw problem("STATE_UNREACHABLE");
     }

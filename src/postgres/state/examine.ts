@@ -5,13 +5,13 @@ import { openDatabase, stateTables } from "./database.ts";
 import { TABLES_VERSION, versionOf } from "./migrate.ts";
 import { LEASE_MS } from "./open-postgres-state.ts";
 
-/** Why a database cannot keep the state, for the person who runs it, and what they do about it. */
+/** Why a database cannot hold the state, for the person who runs it, and the next step. */
 export interface DatabaseFault {
   readonly reason: string;
   readonly step: string;
 }
 
-/** A database that keeps the state of gateways. */
+/** A database with the state of gateways. */
 interface DatabaseFacts {
   /** Such as `15.14`. */
   readonly server: string;
@@ -21,7 +21,7 @@ interface DatabaseFacts {
   readonly gateways: number;
 }
 
-/** Codes of sockets and of PostgreSQL, with what to do. The first that matches the code counts. */
+/** Codes of sockets and of PostgreSQL, with the next step. The first match counts. */
 const FAULTS: readonly (readonly [code: RegExp, reason: string, step: string])[] = [
   [/^ECONNREFUSED$/, "nothing listens at its address", "Start PostgreSQL, or correct the host and the port."],
   [
@@ -45,7 +45,7 @@ const FAULTS: readonly (readonly [code: RegExp, reason: string, step: string])[]
 ];
 const OLDEST_SERVER = 140_000;
 
-/** Undefined if the database can keep the state. */
+/** Undefined if the database can hold the state. */
 export async function whyUnusable(client: PostgresClient): Promise<DatabaseFault | undefined> {
   try {
     const { rows } = await client.query(
@@ -65,7 +65,7 @@ export async function whyUnusable(client: PostgresClient): Promise<DatabaseFault
   }
 }
 
-/** Reads the facts of a database that can be used. */
+/** Reads the facts of a usable database. */
 export async function examineDatabase(
   client: PostgresClient,
   table: string,
@@ -84,7 +84,7 @@ export async function examineDatabase(
         reason: "its tables are missing or old, and the role may not create tables",
         step: "Let the role create tables in its schema, or start one gateway with a role that may.",
       };
-    // Packages of distributions add their own name and number.
+    // Distributions append a package name and number.
     return {
       server: String(server).split(" ")[0]!,
       tables,

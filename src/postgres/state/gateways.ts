@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { GatewayGroup } from "../../core/storage/idempotency.ts";
 import type { Database } from "./database.ts";
 
-/** This gateway among those that share the state. */
+/** Membership of this gateway in the group that shares the state. */
 export interface Membership extends GatewayGroup {
   /** Leaves the group. Other gateways then treat the running calls of this one as OUTCOME_UNKNOWN. */
   close(): Promise<void>;
 }
 
 const BEATS = 4;
-/** How long the row of a gateway stays after its last sign of life. */
+/** How long a gateway's row stays after it was last seen. */
 const FORGET = "1 day";
 
-/** Joins, and marks this gateway as alive at short intervals, by the clock of the database. */
+/** Joins the group and renews the lease at short intervals, by the clock of the database. */
 export async function joinGateways(
   { tables: { gateways }, query }: Database,
   leaseMs: number,
@@ -30,7 +30,7 @@ export async function joinGateways(
 
   await beat();
   const timer = setInterval(() => {
-    // The next one tries again.
+    // The next beat tries again.
     beating = beating.then(beat).catch(() => {});
   }, leaseMs / BEATS).unref();
 
@@ -46,7 +46,7 @@ export async function joinGateways(
     close: async () => {
       clearInterval(timer);
       await beating;
-      // Without the database, the lease ends by itself.
+      // Without the database, the lease expires.
       await query(`delete from ${gateways} where id = $1`, [id]).catch(() => {});
     },
   };

@@ -1,7 +1,7 @@
 import { storageTable } from "../../core/storage/sql-storage.ts";
 import type { Database, StateTables } from "./database.ts";
 
-/** Migration n takes the tables from version n to n + 1. Never change one that was released; add another. */
+/** Migration n takes the tables from version n to n + 1. Never change a released migration; add another. */
 const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
   ({ counters, gateways, values, records }) => `
     create table ${counters} (name text primary key, value bigint not null, secret bytea);
@@ -15,12 +15,12 @@ const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
     );`,
 ];
 
-/** The version of the tables after all migrations. */
+/** Version of the tables after all migrations. */
 export const TABLES_VERSION = MIGRATIONS.length;
 
 /**
- * Brings the tables to the current version, in one statement and so in one transaction. Gateways that start together
- * wait for each other. Tables of a later version stay as they are.
+ * Brings the tables to the current version in one statement, and so in one transaction. Gateways that start together
+ * wait for each other. Tables of a later version stay unchanged.
  */
 export async function migrate(database: Database): Promise<void> {
   const { tables, query } = database;
@@ -45,8 +45,8 @@ $migrate$`);
 }
 
 /**
- * The version of the tables; 0 if there are none. Asked first: a role that may not create tables can use those that
- * exist.
+ * Version of the tables; 0 if there are none. Read first, because a role that may not create tables can use existing
+ * ones.
  */
 export async function versionOf({ tables: { versions }, query }: Database): Promise<number> {
   const [found] = await query("select to_regclass($1) is not null as there", [versions]);

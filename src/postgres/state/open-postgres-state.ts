@@ -36,13 +36,15 @@ import { createPostgresRecords } from "./postgres-records.ts";
 
 /** Options of {@link createPostgresState}. */
 export interface PostgresStateOptions {
-  /** A pool of `pg` on the primary, or anything with its `query`. The state does not end it. */
+  /** A pool of `pg` on the primary, or anything with its `query`. Closing the state leaves it open. */
   readonly client: PostgresClient;
-  /** Prefix of all tables, with or without a schema. Gateways that use the same one share the state. Default: `keyhole`. */
+  /**
+   * Prefix of all tables, with or without a schema. Gateways with the same prefix share the state. Default: `keyhole`.
+   */
   readonly table?: string;
-  /** Texts that must not be written, beside those that look like secrets. */
+  /** Texts that must not be written, besides those that look like secrets. */
   readonly secrets?: readonly string[];
-  /** How long a gateway counts as alive after it was last seen. Default: 10 seconds. */
+  /** How long a gateway counts as running after it was last seen. Default: 10 seconds. */
   readonly leaseMs?: number;
   readonly sessions?: Pick<SessionStoreOptions, "maxSessions" | "idleMs">;
   readonly results?: { readonly all?: Bounds; readonly perPrincipal?: Bounds; readonly idleMs?: number };
@@ -60,15 +62,15 @@ export interface PostgresState {
     readonly pins: Pins;
     readonly learning: { readonly log: OpenStorage };
   };
-  /** Keeps the audit log: pass it as `audit: { store: state.audit }`. */
+  /** The audit log: pass it as `audit: { store: state.audit }`. */
   readonly audit: AuditStore;
   /** Consents to start servers, for `mayStart` of their sources. */
   readonly consents: Consents<Promise<boolean>>;
-  /** Leaves the other gateways. Close the gateway first. */
+  /** Leaves the group. Close the gateway first. */
   close(): Promise<void>;
 }
 
-/** The state with its parts, for the program's own stores. */
+/** The state with parts for the program's own stores. */
 interface OpenedState extends PostgresState {
   readonly storage: OpenStorage;
   readonly records: RecordStorage;
@@ -83,7 +85,6 @@ const ALL_KEYS: Bounds = { entries: 500_000, size: 1_024 * MIB };
 const ALL_PLANS: Bounds = { entries: 20_000, size: 4_096 * MIB };
 const MOST_APPROVALS = 1_000_000;
 
-/** Implements {@link createPostgresState}. */
 export async function openPostgresState(options: PostgresStateOptions): Promise<OpenedState> {
   const { client, table = "keyhole", secrets = [], leaseMs = LEASE_MS } = options;
   const database = openDatabase(client, stateTables(quotedNames(table, "createPostgresState")));
@@ -124,14 +125,14 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
     storage: open,
     records,
     close: async () => {
-      // Events that cannot be written are lost with the process; the chain stays intact.
+      // Unwritten events are lost with the process; the chain stays intact.
       await audit.close().catch(() => {});
       await gateway.close();
     },
   };
 }
 
-/** The first gateway makes the secret under which all seal approvals. */
+/** The first gateway creates the secret with which all seal approvals. */
 async function sharedSecret({ tables: { counters }, query }: Database): Promise<Uint8Array> {
   const fresh = randomBytes(SECRET_BYTES).toString("hex");
   await query(`insert into ${counters} values ('approvals', 0, decode($1, 'hex')) on conflict do nothing`, [

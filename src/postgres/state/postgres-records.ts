@@ -4,13 +4,13 @@ import { fromStoredText, toStoredText } from "../../core/storage/postgres-client
 import type { RecordStorage } from "../../core/storage/records.ts";
 import type { Database } from "./database.ts";
 
-/** Keeps records in PostgreSQL. Reads the primary, so that no change is missed. */
+/** Records in PostgreSQL. Reads the primary, so that it misses no change. */
 export function createPostgresRecords({ tables: { records, counters }, query }: Database): RecordStorage {
   const counterOf = (kind: string) => `records ${kind}`;
 
   let asked = new Set<string>();
   let versions: ReadonlyMap<string, string> = new Map();
-  /** Callers that arrive while the database is asked share the next question, whatever they ask about. */
+  /** Callers that arrive during a query share the next one, whatever they ask for. */
   const ask = checkAfter(async () => {
     const names = [...asked];
     asked = new Set();
@@ -19,7 +19,7 @@ export function createPostgresRecords({ tables: { records, counters }, query }: 
        from (select) as one left join ${counters} c on c.name = any($1::text[])`,
       [names],
     );
-    // A replica may not know yet what was revoked.
+    // A replica may lack recent revocations.
     if (rows[0]?.behind) throw problem("STATE_UNREACHABLE");
     versions = new Map(rows.map(({ name, version }) => [String(name), String(version)]));
   });
@@ -34,7 +34,7 @@ export function createPostgresRecords({ tables: { records, counters }, query }: 
     isShared: true,
     read: async (kind, known) => {
       if ((await versionOf(kind)) === known) return undefined;
-      // One statement, so that records and version belong together.
+      // One statement, so that records and version match.
       const rows = await query(
         `select c.value::text as version, r.key, r.value from ${counters} c
          left join ${records} r on r.part = $1 where c.name = $2`,

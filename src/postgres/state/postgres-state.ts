@@ -1,10 +1,11 @@
 import type { PostgresState, PostgresStateOptions } from "./open-postgres-state.ts";
 
 /**
- * Keeps the state of a gateway in PostgreSQL, so that several gateways behind one address act as one. Creates missing
- * tables. Each gateway needs a state of its own.
+ * Stores the state of a gateway in PostgreSQL, so that several gateways behind one address act as one. Creates missing
+ * tables. Each gateway needs its own state object.
  *
- * @throws INVALID_INPUT if `table` is not a plain name; STATE_UNREACHABLE if the database does not answer, or is a replica
+ * @throws INVALID_INPUT if `table` is not a plain name; STATE_UNREACHABLE if the database does not answer, or is a
+ * replica
  * @example
  * ```ts no-run
  * import { createGateway } from "keyhole";

@@ -21,11 +21,11 @@ export const WORD_FIELDS: readonly {
 
 const MAX_STORED = 20_000;
 
-/** A document as the collection has it. */
+/** A document for the collection. */
 export function toResourceDocument(document: SearchDocument) {
   const uri = toStoredText(document.id);
   const { facts = {} } = document;
-  // Documents of a source use their path within it; everything else uses the whole route.
+  // Documents of a source use their path in it; everything else uses the whole route.
   const address = uri.replace(/^[^:]*:\/\//, "");
   const path = document.facts ? address.replace(/^resources\//, "") : address;
   const words = WORD_FIELDS.map(({ name, field }) => [name, wordsOf(document, field)] as const);
@@ -42,7 +42,7 @@ export function toResourceDocument(document: SearchDocument) {
     // The engine cannot filter by an empty list.
     is_unrestricted: document.scopes.length === 0,
     kind: document.kind,
-    // The type that the source gives, such as `column`.
+    // The source's own type, such as `column`.
     resource_type: toFilterValue(facts.resource_type ?? document.kind),
     ...(facts.source_id !== undefined && { source_id: toFilterValue(facts.source_id) }),
     ...(facts.quality_score !== undefined && { quality_score: Math.round(facts.quality_score) }),
@@ -54,7 +54,7 @@ export function toResourceDocument(document: SearchDocument) {
   };
 }
 
-/** Base64 of the route, in the alphabet that needs no escaping in a URL or a filter. */
+/** The route in an alphabet that needs no escaping in a URL or a filter. */
 export function resourceId(route: string): string {
   return Buffer.from(toStoredText(route)).toString("base64url");
 }

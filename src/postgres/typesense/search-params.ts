@@ -3,26 +3,26 @@ import { analyzeQuery, cutQuery } from "../../search/analysis/analyze-query.ts";
 import type { SearchDocument, SearchFilter } from "../../search/port/search-index.ts";
 import { toFilterValue, WORD_FIELDS } from "./resource-document.ts";
 
-/** The most hits that the engine returns on a page. */
+/** Most hits on a page of the engine. */
 export const MAX_PER_PAGE = 250;
 
 const MAX_TERMS = 32;
 const NAME_WEIGHT = 10;
-/** The greatest weight that the engine takes. */
+/** Largest weight that the engine accepts. */
 const MAX_WEIGHT = 127;
 const FACTOR_WEIGHT = 100;
-/** The most searches that the engine takes in one request. */
+/** Most searches in one request to the engine. */
 const MAX_PARTS = 50;
 
 export type FieldWeights = NonNullable<SearchDocument["weights"]>;
 
-/** Turns a query into the words that the engine gets. Empty if it has none. */
+/** The words of a query for the engine. Empty if it has none. */
 export function queryText(query: string): string {
   const terms = [...analyzeQuery(cutQuery(query)).terms.keys()];
   return terms.slice(0, MAX_TERMS).map(toStoredText).join(" ");
 }
 
-/** A search of documents that are weighed alike: of one domain, or of all but those that have weights of their own. */
+/** A search of documents with the same weights: of one domain, or of all domains without their own weights. */
 export interface SearchPart {
   readonly filter: SearchFilter;
   readonly without?: readonly string[];
@@ -70,8 +70,8 @@ export function searchParams(
 }
 
 /**
- * Builds the engine's filter. It passes documents with any one of the caller's scopes, and the engine may take two
- * values for equal, so the index checks every hit again.
+ * Builds the engine's filter. It passes documents with any of the caller's scopes, and the engine may take two values
+ * as equal, so the index checks every hit again.
  */
 export function filterBy(filter: SearchFilter, without: readonly string[] = []): string {
   const parts = [scopesBy(filter.scopes)];
@@ -83,7 +83,7 @@ export function filterBy(filter: SearchFilter, without: readonly string[] = []):
   return parts.join(" && ");
 }
 
-/** A domain's own weights are passed on in their proportions. Fields without weight are not searched. */
+/** Scales a domain's own weights. Fields without weight are not searched. */
 function weighedFields(weights: FieldWeights | undefined): { name: string; weight: number }[] {
   if (weights === undefined) return [{ name: "name_keys", weight: NAME_WEIGHT }, ...WORD_FIELDS];
   const weighed = WORD_FIELDS.map(({ name, field }) => ({ name, weight: toWeight(weights[field] ?? 1) }));

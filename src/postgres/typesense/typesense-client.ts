@@ -8,7 +8,7 @@ import {
   unavailable,
 } from "../../search/port/engine-request.ts";
 
-/** Names a Typesense server and how to log in to it. */
+/** Address and credentials of a Typesense server. */
 export interface TypesenseOptions {
   /** The address of the server, such as `http://127.0.0.1:8108`. It may be private. */
   readonly url: string;
@@ -33,7 +33,7 @@ const MAX_REASON = 200;
 const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 
 /**
- * Creates the function that sends requests to one server. The key goes out in a header only, to that server only.
+ * Creates the function that sends requests to one server. Only that server gets the key, in a header.
  *
  * @throws `INVALID_INPUT` if the URL is not http or https.
  */
@@ -52,14 +52,14 @@ export function createTypesenseClient(options: TypesenseOptions): SendRequest {
   };
 }
 
-/** Turns an unexpected answer into a problem. It quotes a part of the answer, never the key. */
+/** Turns an unexpected answer into a problem that quotes a part of it, never the key. */
 export function unexpected({ status, text }: Pick<EngineAnswer, "status" | "text">, apiKey: string): Problem {
   if (status === 401 || status === 403)
     return unavailable("Typesense", "needs_login", "it does not accept the API key");
   return unavailable("Typesense", "server_down", `status ${status}: ${withoutKey(text, apiKey)}`);
 }
 
-/** Cuts a text short and takes the key out of it. */
+/** Cuts a text and removes the key. */
 export function withoutKey(text: string, apiKey: string): string {
   return (apiKey === "" ? text : text.replaceAll(apiKey, "…")).slice(0, MAX_REASON);
 }

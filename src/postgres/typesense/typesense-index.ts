@@ -24,7 +24,7 @@ export interface TypesenseIndexOptions extends TypesenseOptions {
 }
 
 const BATCH = 200;
-/** Small, because the ids of a request go in its URL. */
+/** Small, because the ids go into the URL. */
 const DROP_BATCH = 20;
 const MAX_PAGES = 40;
 
@@ -58,7 +58,7 @@ class TypesenseIndex {
   private readonly collection: string;
   private readonly path: string;
   private readonly apiKey: string;
-  /** The weights of domains that have their own, from the documents that this index was given. */
+  /** Weights of domains that have their own, from the documents put here. */
   private readonly weightsOf = new Map<string, FieldWeights>();
   private isClosed = false;
   private isThere = false;
@@ -144,7 +144,7 @@ class TypesenseIndex {
     throw problem("INTERNAL", { name: "Typesense", reason });
   }
 
-  /** Reads pages of every part until each has enough documents that pass. */
+  /** Reads pages of every part until each has enough matching documents. */
   private async searchAll(words: string, filter: SearchFilter, limit: number): Promise<FoundPage> {
     const { collection } = this;
     const size = Math.min(MAX_PER_PAGE, Math.max(50, 2 * limit));
@@ -158,7 +158,7 @@ class TypesenseIndex {
       const pages = pagesOf(answer, collection, this.apiKey);
       parts = parts.filter((part, at) => {
         const page = pages[at] ?? [];
-        // The engine accepts any one of the scopes where all are needed, and compares loosely.
+        // The engine accepts any of the scopes where all are needed, and compares loosely.
         const passed = page.filter(facetTest(toFilterValues(part.filter)));
         const count = counts.get(part)! + passed.length;
         counts.set(part, count);
@@ -233,7 +233,7 @@ function toFilterValues({ scopes, domain, kinds, categories, tags }: SearchFilte
   };
 }
 
-/** Puts documents whose name is the query first. Scores give the rank only: the engine's have no fixed scale. */
+/** Puts documents first whose name is the query. Only the rank counts: the engine's scores have no fixed scale. */
 function toHits(documents: readonly FoundDocument[], request: SearchRequest, limit: number): SearchHit[] {
   const key = nameKey(request.query);
   const isNamed = (document: FoundDocument): boolean => nameKey(fromStoredText(document.name)) === key;
@@ -243,7 +243,7 @@ function toHits(documents: readonly FoundDocument[], request: SearchRequest, lim
   return ordered.slice(0, limit).map(({ uri }, at) => ({ id: fromStoredText(uri), score: 1 / (at + 1) }));
 }
 
-/** Compares a collection that exists with the schema that searches need. */
+/** Compares an existing collection with the schema that searches need. */
 function checkSchema(collection: string, found: unknown): void {
   const types = new Map(
     listOf(field(found, "fields")).map((one) => [field(one, "name"), field(one, "type")]),

@@ -23,7 +23,7 @@ interface CodeContent extends SourceContent {
   readonly errors: string[];
 }
 
-/** Reads domains written in code. Reports every wrong definition in `errors` and throws on none. */
+/** Reads domains written in code. Never throws: lists every wrong definition in `errors`. */
 export function fromDomains(definitions: readonly DomainDefinition[]): SourceContent {
   const parts: CodeContent = { domains: [], drafts: [], errors: [] };
   for (const definition of definitions) readDomain(definition, parts);
@@ -74,7 +74,7 @@ function toRules({ name, rules }: DomainDefinition): readonly Rule[] {
   return Object.entries(rules).map(([category, text]) => ({ domain: name, category, text }));
 }
 
-/** Entity extractors and tools must agree in both directions; content extractors must not overlap. */
+/** An entity extractor needs a tool without an extraction schema. Content extractors must not overlap. */
 function extractorErrors(where: string, definition: DomainDefinition): string[] {
   const tools = definition.tools ?? [];
   const errors: string[] = [];
@@ -103,7 +103,7 @@ function shapeErrors(where: string, parsed: z.ZodSafeParseResult<unknown>): stri
   );
 }
 
-/** Lists everything in a domain's search config that search could not follow. */
+/** Lists everything in a domain's search config that search cannot follow. */
 function searchConfigErrors(definition: DomainDefinition): string[] {
   const { queryBy, weights, segments = [] } = definition.searchConfig ?? {};
   return [
@@ -145,7 +145,7 @@ function unknown(name: string, known: Iterable<string>): string {
 
 const LANE_OF_RISK = { safe: "read", moderate: "write", destructive: "destructive" } as const;
 
-/** Makes a tool's draft of its definition, which must have passed `definitionSchemas().tool`. */
+/** Creates the draft of a tool whose definition has passed `definitionSchemas().tool`. */
 function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
   const extractors = new Map(Object.entries(domain.entityExtractors ?? {}));
   const outputSchema = tool.outputSchema && readOutputSchema(tool.outputSchema);

@@ -13,7 +13,7 @@ import { fieldsOf } from "../../base/util/plain-object.ts";
 import type { InputSchema } from "../../core/nouns/definition.ts";
 import type { Entry } from "../../core/nouns/entry.ts";
 
-/** Reads a definition's input schema: as JSON Schema to show, with zod's own parser if it is a zod schema. */
+/** Reads a definition's input schema: JSON Schema to show, and zod's parser for a zod schema. */
 export function readInputSchema(schema: InputSchema | undefined): Pick<Entry, "inputSchema" | "parse"> {
   if (schema === undefined) return { inputSchema: { type: "object", properties: {} } };
   if (!(schema instanceof z.ZodType)) return { inputSchema: schema };
@@ -24,8 +24,8 @@ export function readInputSchema(schema: InputSchema | undefined): Pick<Entry, "i
 }
 
 /**
- * The JSON Schema of a tool's results; undefined for results that are no objects, which clients cannot take as
- * structured content. Results are not parsed, so they have the form that goes into a zod schema.
+ * JSON Schema of a tool's results; undefined for non-objects, which clients do not accept as structured content.
+ * Results are not parsed, so they have the input form of a zod schema.
  */
 export function readOutputSchema(schema: InputSchema): JsonSchema | undefined {
   const { inputSchema } = readInputSchema(schema);
@@ -44,10 +44,7 @@ const MAX_REASONS = 3;
 
 type Issue = z.core.$ZodIssue;
 
-/**
- * Turns zod's errors about params into sentences for the caller. `knownNames` are the names that the schema takes
- * at its root.
- */
+/** Turns zod's errors about params into sentences. `knownNames` are the root names of the schema. */
 export function zodFieldErrors(
   error: z.ZodError,
   input: unknown,
@@ -63,7 +60,7 @@ function toErrors(issue: Issue, input: unknown, knownNames: readonly string[]): 
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((name) => {
       const field = fieldPath([...path, name]);
-      // The names that a nested object takes are unknown here.
+      // The names of a nested object are unknown here.
       if (path.length > 0) return { field, message: "is not known" };
       return { field, ...unknownMessage(name, namesOf(input), knownNames) };
     });
@@ -75,7 +72,7 @@ function toErrors(issue: Issue, input: unknown, knownNames: readonly string[]): 
   return [{ field, message: missingMessage(String(path[0]), fieldsOf(input), knownNames) }];
 }
 
-/** A missing field fails the first check of its schema, of any kind. */
+/** A missing field fails the first check of its schema, whatever its kind. */
 function isMissing(issue: Issue, value: unknown): boolean {
   if (value !== undefined || issue.path.length === 0) return false;
   return issue.code === "invalid_type" || issue.code === "invalid_value" || issue.code === "invalid_union";
@@ -135,7 +132,7 @@ function formatIssue(issue: Extract<Issue, { code: "invalid_format" }>): string 
   return `must be ${formatHint(issue.format)}`;
 }
 
-/** Says all types or values of the alternatives, or the first few reasons. */
+/** Lists all types or values of the alternatives, or the first few reasons. */
 function unionMessage(alternatives: readonly (readonly Issue[])[], value: unknown): string {
   const issues = alternatives.flat();
   const here = issues.filter(({ path }) => path.length === 0);

@@ -27,15 +27,15 @@ interface ContentSourceOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly onProgress: FetchContext["progress"];
-  /** Called with a sentence about each document that is left out. */
+  /** Called with a sentence about each omitted document. */
   onFailure(detail: string): void;
 }
 
 const DEFAULT_TTL_MS = 4 * 60 * 60_000;
 
 /**
- * Creates the source of one pipeline. Documents of an earlier run are shown without a request while they are
- * fresh. Only a complete read replaces an earlier one.
+ * Creates the source of one pipeline. Fresh documents of an earlier run need no request. Only a complete read replaces
+ * an earlier one.
  */
 export function createContentSource(options: ContentSourceOptions): Source {
   const { id, pipeline, store, clock, random } = options;
@@ -138,8 +138,8 @@ function tooMuch({ name }: ContentSource, what: string, actual: number, limit: n
 }
 
 /**
- * Turns documents into resources of a domain. Unchanged documents keep their drafts, which saves work in the
- * catalog. Only documents that cannot be parsed are left out.
+ * Turns documents into resources of a domain. Unchanged documents keep their drafts, which saves work in the catalog.
+ * Omits only documents that cannot be parsed.
  */
 function createToDrafts(options: ContentSourceOptions): (documents: readonly HeldDocument[]) => EntryDraft[] {
   const { id, pipeline, onFailure } = options;
@@ -192,7 +192,7 @@ function toDraft(
   };
 }
 
-/** Keeps the first of several documents with the same route. */
+/** Keeps the first document of each route. */
 function uniqueByRoute(drafts: readonly EntryDraft[], onFailure: (detail: string) => void): EntryDraft[] {
   const routes = new Set<string>();
   return drafts.filter(({ route = "" }) => {

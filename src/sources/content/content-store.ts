@@ -35,13 +35,13 @@ export type HeldDocument = Readonly<z.infer<typeof documentSchema>>;
 export type ContentStore = ReturnType<typeof createContentStore>;
 
 /**
- * Stores the documents of pipelines: in memory for the next catalog, in a folder for the next start. Writes one file
- * per pipeline, at most 64 MiB: a header line and the documents.
+ * Stores the documents of pipelines: in memory for the next catalog, in a folder for the next start. One file per
+ * pipeline, at most 64 MiB: a header line and the documents.
  */
 export function createContentStore(folder: string | undefined) {
   const memory = new Map<string, { readonly source: ContentSource; readonly held: HeldContent }>();
   return {
-    /** Returns undefined if nothing is stored or the file is damaged. */
+    /** Undefined if nothing is stored or the file is damaged. */
     read: async (id: string, source: ContentSource): Promise<HeldContent | undefined> => {
       const stored = memory.get(id);
       if (stored?.source === source) return stored.held;

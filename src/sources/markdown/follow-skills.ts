@@ -10,7 +10,7 @@ import type { RefusedSkill, Skill, SkillPlace } from "./skills/skill.ts";
 import { type SkillDraftOptions, skillDrafts } from "./skills/skill-drafts.ts";
 import { type FolderWatch, walkFolders, watchFolders } from "./watch-folders.ts";
 
-/** The skills of some places, each with its last good content. */
+/** The skills of several places, each with its last good content. */
 export interface FollowedSkills {
   /** Changes with the content of the drafts. */
   readonly key: string;
@@ -41,7 +41,7 @@ export function createFollowSkills(
     const key = contentHash(skills.map(({ name, frontmatter, files }) => ({ name, frontmatter, files })));
     const drafts = key === followed.key ? followed.drafts : skillDrafts(skills, domain, options);
     followed = { key, drafts, problems: read.refused.map(toProblem), folders };
-    // Files written during the read have another stamp next time.
+    // Files written during the read get another stamp next time.
     seen = stamps;
     return followed;
   };
@@ -52,7 +52,10 @@ interface SkillsSourceOptions {
   readonly isUsed?: (name: string) => boolean;
 }
 
-/** A source that follows the skills of some places. Its entries are in the domain of this name, which others yield. */
+/**
+ * A source that follows the skills of several places. Its entries are in the domain of this name, which another source
+ * yields.
+ */
 export function createSkillsSource(name: string, { places, isUsed }: SkillsSourceOptions) {
   const id = `skills:${name}`;
   const follow = createFollowSkills(places, name, { source: id }, isUsed);
@@ -77,7 +80,7 @@ export function createSkillsSource(name: string, { places, isUsed }: SkillsSourc
     id,
     digest: contentHash([name, places]),
     ...source,
-    /** Skills that are refused, each with its place. */
+    /** Refused skills, each with its location. */
     problems: () => followed?.problems ?? [],
   } satisfies Source & { problems(): readonly string[] };
 }

@@ -8,11 +8,11 @@ import type { LibraryFile } from "./files/parse-file.ts";
 import { EMPTY_LIBRARY, readLibrary } from "./read-library.ts";
 import { createToContent } from "./to-content.ts";
 
-/** Raise it when the format of an index changes. */
+/** Increase it when the format of an index changes. */
 const VERSION = "5";
 const FILES = "files.index";
 
-/** Number of files whose bodies are stored as one text. */
+/** Files whose bodies are stored as one text. */
 const CHUNK = 128;
 
 export const INDEX_FOLDER = ".index";
@@ -30,9 +30,9 @@ export async function buildLibraryIndex(directory: string, out = join(directory,
 }
 
 /**
- * Writes the parsed files as a line of version and checksum, a line of facts, and all bodies. Bodies are joined into
- * chunks: a few long texts are read far faster than many short ones (`npm run bench -- knowledge`), and slices share
- * their memory. A single text would not do, since one wide character would widen all of it.
+ * Writes the parsed files: a line of version and checksum, a line of facts, and all bodies. Bodies are joined into
+ * chunks, because a few long texts load far faster than many short ones (`npm run bench -- knowledge`), and slices
+ * share their memory. Not into a single text: one wide character would double its size.
  */
 async function writeLibraryIndex(folder: string, files: readonly LibraryFile[]): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -53,7 +53,7 @@ async function writeLibraryIndex(folder: string, files: readonly LibraryFile[]):
   await writeFileAtomic(join(folder, FILES), Buffer.concat([Buffer.from(head), content]));
 }
 
-/** Undefined without an index; a reason where it cannot be used. */
+/** Undefined without an index; the reason if it is unusable. */
 export async function readLibraryIndex(
   folder: string,
 ): Promise<{ files: ReadonlyMap<string, LibraryFile> } | { reason: string } | undefined> {
@@ -71,7 +71,7 @@ export async function readLibraryIndex(
   }
 }
 
-/** Detects accidents. Tampering is out of scope: whoever can write the folder can write the library itself. */
+/** Detects accidental damage. Tampering is out of scope: whoever can write the folder can write the library itself. */
 function checksumOf(content: Buffer): string {
   return `${content.length} ${crc32(content).toString(16)}`;
 }

@@ -17,23 +17,23 @@ import { type FolderWatch, watchFolders } from "./watch-folders.ts";
 
 /** Options of {@link createMarkdownSource}. */
 export interface MarkdownSourceOptions {
-  /** Holds `prompts/`, `fragments/` (or `resources/`), `rules/` and `skills/`. */
+  /** Contains `prompts/`, `fragments/` (or `resources/`), `rules/` and `skills/`. */
   readonly directory: string | URL;
-  /** The subject of the library, in the owner's words. */
+  /** The subject of the library. */
   readonly description: string;
-  /** Scopes that a caller needs to see anything of the library. Files may ask for further ones. */
+  /** Scopes needed to see anything of the library. Files may require more. */
   readonly scopes?: readonly string[];
   /**
    * The scheme of the library's own URIs: with `orchestr8`, `fragments/agents/types.md` is shown as
-   * `orchestr8://agents/types`. Without it entries are shown by their routes, and the source's name serves as
-   * scheme for reading.
+   * `orchestr8://agents/types`. By default entries are shown by their routes, and the source's name is the scheme for
+   * reading.
    */
   readonly scheme?: string;
-  /** Whether saved files count at once. Default true. */
+  /** Whether saved files take effect at once. Default: true. */
   readonly watch?: boolean;
-  /** Further places of skills, such as `skillPlaces()`. Skills of the directory take precedence. */
+  /** Further places of skills, such as `skillPlaces()`. Skills of the directory win. */
   readonly skillPlaces?: readonly SkillPlace[];
-  /** Says which skills wait for approval and which bundled ones are wanted. */
+  /** Which skills wait for approval, and which bundled skills are enabled. */
   readonly skillOptions?: Omit<SkillDraftOptions, "source">;
   /** The folder that `keyhole catalog index` wrote. Default: `.index` in the directory. */
   readonly indexDirectory?: string;
@@ -42,16 +42,16 @@ export interface MarkdownSourceOptions {
 /** The state of a library. See {@link MarkdownSource.diagnostics}. */
 export interface MarkdownDiagnostics {
   readonly files: number;
-  /** Problems of the files as they are now, each with its place. Such files serve their last good content. */
+  /** Present problems of files, each with its location. Such files serve their last good content. */
   readonly problems: readonly string[];
-  /** Whether the start used an index, and the reason where one exists and was not used. */
+  /** Whether the start used an index, or why it could not. */
   readonly index: "used" | "absent" | { readonly reason: string };
   readonly lookups: Readonly<LookupStatistics>;
 }
 
 /** A source that follows one library of Markdown files. */
 export interface MarkdownSource extends Source {
-  /** Looks for changed files; with `force`, reads every file. */
+  /** Looks for changed files. With `force`, reads every file. */
   refresh(signal?: AbortSignal, force?: boolean): Promise<void>;
   diagnostics(): MarkdownDiagnostics;
 }
@@ -157,13 +157,13 @@ function check(what: string, holds: boolean, allowed: string): void {
   throw problem("INVALID_INPUT", { operation: "createMarkdownSource", reason });
 }
 
-/** Without stamps every file counts as changed and is read. */
+/** Without stamps, every file counts as changed and is read. */
 function withoutStamps(library: Library): Library {
   const files = [...library.files].map(([path, file]) => [path, { ...file, stamp: "" }] as const);
   return { ...library, files: new Map(files) };
 }
 
-/** Compares content only; when the files were written does not matter. */
+/** Compares content only, not times. */
 function isSame(one: Library, other: Library): boolean {
   const reasons = ({ problems }: Library) => JSON.stringify([...problems]);
   if (one.files.size !== other.files.size || reasons(one) !== reasons(other)) return false;
@@ -174,7 +174,7 @@ function isSameSkills(one: FollowedSkills, other: FollowedSkills): boolean {
   return one.key === other.key && one.problems.join("\n") === other.problems.join("\n");
 }
 
-/** Opens a library from its index and reads the files that changed since. A damaged index is not used. */
+/** Opens a library from its index and reads the files that changed since. Ignores a damaged index. */
 async function openLibrary(directory: string, indexFolder: string) {
   const indexed = await readLibraryIndex(indexFolder);
   const files = indexed && "files" in indexed ? indexed.files : undefined;

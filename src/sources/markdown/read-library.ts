@@ -10,7 +10,7 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 import { type LibraryFile, parseFile } from "./files/parse-file.ts";
 import { readFolder, walkFolders } from "./watch-folders.ts";
 
-/** The content of a library's directory, every file in its last good state. */
+/** The content of a library's directory, each file in its last good state. */
 export interface Library {
   readonly files: ReadonlyMap<string, LibraryFile>;
   /** Why the current content of a file is refused, by path. */
@@ -37,7 +37,7 @@ export const EMPTY_LIBRARY: Library = {
   unsettled: false,
 };
 
-/** Reads the files that changed since `before` and takes over the rest. Must not throw for any content of a file. */
+/** Reads the files that changed since `before` and reuses all others. Must not throw for any file content. */
 export async function readLibrary(directory: string, before: Library): Promise<Library> {
   const listing = await listFiles(directory);
   if (listing === undefined) {
@@ -103,7 +103,7 @@ const FOLDERS: Readonly<Record<string, LibraryFile["kind"]>> = {
   rules: "rule",
 };
 
-/** The top folder of files in a library that has none of these folders. All of them are fragments. */
+/** The top folder of a library without these folders. All its files are fragments. */
 const NO_FOLDER = ".";
 const MAX_FILES = 100_000;
 const SLICE = 512;
@@ -111,9 +111,9 @@ const SLICE = 512;
 const RACY_MS = 50;
 
 /**
- * Lists the Markdown files of a library with their stamps, ordered by path, and the folders to watch. Undefined
- * without the directory. Skips links, hidden files and hidden folders. Synchronous calls, a slice at a time, take a quarter of the time that the
- * thread pool takes (`npm run bench -- knowledge`).
+ * Lists the Markdown files of a library with their stamps, ordered by path, and the folders to watch. Undefined without
+ * the directory. Skips links, hidden files and hidden folders. Synchronous calls, in slices, take a quarter of the time
+ * of the thread pool (`npm run bench -- knowledge`).
  */
 async function listFiles(directory: string) {
   const top = readFolder(directory);
@@ -135,7 +135,7 @@ async function listFiles(directory: string) {
   return { files, folders };
 }
 
-/** Undefined if the file is gone. */
+/** Undefined if the file no longer exists. */
 function stampOf(file: string): { stamp: string; bytes: number } | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat) return undefined;

@@ -20,8 +20,8 @@ import {
 const MIME_TYPE = "text/markdown";
 
 /**
- * Turns the files of a library into a domain and drafts. An unchanged file keeps its draft object, so that the
- * catalog need not complete it again.
+ * Turns the files of a library into a domain and drafts. An unchanged file keeps its draft object, so that the catalog
+ * need not complete it again.
  */
 export function createToContent(options: Pick<Domain, "name" | "description" | "scopes">, scheme?: string) {
   const { name: domain } = options;
@@ -142,7 +142,7 @@ function fragmentDraft(
   };
 }
 
-/** Joins the files of a category into one rule, and lists files that concern no entry. */
+/** Joins the files of a category into one rule, and lists files whose category has no entry. */
 function toRules(files: readonly RuleFile[], domain: string, categories: ReadonlySet<string | undefined>) {
   const concerns = ({ facts }: RuleFile) => facts.category === undefined || categories.has(facts.category);
   const groups = Map.groupBy(files.filter(concerns), ({ facts }) => facts.category);
@@ -159,10 +159,7 @@ function pathsOf(files: readonly LibraryFile[]): string[] {
 
 const URI = /^([a-z][a-z0-9+.-]*):\/\/(?:resources\/)?(.+)$/i;
 
-/**
- * Resolves the names of fragments in the text of another one: relative path, path, id, file name, or URI of one of
- * the schemes.
- */
+/** Resolves names of other fragments in a text: relative path, path, id, file name, or URI of one of the schemes. */
 function createReferences(
   fragments: readonly FragmentFile[],
   schemes: readonly string[],

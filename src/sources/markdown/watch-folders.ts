@@ -4,15 +4,15 @@ import type { Clock } from "../../base/util/clock.ts";
 
 export type FolderWatch = ReturnType<typeof watchFolders>;
 
-/** Saving a file takes several steps. They are over after a quiet time, or when they take too long. */
+/** Saving a file takes several steps. It ends after a quiet time, or when it takes too long. */
 const QUIET_MS = 40;
 const LONGEST_MS = 400;
-/** Interval of calls when the system has no watchers left. */
+/** Interval of calls when the system has run out of watchers. */
 const POLL_MS = 2_000;
 
 /**
- * Calls a listener after changes in folders. The listener finds out what changed. Uses one watcher for each folder, as
- * operating systems offer it. How an editor saves does not matter.
+ * Calls a listener after changes in folders; the listener finds out what changed. Uses one watcher for each folder, as
+ * operating systems offer, and works for every way in which editors save.
  */
 export function watchFolders(onChange: () => void, clock: Clock) {
   const watchers = new Map<string, FSWatcher>();
@@ -51,7 +51,7 @@ export function watchFolders(onChange: () => void, clock: Clock) {
   }
 
   return {
-    /** Watches exactly these folders. New folders count as a change, because earlier events may have been missed. */
+    /** Watches exactly these folders. A new folder counts as a change, because earlier events may have been missed. */
     follow: (folders: readonly string[]): void => {
       const wanted = new Set(folders);
       for (const folder of [...watchers.keys()]) if (!wanted.has(folder)) close(folder);
@@ -69,8 +69,8 @@ export function watchFolders(onChange: () => void, clock: Clock) {
 }
 
 /**
- * Yields what stands in folders and below them, except links to folders. `skips` leaves names out. The folders that
- * could be read are added to `folders`.
+ * Yields the content of folders and everything below, except links to folders. `skips` leaves names out. Readable
+ * folders are added to `folders`.
  */
 export function* walkFolders(
   roots: readonly string[],

@@ -13,7 +13,7 @@ import type { CallingClient } from "../../core/nouns/entry.ts";
 
 interface TaskCall {
   readonly label: string;
-  /** The bounds of each request. */
+  /** Limits of each request. */
   readonly request: Pick<RequestOptions, "signal" | "timeout">;
   readonly caller: CallingClient | undefined;
 }
@@ -33,8 +33,8 @@ const LONGEST_POLL_MS = 10_000;
 const CANCEL_MS = 5_000;
 
 /**
- * Calls a tool as a task and waits for its result. Status messages become progress of the call, and a call that is
- * given up cancels its task.
+ * Calls a tool as a task and waits for its result. Status messages become progress, and abandoning the call cancels the
+ * task.
  */
 export async function callTask(
   client: Client,
@@ -66,7 +66,7 @@ export async function callTask(
   }
 }
 
-/** Polls until the task has ended or waits for input, which the server asks for during the request for the result. */
+/** Polls until the task has ended or waits for input, which the server requests while the result is fetched. */
 async function untilEnded(
   client: Client,
   first: UpstreamTask,
@@ -89,7 +89,7 @@ async function untilEnded(
   }
 }
 
-/** Does not wait for the answer: the caller has gone. */
+/** Does not await the answer: the caller has left. */
 function cancelTask(client: Client, taskId: string): void {
   client
     .request({ method: "tasks/cancel", params: { taskId } }, z.unknown(), { timeout: CANCEL_MS })

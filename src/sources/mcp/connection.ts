@@ -13,40 +13,40 @@ import type { SharedServers } from "./shared-servers.ts";
 import type { UpstreamLimits, UpstreamTarget } from "./upstream-target.ts";
 
 export interface ConnectionOptions extends UpstreamTarget {
-  /** Servers that other gateways use too. Without them, each connection has a process of its own. */
+  /** Servers shared with other gateways. Default: each connection has its own process. */
   readonly shared?: SharedServers | undefined;
-  /** Whether a person has consented to the program as it is now. */
+  /** Whether a person has consented to the present program. */
   mayStart(): boolean | Promise<boolean>;
-  /** The limits that a person has accepted for the process. */
+  /** The limits that a person accepted for the process. */
   acceptedLimits?(): SandboxLimits | undefined;
-  /** Called when a listing arrives or the status changes. */
+  /** Called after a new listing or a change of status. */
   onChange(): void;
 }
 
-/** An open connection with the listing that it gave. */
+/** An open connection with its listing. */
 export interface OpenSession extends OpenedUpstream {
   listing: Listing;
-  /** The accepted limits that it was opened with. */
+  /** The accepted limits under which it was opened. */
   readonly limits: SandboxLimits | undefined;
 }
 
 export interface ConnectionState {
   session?: OpenSession | undefined;
-  /** The last listing, also while no session is open. */
+  /** The last listing, even without an open session. */
   listing?: Listing | undefined;
-  /** Undefined while the server can be used. */
+  /** Undefined while the server is usable. */
   status?: EntryStatus | undefined;
   /** The protocol that the server speaks. */
   era?: PriorDiscovery | undefined;
   last?: OpenTransport | undefined;
 }
 
-/** How often a consent is looked for. */
+/** How often to look for a consent. */
 const CONSENT_MS = 500;
-/** How often a login of the operator is looked for at a server of people. */
+/** How often to look for an operator's login at a server of people. */
 const OPERATOR_MS = 30_000;
 
-/** The connection to one server: opened when needed, opened again after a failure. */
+/** The connection to one server, opened on demand and reopened after a failure. */
 export abstract class Connection {
   protected readonly options: ConnectionOptions;
   private readonly commandFor: (words: readonly string[]) => string;
@@ -76,23 +76,23 @@ export abstract class Connection {
   /** Called when the server asks for something in which clients may differ. */
   protected abstract onAsked(fact: AskedFact): void;
 
-  /** Called with the messages that the server logs. */
+  /** Called with log messages of the server. */
   protected abstract onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
 
-  /** Uses the protocol that an earlier run has found. */
+  /** Sets the protocol that an earlier run found. */
   recall(era: PriorDiscovery | undefined): void {
     this.state.era = era;
   }
 
-  /** Returns the session, and opens one first if there is none. A promise only if there is something to wait for. */
+  /** Returns the session, or opens one first. A promise only if it has to wait. */
   connect(): OpenSession | Promise<OpenSession> {
-    // Asked again while connected, because a person may take the consent back.
+    // Checked even while connected, because a person may revoke the consent.
     const mayStart = this.options.mayStart();
     this.dropUnlimited();
     return mayStart === true && this.state.session ? this.state.session : this.enter(mayStart);
   }
 
-  /** Ends a process that other limits were accepted for since, as soon as no call runs in it. */
+  /** Ends a process whose accepted limits have changed, as soon as no call runs in it. */
   protected dropUnlimited(): void {
     const { session } = this.state;
     if (!session || session.transport.running.size > 0) return;
@@ -101,7 +101,7 @@ export abstract class Connection {
     this.drop(session);
   }
 
-  /** Keeps the server from being stopped while it is idle. Returns a function that ends the use. */
+  /** Keeps an idle server running. Returns a function that ends the hold. */
   protected holdOpen(): () => void {
     this.uses += 1;
     this.cancelIdleStop?.();
@@ -111,7 +111,7 @@ export abstract class Connection {
     };
   }
 
-  /** Lists everything again; connects first if there is no session. */
+  /** Lists everything again. Connects first if necessary. */
   async relist(): Promise<void> {
     const mayStart = await this.options.mayStart();
     const { session } = this.state;
@@ -126,16 +126,16 @@ export abstract class Connection {
     this.setListing(session.listing);
   }
 
-  /** Ends the session if it is still in use. */
+  /** Ends the session if it is still the current one. */
   protected drop({ transport }: OpenSession): void {
     void this.end(transport);
   }
 
-  /** Marks the server as down, for at least this time, and returns the problem. */
+  /** Marks the server as down for at least this time, and returns the problem. */
   protected markUnavailable(status: EntryStatus, forMs = 0): Problem {
     this.state.status = status;
     const { clock, label, limits, onChange, toLogin } = this.options;
-    // A server of people may never get a login of the operator, which is no failure.
+    // A server of people may never get a login of the operator: not a failure.
     const isWaiting = toLogin !== undefined && status.state === "needs_login";
     if (isWaiting) this.restarts.forget();
     const least = isWaiting ? OPERATOR_MS : limits.backoffMs;
@@ -146,7 +146,7 @@ export abstract class Connection {
     return problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
   }
 
-  /** Milliseconds until a server that is down may be tried again; undefined while it is up. */
+  /** Milliseconds until an unavailable server may be retried; undefined while it is available. */
   retryAfterMs(): number | undefined {
     return this.state.status ? Math.max(0, this.retryAt - this.options.clock.monotonic()) : undefined;
   }
@@ -162,7 +162,7 @@ export abstract class Connection {
     return { ...status, reason: `${reason}${complaintOf(last.process.stderrText())}` };
   }
 
-  /** Says how to log in, as the end of a sentence. */
+  /** The command or page for logging in, as the end of a sentence. */
   protected loginAdvice(): string {
     const { config, label, login } = this.options;
     if (config.transport !== "http") return "";
@@ -172,7 +172,7 @@ export abstract class Connection {
     return config.oauth?.grant === "client_credentials" ? failure : `${failure}; run: ${command}`;
   }
 
-  /** Resolves when no process of the server is left. */
+  /** Resolves when all processes of the server have ended. */
   async close(): Promise<void> {
     this.stopping.abort();
     this.cancelRelist?.();
@@ -205,7 +205,7 @@ export abstract class Connection {
     this.restarts.started();
     const limits = this.options.acceptedLimits?.();
     try {
-      // Loaded with the first server that is opened, which makes a start quicker.
+      // Loaded with the first server, which makes a start faster.
       const { openClient } = await import("./open-client.ts");
       // The gateway may have been closed meanwhile.
       if (this.stopping.signal.aborted) throw problem("CLOSED");
@@ -229,7 +229,7 @@ export abstract class Connection {
       this.stopWhenIdle();
       return session;
     } catch (error) {
-      // The next attempt finds out again which protocol the server speaks.
+      // The next attempt detects the protocol again.
       this.state.era = undefined;
       if (this.stopping.signal.aborted) throw problem("CLOSED");
       if (this.state.last) void this.end(this.state.last);
@@ -237,7 +237,7 @@ export abstract class Connection {
     }
   }
 
-  /** Stops a server that was not used for a while. Its next call starts it again, which is no failure. */
+  /** Stops an unused server. Its next call starts it again; this is no failure. */
   private stopWhenIdle(): void {
     this.cancelIdleStop?.();
     const { clock, limits } = this.options;
@@ -249,12 +249,12 @@ export abstract class Connection {
     });
   }
 
-  /** Closes a transport, once. Resolves when nothing of it is left, or when it is left to other gateways. */
+  /** Closes a transport, once. Resolves when it has ended or other gateways still use it. */
   private end(transport: OpenTransport, close = () => transport.wire.close()): Promise<void> {
     if (this.state.session?.transport === transport) this.state.session = undefined;
     const begun = this.endings.get(transport);
     if (begun) return begun;
-    // Noted before the transport closes, because that calls this function again.
+    // Set before the transport closes, because that calls this function again.
     const { promise, resolve } = Promise.withResolvers<void>();
     this.endings.set(transport, promise);
     const done = () => resolve(void this.transports.delete(transport));
@@ -291,7 +291,7 @@ export abstract class Connection {
 
 type RestartLimits = Pick<UpstreamLimits, "restarts" | "restartWindowMs" | "backoffMs">;
 
-/** Decides when a server that failed may be started again. */
+/** Decides when a failed server may restart. */
 export function createRestartPolicy(
   { restarts, restartWindowMs, backoffMs: firstMs }: RestartLimits,
   now: () => number,
@@ -299,7 +299,7 @@ export function createRestartPolicy(
 ) {
   let starts: number[] = [];
 
-  /** The starts within the window. */
+  /** Starts within the window. */
   function recent(): number[] {
     starts = starts.filter((at) => now() - at < restartWindowMs);
     return starts;
@@ -307,21 +307,21 @@ export function createRestartPolicy(
 
   return {
     recent,
-    /** Notes a start. The first one in the window needs no wait. */
+    /** Records a start. The first in the window needs no wait. */
     started: () => {
       starts = [...recent(), now()];
     },
-    /** Milliseconds to wait before the next start. */
+    /** Milliseconds before the next start. */
     delay: () => {
       const failures = recent().length;
       return failures === 0 ? 0 : backoffMs(failures, { firstMs, longestMs: restartWindowMs, random });
     },
-    /** Milliseconds until the next start after too many; 0 if the server may be started. */
+    /** Milliseconds until the next start after too many; 0 if the server may start. */
     exhaustedFor: () => {
       const times = recent();
       return times.length > restarts ? restartWindowMs - (now() - times[0]!) : 0;
     },
-    /** Earlier starts no longer count. */
+    /** Discards earlier starts. */
     forget: () => {
       starts = [];
     },

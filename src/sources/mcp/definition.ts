@@ -3,7 +3,7 @@ import type { Skill } from "@modelcontextprotocol/client/ext/skills";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 
-/** A skill of a server. Its name comes from the front matter. */
+/** A skill of a server, named by its front matter. */
 export type ListedSkill = Pick<Skill, "uri" | "frontmatter" | "resources"> & {
   readonly name: string;
   readonly title?: undefined;
@@ -12,7 +12,7 @@ export type ListedSkill = Pick<Skill, "uri" | "frontmatter" | "resources"> & {
 
 export type Listed = Tool | Prompt | Resource | ResourceTemplateType | ListedSkill;
 
-/** Fields that a person approves: those that describe behaviour and do not change by themselves. */
+/** Fields that a person approves: they describe behaviour and do not change by themselves. */
 const FIELDS = [
   "name",
   "title",
@@ -43,7 +43,7 @@ export const toDefinition: (listed: Listed) => Definition = memoizeByObject((lis
   return { content, hash: contentHash(content) };
 });
 
-/** Annotations of a resource may hold the time of its last change. */
+/** Annotations of a resource may contain the time of its last change. */
 function isVolatile(listed: Listed, field: string): boolean {
   return (field === "annotations" || field === "_meta") && !("inputSchema" in listed);
 }

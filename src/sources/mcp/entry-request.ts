@@ -18,24 +18,24 @@ import {
 } from "./seen-client.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** The server that drafts call. */
+/** The server of these drafts. */
 export interface DraftOptions {
   readonly label: string;
-  /** Identifies the program or the address behind the server. */
+  /** Hash of the program or address behind the server. */
   readonly program: string;
   readonly trusted: boolean;
-  /** Changed descriptions alone need no new approval. */
+  /** Whether changed descriptions need no new approval. */
   readonly wordingOk: boolean;
-  /** The command that a person types to approve definitions. */
+  /** The command to approve definitions. */
   readonly approvedBy: string;
   readonly upstream: Upstream;
   readonly status: EntryStatus | undefined;
   readonly timeoutMs: number | undefined;
-  /** Lanes that a person has set, by tool name. */
+  /** Lanes set by a person, by tool name. */
   readonly lanes: Readonly<Record<string, Lane>>;
-  /** A person's words about tools, by the server's names for them. */
+  /** A person's changes to tools, by the server's names. */
   readonly tools: Readonly<Record<string, ToolOverride>>;
-  /** The calls of single tools that a person has to approve, by name or pattern. */
+  /** Calls of single tools that need a person's approval, by name or pattern. */
   readonly askTools: NonNullable<ToolRules["askTools"]>;
   readonly transport: TracedRequest["transport"];
   /** The address of a server over HTTP. */
@@ -44,24 +44,24 @@ export interface DraftOptions {
   toProblem(reason: string): Promise<Problem>;
 }
 
-/** A request to a server on behalf of an entry. */
+/** A request to a server for an entry. */
 export interface EntryRequest<T extends object> {
   readonly method: string;
-  /** The tool or prompt that the trace names. */
+  /** The tool or prompt for the trace. */
   readonly target?: string;
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
   /** The arguments of a call. */
   readonly args?: Readonly<Record<string, unknown>>;
-  /** Throws a problem if the server no longer offers the entry as it was listed. */
+  /** Throws a problem if the server no longer offers the entry as listed. */
   check(listing: Listing): void;
-  /** Sends the request. `passed` belongs to its params. */
+  /** Sends the request. `passed` belongs in its params. */
   send(client: Client, passed: PassedRequest["params"], options: RequestOptions): Promise<T>;
-  /** Turns the result, without secrets, into the value of the call. */
+  /** Converts the result, without secrets, to the value of the call. */
   toValue(result: T): unknown;
 }
 
-/** Sends a request within the call that needs it. Returns its value, or the question that the server asks first. */
+/** Sends a request for a call. Returns its value, or the question that the server asks first. */
 export async function requestForEntry<T extends object>(
   request: EntryRequest<T>,
   options: DraftOptions,
@@ -99,7 +99,7 @@ export async function requestForEntry<T extends object>(
   return request.toValue(result);
 }
 
-/** Refuses a call if the definition has changed since it was listed. */
+/** Refuses a call if the definition changed since it was listed. */
 export function checkOffered(
   listed: Listed,
   among: (listing: Listing) => readonly (Listed | PackedTool)[],
@@ -109,7 +109,7 @@ export function checkOffered(
   const { hash } = toDefinition(listed);
   return (listing) => {
     if (trusted) return;
-    // The name is part of the definition and compared first, because a server may have thousands of tools.
+    // Compares names first, because a server may have thousands of tools.
     if (among(listing).some((other) => other.name === listed.name && hashOf(other) === hash)) return;
     const reason = "the server no longer offers it as it was listed";
     throw problem("UNAVAILABLE", { name: route, state: "quarantined", reason });
@@ -138,7 +138,7 @@ const ASKABLE = ["elicitation", "sampling", "roots"];
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 export const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
-/** The parts of a request that connect the server with the client behind the call. */
+/** The parts of a request that connect the server with the calling client. */
 export interface PassedRequest {
   readonly params: {
     readonly _meta?: Readonly<Record<string, unknown>>;
@@ -149,8 +149,8 @@ export interface PassedRequest {
 }
 
 /**
- * Connects the server with the client behind the call: progress always; from a server of the newer protocol also log
- * messages, and questions if results are passed on.
+ * Connects the server with the calling client. Always passes progress; a server of the newer protocol may also send log
+ * messages and, if results are passed on, questions.
  */
 export function passThrough(
   client: Client,
@@ -167,7 +167,7 @@ export function passThrough(
     });
   if (client.getProtocolEra() !== "modern") return { params: toParams(meta), options: { onprogress } };
   const { capabilities, responses, state, logLevel } = caller;
-  // The face drops messages below its client's level.
+  // The face filters messages by its client's level.
   const logged = { ...meta, ...(logLevel !== undefined && { [LOG_LEVEL_KEY]: logLevel }) };
   if (!caller.passOn) return { params: toParams(logged), options: { onprogress } };
   const askable = Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name));
@@ -183,12 +183,12 @@ export function passThrough(
   };
 }
 
-/** Whether the result is a question that has to be answered first. */
+/** Whether the result is a question to answer first. */
 export function asksFirst(result: object): boolean {
   return "resultType" in result && result.resultType === "input_required";
 }
 
-/** Prepares the questions of a server for the client behind the call. */
+/** Prepares a server's questions for the calling client. */
 export function toQuestion<T extends object>(result: T, { label, trusted }: Asking): T {
   const { inputRequests } = result as { inputRequests?: InputRequests };
   if (trusted || !inputRequests) return result;
@@ -231,7 +231,7 @@ export async function traceRequest<T extends object>(
   }
 }
 
-/** Returns the kind of the error, never its message. */
+/** The kind of the error, never its message. */
 function errorType(error: unknown): string {
   if (isProblem(error)) return error.code;
   const { code, name } = error as { code?: unknown; name?: unknown };

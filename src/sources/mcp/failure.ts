@@ -10,7 +10,7 @@ import type { EntryStatus } from "../../core/nouns/entry.ts";
 const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
 const MAX_CAUSES = 5;
-/** Answers a request whose stream ended early. Compared by identity, so no server can send it. */
+/** Answers a request whose stream ended early. Compared by identity, so a server cannot send it. */
 export const BROKEN_OFF = { code: -32_000, message: "its answer broke off", data: Object.freeze({}) };
 const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPSTREAM_LOST"]);
 
@@ -51,12 +51,12 @@ function outOfReach(network: string): string {
   return `it cannot be reached (${network})${NETWORK_FAULTS[network] ?? ""}`;
 }
 
-/** Whether the server rejects the credentials as such, not only one request. */
+/** Whether the server rejects the credentials altogether, not only for one request. */
 export function wantsLogin(error: unknown): boolean {
   return httpStatus(error) === 401 || nameOf(error) === "UnauthorizedError";
 }
 
-/** Names the scope that a call lacks; undefined for any other failure. */
+/** The scope that a call lacks; undefined for other failures. */
 export function scopeWanted(error: unknown): string | undefined {
   if (nameOf(error) !== "InsufficientScopeError") return undefined;
   const { requiredScope } = error as { requiredScope?: unknown };
@@ -73,12 +73,12 @@ function isBrokenOff(error: unknown): boolean {
   return fieldsOf(error).data === BROKEN_OFF.data;
 }
 
-/** Whether the host closed the connection, for example because it was idle. The server may be fine. */
+/** Whether the host closed the connection, for example an idle one. The server may be fine. */
 export function wasCut(error: unknown): boolean {
   return isCut(networkFailure(error));
 }
 
-/** Whether the server could not be reached: the request was never sent. */
+/** Whether the request was never sent because the server is unreachable. */
 export function isOutOfReach(error: unknown): boolean {
   return networkFailure(error) !== undefined && !wasCut(error);
 }
@@ -87,22 +87,22 @@ function networkFailure(error: unknown): unknown {
   return isProblem(error) && error.code === "CALL_FAILED" ? error.details.network : undefined;
 }
 
-/** Whether a server of the older protocol has lost the session. It has not run the request. */
+/** Whether a server of the older protocol lost the session. It has not run the request. */
 export function forgotSession(error: unknown, { sessionId }: Transport): boolean {
   return sessionId !== undefined && httpStatus(error) === 404;
 }
 
-/** Whether a server refuses the newer transport over HTTP, as one does that knows only SSE. */
+/** Whether a server refuses the newer HTTP transport, as servers with only SSE do. */
 export function refusesPost(error: unknown): boolean {
   return [400, 404, 405].includes(httpStatus(error) ?? 0);
 }
 
 /** A line such as "Error: …", "TypeError [CODE]: …", "panic: …" or "12:00 ERROR: …". */
 const NAMES_ERROR = /^(?:\S+ ){0,3}?\[?[\w.]{0,80}(?:error|exception|fatal|panic)\]?(?: \[\w+\])?: *\S/i;
-/** Frames and ends of stacks, marks below source text, and the version that Node prints last. */
+/** Stack frames, marks below source text, and the version that Node prints last. */
 const NOISE = /^\s*(?:at |File "|goroutine |Node\.js v|[\^~]+\s*$|[{}()[\]]*\s*$)/;
 
-/** Returns the line of stderr that says what went wrong, otherwise the last line, as the end of a sentence. */
+/** The line of stderr that names the error, otherwise the last line, as the end of a sentence. */
 export function complaintOf(stderr: string): string {
   const lines = hideSecrets(stderr)
     .split("\n")

@@ -33,7 +33,7 @@ export interface McpDiagnostics extends UpstreamDiagnostics {
   readonly status: EntryStatus | undefined;
   /** Milliseconds since 1970; undefined if the server was never listed. */
   readonly listedAt: number | undefined;
-  /** Whether the listing in use is from an earlier start. */
+  /** Whether the current listing is from an earlier start. */
   readonly fromCache: boolean;
   readonly entries: number;
   readonly warnings: readonly string[];
@@ -42,8 +42,8 @@ export interface McpDiagnostics extends UpstreamDiagnostics {
 const STARTING: EntryStatus = { state: "starting", reason: "it is still starting; try again in a moment" };
 
 /**
- * Whether a search waits for the first listing of a server that has none stored: `awaited` until it comes or takes
- * too long (`slow`). A server that was stopped is not waited for.
+ * Whether a search waits for the first listing of a server without a stored one: `awaited` until it arrives or takes
+ * too long (`slow`). A stopped server is not awaited.
  */
 type FirstListing = "not awaited" | "awaited" | "slow" | "stopped";
 
@@ -51,7 +51,7 @@ interface ShownServer {
   readonly listing: Listing | undefined;
   readonly status: EntryStatus | undefined;
   readonly issuer: string | undefined;
-  /** Made only when there is something to compare it with. */
+  /** Computed only for a comparison. */
   readonly fingerprint: () => string;
   readonly content: SourceContent;
 }
@@ -65,7 +65,7 @@ export class FollowedUpstream {
   private readonly upstream: Upstream;
   private readonly followed: ReturnType<typeof followSource>;
   private onChange = () => {};
-  /** The listing that is stored for the next start. */
+  /** The listing as stored for the next start. */
   private stored: Remembered | undefined;
   private shown: ShownServer | undefined;
   private writing: Promise<void> = Promise.resolve();
@@ -138,12 +138,12 @@ export class FollowedUpstream {
       const isWaiting = this.needsConsent() || status.state === "needs_login";
       return { ...known, state: isWaiting ? "waiting" : "failed", isFresh: false, lastError: status.reason };
     }
-    // The stand-in of a server that is starting is no listing, so it has no age.
+    // The placeholder of a starting server is no listing, so it has no age.
     if (this.isStarting()) return { state: "starting", count: 0, isFresh: false };
     return this.keptSince() === undefined ? known : { state: "kept", ...known };
   }
 
-  /** A server names the scopes it wants only when it refuses, so it is asked first. */
+  /** A server names its scopes only when it refuses, so connect first. */
   async logIn(how: LogInOptions): Promise<boolean> {
     await this.upstream.retry().catch(() => {});
     const missing = await this.login?.missing();
@@ -175,7 +175,7 @@ export class FollowedUpstream {
     };
   }
 
-  /** A login may have listed the server before anybody follows it. */
+  /** A login may have listed the server before anyone follows it. */
   private async restore(): Promise<Reading | undefined> {
     await this.noteIssuer();
     if (this.upstream.state.listing) return this.toReading();
@@ -189,7 +189,7 @@ export class FollowedUpstream {
   private async read(signal: AbortSignal): Promise<Reading> {
     const list = () => untilAborted(this.upstream.relist(), signal);
     await (this.isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
-      // Waiting for a consent is a state to show and no failure to repeat.
+      // Waiting for consent is a state, not a failure to retry.
       if (!this.needsConsent()) throw error;
     });
     await this.noteIssuer();
@@ -238,14 +238,14 @@ export class FollowedUpstream {
     return { listing, status, issuer, fingerprint, content };
   }
 
-  /** The connection by which a server of people is listed says nothing about theirs: each call finds out. */
+  /** The connection that lists a server of people says nothing about theirs: each call finds out. */
   private shownStatus(): EntryStatus | undefined {
     const { status } = this.upstream.state;
     if (this.upstream.people && !this.needsConsent() && this.currentListing()) return undefined;
     return status ?? (this.isStarting() ? STARTING : undefined);
   }
 
-  /** The entries of a server that was never listed. Whoever logs in first lists it. */
+  /** Entries of a server that was never listed. The first login lists it. */
   private unlisted(status: EntryStatus | undefined): EntryDraft[] {
     if (!status) return [];
     if (!this.upstream.people || status.state !== "needs_login") return [standIn(this.options, status)];
@@ -264,7 +264,7 @@ export class FollowedUpstream {
       wordingOk: (config.changes ?? options.changes) === "wording-ok",
       program: issuer === undefined ? identity : contentHash([identity, issuer]),
       transport: config.transport === "stdio" ? "pipe" : "tcp",
-      // Without the path and query, which may hold secrets.
+      // Without path and query, which may contain secrets.
       url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
       toProblem: (reason) => this.toProblem(reason, commandFor(["approve", label])),
     };
@@ -309,11 +309,11 @@ export class FollowedUpstream {
     const savedAt = isListed ? this.stored!.savedAt : this.options.clock.now();
     const next: Remembered = { savedAt, ...(era && { era }), asked, listing };
     this.stored = next;
-    // A failed write costs the next start a listing and nothing else.
+    // A failed write only costs the next start a listing.
     this.writing = this.writing.then(() => this.options.cache?.write(next)).catch(() => {});
   }
 
-  /** The wait does not include reading a stored listing, which may take long on a busy machine. */
+  /** Excludes reading a stored listing, which may take long on a busy machine. */
   private waitForFirst(): void {
     if (this.wait === "stopped") return;
     this.wait = "awaited";
@@ -323,7 +323,7 @@ export class FollowedUpstream {
     });
   }
 
-  /** Approvals are bound to the issuer, too. A config that cannot be used has none; the start says why. */
+  /** Approvals are also bound to the issuer. An unusable config has none; the start reports why. */
   private async noteIssuer(): Promise<void> {
     this.issuer = await this.login?.issuer().catch(() => undefined);
   }

@@ -12,14 +12,14 @@ import { fieldsOf } from "../../base/util/plain-object.ts";
 import { BROKEN_OFF } from "./failure.ts";
 import { type Send, toWebFetch } from "./login/web-fetch.ts";
 
-/** Names that a header can carry as they are. */
+/** Names that need no encoding in a header. */
 const PLAIN_NAME = /^(?!=\?)[\x21-\x7e]+$/;
 
 /**
- * Creates the SDK's HTTP transport with a way past it: each plain `tools/call` of the newer protocol is sent without
- * the headers, signals and streams that the SDK's transport sets up for any request (`npm run bench -- overhead`).
- * The SDK's client still makes each request and checks its result. A response that is not JSON goes to the SDK's
- * transport, as the response to the request that it then sends.
+ * Creates the SDK's HTTP transport with a fast path: each plain `tools/call` of the newer protocol skips the headers,
+ * signals and streams that the SDK sets up for every request (`npm run bench -- overhead`). The SDK's client still
+ * creates each request and checks its result. A response that is not JSON goes to the SDK's transport, as the response
+ * to the request that it then sends.
  */
 export function createHttpTransport(
   url: URL,
@@ -57,7 +57,7 @@ export function createHttpTransport(
       body: JSON.stringify(message),
       ...(options?.requestSignal && { signal: options.requestSignal }),
     });
-    // The client that sends has made whole responses of JSON alone.
+    // The sending client creates whole responses only for JSON.
     if (response.status !== 200 || !(response instanceof WholeResponse))
       return arrived.run({ response }, () => sendBySdk(message, options));
     for (const answer of [JSON.parse(await response.text())].flat())
@@ -79,7 +79,7 @@ function failingWithStream(transport: Transport): Transport["send"] {
   };
 }
 
-/** Undefined for any other message, and for a call whose arguments have to stand in headers. */
+/** Undefined for other messages, and for a call whose arguments must be in headers. */
 function readPlainCall(message: JSONRPCMessage, options: TransportSendOptions | undefined) {
   if (!("method" in message && "id" in message) || message.method !== "tools/call") return undefined;
   const { name, _meta } = fieldsOf(message.params);

@@ -15,12 +15,12 @@ const DAMAGED: EntryStatus = {
 /** The part that all tools of a server share. */
 interface LazyServer {
   readonly options: DraftOptions;
-  /** Identifies everything beside the definition that makes an entry. */
+  /** Digest of everything besides the definition that affects an entry. */
   readonly digest: string;
   readonly toDraft: (tool: Tool, route: string) => EntryDraft;
 }
 
-/** Returns a function that drafts tools of a server from their names alone. */
+/** Returns a function that drafts tools of a server by name only. */
 export function createLazyDrafts(
   options: DraftOptions,
   toDraft: LazyServer["toDraft"],
@@ -71,7 +71,7 @@ class LazyToolDraft implements LazyDraft {
     return this.#server.options.status;
   }
 
-  /** The definition and its judgement are read only if somebody asks for them. */
+  /** Reads the definition and its judgement only on demand. */
   get origin(): Origin {
     const { label: source, program, trusted, wordingOk, approvedBy } = this.#server.options;
     const tool = this.#tool;
@@ -101,7 +101,7 @@ class LazyToolDraft implements LazyDraft {
   read(): EntryDraft {
     const tool = this.#tool.read();
     const draft = this.#server.toDraft(tool, this.route);
-    // Approvals are judged by the hash in the file, so a definition with another hash is never shown.
+    // Approvals use the hash in the file: never show a definition with another hash.
     if (toDefinition(tool).hash === this.#tool.hash) return draft;
     return { ...draft, description: "", inputSchema: {}, presentation: {}, phrases: [], status: DAMAGED };
   }

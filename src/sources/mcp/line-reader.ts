@@ -3,8 +3,8 @@ import { createByteGatherer } from "../../base/net/read-response.ts";
 const NEWLINE = 0x0a;
 
 /**
- * Splits a byte stream into lines; long lines cost linear time. Each chunk gives the lines that it completes, or
- * undefined if a line is too long.
+ * Splits a byte stream into lines; long lines take linear time. Returns the lines that a chunk completes, or undefined
+ * if a line is too long.
  */
 export function createLineReader(maxBytes: number): (chunk: Buffer) => string[] | undefined {
   const begun = createByteGatherer();

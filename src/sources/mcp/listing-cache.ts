@@ -11,13 +11,13 @@ import { isOwn, makeOwnFolder, ownFile } from "./own-folder.ts";
 import { openTools } from "./packed-tools.ts";
 import type { AskedFact } from "./seen-client.ts";
 
-/** A listing that is kept for the next start. */
+/** A listing stored for the next start. */
 export interface Remembered {
   /** Milliseconds since 1970. */
   readonly savedAt: number;
   /** The protocol that the server speaks. */
   readonly era?: PriorDiscovery;
-  /** Facts about clients that the server asks for. */
+  /** Facts about clients that the server asked for. */
   readonly asked?: readonly AskedFact[];
   readonly listing: Listing;
 }
@@ -25,18 +25,18 @@ export interface Remembered {
 export type ListingCache = ReturnType<typeof createListingCache>;
 
 const FORMAT = 2;
-/** Waiting for another thread takes longer than reading a small file. */
+/** Another thread would take longer than reading a small file. */
 const AT_ONCE_BYTES = 64 * 1024;
 
 /**
- * Stores listings in a folder, by label and hash of what starts: another program is another server. A file has a line
- * with the checksum of the rest, a line of JSON, and the definitions of the tools as they are packed. It also says which
- * of them read like instructions to a model, so a file that somebody else may have written counts for nothing.
+ * Stores listings in a folder, by label and hash of the program: another program is another server. A file has a
+ * checksum line, a line of JSON, and the packed tool definitions. It also says which of them read like instructions to
+ * a model, so a file that others could write is ignored.
  */
 export function createListingCache(folder: string, label: string, starts: readonly string[]) {
   const path = join(folder, `${nameOf(label, starts)}.listing`);
   return {
-    /** Returns undefined if nothing is stored or the file is damaged. */
+    /** Undefined if nothing is stored or the file is damaged. */
     read: async (): Promise<Remembered | undefined> => {
       try {
         const about = isOwn(folder) ? ownFile(path) : undefined;
@@ -46,7 +46,7 @@ export function createListingCache(folder: string, label: string, starts: readon
         return undefined;
       }
     },
-    /** May fail: then the next start lists the server again. */
+    /** May fail: the next start then lists the server again. */
     write: async (remembered: Remembered): Promise<void> => {
       makeOwnFolder(folder);
       await writeFileAtomic(path, encode(remembered), 0o600);
@@ -58,7 +58,7 @@ const OWNER = "gateway";
 const MOST = { entries: 10_000, size: 1024 ** 3 };
 const MONTH_MS = 30 * 86_400_000;
 
-/** Stores listings for all gateways of one state: one that starts later knows the tools that another has listed. */
+/** Stores listings for all gateways of one state: a later gateway knows the tools that another one listed. */
 export function createSharedListings(
   storage: OpenStorage,
   label: string,
@@ -95,7 +95,7 @@ function encode({ listing, ...about }: Remembered): Buffer {
   return Buffer.concat([Buffer.from(`${head}\n`), body]);
 }
 
-/** Throws if the file is damaged. Its owner, format and checksum say that this program has written it. */
+/** Throws if the file is damaged. Owner, format and checksum prove that this program wrote it. */
 function decode(file: Buffer): Remembered | undefined {
   const headEnd = file.indexOf("\n");
   const { format, checksum } = JSON.parse(file.toString("utf8", 0, headEnd));

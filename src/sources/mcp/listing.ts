@@ -31,11 +31,11 @@ export interface Listing {
   readonly leftOut: readonly string[];
 }
 
-/** A listing while it is made. */
+/** State of a listing in progress. */
 interface Lister {
   readonly client: Client;
   readonly timeout: number;
-  /** How many entries of a kind it may hold. */
+  /** Limit of entries of a kind. */
   readonly maxEntries: number;
   readonly warnings: string[];
   readonly leftOut: string[];
@@ -47,8 +47,8 @@ type FetchPage<T extends Listed> = (
 ) => Promise<{ readonly items: readonly T[]; readonly nextCursor?: string | undefined }>;
 
 /**
- * Lists everything that a connected server offers. Throws only if the tools cannot be listed. Over HTTP
- * (`inHeaders`) the newer protocol repeats some arguments in headers.
+ * Lists everything that a connected server offers. Throws only if the tools cannot be listed. Over HTTP (`inHeaders`)
+ * the newer protocol repeats some arguments in headers.
  */
 export async function fetchListing(
   client: Client,
@@ -98,7 +98,7 @@ export async function fetchListing(
   };
 }
 
-/** Follows cursors to the end, to a repeated cursor, or to a limit. Notes how many entries are over the limit. */
+/** Follows cursors to the end, a repeated cursor, or a limit. Counts the entries over the limit. */
 async function walk<T extends Listed>(
   what: string,
   { warnings, leftOut, maxEntries, timeout }: Lister,
@@ -131,7 +131,7 @@ async function walk<T extends Listed>(
   }
 }
 
-/** Drops a definition that is nested too deeply to be read. */
+/** Drops definitions that are nested too deeply. */
 function isSound(item: Listed, warnings: string[]): boolean {
   try {
     toDefinition(item);
@@ -142,7 +142,7 @@ function isSound(item: Listed, warnings: string[]): boolean {
   }
 }
 
-/** Drops a tool whose arguments cannot be repeated in headers: the server would refuse the call. */
+/** Drops a tool whose arguments do not fit in headers: the server would refuse the call. */
 function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
   const read = readArgumentHeaders(inputSchema);
   if (!read.ok) warnings.push(leftOut({ name }, read.reason));
@@ -185,13 +185,13 @@ function refusalOf(uri: string, resources: ListedSkill["resources"]): string | u
   return bytes > MAX_BYTES ? `its files are larger than ${MAX_BYTES} bytes together` : undefined;
 }
 
-/** A page of tools whose definitions are not read yet. */
+/** A page of tools with unparsed definitions. */
 const toolPageSchema = z.object({
   tools: z.array(z.unknown()),
   nextCursor: z.string().optional(),
 });
 
-/** Reads each definition separately: a malformed one does not affect the rest. Loads the SDK on first use. */
+/** Parses each definition separately: a malformed one does not affect others. Loads the SDK on first use. */
 async function readTools(definitions: readonly unknown[], warnings: string[]): Promise<Tool[]> {
   const { specTypeSchemas } = await import("@modelcontextprotocol/client");
   const standard = specTypeSchemas.Tool["~standard"];
@@ -202,7 +202,7 @@ async function readTools(definitions: readonly unknown[], warnings: string[]): P
       if (read.issues) warnings.push(leftOut(definition, read.issues[0]?.message ?? "it is malformed"));
       else tools.push(read.value);
     } catch (error) {
-      // The definition is nested too deeply. The catalog lists the tool with the reason if that is its input.
+      // The definition is nested too deeply. If that is its input, the catalog lists the tool with the reason.
       const bare = toBareTool(definition);
       if (bare) tools.push(bare);
       else warnings.push(leftOut(definition, reasonOf(error)));

@@ -28,21 +28,21 @@ import { DEFAULT_LIMITS } from "./upstream-target.ts";
 
 /** Source for one upstream server. See {@link fromMcpConfig}. */
 export interface McpSource extends Source {
-  /** The name of the server, which is also the domain of its entries. The id is `mcp:` and the label. */
+  /** Name of the server, and domain of its entries. The id is `mcp:` and the label. */
   readonly label: string;
-  /** Whether the server keeps state of its client, so that no other client may use the same process. */
+  /** Whether the server keeps state for its client, so that no other client may use the same process. */
   readonly isStateful: boolean;
   /** Describes what starting the server runs or reaches. Starts nothing. */
   program(): ServerProgram;
-  /** The process with its limits, or with the given ones instead. Undefined if it is not isolated or cannot start. */
+  /** The process with its limits, or with these limits. Undefined if it is not isolated or cannot start. */
   limits(sandbox?: SandboxLimits): IsolatedServer | undefined;
-  /** Connects if needed and lists everything again. Rejects with UNAVAILABLE if the server is down. */
+  /** Connects if necessary and lists everything again. Rejects with UNAVAILABLE if the server is down. */
   refresh(signal?: AbortSignal): Promise<void>;
-  /** Lets a person log in. Returns false if the server needs no login. Rejects with LOGIN_FAILED. */
+  /** Lets a person log in. False if the server needs no login. Rejects with LOGIN_FAILED. */
   logIn(options: LogInOptions): Promise<boolean>;
-  /** Forgets the login. Returns false if there was none. */
+  /** Deletes the login. False if there was none. */
   logOut(): Promise<boolean>;
-  /** Ends the server and starts it again. Rejects with UNAVAILABLE if it does not come up. */
+  /** Stops the server and starts it again. Rejects with UNAVAILABLE if it does not start. */
   restart(): Promise<void>;
   diagnostics(): McpDiagnostics;
 }
@@ -52,8 +52,8 @@ const LABEL = /^[a-z][a-z0-9_-]{0,63}$/i;
 const SWEEP_MS = 500;
 
 /**
- * Creates a source for one MCP server. The label becomes the domain of its entries. The server is started when an
- * entry is called, or when no fresh listing is cached. See {@link fromMcpConfig}.
+ * Creates a source for one MCP server. The label becomes the domain of its entries. The server starts when an entry is
+ * called, or when no fresh listing is cached. See {@link fromMcpConfig}.
  *
  * @throws SERVER_CONFIG_INVALID
  * @example
@@ -99,13 +99,13 @@ export function createMcpSource(
     isStateful: server.stateful ?? false,
     program: () => toServerProgram(label, server, settings),
     limits: (sandbox) => toIsolatedServer({ ...server, ...(sandbox && { sandbox }) }, settings),
-    // Only a change of the config compares sources.
+    // Lazy: needed only when a changed config compares sources.
     get digest() {
       return digestOf(server, options);
     },
     contents: (signal, onFailed) => {
       sweepSoon();
-      // A closed connection stays closed, and one gateway after another may follow the same source.
+      // A closed connection stays closed, and several gateways may follow the same source one after the other.
       if (isUsed) followed = new FollowedUpstream(settings);
       isUsed = true;
       return followed.contents(signal, onFailed);
@@ -119,7 +119,7 @@ export function createMcpSource(
   };
 }
 
-/** The store of listings for the next start: with the other gateways, in a folder, or nowhere. */
+/** The store of listings for the next start: shared between gateways, a folder, or none. */
 function cacheOf(
   label: string,
   server: ReturnType<typeof readServerConfig>,
@@ -133,7 +133,9 @@ function cacheOf(
     : createListingCache(cacheDirectory!, label, starts);
 }
 
-/** The program that really starts or is reached: the config with the values of its variables, the folder, and the program's file. */
+/**
+ * Everything that decides what starts or is reached: the config with its variables, the folder, and the program's file.
+ */
 function whatStarts(
   label: string,
   server: ServerConfig,
@@ -141,7 +143,7 @@ function whatStarts(
 ) {
   const { runs } = toServerProgram(label, server, options);
   const program = withoutRules(server);
-  // The folder is in `place`, whether the config names it or it is the default.
+  // `place` has the folder, from the config or by default.
   const text = JSON.stringify({ ...program, ...("command" in program && { cwd: undefined }) });
   const place = "command" in runs ? [runs.path ?? "", runs.cwd] : [];
   try {
@@ -172,7 +174,7 @@ function defaultLogins(folder: string | undefined): Logins {
 
 let swept = false;
 
-/** Ends, once, the server processes that killed gateways have left behind. */
+/** Ends, once, the server processes of killed gateways. */
 function sweepSoon(): void {
   if (swept) return;
   swept = true;
@@ -182,11 +184,11 @@ function sweepSoon(): void {
 const CONFIG = "in the config";
 
 /**
- * Creates one source for each enabled server of a config block of another client (`mcpServers`, or `servers` of
- * VS Code), given as text or object. `overrides` of the block replace names, descriptions and lanes, and hide tools.
- * Starts nothing; the gateway does.
+ * Creates one source for each enabled server in the config of an MCP client (`mcpServers`, or `servers` of VS Code), as
+ * text or object. `overrides` in the config replace names, descriptions and lanes, and hide tools. Starts nothing; the
+ * gateway does.
  *
- * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile is not there
+ * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile does not exist
  * @example
  * ```ts
  * import { fromMcpConfig } from "keyhole/sources";
@@ -200,7 +202,7 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
 }
 
 /**
- * Makes a source of each enabled server of a config block, with its override.
+ * Creates a source for each enabled server of a config, with its override.
  *
  * @throws SERVER_CONFIG_INVALID, INVALID_INPUT
  */
@@ -229,7 +231,7 @@ export function eachServer<T>(
     );
 }
 
-/** Turns a server name (free text) into a label (the start of a route). */
+/** Converts a server name (free text) to a label (the start of a route). */
 export function toLabel(name: string): string {
   const words = name.match(/[A-Za-z0-9_]+/g) ?? [];
   const joined = words.join("-").slice(0, 48);

@@ -3,12 +3,12 @@ import { fieldsOf } from "../../base/util/plain-object.ts";
 
 export type NoticeGate = ReturnType<typeof createNoticeGate>;
 
-/** Notifications that pass unchanged within `EVERY_MS`. No honest server sends more. */
+/** Notifications that pass unchanged within `EVERY_MS`. Honest servers send fewer. */
 const MOST = 50;
 const EVERY_MS = 100;
 const MAX_KINDS = 64;
 
-/** Passes on what a server sends. Of notifications that come too fast, only the latest of each kind. */
+/** Passes on what a server sends. If notifications come too fast, only the latest of each kind. */
 export function createNoticeGate(clock: Clock) {
   const waiting = new Map<string, () => void>();
   let passed = 0;
@@ -25,7 +25,7 @@ export function createNoticeGate(clock: Clock) {
     for (const deliver of due) pass(deliver);
   }
 
-  /** Starts the next period; the notifications that waited count in it. */
+  /** Starts the next period, which counts the waiting notifications. */
   function begin(): void {
     passed = 0;
     cancel = waiting.size > 0 ? clock.after(EVERY_MS, begin) : undefined;
@@ -37,7 +37,7 @@ export function createNoticeGate(clock: Clock) {
     take: (message: unknown, deliver: () => void) => {
       const kind = kindOf(message);
       if (kind === undefined) {
-        // An answer comes after the notifications that were sent before it.
+        // An answer must follow the notifications sent before it.
         if (passed < 2 * MOST) passWaiting();
         return deliver();
       }
@@ -48,7 +48,7 @@ export function createNoticeGate(clock: Clock) {
       const [oldest] = waiting.keys();
       if (waiting.size > MAX_KINDS && oldest !== undefined) waiting.delete(oldest);
     },
-    /** Drops the notifications that wait. */
+    /** Drops waiting notifications. */
     close: () => {
       cancel?.();
       waiting.clear();

@@ -30,7 +30,7 @@ const LEGACY: PriorDiscovery = { kind: "legacy" };
 
 export interface OpenOptions extends UpstreamTarget {
   readonly era: PriorDiscovery | undefined;
-  /** Raised when the connection is no longer needed. */
+  /** Aborts when the connection is no longer needed. */
   readonly signal: AbortSignal;
   onListChanged(): void;
   /** Called when the server asks for something in which clients may differ. */
@@ -48,9 +48,9 @@ export interface OpenTransport {
   readonly ending: string | undefined;
   /** Running calls of all its users. */
   readonly running: Set<unknown>;
-  /** Gives the process other roots. Returns false if others use it too, who have these. */
+  /** Sets the roots of the process. False if other users of it have the old roots. */
   changeRoots(roots: SeenClient["roots"]): boolean;
-  /** Releases the transport. It ends with its last user. */
+  /** Releases the transport, which ends with its last user. */
   release(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export interface OpenedUpstream {
   readonly transport: OpenTransport;
 }
 
-/** Connects to a server in the protocol that it speaks. */
+/** Connects to a server and detects its protocol. */
 export async function openClient(options: OpenOptions): Promise<OpenedUpstream> {
   const { config, era, signal } = options;
   // Only the older protocol has SSE.
@@ -97,7 +97,7 @@ async function attempt(
     capabilities: capabilitiesOf(options.seen),
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, limits.connectMs) } },
     listChanged: { tools: changed, prompts: changed, resources: changed },
-    // Compiling a foreign schema could block the process. Callers check results themselves.
+    // Compiling an outside schema could block the process. Callers check results themselves.
     jsonSchemaValidator: { getValidator: acceptAll },
   });
   // Skips single invalid messages; `onclose` reports the end of the connection.
@@ -179,7 +179,7 @@ function setRoots({ seen }: OpenOptions, roots: SeenClient["roots"]): boolean {
   return seen !== undefined;
 }
 
-/** Ends an SSE connection with its stream: the SDK would open another stream, whose session the server forgot. */
+/** Ends an SSE connection with its stream: the SDK would open another stream without a session. */
 function endWithStream(fetch: FetchLike, end: (reason: string) => void): FetchLike {
   return async (url, init) => {
     const answer = await fetch(url, init);
@@ -194,7 +194,7 @@ function endWithStream(fetch: FetchLike, end: (reason: string) => void): FetchLi
   };
 }
 
-/** Puts the gate before every handler that the client sets. */
+/** Puts the gate in front of every handler that the client sets. */
 function passThroughGate(transport: Transport, gate: NoticeGate): void {
   let gated: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
@@ -205,7 +205,7 @@ function passThroughGate(transport: Transport, gate: NoticeGate): void {
   });
 }
 
-/** The variables that fill arguments. Their names say whether they are secret. */
+/** The variables used in arguments. Their names say whether they are secret. */
 function usedIn(args: readonly string[], variables: LaunchVariables): LaunchVariables {
   const names = args.flatMap((argument) =>
     [...argument.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name),
@@ -226,8 +226,8 @@ const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Opens the stream of change notifications of the newer protocol again whenever the server ends it, until the signal
- * aborts. Changes during a gap in the stream may have been missed.
+ * Reopens the stream of change notifications of the newer protocol whenever the server ends it, until the signal
+ * aborts. Changes may be missed in between.
  */
 async function keepListening(
   client: Client,
@@ -240,7 +240,7 @@ async function keepListening(
   let openedAt = clock.monotonic();
   let failures = 0;
   while (filter && (!stream || (await stream.closed) !== "local")) {
-    // Streams that end early count as failures: the waits between them grow.
+    // Streams that end early count as failures, so the waits grow.
     failures = stream && clock.monotonic() - openedAt > LONGEST_WAIT_MS ? 1 : failures + 1;
     await sleep(backoffMs(failures, { firstMs: FIRST_WAIT_MS, longestMs: LONGEST_WAIT_MS }), clock, signal);
     if (signal.aborted) return;

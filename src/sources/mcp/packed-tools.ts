@@ -2,20 +2,20 @@ import type { Tool } from "@modelcontextprotocol/client";
 import { findPoisonIn, poisonRules } from "../../base/safety/detect-injection.ts";
 import { toDefinition } from "./definition.ts";
 
-/** Everything of the tools but their definitions, as it is stored. */
+/** The stored data of tools, except their definitions. */
 export interface ToolIndex {
   readonly names: readonly string[];
-  /** The bytes of each definition. */
+  /** Bytes of each definition. */
   readonly sizes: readonly number[];
-  /** Titles that differ from names, by place. */
+  /** Titles that differ from names, by position. */
   readonly titles: Readonly<Record<string, string>>;
-  /** Poisoned definitions, by place. */
+  /** Signs of injection in definitions, by position. */
   readonly poison: Readonly<Record<string, readonly string[]>>;
-  /** The version of the rules that found them. Under other rules, definitions are checked again. */
+  /** Version of the rules behind `poison`. Other rules check the definitions again. */
   readonly rules: string;
 }
 
-/** A tool of a listing. Its definition is read when it is needed: a server may have thousands. */
+/** A tool of a listing. Its definition is read on demand: a server may have thousands. */
 export type PackedTool = Pick<StoredTool, "name" | "title" | "hash" | "shortHash" | "poison" | "read">;
 
 const HASH_BYTES = 32;
@@ -28,7 +28,7 @@ export interface PackedTools {
   readonly bytes: Buffer;
 }
 
-/** Packs tools in the order of their names, so that each start finds them sorted. */
+/** Packs tools sorted by name, so that starts need not sort them. */
 export function packTools(listed: readonly Tool[]): PackedTools {
   const tools = listed.toSorted(({ name }, { name: other }) => (name < other ? -1 : name > other ? 1 : 0));
   const definitions = tools.map((tool) => Buffer.from(JSON.stringify(tool)));
@@ -51,7 +51,7 @@ export function packTools(listed: readonly Tool[]): PackedTools {
   return openTools(index, Buffer.concat([...hashes, ...definitions]))!;
 }
 
-/** Opens tools as {@link packTools} has packed them. Undefined if the parts do not fit together. */
+/** Opens tools of {@link packTools}. Undefined if the parts do not match. */
 export function openTools(index: ToolIndex, bytes: Buffer): PackedTools | undefined {
   const ends = [index.names.length * HASH_BYTES];
   for (const at of index.names.keys()) ends.push(ends[at]! + (index.sizes[at] ?? Number.NaN));
@@ -63,9 +63,9 @@ export function openTools(index: ToolIndex, bytes: Buffer): PackedTools | undefi
 interface Pack {
   readonly index: ToolIndex;
   readonly bytes: Buffer;
-  /** The end of the hashes, then that of each definition. */
+  /** The end of the hashes, then of each definition. */
   readonly ends: readonly number[];
-  /** Whether the poison in the index was found by the rules in use. */
+  /** Whether the current rules produced the index's `poison`. */
   readonly isJudged: boolean;
 }
 
@@ -82,7 +82,7 @@ class StoredTool {
     return this.#pack.index.names[this.#at]!;
   }
 
-  /** The title, if it is another than the name. */
+  /** The title, if it differs from the name. */
   get title(): string | undefined {
     return this.#pack.index.titles[this.#at];
   }
@@ -92,7 +92,7 @@ class StoredTool {
     return this.#pack.bytes.toString("hex", this.#at * HASH_BYTES, (this.#at + 1) * HASH_BYTES);
   }
 
-  /** The first part of the hash, in fewer characters. */
+  /** The first part of the hash. */
   get shortHash(): string {
     const start = this.#at * HASH_BYTES;
     return this.#pack.bytes.toString("base64", start, start + SHORT_BYTES);

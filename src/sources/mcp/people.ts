@@ -7,7 +7,7 @@ import type { LoginLinks } from "./login/login-links.ts";
 import { OPERATOR, type ServerLogin } from "./login/server-login.ts";
 import { opensPages } from "./seen-client.ts";
 
-/** The caller of a call, who may be asked to log in. */
+/** The caller, who may be asked to log in. */
 export type CallingPerson = Pick<CallContext, "principal" | "ask">;
 
 interface CallOfPerson {
@@ -19,14 +19,14 @@ interface CallOfPerson {
 interface PersonConnection {
   readonly state: { readonly status?: EntryStatus | undefined };
   connect(): unknown;
-  /** Lets the server be called again that has refused an earlier login. */
+  /** Allows calls again at a server that refused an earlier login. */
   forgetRefusal(): void;
   close(): Promise<void>;
 }
 
 interface PeopleOptions<C> {
   readonly label: string;
-  /** Absent where no gateway serves the page on which people log in. */
+  /** Absent if no gateway serves the login page. */
   readonly links?: LoginLinks | undefined;
   readonly commandFor?: (words: readonly string[]) => string;
   /** Opens the connection of a person with their login. */
@@ -40,27 +40,27 @@ interface PersonSide<C> {
   calls: number;
 }
 
-/** People with a connection of their own to one server. Others wait for a place, which idle people give up. */
+/** People with their own connection to one server. Others wait until an idle person's connection closes. */
 const MOST_PEOPLE = 256;
-/** How long a call waits for a person who has opened the page, and how often it looks. */
+/** How long a call waits for a person who has opened the page, and how often it checks. */
 const LOGIN_MS = 60_000;
 const LOOK_MS = 250;
 
-/** The people who use one server, each with a login, a session and a connection of their own. */
+/** The people who use one server, each with a login, a session and a connection. */
 export class People<C extends PersonConnection> {
   private readonly options: PeopleOptions<C>;
-  /** The least recently used first. */
+  /** Least recently used first. */
   private readonly sides = new Map<string, PersonSide<C>>();
 
   constructor(options: PeopleOptions<C>) {
     this.options = options;
   }
 
-  /** Runs a call over the connection of its person, who is asked to log in if they have not yet. */
+  /** Runs a call over the connection of its person, and asks them to log in if necessary. */
   async run<T>(call: CallOfPerson, signal: AbortSignal, send: (side: C) => Promise<T>): Promise<T> {
     const { label } = this.options;
     const { person } = call;
-    // Nobody acts as somebody else, also not where it is not known who calls.
+    // No caller acts as another person, even if the caller is unknown.
     if (!person) throw problem("UNAVAILABLE", { name: `A part of ${label}`, ...NOBODY });
     const mine = this.sideOf(person.principal.id);
     const { login, side } = mine;
@@ -119,7 +119,7 @@ export class People<C extends PersonConnection> {
     return { login, side: this.options.open(login), calls: 0 };
   }
 
-  /** Resolves once the person has logged in. @throws LOGIN_NEEDED with the link, if they have not. */
+  /** Resolves after the person has logged in. @throws LOGIN_NEEDED with the link otherwise. */
   private async askToLogIn(
     { person, caller }: CallOfPerson,
     login: ServerLogin,

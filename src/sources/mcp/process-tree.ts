@@ -4,7 +4,7 @@ import { isOrphan, MARKER } from "../../base/util/process-marker.ts";
 const CHECK_MS = 20;
 const KILL_ROUNDS = 10;
 
-/** Programs in a sandbox end with the process of this name outside of it, without time to end by themselves. */
+/** Sandboxed programs end with the outer process of this name, without time to clean up. */
 const WRAPPER = "bwrap";
 
 interface ProcessRow {
@@ -15,21 +15,21 @@ interface ProcessRow {
 }
 
 /**
- * Ends a process group and every process with its marker, also those that left the group. Waits, sends SIGTERM,
- * waits, then sends SIGKILL. Resolves when none is left.
+ * Ends a process group and every process with its marker, including those that left the group. Waits, sends SIGTERM,
+ * waits, then sends SIGKILL. Resolves when all have ended.
  */
 export async function endProcesses(group: number, marker: string, graceMs: number): Promise<void> {
   if (await gone(group, marker, graceMs)) return;
   await signalAll(group, marker, "SIGTERM");
   if (await gone(group, marker, graceMs)) return;
-  // Processes forked during the kill are found in the next round.
+  // The next round finds processes forked during the kill.
   for (let round = 0; round < KILL_ROUNDS; round += 1) {
     await signalAll(group, marker, "SIGKILL");
     if (await gone(group, marker, CHECK_MS * 5)) return;
   }
 }
 
-/** Kills processes that ended gateways left behind. Resolves to their number. */
+/** Kills processes of ended gateways. Resolves to their number. */
 export async function sweepOrphans(): Promise<number> {
   const orphans = (await living()).filter(({ marker }) => marker !== undefined && isOrphan(marker));
   for (const { pid } of orphans) send(pid, "SIGKILL");
@@ -50,7 +50,7 @@ async function signalAll(group: number, marker: string, signal: NodeJS.Signals):
   for (const pid of pids) send(pid, signal);
 }
 
-/** Without /proc the whole group stands for its members. */
+/** Without /proc, the whole group counts as one member. */
 async function members(group: number, marker: string, except?: string): Promise<number[]> {
   if (process.platform !== "linux") return send(-group, 0) ? [-group] : [];
   const rows = (await living()).filter(({ name }) => name !== except);
@@ -90,7 +90,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 const groups = new Set<number>();
 let listening = false;
 
-/** Kills the process group when this process exits, unless the returned function was called before. */
+/** Kills the process group when this process exits, unless the returned function was called first. */
 export function killOnExit(group: number): () => void {
   if (!listening) process.on("exit", killAll);
   listening = true;
@@ -98,7 +98,7 @@ export function killOnExit(group: number): () => void {
   return () => void groups.delete(group);
 }
 
-/** Runs synchronously, as an exit requires. The next start sweeps processes that left their group. */
+/** Synchronous, as an exit requires. The next start sweeps processes that left their group. */
 function killAll(): void {
   for (const group of groups) {
     try {

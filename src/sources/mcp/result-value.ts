@@ -5,10 +5,10 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
 
-/** Longer numbers lose digits in JSON.parse. */
+/** JSON.parse loses digits of longer numbers. */
 const LONG_NUMBER = /\d{16}/;
 
-/** Turns a tool result into a value: structured content, otherwise text, with other content beside it. */
+/** Converts a tool result to a value: structured content, otherwise text, with other content beside it. */
 export function toolValue(result: CallToolResult): unknown {
   const content = result.content ?? [];
   const text = textOf(content);
@@ -20,7 +20,7 @@ export function toolValue(result: CallToolResult): unknown {
   return { [structured === undefined ? "text" : "structured"]: main, blocks: other };
 }
 
-/** Some servers put a plain text into one field, because structured content has to be a record. */
+/** Some servers put plain text into one field, because structured content must be a record. */
 function wrapsText(structured: unknown, text: string): boolean {
   if (text === "" || typeof structured !== "object" || structured === null) return false;
   let fields = 0;
@@ -69,7 +69,7 @@ function describeContents(contents: ReadResourceResult["contents"][number]) {
   return { ...common, bytes: decodedBytes(contents.blob), data: contents.blob };
 }
 
-/** Returns the decoded size of base64 text. */
+/** Decoded size of base64 text. */
 function decodedBytes(base64: string): number {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);

@@ -7,11 +7,11 @@ import { isPlainObject, type PlainObject } from "../../base/util/plain-object.ts
 import type { CallingClient, ClientRoot } from "../../core/nouns/entry.ts";
 import type { StdioConfig } from "./config/server-config.ts";
 
-/** Capabilities of clients by which they answer a server's requests. */
+/** Client capabilities that answer a server's requests. */
 const ANSWERS = ["elicitation", "sampling", "roots"] as const;
 type ClientAnswer = (typeof ANSWERS)[number];
 
-/** Facts about clients that a server has asked for, or that its work depends on. Clients that differ in them are parted. */
+/** Facts about clients that a server asked for or depends on. Clients that differ in one get separate processes. */
 export type AskedFact = ClientAnswer | "folder";
 
 /** The clients behind one process of a server, as the server sees them. */
@@ -19,29 +19,29 @@ export interface SeenClient {
   /** Requests of the server that they cannot answer. */
   readonly lacks: readonly ClientAnswer[];
   readonly folder?: string | undefined;
-  /** Changes with the roots of the only client behind the process. */
+  /** Changes with the roots of the only client of the process. */
   roots?: readonly ClientRoot[] | undefined;
 }
 
-/** A server as its questions name it. */
+/** A server, for the text of its questions. */
 export interface Asking {
   readonly label: string;
   readonly trusted: boolean;
 }
 
-/** A call that runs, with the client behind it. */
+/** A running call and its client. */
 interface AskableCall {
   readonly caller?: CallingClient | undefined;
   readonly asking?: Asking | undefined;
 }
 
-/** The capabilities that a server is told of. Until it has asked for one, all clients count as having it. */
+/** The capabilities declared to a server. Until it has asked for one, all clients count as having it. */
 export function capabilitiesOf({ lacks }: SeenClient = { lacks: [] }) {
   const all = { elicitation: { form: {} }, sampling: {}, roots: { listChanged: true } };
   return Object.fromEntries(Object.entries(all).filter(([name]) => !lacks.includes(name as ClientAnswer)));
 }
 
-/** Answers the requests of a server by the client whose call runs. */
+/** Answers requests of a server with the client of the running call. */
 export function answerServer(
   client: Client,
   running: ReadonlySet<unknown>,
@@ -71,7 +71,7 @@ export function answerServer(
     });
 }
 
-/** A request names no call, so all running calls have to be of one client. */
+/** A request names no call, so all running calls must belong to one client. */
 function onlyCall(running: ReadonlySet<AskableCall>): AskableCall {
   const calls = [...running].filter(({ caller }) => caller);
   const clients = new Set(calls.map(({ caller }) => caller?.connection ?? caller));
@@ -79,7 +79,7 @@ function onlyCall(running: ReadonlySet<AskableCall>): AskableCall {
   return calls.at(-1) ?? {};
 }
 
-/** The protocol's code of a request that the other side does not know. */
+/** JSON-RPC code for an unknown method. */
 const METHOD_NOT_FOUND = -32_601;
 
 function refusal(reason: string): Error {
@@ -91,12 +91,12 @@ function canAnswer({ capabilities, request }: CallingClient, name: ClientAnswer)
   return name === "elicitation" ? takesForms(capabilities) : capabilities[name] !== undefined;
 }
 
-/** Clients that name no mode are older than modes and take forms. */
+/** Clients without a mode are older than modes and accept forms. */
 export function takesForms({ elicitation }: CallingClient["capabilities"]): boolean {
   return isPlainObject(elicitation) && ("form" in elicitation || !("url" in elicitation));
 }
 
-/** Whether a client shows its person an address and opens it if they agree. */
+/** Whether a client shows an address to its person and opens it if they agree. */
 export function opensPages({ elicitation }: CallingClient["capabilities"]): boolean {
   return isPlainObject(elicitation) && "url" in elicitation;
 }
@@ -107,8 +107,8 @@ export interface ServerRequest {
 }
 
 /**
- * Prepares a server's request for the client behind the call. An untrusted server is named in its forms and in the
- * prompts that it wants completed, and may not open a page.
+ * Prepares a server's request for the calling client. The forms of an untrusted server name the server, and so do the
+ * prompts that it wants completed. It may not open a page.
  *
  * @throws UPSTREAM_ERROR
  */
@@ -126,7 +126,7 @@ export function toClientRequest(
   throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
 }
 
-/** The client as a server sees it that has asked for these facts. A promise only if the client has to be asked. */
+/** The client as seen by a server that asked for these facts. A promise only if the client has to be asked. */
 export function seenBy(
   asked: ReadonlySet<AskedFact>,
   caller: CallingClient,
@@ -138,11 +138,11 @@ export function seenBy(
   return caller.roots().then((roots) => ({ ...seen, roots }));
 }
 
-/** Words that name a file or folder in the arguments of tools. */
+/** Names of arguments for a file or folder. */
 const NAMES_PATH = /(?:path|file|folder|dir|directory|cwd)s?$/i;
 const RELATIVE = /^\.{1,2}(?:[\\/]|$)/;
 
-/** Whether the arguments of a call name a relative path, which means the folder of the client. */
+/** Whether the arguments of a call contain a relative path, which depends on the folder of the client. */
 export function hasRelativePath(args: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(args).some(([name, value]) =>
     [value].flat().some((text) => typeof text === "string" && isRelative(name, text)),
@@ -155,8 +155,8 @@ function isRelative(name: string, text: string): boolean {
 }
 
 /**
- * Whether a server starts in the folder of its client: its config has a relative path that is no file of the folder
- * that a person was shown, or it keeps state of one client.
+ * Whether a server starts in the folder of its client: its config has a relative path that is no file in the folder
+ * that the person saw, or it keeps state for one client.
  */
 export function startsInFolder({ args, env, stateful }: StdioConfig, shown = process.cwd()): boolean {
   const texts = [...args, ...Object.values(env)];

@@ -12,7 +12,7 @@ import type { Listing } from "./listing.ts";
 import type { PackedTool } from "./packed-tools.ts";
 import type { ListingDrafts } from "./to-drafts.ts";
 
-/** A server with the options that describe its domain. */
+/** A server with the options for its domain. */
 interface DescribedServer {
   readonly label: string;
   readonly config: ServerConfig;
@@ -22,7 +22,7 @@ interface DescribedServer {
   readonly ask?: AskBefore;
 }
 
-/** The tools without those that the config excludes. */
+/** The tools that the config does not exclude. */
 export function offered(
   { tools }: Listing,
   { includeTools, excludeTools = [] }: ServerConfig,
@@ -36,10 +36,10 @@ export function toDomain(
   { label, description, scopes = [], readBeforeWrite, ...options }: DescribedServer,
   instructions: string | undefined,
 ): Domain {
-  // Instructions under a heading are a manual for the server and do not say what it is for.
+  // Instructions with a heading are a manual and do not say what the server is for.
   const isManual = instructions?.trimStart().startsWith("#") === true;
   const summary = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
-  // A server without a description is described by the tools that the reader may see.
+  // The tools that the reader may see describe a server without a description.
   const text = description ?? summary ?? "";
   const { aliases } = options.config;
   const { ask = options.config.ask } = options;
@@ -54,7 +54,7 @@ export function toDomain(
   };
 }
 
-/** Stands for a server that was never listed, with the reason. */
+/** Placeholder for a server that was never listed, with the reason. */
 export function standIn(
   {
     label,
@@ -75,7 +75,7 @@ export function standIn(
   };
 }
 
-/** Lets people log in to a server that nobody has listed yet. The login of the first of them lists it. */
+/** Lets people log in to a server that was never listed. The first login lists it. */
 export function loginTool(options: DraftOptions): EntryDraft {
   const { label } = options;
   return {
@@ -106,7 +106,7 @@ export function loginTool(options: DraftOptions): EntryDraft {
   };
 }
 
-/** Equal for drafts that make the same catalog. */
+/** Equal for drafts that produce the same catalog. */
 export function toFingerprint({ drafts, kept }: ListingDrafts): string {
   const whole = drafts.map(({ route, origin, status, presentation }) => [
     route,

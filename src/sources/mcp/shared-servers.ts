@@ -3,24 +3,24 @@ import { contentHash } from "../../base/util/content-hash.ts";
 import { processKey } from "./config/server-program.ts";
 import type { OpenedUpstream, OpenOptions, OpenTransport } from "./open-client.ts";
 
-/** Servers that several gateways use: one process for the same program, arguments, folder and variables that matter to it. */
+/** Servers shared by several gateways: one process for the same program, arguments, folder and relevant variables. */
 export type SharedServers = ReturnType<typeof createSharedServers>;
 
 interface Server {
   key: string;
   readonly users: Map<OpenOptions, OpenTransport>;
-  /** The transport that was opened last. */
+  /** The transport opened last. */
   transport?: OpenTransport;
   readonly opening: Promise<OpenedUpstream>;
-  /** Ends the server, also while it opens. */
+  /** Ends the server, even while it opens. */
   end(): Promise<void>;
 }
 
 /**
- * Creates an empty set of shared servers. Servers over HTTP are no processes, so they are not shared.
+ * Creates an empty set of shared servers. Servers over HTTP have no process to share.
  *
- * Sharing is safe because a call carries everything of its caller, clients with other roots have other processes once
- * the server asks for roots, and each user asks for its own consent before it opens a server.
+ * Sharing is safe: a call carries everything of its caller, clients with other roots get other processes once the
+ * server asks for roots, and each user checks its own consent before it opens a server.
  */
 export function createSharedServers() {
   const servers = new Map<string, Server>();
@@ -44,7 +44,7 @@ export function createSharedServers() {
           if (unused.signal.aborted) void next.release();
         },
         onClosed: () => {
-          // Before that, the opening itself fails or tries another protocol.
+          // Before that, opening itself fails or tries another protocol.
           if (!isOpen) return;
           forget();
           each(users, (user, its) => user.onClosed(its));
@@ -106,13 +106,13 @@ export function createSharedServers() {
   }
 
   return {
-    /** Opens a server, or joins those who use it. Each user has a connection that it can end or give up. */
+    /** Opens a server, or joins its users. Each user has a connection that it can end or release. */
     open: async (options: OpenOptions): Promise<OpenedUpstream> => {
       if (options.config.transport === "http") return (await import("./open-client.ts")).openClient(options);
       const key = keyOf(options);
       return join(servers.get(key) ?? start(key, options), options);
     },
-    /** How many servers run. */
+    /** Number of running servers. */
     get size() {
       return servers.size;
     },

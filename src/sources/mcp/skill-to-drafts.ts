@@ -11,8 +11,8 @@ const MAX_PATH = 350;
 const MANIFEST = "/SKILL.md";
 
 /**
- * Drafts a skill of the server, with its files as hidden entries below it. Approving the skill approves its files.
- * A skill that is also a resource keeps its URI.
+ * Drafts a skill of the server, with its files as hidden entries below it. Approval of the skill covers its files. A
+ * skill that is also a resource keeps its URI.
  */
 export function skillToDrafts(
   skill: ListedSkill,
@@ -116,7 +116,7 @@ function passOn({ text, bytes, mimeType }: SkillFile, uri: string, { client }: C
   client?.passOn?.({ contents: [{ uri, ...(mimeType !== undefined && { mimeType }), ...content }] });
 }
 
-/** Returns a unique path, or undefined if a route cannot hold the address. */
+/** A unique path, or undefined if the address does not fit into a route. */
 function toPath(address: string, ops: Set<string>): string | undefined {
   const segments = address.split("/");
   if (address.length > MAX_PATH) return undefined;

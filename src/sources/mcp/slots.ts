@@ -21,7 +21,7 @@ export function createSlots(server: string, limit: number, queueLimit: number) {
     };
   }
 
-  /** Returns a function that releases the slot, at once if one is free. */
+  /** Returns a function that releases the slot. A promise only if none is free. */
   function take(signal: AbortSignal): (() => void) | Promise<() => void> {
     signal.throwIfAborted();
     if (running < limit && queue.size === 0) return give();
@@ -43,19 +43,19 @@ export function createSlots(server: string, limit: number, queueLimit: number) {
   return { take, running: () => running, waiting: () => queue.size };
 }
 
-/** Servers for each core that start at the same time: more of them would only keep each other, and clients, waiting. */
+/** Servers that start at the same time, per core: more would only slow down each other and clients. */
 const PER_CORE = 4;
-/** A server that takes longer lets the next one start. */
+/** After this time the next server may start. */
 const LONGEST_MS = 1_000;
-/** Pause before the first start: beside many new processes, the first list of a client would take seconds. */
+/** Pause before the first start: next to many new processes, a client's first list would take seconds. */
 const PAUSE_MS = 100;
-/** Servers that are listed within this time belong to one start. */
+/** Servers listed within this time belong to one start. */
 const ONE_START_MS = 10_000;
 
 const firstListings = createSlots("servers", PER_CORE * availableParallelism(), Number.POSITIVE_INFINITY);
 let paused: { readonly since: number; readonly over: Promise<void> } | undefined;
 
-/** Lists a server for the first time, when it is its turn. Rejects if the signal aborts before. */
+/** Lists a server for the first time, when its turn comes. Rejects if the signal aborts before. */
 export async function inFirstTurn<T>(list: () => Promise<T>, signal: AbortSignal): Promise<T> {
   await pause();
   const free = await firstListings.take(signal);

@@ -15,77 +15,77 @@ import type { UpstreamLimits } from "./upstream-target.ts";
 
 /** Options of {@link fromMcpConfig} and {@link createMcpSource}. */
 export interface McpSourceOptions {
-  /** Only the servers of this profile of the config. */
+  /** Profile of the config whose servers to use. Default: all servers. */
   readonly profile?: string;
-  /** Folder that keeps listings between starts. Without it, each start has to list the server. */
+  /** Folder that stores listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
-  /** Keeps listings of MCP servers in place of the folder, for all gateways of one state. */
+  /** Storage for listings of MCP servers instead of the folder, for all gateways of one state. */
   readonly listings?: OpenStorage;
   /** Age at which a listing is stale, in milliseconds. Default: one day. */
   readonly ttlMs?: number;
-  /** Accepts all definitions of the server, now and later, without approval. */
+  /** Accepts all present and future definitions of the server without approval. */
   readonly trusted?: boolean;
   /**
-   * Whether a change of descriptions alone, which steers no model, waits for a person's approval. The `changes` of the
-   * server's config wins. Default: `ask`.
+   * Whether a change of descriptions alone, without signs of injection, waits for a person's approval. The `changes` of
+   * the server's config wins. Default: `ask`.
    */
   readonly changes?: ChangePolicy;
   /**
-   * Lanes of tools, by the server's names for them. Only this makes a lane weaker than the tool's name implies: a
-   * server's hint to read does not.
+   * Lanes of tools, by the server's names. Only this can make a lane weaker than the tool's name implies; a server's
+   * read hint cannot.
    */
   readonly lanes?: Readonly<Record<string, Lane>>;
-  /** A person's words about tools, by the server's names for them: name, description, lane, and whether it is hidden. */
+  /** A person's changes to tools, by the server's names: name, description, lane, hidden. */
   readonly tools?: Readonly<Record<string, ToolOverride>>;
   /** Description of the domain. Default: the instructions of a trusted server. */
   readonly description?: string;
-  /** Scopes that a principal needs to see the entries. */
+  /** Scopes needed to see the entries. */
   readonly scopes?: readonly string[];
   /**
-   * Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn
-   * about changes, but not about tools that create something.
+   * Whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn about
+   * changes, but not about tools that create something.
    */
   readonly readBeforeWrite?: ReadBeforeWrite;
-  /** The tools whose calls need a person's approval. The `ask` of a server's config or of the gateway may be stricter. */
+  /** Which calls need a person's approval. The `ask` of a server's config or of the gateway may be stricter. */
   readonly ask?: AskBefore;
   /** The skills of a server with `skills: true`. Default: those of the user. */
   readonly skills?: {
     readonly places?: readonly SkillPlace[];
-    /** Whether a skill of this name is served. Default: all. */
+    /** Whether to serve a skill of this name. Default: all. */
     readonly isUsed?: (name: string) => boolean;
   };
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: LaunchVariables;
-  /** The environment of the one who uses the server. Default: that of the process. */
+  /** Environment of the person who uses the server. Default: that of the process. */
   readonly environment?: LaunchVariables;
   /**
-   * The part of it that the server gets: the `few` variables that every program needs, or `all` but Keyhole's own, as
-   * MCP clients pass on theirs. Default: `few`.
+   * The part of it for the server: the `few` variables that every program needs, or `all` except Keyhole's own, as MCP
+   * clients pass on theirs. Default: `few`.
    */
   readonly inherits?: "few" | "all";
-  /** Servers that several gateways share. Default: each source has a process of its own. */
+  /** Servers shared by several gateways. Default: each source has its own process. */
   readonly shared?: SharedServers;
   /** Isolates servers unless their config says `sandbox: false`. Default: only those whose config has a `sandbox`. */
   readonly isolation?: ServerIsolation;
-  /** The folder in which a server starts unless its config names one. Default: that of the process. */
+  /** Working directory of a server, unless its config names one. Default: that of the process. */
   readonly cwd?: string;
   /**
-   * Decides whether the server may be started or reached; asked before each use. While the answer is no, the
-   * server waits like one whose definitions are not approved. Default: always.
+   * Whether the server may start or be reached; called before each use. While false, the server waits like one with
+   * unapproved definitions. Default: always.
    */
   readonly mayStart?: (program: ServerProgram) => boolean | Promise<boolean>;
   readonly limits?: Partial<UpstreamLimits>;
-  /** Writes a command that a person has to type, such as `["login", "files"]`. Default: `keyhole login files`. */
+  /** Formats a command to type, such as `["login", "files"]`. Default: `keyhole login files`. */
   readonly commandFor?: (words: readonly string[]) => string;
   /** For tests. Default: the system clock. */
   readonly clock?: Clock;
   /**
-   * Store of logins to HTTP servers. Default: a file in the folder that `KEYHOLE_STATE` names (the program sets
-   * it), otherwise memory.
+   * Store of logins to HTTP servers. Default: a file in the folder `KEYHOLE_STATE` (set by the program), otherwise
+   * memory.
    */
   readonly logins?: Logins;
-  /** Links by which people log in to the servers whose config says `login: "person"`. */
+  /** Links with which people log in to servers whose config says `login: "person"`. */
   readonly links?: LoginLinks;
-  /** The issuer that exchanges tokens of people, and how Keyhole identifies itself there. */
+  /** The issuer that exchanges people's tokens, and Keyhole's client there. */
   readonly exchange?: ExchangeOptions;
 }

@@ -14,12 +14,12 @@ import { createLineReader } from "./line-reader.ts";
 import type { NoticeGate } from "./notice-gate.ts";
 import { endProcesses, killOnExit } from "./process-tree.ts";
 
-/** The protocol's code of an invalid message. */
+/** JSON-RPC code of an invalid message. */
 const INVALID_ANSWER = -32_600;
 const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
 const REMOVE_MS = 5_000;
-/** How long lines are handled before others have their turn. */
+/** How long to handle lines before other work has its turn. */
 const TURN_MS = 5;
 /** The folders that the system searches without a PATH. */
 const DEFAULT_PATH = "/usr/bin:/bin";
@@ -31,17 +31,17 @@ export interface StdioOptions {
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string | undefined;
-  /** Limits what the process sees and reaches, if this machine can. */
+  /** Limits of what the process sees and reaches, if this machine supports them. */
   readonly isolation?: Isolation | undefined;
-  /** The command is `run` of a container engine. */
+  /** Whether the command is `run` of a container engine. */
   readonly isContainer?: boolean;
   readonly maxLineBytes: number;
-  /** On close: how long to wait after the end of input, and again after SIGTERM. */
+  /** On close: the wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
   readonly gate: NoticeGate;
 }
 
-/** The reason why a program cannot start: Node has the same code for a missing program and for a missing folder. */
+/** Why a program cannot start: Node has the same code for a missing program and a missing folder. */
 function startFault({ command, cwd }: StdioOptions, { code }: NodeJS.ErrnoException): string {
   if (code === "EACCES") return `: ${command} may not be run`;
   if (code !== "ENOENT") return "";
@@ -85,7 +85,7 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, isVerbatim, env, channels, attach } = await toCommandLine(this.options);
-    // A transport that was closed meanwhile must not start its program.
+    // A transport closed meanwhile must not start its program.
     if (this.closed) throw this.lost("it was closed before it started");
     const named = this.options.isContainer ? args.toSpliced(1, 0, "--name", this.containerName) : args;
     const started = spawn(command, [...named], {
@@ -105,14 +105,14 @@ export class StdioTransport implements Transport {
     for (const stream of [started.stdin, started.stdout, started.stderr]) {
       stream.on("error", (error: Error) => this.onerror?.(error));
     }
-    // Not only `close`: a descendant may hold the pipes after the server has ended.
+    // Besides `close`: a descendant may hold the pipes after the server has ended.
     started.on("exit", (code, signal) => {
       this.ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
       // Its last output may still be in the pipe.
       setTimeout(() => void this.close(), LAST_OUTPUT_MS);
     });
     started.on("close", () => void this.close());
-    // Each waiting call adds a listener; the slots limit how many wait.
+    // Each waiting call adds a listener; the slots limit their number.
     started.stdin.setMaxListeners(0);
     await new Promise<void>((done, reject) => {
       started.once("spawn", () => {
@@ -144,8 +144,8 @@ export class StdioTransport implements Transport {
   }
 
   /**
-   * Handles lines in turns, and reads no more meanwhile, so that a flood slows down its sender alone. A report of
-   * progress ends a turn: the SDK handles it a moment later, and drops it if the result has come by then.
+   * Handles lines in turns and stops reading meanwhile, so that a flood slows down only its sender. A progress report
+   * ends a turn: the SDK handles it a moment later, and drops it if the result has already arrived.
    */
   private handleLines(): void {
     const until = performance.now() + TURN_MS;
@@ -174,7 +174,7 @@ export class StdioTransport implements Transport {
     return fieldsOf(value).method === "notifications/progress";
   }
 
-  /** Checks delivered messages only, because a check costs more than a line. */
+  /** Checks only delivered messages, because a check costs more than parsing a line. */
   private deliver(value: unknown): void {
     let message: JSONRPCMessage | undefined;
     try {
@@ -206,12 +206,12 @@ export class StdioTransport implements Transport {
   private async end(): Promise<void> {
     for (const line of this.backlog.splice(0)) this.take(line);
     this.options.gate.close();
-    // Callers learn it at once; `close` resolves when the processes are gone.
+    // Tell callers at once; `close` resolves when the processes have ended.
     this.onclose?.();
     if (this.child?.pid === undefined) return;
     this.child.stdin.end();
     await endProcesses(this.child.pid, this.marker, this.options.graceMs);
-    // The engine keeps a container whose client was killed.
+    // The engine keeps a container running whose client was killed.
     const { isContainer, command, env, cwd } = this.options;
     if (isContainer)
       await new Promise<unknown>((done) =>
@@ -222,7 +222,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Fails the call that an invalid answer belongs to; it would wait for another one until its limit. */
+/** Fails the call of an invalid answer, which would otherwise wait for its time limit. */
 function refusalOf(value: unknown): JSONRPCMessage | undefined {
   const { id, method } = fieldsOf(value);
   if (method !== undefined || (typeof id !== "number" && typeof id !== "string")) return undefined;
@@ -231,7 +231,7 @@ function refusalOf(value: unknown): JSONRPCMessage | undefined {
 
 async function toCommandLine({ label, command, args, env, cwd: folder = "", isolation }: StdioOptions) {
   const cwd = resolve(folder);
-  // A program that is not there is started as it is, so that the error says so.
+  // A missing program is started without isolation, so that the error says so.
   const isolated =
     isolation && existsSync(cwd) && findCommand(command, env.PATH ?? DEFAULT_PATH, cwd) !== undefined
       ? await isolate({ command, args, env, cwd }, isolation)

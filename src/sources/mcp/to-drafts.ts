@@ -35,10 +35,10 @@ import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts
 import { skillToDrafts } from "./skill-to-drafts.ts";
 
 const ERROR_CHARS = 4_000;
-/** Clients cut the instructions of a server here, too. */
+/** Clients also cut a server's instructions here. */
 const INSTRUCTIONS_CHARS = 4_096;
 
-/** Tools of a server that has more than these are read when they are needed. */
+/** A server with more tools than this gets lazy drafts. */
 const MOST_READ = 50;
 
 export interface ListingDrafts {
@@ -130,7 +130,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
           send: (client, passed, request) => {
             const call = { name: tool.name, arguments: args, ...passed };
-            // Only 2025-11-25 lists tools that have to be called as tasks.
+            // Only 2025-11-25 lists tools that must be called as tasks.
             const isTask = tool.execution?.taskSupport === "required" && client.getProtocolEra() === "legacy";
             if (!isTask) return client.callTool(call, { ...request, toolDefinition });
             const { signal, timeout } = request;
@@ -228,7 +228,7 @@ function textSchema(args: NonNullable<Prompt["arguments"]>): JsonSchema {
 // Linear: the closing brace bounds each match.
 const EXPRESSION = /\{[+#./;?&]?([^{}]*)\}/g;
 
-/** Returns the variable names of a URI template. The SDK, which could do it, is not loaded at the start. */
+/** Variable names of a URI template. The SDK could parse it, but is not loaded at the start. */
 function templateVariables(template: string): string[] {
   const names = [...template.matchAll(EXPRESSION)].flatMap(([, inner = ""]) => inner.split(","));
   const plain = names.map((name) => name.replace(/\*$|:\d{1,5}$/, "").trim());
@@ -239,7 +239,7 @@ function common(listed: Listed, route: string, options: DraftOptions) {
   const { label, program, trusted, wordingOk, approvedBy, status } = options;
   const { content, hash } = toDefinition(listed);
   const { name, title, description } = listed;
-  // The server's own address of a document; its results refer to it.
+  // The server's own address of a document, which its results refer to.
   const { uri, uriTemplate, mimeType } = listed as Partial<Resource & ResourceTemplateType>;
   return {
     ...BARE_ENTRY,
@@ -275,8 +275,8 @@ const ILLEGAL = /[^A-Za-z0-9_.-]+/g;
 const LEGAL = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/;
 
 /**
- * Gives each name a unique path: the name itself, or the characters of it that a route allows. If names collide,
- * the first keeps the plain path. `taken` holds the paths in use and grows.
+ * Gives each name a unique path: the name itself, or its characters that a route allows. If names collide, the first
+ * keeps the plain path. Adds to `taken`.
  */
 function assignPaths<T>(
   items: readonly T[],
@@ -318,7 +318,7 @@ function completeArgument(
   { upstream }: DraftOptions,
 ): NonNullable<ReadableEntry["complete"]> {
   return async (argument, given, signal) => {
-    // It is not known who asks, and nobody gets what the login of another person shows.
+    // The caller is unknown, and completions may show the data of another person's login.
     if (upstream.people) return [];
     const { completion } = await upstream.run(
       {

@@ -5,18 +5,18 @@ import type { LoginLinks } from "./login/login-links.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import type { SeenClient } from "./seen-client.ts";
 
-/** One server, and everything that decides how it is started or reached. Passed on whole from layer to layer. */
+/** One server with everything that decides how it starts or is reached. Each layer passes it on whole. */
 export interface UpstreamTarget extends LaunchOptions {
   readonly config: ServerConfig;
   readonly limits: UpstreamLimits;
   readonly clock: Clock;
-  /** Access to an HTTP server; undefined for a server that runs as a child process. */
+  /** Access to an HTTP server; undefined for a child process. */
   readonly login?: ServerLogin | undefined;
-  /** Makes the login of a person, for a server at which each has their own. */
+  /** Creates the login of a person, for a server with separate logins. */
   readonly toLogin?: ((person: string) => ServerLogin) | undefined;
-  /** Links by which people log in. */
+  /** Links with which people log in. */
   readonly links?: LoginLinks | undefined;
-  /** The clients behind the process. Default: all that use it, whatever they can answer. */
+  /** The clients of the process. Default: all, whatever they can answer. */
   readonly seen?: SeenClient | undefined;
   readonly commandFor?: (words: readonly string[]) => string;
 }
@@ -33,14 +33,14 @@ export interface UpstreamLimits {
   /** How long a call may take, even if it reports progress. */
   readonly totalMs: number;
   readonly maxLineBytes: number;
-  /** Entries of one kind that a listing holds. `ask` says how many are left out. */
+  /** Entries of one kind in a listing. `ask` says how many are left out. */
   readonly maxEntries: number;
   /** How long a process may take to end by itself. */
   readonly graceMs: number;
   /** Starts within `restartWindowMs` before the server counts as down. */
   readonly restarts: number;
   readonly restartWindowMs: number;
-  /** Wait before the second start; each further wait is twice as long. */
+  /** Wait before the second start. Each further wait is twice as long. */
   readonly backoffMs: number;
   /** Timeouts in a row before the server counts as down for `breakerMs`. */
   readonly breakerTimeouts: number;

@@ -25,15 +25,15 @@ import { createSlots } from "./slots.ts";
 export interface UpstreamCall<T> {
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
-  /** The client behind the call. It receives what the server logs meanwhile. */
+  /** The calling client, which receives the server's log messages during the call. */
   readonly caller?: CallingClient | undefined;
-  /** The caller, for a server at which each person has a login of their own. */
+  /** The caller, for a server with separate logins. */
   readonly person?: CallingPerson | undefined;
-  /** The server as its questions name it. */
+  /** The server, for the text of its questions. */
   readonly asking?: Asking;
-  /** Whether the call means the folder of its client. */
+  /** Whether the call depends on the folder of its client. */
   readonly usesFolder?: boolean;
-  /** Throws a problem if the server no longer offers the entry as it was listed. */
+  /** Throws a problem if the server no longer offers the entry as listed. */
   check(listing: Listing): void;
   work(client: Client, options: RequestOptions): Promise<T>;
 }
@@ -51,24 +51,25 @@ export interface UpstreamDiagnostics {
   readonly stderr: string;
 }
 
-/** A server takes the roots in beside its first answers: a call that comes at once would not find them. */
+/** A server processes the answer with the roots while it takes calls: a call sent at once would not see them. */
 const TAKE_ROOTS_MS = 150;
-/** Processes of one server that are kept for clients that do not call. */
+/** Idle processes of one server for separate clients. */
 const MOST_SIDES = 32;
-/** How long the connection of a person stays who does not call. */
+/** How long a person's idle connection stays open. */
 const PERSON_IDLE_MS = 10 * 60_000;
 
 /**
- * One server: connected when needed, started again when it fails, isolated from the others. All clients share one
- * process until the server asks for something in which they differ; from then on each kind of client has a side.
+ * One server: connected on demand, restarted after a failure, isolated from other servers. All clients share one
+ * process until the server asks for something in which they differ; from then on each kind of client has its own
+ * process, a side.
  */
 export class Upstream extends Connection {
-  /** The requests that the server has made of clients, now or in an earlier run. */
+  /** What the server has asked of clients, in this or an earlier run. */
   readonly asked: Set<AskedFact>;
-  /** The upstream that this is a side of. */
+  /** For a side: the upstream that it belongs to. */
   private readonly whole: Upstream | undefined;
   private readonly sides = new Map<string, Upstream>();
-  /** Set for a server at which each person has a login of their own. */
+  /** Set for a server with separate logins. */
   readonly people: People<Upstream> | undefined;
   /** The clients that have called a side. */
   private readonly clients = new Set<object>();
@@ -97,7 +98,7 @@ export class Upstream extends Connection {
         .catch(() => {});
   }
 
-  /** Lists again, even if the server has failed too often for automatic attempts. */
+  /** Lists again, even if the server failed too often for automatic attempts. */
   async retry(): Promise<void> {
     this.restarts.forget();
     const { session } = this.state;
@@ -119,7 +120,7 @@ export class Upstream extends Connection {
     await Promise.all([this.closeSides(), this.people?.close(), super.close()]);
   }
 
-  /** Lets a server be called again that has refused an earlier login. */
+  /** Allows calls again at a server that refused an earlier login. */
   forgetRefusal(): void {
     if (this.state.status?.state !== "needs_login") return;
     this.restarts.forget();
@@ -132,13 +133,13 @@ export class Upstream extends Connection {
     const isOther = person?.principal.id !== OPERATOR;
     if (this.people && isOther) return this.people.run(call, signal, (side) => side.run(call, signal));
     if (!caller) return this.runHere(call, signal);
-    // Sides look after themselves.
+    // Sides end their own processes.
     this.dropUnlimited();
     if (call.usesFolder) this.onAsked("folder");
     for (;;) {
       const known = this.asked.size;
       const side = await this.sideFor(caller);
-      // A server asks right after its start for what it needs to know, which may part clients.
+      // A server asks right after its start for what it needs, and clients may differ in that.
       if (!side.state.session && !side.state.status) {
         await untilAborted(Promise.resolve(side.connect()), signal);
         if (side.options.seen?.roots) await sleep(TAKE_ROOTS_MS);
@@ -159,12 +160,12 @@ export class Upstream extends Connection {
       this.sides.get(key) ?? (await this.withChangedRoots(caller, seen, key)) ?? this.openSide(seen);
     this.sides.set(key, side);
     side.clients.add(caller.connection ?? caller);
-    // Nobody but its calls tries a side again that was down.
+    // Only its own calls retry a side that was down.
     if (side.retryAfterMs() === 0) side.state.status = undefined;
     return side;
   }
 
-  /** The side that only this client uses, after it has told the server that the client's roots have changed. */
+  /** The side of this single client, after the server was told of the client's new roots. */
   private async withChangedRoots(
     { connection }: CallingClient,
     seen: SeenClient,
@@ -196,7 +197,7 @@ export class Upstream extends Connection {
         ...(seen.folder !== undefined && { cwd: seen.folder }),
         seen,
         onChange: () => {
-          // Other clients may be offered more.
+          // Other clients may see more tools.
           if (seen.lacks.length > 0 || !side.state.listing) return;
           this.state.listing = side.state.listing;
           options.onChange();
@@ -208,7 +209,7 @@ export class Upstream extends Connection {
     return side;
   }
 
-  /** The connection of a person. What it lists counts for nobody else, unless nothing was listed before. */
+  /** The connection of a person. Its listing is not shown to others, unless none existed before. */
   private openPerson(login: ServerLogin): Upstream {
     const { options } = this;
     const { limits } = options;
@@ -276,7 +277,7 @@ export class Upstream extends Connection {
   }
 
   private async attempt<T>(call: UpstreamCall<T>, signal: AbortSignal, mayReopen = true): Promise<T> {
-    // A server that is down is not called, even if the catalog does not say so yet.
+    // A server that is down is not called, even if the catalog does not show it yet.
     const { status } = this.state;
     if (status) throw problem("UNAVAILABLE", { name: `The server ${this.options.label}`, ...status });
     const connected = this.connect();
@@ -332,7 +333,7 @@ export class Upstream extends Connection {
     return problem("UPSTREAM_ERROR", { server, reason }, { server });
   }
 
-  /** Several timeouts in a row mean that the server hangs: it is ended and left alone for a while. */
+  /** Several timeouts in a row mean that the server hangs: end it and wait. */
   private noteTimeout(session: OpenSession, reason: unknown): void {
     if (!isProblem(reason) || reason.code !== "TIMEOUT" || this.state.session !== session) return;
     this.timeouts = this.hanging === session ? this.timeouts + 1 : 1;
@@ -343,7 +344,7 @@ export class Upstream extends Connection {
     this.markUnavailable({ state: "server_down", reason: words }, forMs);
   }
 
-  /** Log messages name no call, so they are passed on only while a single call runs. */
+  /** Log messages name no call, so pass them on only while a single call runs. */
   protected onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
     const [only] = this.running;
     const everybody = this.state.session?.transport.running;

@@ -14,7 +14,7 @@ export interface ApiClientOptions {
   readonly base: URL;
   readonly guardedFetch: GuardedFetch;
   readonly credentials: CredentialSource;
-  /** Sent with every call, in lower case. */
+  /** Headers of every call, in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
@@ -43,7 +43,7 @@ export function createApiClient(options: ApiClientOptions) {
     try {
       const response = await guardedFetch(...toFetch(request, headers, carried, signal));
       const bytes = await readBytes(response, op);
-      // A refused token means that nothing ran, so a stale one is renewed and tried once more.
+      // A refused token means that nothing ran: renew it and retry once.
       if (response.status === 401 && mayRetry && credentials.forget())
         return send(request, op, signal, false);
       const value = redact(readValue(response, bytes));
@@ -60,7 +60,7 @@ export function createApiClient(options: ApiClientOptions) {
     /**
      * Runs an operation. No problem that it throws reveals a secret.
      *
-     * @throws `CALL_FAILED`, `TIMEOUT`, `CANCELLED`, or the problem of the status that the API answers
+     * @throws `CALL_FAILED`, `TIMEOUT`, `CANCELLED`, or the problem for the API's status
      */
     call: async (plan: OperationPlan, op: string, args: ApiArgs, context: Pick<CallContext, "signal">) => {
       const request = buildRequest(plan, args, base, op);
@@ -74,7 +74,7 @@ export function createApiClient(options: ApiClientOptions) {
         throw brokenOff(op, "it ended without an answer");
       }
     },
-    /** Shows the request that a call would make, without credentials. */
+    /** Shows the request of a call, without credentials. */
     preview: (plan: OperationPlan, op: string, args: ApiArgs) => {
       const { method, url, headers: own, body } = buildRequest(plan, args, base, op);
       const shown =

@@ -20,7 +20,7 @@ export interface ApiRequest {
 }
 
 /**
- * Builds the request of a call. No args can change the URL's origin or leave the operation's path.
+ * Builds the request of a call. Args can neither change the URL's origin nor leave the operation's path.
  *
  * @throws `REQUEST_REFUSED` or `INVALID_PARAMS` for args that would
  */
@@ -131,15 +131,15 @@ function membersOf(value: unknown): Pair[] {
   return Object.entries(isPlainObject(value) ? value : {}).map(([key, part]) => [key, plain(part)]);
 }
 
-/** Values nested deeper than styles reach become JSON. */
+/** Values nested deeper than styles allow become JSON. */
 function plain(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 /**
- * Fills a path template with parameters, each within its own segment. Refuses a value that would leave or empty
- * its segment, because servers and proxies resolve `..` and `//`.
+ * Fills a path template with parameters, each within its own segment. Refuses a value that would leave or empty its
+ * segment, because servers and proxies resolve `..` and `//`.
  *
  * @throws `INVALID_PARAMS`
  */
@@ -169,7 +169,7 @@ function fillTemplate(
   return segments.join("/");
 }
 
-/** Says why a path of the document cannot be a template. Undefined if it can. */
+/** Why a path of the document cannot be a template. Undefined if it can. */
 export function templateRefusal(template: string): string | undefined {
   if (!template.startsWith("/")) return "its path does not begin with /";
   if (/[?#\\]|\p{Cc}/u.test(template)) return "its path has characters that end or change a path";
@@ -193,7 +193,7 @@ function wrong(op: string, { argument }: ParameterPlan, message: string) {
   return problem("INVALID_PARAMS", { name: op }, { fieldErrors: [{ field: argument, message }] });
 }
 
-/** A body that is ready to be sent. */
+/** A body ready to send. */
 interface WrittenBody {
   readonly contentType: string;
   readonly bytes: string | Uint8Array<ArrayBuffer>;

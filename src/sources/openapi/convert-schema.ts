@@ -3,14 +3,14 @@ import { mapSchema } from "../../base/json-schema/walk-schema.ts";
 import { field, fieldsOf, isPlainObject, listOf, type PlainObject } from "../../base/util/plain-object.ts";
 import { findTarget, partsOf, resolveOrNothing } from "./load-document.ts";
 
-/** Converts the schemas of one operation to JSON Schema 2020-12, with shared parts under `$defs`. */
+/** Converts the schemas of one operation to JSON Schema 2020-12, with shared parts in `$defs`. */
 export type SchemaConverter = ReturnType<typeof createSchemaConverter>;
 
-/** The number of schemas after which conversion stops. */
+/** Most schemas to convert. */
 const MAX_SCHEMAS = 1_900;
 
 const TYPES = new Set<unknown>(["string", "number", "integer", "boolean", "object", "array", "null", "file"]);
-/** The values of keywords without schemas that are taken over. Documents often have others, such as `enum: null`. */
+/** Accepted values of keywords without schemas. Documents often have invalid ones, such as `enum: null`. */
 const FITS: Partial<Record<KeywordHolds, (value: unknown) => boolean>> = {
   number: (value) => Number.isFinite(value),
   flag: (value) => typeof value === "boolean",
@@ -26,20 +26,20 @@ const FITS_KEYWORD = new Map<string, (value: unknown) => boolean>([
   ["examples", isFilledList],
   ["dependentRequired", (value) => isPlainObject(value) && Object.values(value).every(Array.isArray)],
 ]);
-/** Converted by hand, or of no use to a caller. */
+/** Converted separately, or useless to a caller. */
 const SKIPPED = new Set([
   ...keywordsWhere(({ identifies }) => identifies === true),
   ...["$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$comment"],
   ...["example", "nullable", "readOnly", "writeOnly"],
 ]);
-/** Schemas under these keys move: references to them are rewritten. */
+/** Schemas under these keys move, so references to them are rewritten. */
 const HOISTED = new Set(["$defs", "definitions"]);
 const EXAMPLE_CHARS = 500;
 const DESCRIPTION_CHARS = 1_000;
 
 /**
- * Creates a converter for the schemas of a document. Parts deeper than `maxDepth` levels below the arguments, references
- * included, take any value.
+ * Creates a converter for the schemas of a document. Parts deeper than `maxDepth` levels below the arguments, including
+ * references, take any value.
  */
 export function createSchemaConverter(root: unknown, maxDepth: number) {
   const names = new Map<string, string>();
@@ -97,7 +97,7 @@ export function createSchemaConverter(root: unknown, maxDepth: number) {
 
   return {
     convert,
-    /** Everything that was referred to, once each. */
+    /** Everything referenced, once each. */
     definitions: (): Record<string, unknown> => {
       for (let next = nearest(pending); next !== undefined; next = nearest(pending)) {
         const [reference, depth] = next;
@@ -116,7 +116,7 @@ export function createSchemaConverter(root: unknown, maxDepth: number) {
   };
 }
 
-/** Takes the least deep first, so that shared parts keep the detail of their nearest use. */
+/** The least deep first, so that shared parts keep the detail of their nearest use. */
 function nearest(pending: ReadonlyMap<string, number>): [string, number] | undefined {
   let least: [string, number] | undefined;
   for (const entry of pending) if (least === undefined || entry[1] < least[1]) least = entry;
@@ -127,7 +127,7 @@ function isReadOnly(root: unknown, part: unknown): boolean {
   return field(part, "readOnly") === true || resolveOrNothing(root, part).readOnly === true;
 }
 
-/** Respells what OpenAPI 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */
+/** Converts keywords of OpenAPI 3.0: `nullable`, exclusive flags, one `example`, binary strings. */
 function modernised(schema: Record<string, unknown>, source: PlainObject): PlainObject {
   const result = { ...schema };
   for (const [flag, bound] of [
@@ -150,7 +150,7 @@ function modernised(schema: Record<string, unknown>, source: PlainObject): Plain
   if (example !== undefined && result.examples === undefined && isSmall(example)) result.examples = [example];
   if (Array.isArray(result.required) && result.required.length === 0) delete result.required;
   if ("default" in result) {
-    // Described, not filled in: the API knows its defaults, and a partial update must not send them.
+    // In the description, not filled in: the API knows its defaults, and a partial update must not send them.
     if (isSmall(result.default)) result.description = withDefault(result.description, result.default);
     delete result.default;
   }

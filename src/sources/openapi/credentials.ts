@@ -14,7 +14,7 @@ export type OpenApiAuth =
   | { readonly type: "basic"; readonly username: string; readonly password: Secret }
   | ClientCredentials;
 
-/** The credentials of one call, and the values that must stay secret. */
+/** Credentials of one call, and their secret values. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [name: string, value: string])[];
@@ -38,7 +38,7 @@ export function createCredentials(auths: readonly OpenApiAuth[], guardedFetch: G
     get: async (signal: AbortSignal) => merge(await Promise.all(parts.map((part) => part.get(signal)))),
     /** Drops fetched tokens that may be stale. True if there was one. */
     forget: () => parts.map((part) => part.forget()).includes(true),
-    /** Whether credentials fill this parameter, so that it is no argument. */
+    /** Whether credentials fill in this parameter, so that it is no argument. */
     fills: (place: string, name: string) =>
       auths.some(
         (auth) =>

@@ -30,7 +30,7 @@ const DESCRIBED_ELSEWHERE = new Set(["accept", "content-type", "authorization"])
 const OWNED_BY_TRANSPORT =
   /^(?:host|connection|content-length|content-encoding|transfer-encoding|upgrade|te|trailer|expect|keep-alive|cookie2?|set-cookie|via|forwarded|origin|proxy-.*|sec-.*|x-forwarded-.*)$/;
 
-/** Reads the parameters of an operation, which replace those of its path. Parameters in the path come first. */
+/** Reads the parameters of an operation, which replace those of its path. Path parameters come first. */
 export function readParameters(
   root: unknown,
   path: string,
@@ -82,7 +82,7 @@ function toParameter(root: unknown, part: unknown): DeclaredParameter | undefine
   };
 }
 
-/** Returns the first example of a parameter or media type. */
+/** The first example of a parameter or media type. */
 export function exampleOf(root: unknown, holder: unknown): unknown {
   const example = field(holder, "example");
   if (example !== undefined) return example;
@@ -90,11 +90,11 @@ export function exampleOf(root: unknown, holder: unknown): unknown {
   return first === undefined ? undefined : field(resolveReference(root, first), "value");
 }
 
-/** A request body as the document declares it. */
+/** A request body as declared in the document. */
 export interface DeclaredBody extends Pick<BodyPlan, "mediaType" | "kind" | "required"> {
   readonly schema: unknown;
   readonly description?: string;
-  /** Its properties, if they can become arguments beside the parameters. */
+  /** Its properties, if they can become arguments next to the parameters. */
   readonly properties?: PlainObject;
   /** Properties that every body must have. */
   readonly requiredNames: readonly string[];

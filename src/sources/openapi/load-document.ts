@@ -9,21 +9,21 @@ import { reasonOf } from "../../base/util/reason-of.ts";
 const MAX_BYTES = 64 * 1024 * 1024;
 const LOAD_MS = 120_000;
 
-/** An OpenAPI 3 document. It comes from outside, so every field may be anything. */
+/** An outside OpenAPI 3 document: every field may be anything. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly [part: string]: unknown;
 }
 
-/** A document and where it came from. */
+/** A document and its address. */
 export interface LoadedDocument {
   readonly document: OpenApiDocument;
-  /** Its address, which relative server URLs start from. */
+  /** Its address, the base of relative server URLs. */
   readonly url?: URL;
 }
 
 /**
- * Loads an OpenAPI 3 document from a path or a URL, or checks a given one.
+ * Loads an OpenAPI 3 document from a path or a URL, or checks an object.
  *
  * @throws `SOURCE_INVALID` if it cannot be read
  */
@@ -104,7 +104,7 @@ function invalid(label: string, reason: string) {
 
 const MAX_CHAIN = 32;
 
-/** Thrown where one operation cannot be used. The others can. */
+/** Thrown if one operation cannot be used. Other operations still can. */
 export class Unusable {
   readonly reason: string;
 
@@ -113,7 +113,7 @@ export class Unusable {
   }
 }
 
-/** Follows references within the document. Returns the value itself if it is no reference. */
+/** Follows references within the document. Returns any other value unchanged. */
 export function resolveReference(root: unknown, value: unknown): PlainObject {
   let at = value;
   for (let step = 0; step < MAX_CHAIN; step += 1) {
@@ -124,7 +124,7 @@ export function resolveReference(root: unknown, value: unknown): PlainObject {
   throw new Unusable("it has references that lead in a circle");
 }
 
-/** Follows references as {@link resolveReference} does. A reference that cannot be followed is an empty object. */
+/** Like {@link resolveReference}, but returns an empty object for a broken reference. */
 export function resolveOrNothing(root: unknown, value: unknown): PlainObject {
   try {
     return resolveReference(root, value);
@@ -134,7 +134,7 @@ export function resolveOrNothing(root: unknown, value: unknown): PlainObject {
   }
 }
 
-/** Finds the value at a local reference such as `#/components/schemas/Pet`. Fetches nothing. */
+/** Finds the target of a local reference such as `#/components/schemas/Pet`. Fetches nothing. */
 export function findTarget(root: unknown, reference: string): unknown {
   if (!reference.startsWith("#")) {
     throw new Unusable(`its reference ${shown(reference)} leads outside the document, which is not followed`);
@@ -145,7 +145,7 @@ export function findTarget(root: unknown, reference: string): unknown {
   return at;
 }
 
-/** The keys of a local reference. One that is not percent-encoded is read as it stands. */
+/** The keys of a local reference. Invalid percent-encoding is read literally. */
 export function partsOf(reference: string): string[] {
   const fragment = reference.slice(1);
   return pointerParts(fragment) ?? fragment.split("/").slice(1).map(unescapePart);
@@ -156,7 +156,7 @@ function shown(reference: string): string {
 }
 
 /**
- * Returns the URL that paths are relative to: the given one, or the document's first server.
+ * The base URL of paths: the configured one, or the document's first server.
  *
  * @throws `SOURCE_INVALID` if there is none
  */
@@ -167,7 +167,7 @@ export function readBaseUrl(label: string, loaded: LoadedDocument, given: string
   throw invalid(label, "its document names no server with a full URL; give baseUrl");
 }
 
-/** Returns the first server that a document, path or operation names. */
+/** The first server that a document, path or operation names. */
 export function serverUrl(holder: unknown, relativeTo?: URL): URL | undefined {
   const [server] = listOf(field(holder, "servers"));
   const template = field(server, "url");

@@ -25,21 +25,21 @@ import { assignOps, toDraft } from "./to-draft.ts";
 export interface OpenApiOptions {
   /** An OpenAPI 3 document, or its path or URL. */
   readonly document: string | URL | object;
-  /** The URL that paths are relative to. Default: the document's first server. */
+  /** Base URL of paths. Default: the document's first server. */
   readonly baseUrl?: string;
   readonly auth?: OpenApiAuth | readonly OpenApiAuth[];
-  /** Hosts, as `name` or `name:port`, that may be private and may be reached without TLS. */
+  /** Hosts, as `name` or `name:port`, that may be private and without TLS. */
   readonly allowPrivateHosts?: readonly string[];
-  /** The time limit of one call. Default 60,000. */
+  /** Time limit of one call, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
   /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn
-   * about changes, but not about tools that create something.
+   * Whether a write warns, is refused or just runs if its session has not read the thing first. Default: warn about
+   * changes, but not about tools that create something.
    */
   readonly readBeforeWrite?: ReadBeforeWrite;
-  /** The operations that need a person's approval of each call, if the gateway's `ask` is less strict. */
+  /** Which calls need a person's approval, if the gateway's `ask` is less strict. */
   readonly ask?: AskBefore;
 }
 
@@ -49,7 +49,7 @@ const MAX_OPERATIONS = 5_000;
 const DESCRIPTION_CHARS = 400;
 
 /**
- * Creates a source that yields a domain `label` with one tool for each operation of an OpenAPI 3 document.
+ * Creates a source with a domain `label` and one tool for each operation of an OpenAPI 3 document.
  *
  * @throws SOURCE_INVALID if the label is not usable
  * @example
@@ -145,7 +145,7 @@ function findOperations(document: OpenApiDocument): FoundOperation[] {
       const tags = listOf(field(operation, "tags")).flatMap((tag) => textOf(tag) ?? []);
       return {
         method: method.toUpperCase(),
-        // Documents distinguish two entries of one path by a fragment, which is never sent.
+        // Documents distinguish two operations of one path by a fragment, which is never sent.
         path: path.split("#", 1)[0]!,
         pathItem,
         operation,

@@ -5,7 +5,7 @@ import type { Example } from "../../core/nouns/entry.ts";
 /** The arguments of a call. */
 export type ApiArgs = Readonly<Record<string, unknown>>;
 
-/** An operation and its place in the document. */
+/** An operation and its location in the document. */
 export interface FoundOperation {
   readonly method: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface FoundOperation {
   readonly tags: readonly string[];
 }
 
-/** How OpenAPI serializes a parameter, by the part of the request. The first style is the default. */
+/** Styles of OpenAPI parameters, by part of the request. The first style is the default. */
 export const STYLES = {
   path: ["simple", "label", "matrix"],
   query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
@@ -26,19 +26,19 @@ export const STYLES = {
 export type ParameterIn = keyof typeof STYLES;
 export type Style = (typeof STYLES)[ParameterIn][number];
 
-/** The place and spelling of one argument in a request. */
+/** The location and name of one argument in a request. */
 export interface ParameterPlan {
   readonly argument: string;
   readonly name: string;
   readonly place: ParameterIn;
   readonly style: Style;
   readonly explode: boolean;
-  /** Written as JSON text instead of by its style. */
+  /** Whether it is written as JSON text instead of by its style. */
   readonly asJson: boolean;
 }
 
 export interface BodyField extends Pick<ParameterPlan, "argument" | "name" | "style" | "explode"> {
-  /** Given as base64 and sent as bytes. */
+  /** Whether it is base64 and sent as bytes. */
   readonly isBinary: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface BodyPlan {
   readonly mediaType: string;
   readonly kind: "json" | "form" | "multipart" | "text" | "binary";
   readonly required: boolean;
-  /** The argument that is the whole body. Without it, the fields make the body. */
+  /** The argument that is the whole body. Otherwise the fields make up the body. */
   readonly whole?: string;
   readonly fields: readonly BodyField[];
 }
@@ -55,25 +55,25 @@ export interface BodyPlan {
 /** How to build a request from the arguments of one operation. */
 export interface OperationPlan {
   readonly method: string;
-  /** Path template within the base URL, such as `/pets/{id}`. */
+  /** Path template below the base URL, such as `/pets/{id}`. */
   readonly path: string;
   readonly parameters: readonly ParameterPlan[];
   readonly body?: BodyPlan;
 }
 
-/** The arguments of an operation as callers see them. */
+/** The arguments of an operation for callers. */
 export interface ApiInput extends Pick<OperationPlan, "parameters" | "body"> {
   readonly inputSchema: JsonSchema;
   readonly notes: readonly string[];
   readonly examples: readonly Example[];
 }
 
-/** Whether a lower-case name is one of a header (RFC 9110). */
+/** Whether a lower-case name is a valid header name (RFC 9110). */
 export function isHeaderName(name: string): boolean {
   return /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
 }
 
-/** Whether a header can carry a text: no line breaks, and one byte a character. */
+/** Whether text is a valid header value: no line breaks, and one byte a character. */
 export function isHeaderValue(text: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(text);
 }

@@ -5,13 +5,15 @@ import { type DeclaredBody, type DeclaredParameter, readBody, readParameters } f
 import { resolveReference } from "./load-document.ts";
 import type { ApiInput, BodyPlan, FoundOperation } from "./operation-plan.ts";
 
-/** Depths to try, in this order, until the schema is small enough for the catalog. */
+/** Depths to try, in order, until the schema is small enough for the catalog. */
 const DEPTHS = [28, 12, 8, 6, 5, 4, 3, 2, 1];
 const MAX_CHARS = 200 * 1024;
 const EXAMPLE_CHARS = 4_096;
 const PRUNED = "Deeply nested parts of the arguments are not described here; the API checks them itself.";
 
-/** Reads parameters and body as one set of arguments, except parameters that the source fills in (`isSupplied`). */
+/**
+ * Combines parameters and body into one set of arguments, without parameters that the source fills in (`isSupplied`).
+ */
 export function readInput(
   root: unknown,
   { path, pathItem, operation }: Pick<FoundOperation, "path" | "pathItem" | "operation">,
@@ -49,10 +51,10 @@ interface NamedInput {
   readonly bodyNames: BodyNames;
 }
 
-/** Arguments by property of the body. The key `undefined` is the whole body. */
+/** Argument names by property of the body. The key `undefined` is the whole body. */
 type BodyNames = ReadonlyMap<string | undefined, string>;
 
-/** The first argument of a name keeps it. Later ones add their place. */
+/** The first argument with a name keeps it. Later ones add their location. */
 function createNames(): (name: string, place: string) => string {
   const taken = new Set<string>();
   return (name, place) => {
@@ -115,14 +117,14 @@ function buildSchema(converter: SchemaConverter, { parameters, body, bodyNames }
   };
 }
 
-/** Requires the fields of an optional body together. */
+/** Requires either all fields of an optional body or none. */
 function needTogether(all: readonly string[], needed: readonly string[]): PlainObject {
   if (needed.length === 0) return {};
   const rows = all.map((name): [string, string[]] => [name, needed.filter((other) => other !== name)]);
   return Object.fromEntries(rows.filter(([, others]) => others.length > 0));
 }
 
-/** Prefers the parameter's description to its type's, and keeps the rest of the type. */
+/** Uses the parameter's description instead of its type's, and keeps everything else of the type. */
 function described(
   converter: SchemaConverter,
   schema: unknown,

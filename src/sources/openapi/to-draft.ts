@@ -26,7 +26,7 @@ export interface DraftContext {
   readonly label: string;
   readonly root: unknown;
   readonly client: ApiClient;
-  /** The document's own server. Operations of another origin are not called. */
+  /** The document's own server. Operations of another origin are refused. */
   readonly server: URL | undefined;
   readonly timeoutMs: number;
   readonly isSupplied: (parameter: Pick<DeclaredParameter, "place" | "name">) => boolean;
@@ -36,7 +36,7 @@ const DESCRIPTION_CHARS = 2_048;
 const PHRASE_CHARS = 200;
 const TITLE_CHARS = 80;
 
-/** Makes a tool of an operation. An unusable operation is listed with the reason. */
+/** Turns an operation into a tool. An unusable operation is listed with the reason. */
 export function toDraft(
   found: FoundOperation,
   { op, addresses }: DerivedOp,
@@ -109,18 +109,18 @@ function foreignServer(
   return `it is served from another origin, ${address.origin}; make a source of its own for that`;
 }
 
-/** Whether a summary is long enough to identify the operation and short enough to say. */
+/** Whether a summary is long enough to identify the operation and short enough for a title. */
 function isTitle(summary: string): boolean {
   const words = splitWords(summary.slice(0, 2 * TITLE_CHARS)).length;
   return summary.length <= TITLE_CHARS && words >= 2 && words <= 8;
 }
 
-/** The lane of the method, or a stricter one that a word of the operation implies: `GET /delete-user`. */
+/** The lane of the method, or a stricter lane of a word in the operation: `GET /delete-user`. */
 function laneOf({ method, path, operationId = "" }: FoundOperation, { inputSchema }: ApiInput): Lane {
   const isReading = method === "GET" || method === "HEAD" || method === "OPTIONS";
   const annotations = { readOnlyHint: isReading, destructiveHint: method === "DELETE" };
   const parts = path.split("/").filter((part) => !part.includes("{"));
-  // Behind the method's own verb, a word that may be a noun is one: GET /merge_requests.
+  // After the method's own verb, a word that may be a noun is one: GET /merge_requests.
   const name = [isReading ? "get" : "", operationId, ...parts].join(" ");
   return laneOfTool({ name, annotations, inputSchema });
 }
@@ -147,9 +147,9 @@ type NamedOperation = Omit<FoundOperation, "pathItem" | "operation">;
 const SEGMENT_CHARS = 60;
 
 /**
- * Derives one stable op for each operation, from tag and operationId or from method and path. All operationIds
- * together, and the nouns of paths and tags, tell the verb of each. Operations with the same op keep the words of their
- * operationIds; of those with the same words, the first by path keeps them and the others are numbered.
+ * Derives one stable op for each operation, from tag and operationId or from method and path. The verb of each follows
+ * from all operationIds together, and from the nouns of paths and tags. Operations with the same op keep the words of
+ * their operationIds; among equal words, the first by path keeps them and the others are numbered.
  */
 export function assignOps(label: string, operations: readonly NamedOperation[]): DerivedOp[] {
   const sorted = operations.toSorted(compare);
@@ -188,12 +188,12 @@ export function assignOps(label: string, operations: readonly NamedOperation[]):
 
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** `issues/create` has its author's own groups. */
+/** `issues/create` contains its author's own groups. */
 function isGrouped({ operationId = "" }: NamedOperation): boolean {
   return /[./:]/.test(operationId);
 }
 
-/** Names of collections: `pets` of `/pets`, `order` of `/store/order/{id}`. Other parts of a path may be verbs. */
+/** Names of collections: `pets` in `/pets`, `order` in `/store/order/{id}`. Other parts of a path may be verbs. */
 function pathNouns(path: string): string[] {
   const parts = path.split("/");
   return parts.flatMap((part, at) => {
@@ -213,7 +213,7 @@ function withGroup(
   const stems = new Set(group.map(singular));
   const parts = path.filter((word) => !stems.has(singular(word)));
   if (group.length > 0) return [group.join("_"), ...parts, verb];
-  // After its verb, an entity has the same name for one thing and for many.
+  // After the verb, singular and plural of an entity are the same.
   return verb.startsWith(words[0]!)
     ? [...parts.slice(0, -1), singular(parts.at(-1)!), verb]
     : [...parts, verb];

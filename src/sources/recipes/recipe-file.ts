@@ -16,9 +16,9 @@ const frontMatter = z.object({
 });
 
 /**
- * Reads a recipe: front matter, and the code in a fence. The name of the file is its name.
+ * Parses a recipe: front matter, and the code in a fence. It is named after the file.
  *
- * @throws FILE_INVALID with the place of the mistake.
+ * @throws FILE_INVALID with the location of the mistake.
  */
 export function parseRecipe(file: string, text: string): Recipe {
   const matter = parseFrontMatter(text, file);
@@ -32,7 +32,7 @@ export function parseRecipe(file: string, text: string): Recipe {
   return { name: name.data, ...fields, ...(calls && { calls }), code };
 }
 
-/** Writes a recipe as a file that {@link parseRecipe} reads. */
+/** Formats a recipe as a file for {@link parseRecipe}. */
 export function writeRecipe(recipe: Recipe): string {
   const { description, lane, confirmation, params, calls, scopes, code } = recipe;
   const fields = {
@@ -47,7 +47,7 @@ export function writeRecipe(recipe: Recipe): string {
   return `---\n${stringify(fields, { lineWidth: 0 })}---\n\n${fence}js\n${code}\n${fence}\n`;
 }
 
-/** The code of the first fence, or the whole text if there is none. */
+/** The code in the first fence, or the whole text without one. */
 function codeIn(body: string): string {
   const [, fence] = /^(`{3,}|~{3,})[^\n`]*\n/m.exec(body) ?? [];
   if (fence === undefined) return body.trim();

@@ -12,9 +12,9 @@ import type { Source, SourceContent } from "../../core/nouns/source.ts";
 import { followSource, type Reading } from "../follow-source.ts";
 import { type FolderWatch, watchFolders } from "../markdown/watch-folders.ts";
 
-/** A recipe that was saved, with the address and hash of its definition. */
+/** A saved recipe, with the address and hash of its definition. */
 export interface SavedRecipe {
-  /** The file name alone: remote callers need not know the folder. */
+  /** The file name only: remote callers need not know the folder. */
   readonly file: string;
   readonly route: string;
   readonly hash: string;
@@ -22,9 +22,9 @@ export interface SavedRecipe {
 
 /** The recipes of a folder. */
 export interface RecipeSource extends Source {
-  /** @throws CONFLICT if another recipe has the name. */
+  /** @throws CONFLICT if another recipe has this name. */
   check(recipe: Pick<Recipe, "name" | "code">): Promise<void>;
-  /** Writes the file of a recipe, and resolves when its content was taken. */
+  /** Writes the file of a recipe. Resolves when its content is in use. */
   save(recipe: Recipe): Promise<SavedRecipe>;
 }
 
@@ -40,7 +40,7 @@ const MAX_BYTES = 256 * 1024;
 const FOLDER_MODE = 0o700;
 const EMPTY: SourceContent = { domains: [], drafts: [] };
 
-/** Follows the recipes in a folder, one Markdown file each. The folder is created with the first one. */
+/** Follows the recipes in a folder, one Markdown file each. The first recipe creates the folder. */
 export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
   const directory = resolve(folder);
   const good = new Map<string, Recipe>();
@@ -70,7 +70,7 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
     return { content };
   }
 
-  /** A file that is wrong now keeps its last good content. */
+  /** An invalid file keeps its last good content. */
   async function readOne(name: string, problems: Set<string>): Promise<void> {
     const file = join(directory, name);
     try {
@@ -121,7 +121,7 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
   };
 }
 
-/** Most folders have no recipe, and the parser of YAML is large. */
+/** Most folders have no recipe, and the YAML parser is large. */
 function recipeFile() {
   return import("./recipe-file.ts");
 }
@@ -139,7 +139,7 @@ function recipeRoute(name: string): string {
   return `${RECIPES}://tools/${name}`;
 }
 
-/** Makes the tool of a recipe. Its calls are calls of the recipe's caller, within the recipe's bounds. */
+/** Creates the tool of a recipe. Calls in it count as calls of the recipe's caller, within the recipe's bounds. */
 function recipeDraft(recipe: Recipe, program: string): EntryDraft {
   const { name, description, params, scopes, code, ...bounds } = recipe;
   const run = (dryRun: boolean) => async (args: Record<string, unknown>, context: CallContext) => {

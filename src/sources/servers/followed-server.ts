@@ -18,10 +18,10 @@ export interface FollowedServerOptions {
   readonly description?: string;
   readonly scopes?: readonly string[];
   readonly tools?: Readonly<Record<string, ToolOverride>>;
-  /** The command that a person types to approve the server. */
+  /** The command to approve the server. */
   readonly approvedBy: string;
   mayStart(): boolean | Promise<boolean>;
-  /** Makes the sources that the server consists of. Rejects if a folder or a variable is missing. */
+  /** Creates the sources of the server. Rejects if a folder or a variable is missing. */
   open(): Promise<OpenedServer>;
 }
 
@@ -34,27 +34,27 @@ export interface OpenedServer {
 
 type ContentOutlet = ReturnType<typeof createOutlet>;
 
-/** How soon a consent of another process, or a corrected folder, is noticed. */
+/** How often to look for a consent by another process, or a corrected folder. */
 const CONSENT_MS = 500;
 const RETRY_MS = 5_000;
-/** A little sooner than the first catalog is built without the server. */
+/** Slightly less than the first catalog waits for the server. */
 const SOON_MS = 800;
 const READING: EntryStatus = { state: "starting", reason: "it is still being read; try again in a moment" };
 
-/** One run of a server that Keyhole reads by itself: nothing is read before a person has consented to it. */
+/** One run of a server that Keyhole reads itself. Reads nothing before a person has consented. */
 export class FollowedServer {
   readonly #options: FollowedServerOptions;
   #opened: OpenedServer | undefined;
   #status: EntryStatus | undefined;
   #entries = 0;
-  /** Ends the wait for the next try. */
+  /** Ends the wait for the next attempt. */
   #tryNow = () => {};
   #tried = Promise.withResolvers<void>();
   readonly #toDraft: (draft: EntryDraft) => EntryDraft;
 
   constructor(options: FollowedServerOptions) {
     this.#options = options;
-    // Drafts that stay the same save work in the catalog.
+    // Unchanged drafts save work in the catalog.
     this.#toDraft = memoizeByObject((draft) => this.#guarded(this.#overridden(draft)));
   }
 
@@ -170,7 +170,7 @@ export class FollowedServer {
     await Promise.all(opened.sources.map((source) => follow(source).catch(onFailed))).finally(cancel);
   }
 
-  /** The domain alone, so that a menu can name it and searches wait for its entries. */
+  /** Only the domain, so that a menu can name it and searches wait for its entries. */
   #whileReading({ domain }: OpenedServer): SourceContent {
     const { label, config } = this.#options;
     return {
@@ -209,7 +209,7 @@ export class FollowedServer {
     };
   }
 
-  /** The draft with the person's words about it. */
+  /** The draft with the person's changes. */
   #overridden(draft: EntryDraft): EntryDraft {
     if (draft.kind !== "tool") return draft;
     const { label, config, tools = {} } = this.#options;
@@ -225,7 +225,7 @@ export class FollowedServer {
     };
   }
 
-  /** The draft, which asks before each use whether the person has taken the consent back. */
+  /** The draft, which checks before each use that the consent was not revoked. */
   #guarded(draft: EntryDraft): EntryDraft {
     const check = async () => {
       if (!(await this.#options.mayStart())) throw this.#unavailable(this.#needsConsent());
@@ -257,7 +257,7 @@ export class FollowedServer {
   }
 }
 
-/** The age of two sources together: that of the older, with the failure of either. */
+/** The freshness of two sources together: the older age, and the failure of either. */
 function older(one: Freshness, other: Freshness): Freshness {
   const oldest = [one.oldest, other.oldest].filter((time) => time !== undefined);
   const newest = [one.newest, other.newest].filter((time) => time !== undefined);

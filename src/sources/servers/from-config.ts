@@ -22,24 +22,25 @@ import { FORMATS, type PipelineConfig, type ReadServerConfig, readServerKind } f
 
 const SKILLS = "Instructions for kinds of tasks: read the fitting one before such a task.";
 
-/** A server of a config, whatever its kind. */
+/** A server of a config, of any kind. */
 export interface ServerSource extends Source {
-  /** The name of the server, which is also the domain of its entries. */
+  /** Name of the server, and domain of its entries. */
   readonly label: string;
-  /** Whether the server keeps state of its client, so that no other client may use the same process. */
+  /** Whether the server keeps state for its client, so that no other client may use the same process. */
   readonly isStateful: boolean;
   /** Describes what the server runs, reaches or reads. Starts nothing. */
   program(): ServerProgram;
-  /** The process of an MCP server with its sandbox, see {@link McpSource}. */
+  /** The process of an MCP server with its sandbox. See {@link McpSource}. */
   readonly limits?: McpSource["limits"];
   diagnostics(): Pick<McpDiagnostics, "label" | "status" | "entries" | "stderr" | "warnings">;
 }
 
 /**
- * Creates one source for each enabled server of a config: MCP servers as {@link fromMcpConfig} does, folders of Markdown
- * (`library`), folders of skills (`skills`), APIs (`openapi`) and documents of other systems (`content`). Relative paths start from the option `cwd`.
+ * Creates one source for each enabled server of a config: MCP servers like {@link fromMcpConfig}, folders of Markdown
+ * (`library`), folders of skills (`skills`), APIs (`openapi`) and documents of other systems (`content`). Relative
+ * paths start from the option `cwd`.
  *
- * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile is not there
+ * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile does not exist
  * @example
  * ```ts
  * import { fromConfig } from "keyhole/sources";
@@ -53,7 +54,7 @@ export function fromConfig(json: unknown, options: McpSourceOptions = {}): Serve
 }
 
 /**
- * Makes the source of one server of a config.
+ * Creates the source of one server of a config.
  *
  * @throws SERVER_CONFIG_INVALID
  */
@@ -80,7 +81,7 @@ function createReadServer(label: string, config: ReadServerConfig, options: McpS
       mayStart: () => mayStart?.(program()) ?? true,
       open: () => openServer(label, place, { ...options, variables }),
     });
-  // As a server that runs: a person who trusts a whole config is asked about its servers while they are made.
+  // Like for a running server: a person who trusts a whole config is asked about its servers when they are created.
   void mayStart?.(program());
   let followed = make();
   let isUsed = false;
@@ -97,7 +98,7 @@ function createReadServer(label: string, config: ReadServerConfig, options: McpS
       return contentHash(JSON.parse(JSON.stringify([place, tools, description, scopes, skills])));
     },
     contents: (signal, onFailed) => {
-      // One gateway after another may follow the same source.
+      // Several gateways may follow the same source one after the other.
       if (isUsed) followed = make();
       isUsed = true;
       return followed.contents(signal, onFailed);
@@ -108,7 +109,7 @@ function createReadServer(label: string, config: ReadServerConfig, options: McpS
   };
 }
 
-/** The config with absolute paths of its files. */
+/** The config with absolute file paths. */
 function placeConfig(
   label: string,
   config: ReadServerConfig,
@@ -146,7 +147,7 @@ function toProgram(label: string, config: ReadServerConfig): ServerProgram {
   return { label, hash, identity: hash, runs: { reads } };
 }
 
-/** The texts of a value by their paths, such as `content[0].token`. */
+/** Texts in a value by their paths, such as `content[0].token`. */
 function flatten(value: unknown, path = ""): Record<string, string> {
   if (value === undefined) return {};
   if (typeof value !== "object" || value === null) return { [path]: String(value) };
@@ -159,7 +160,7 @@ function flatten(value: unknown, path = ""): Record<string, string> {
 
 type ServerContext = McpSourceOptions & { readonly variables: LaunchVariables };
 
-/** Fills in the variables and makes the sources. */
+/** Fills in the variables and creates the sources. */
 async function openServer(
   label: string,
   placed: ReadServerConfig,
@@ -267,13 +268,13 @@ async function openContent(
 
 const CONTENT_CONNECTIONS = 2;
 
-/** @throws SOURCE_INVALID if nothing is there. */
+/** @throws SOURCE_INVALID if the path does not exist. */
 function checkPath(label: string, what: string, path: string): void {
   const reason = missingPath(what, path);
   if (reason !== undefined) throw problem("SOURCE_INVALID", { name: label, reason });
 }
 
-/** Says that nothing is at a path, with the name beside it that the person may have meant. */
+/** Says that a path does not exist, with the nearest name in its folder. */
 export function missingPath(what: string, path: string): string | undefined {
   if (existsSync(path)) return undefined;
   const parent = dirname(path);

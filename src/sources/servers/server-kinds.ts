@@ -20,13 +20,13 @@ const common = { ...names, cwd: text.optional(), ...serverRules };
 const librarySchema = z.object({
   /** A folder of Markdown: `prompts/`, `fragments/`, `rules/` and `skills/`. */
   library: text,
-  /** The scheme of the library's own addresses. */
+  /** Scheme of the library's own addresses. */
   scheme: text.optional(),
   ...common,
 });
 
 const skillsSchema = z.object({
-  /** Folders of skills; `true`: those that the agent reads. */
+  /** Folders of skills, or `true` for the agent's own. */
   skills: z.union([z.literal(true), texts.min(1)]),
   ...common,
 });
@@ -51,7 +51,7 @@ const auth = z.discriminatedUnion("type", [
 ]);
 
 const openApiSchema = z.object({
-  /** The path or the address of an OpenAPI 3 document. */
+  /** Path or address of an OpenAPI 3 document. */
   openapi: text,
   baseUrl: text.optional(),
   auth: z.union([auth, z.array(auth)]).optional(),
@@ -60,7 +60,7 @@ const openApiSchema = z.object({
   ...common,
 });
 
-// Names only: no start should load the formats.
+// Names only, so that no start loads the formats.
 export const FORMATS = [
   "markdown",
   "pr",
@@ -69,7 +69,7 @@ export const FORMATS = [
   "qaseSuite",
   "clickUpDoc",
   "clickUpTask",
-  // Takes what the others leave.
+  // Accepts what the other formats do not.
   "text",
 ] as const satisfies readonly (keyof typeof contentFormats)[];
 const pipeline = {
@@ -86,7 +86,7 @@ const http = {
   timeoutMs: z.int().positive().optional(),
 };
 
-/** The sources of documents, each with the options that a config may give. */
+/** Sources of documents, each with its options in a config. */
 const SOURCES = {
   local: z.strictObject({
     source: z.literal("local"),
@@ -123,7 +123,7 @@ const SOURCES = {
   }),
   drive: z.strictObject({
     source: z.literal("drive"),
-    /** The key file of a service account. */
+    /** Key file of a service account. */
     account: text,
     folderIds: texts.optional(),
     query: text.optional(),
@@ -149,7 +149,7 @@ const SOURCES = {
 const { local, github, clickUp, drive, postgres, qase } = SOURCES;
 
 const contentSchema = z.object({
-  /** Documents of other systems, one pipeline for each place that they come from. */
+  /** Documents of other systems, one pipeline for each source. */
   content: z
     .array(z.discriminatedUnion("source", [local, github, clickUp, drive, postgres, qase]))
     .min(1)
@@ -157,7 +157,7 @@ const contentSchema = z.object({
   ...common,
 });
 
-/** Any server of a config, as editors complete and check it. */
+/** Any server of a config, for completion and checks in editors. */
 export const anyServerSchema = z.union([
   serverConfigSchema,
   librarySchema,
@@ -173,12 +173,12 @@ const KINDS = {
   content: contentSchema,
 };
 
-/** A server that Keyhole reads by itself: Markdown, skills, an OpenAPI document, or content of other systems. */
+/** A server that Keyhole reads itself: Markdown, skills, an OpenAPI document, or content of other systems. */
 export type ReadServerConfig = z.output<(typeof KINDS)[keyof typeof KINDS]>;
 export type AnyServerConfig = McpServerConfig | ReadServerConfig;
 export type PipelineConfig = z.output<typeof contentSchema>["content"][number];
 
-/** Every field that a server of a config may have. */
+/** All fields of a server in a config. */
 export const ANY_SERVER_FIELDS: readonly string[] = [
   ...new Set([...SERVER_FIELDS, ...Object.values(KINDS).flatMap(({ shape }) => Object.keys(shape))]),
 ];
@@ -190,7 +190,7 @@ export function fieldsOfKind(config: PlainObject): readonly string[] | undefined
 }
 
 /**
- * Reads the config of a server without a program. Undefined for an MCP server.
+ * Parses the config of a server without a program. Undefined for an MCP server.
  *
  * @throws SERVER_CONFIG_INVALID
  */
@@ -215,7 +215,7 @@ export function checkServer(label: string, config: unknown): void {
   if (!readServerKind(label, config)) readServerConfig(label, config);
 }
 
-/** Says which pipeline is wrong, and the nearest name for an unknown source or format. */
+/** Names the wrong pipeline, and the nearest name for an unknown source or format. */
 function checkPipelines(label: string, content: unknown): void {
   for (const [index, part] of listOf(content).entries()) {
     const wrong = (mistakes: string) => invalid(label, `content[${index}]: ${mistakes}`);

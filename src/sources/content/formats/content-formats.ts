@@ -15,9 +15,8 @@ export const createTextFormat = defineFormat("Text", TEXT, (document) => {
 });
 
 /**
- * Creates the built-in formats of a pipeline, each with its own {@link FormatOptions}. Formats are tried in the
- * order of the list. Documents come from {@link contentSources} or a source of your own.
- *
+ * Creates the built-in formats of a pipeline, each with its own {@link FormatOptions}. Formats are tried in list order.
+ * Documents come from {@link contentSources} or your own source.
  * @example
  * ```ts
  * import { contentFormats } from "keyhole/sources";

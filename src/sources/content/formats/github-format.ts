@@ -87,7 +87,7 @@ function branches(pr: PlainObject): string {
   return from && to ? `${from} into ${to}` : "";
 }
 
-/** Lists `path (+added −removed)` for each file of a pull request or commit. */
+/** Lists `path (+added −removed)` for each changed file. */
 function changedFiles(holder: PlainObject): string {
   const files = listOf(field(holder, "files")).map(
     (file) =>

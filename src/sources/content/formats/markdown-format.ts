@@ -10,7 +10,7 @@ const MARKDOWN = /^(?:text\/(?:x-)?markdown|markdown|md)\b/i;
 
 export const createMarkdownFormat = defineFormat("Markdown", MARKDOWN, toDocument);
 
-/** Returns the node of a document, for formats that contain Markdown. */
+/** The node of a Markdown document, also for formats that contain Markdown. */
 export function toDocument(document: FormatDocument): ResourceNode {
   const { content } = document;
   const text = toVisibleText(content.content);
@@ -59,7 +59,7 @@ function sectionNode(section: Section, place: HeadingPosition): ResourceNode {
   });
 }
 
-/** Returns the first sentence of a section, or of its first subsection that has one. */
+/** The first sentence of a section, or of its first subsection that has one. */
 function summaryOf(
   text: string,
   from: number,
@@ -72,7 +72,7 @@ function summaryOf(
   return first && summaryOf(text, first.bodyStart, first.children, first.ownEnd);
 }
 
-/** Reads the front matter of a Markdown text and where the text begins. Unreadable front matter counts as text. */
+/** Reads the front matter of a Markdown text, and where the text begins. Unreadable front matter counts as text. */
 function frontMatter(text: string): { readonly fields: PlainObject; readonly start: number } {
   try {
     const { data: fields, body } = parseFrontMatter(text, "document");
@@ -103,7 +103,7 @@ const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
 /** Lines that a following line of hyphens does not turn into a heading. */
 const NO_PARAGRAPH = /^(?: {4}|\t|\s*$|\s*(?:[-*+>|]|\d{1,9}[.)])\s| {0,3}#{1,6}\s)/;
 
-/** Returns the tree of headings. Skips headings in code, and lower levels beyond a few thousand headings. */
+/** The tree of headings. Skips headings in code, and lower levels beyond a few thousand headings. */
 function markdownSections(text: string, from: number): readonly Section[] {
   const headings = findHeadings(text, from);
   const level = [6, 5, 4, 3, 2, 1].find(
@@ -151,7 +151,7 @@ function* linesOf(text: string, from: number): Generator<{ readonly line: string
   }
 }
 
-/** Returns the text of a heading without markup. */
+/** The text of a heading without markup. */
 function toTitle(raw: string): string {
   const bare = raw
     .slice(0, 300)

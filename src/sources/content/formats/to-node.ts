@@ -51,7 +51,7 @@ interface NodeDraft {
   readonly isBare?: boolean;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly children?: readonly ResourceNode[];
-  /** Text that search sees above each passage, such as the parent headings. */
+  /** Text above each passage for search, such as the parent headings. */
   readonly heading?: string;
 }
 
@@ -59,8 +59,8 @@ const QUALITY = 50;
 const BARE_QUALITY = 30;
 
 /**
- * Creates a node of a document, with the fields that search filters and sorts by. Long content gets passages as
- * further children: a hit is a passage, and the node still holds everything.
+ * Creates a node of a document, with the fields that search filters and sorts by. Long content also gets passages as
+ * children: a hit is a passage, and the node still holds everything.
  */
 export function toNode(document: FormatDocument, draft: NodeDraft): ResourceNode {
   const { id = document.content.id, path = document.path, name, content, ownText = content } = draft;
@@ -110,8 +110,8 @@ const FEWEST_CHARS = 16;
 const LOOK_AHEAD = 32;
 
 /**
- * Cuts a text into passages of at most `maxChars`, preferably at the end of a paragraph, then of a line, a sentence
- * or a word. Joined, they equal the text. Only a word longer than a passage is cut.
+ * Cuts a text into passages of at most `maxChars`, preferably at the end of a paragraph, then of a line, a sentence or
+ * a word. Joined, they equal the text. Only words longer than a passage are cut.
  */
 export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
   const limit = Math.max(FEWEST_CHARS, Math.floor(maxChars) || PASSAGE_CHARS);
@@ -126,10 +126,10 @@ export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
   return passages;
 }
 
-/** Blanks stay with the text before them. Ends in the first half would make passages too short. */
+/** Blanks stay with the text before them. */
 const ENDS: readonly RegExp[] = [/\n[^\S\n]{0,80}\n+/g, /\n/g, /(?<=[.!?])\s+|(?<=[。！？｡])/gu, /\s+/gu];
 
-/** Returns where to cut a window. The window is longer than the limit, to see the character after it. */
+/** Where to cut a window that is longer than the limit, to see the character after it. */
 function cutAt(window: string, limit: number): number {
   for (const end of ENDS) {
     const at = lastEnd(window, end, limit);
@@ -163,19 +163,19 @@ export function readJson({ name, content }: RawContent): PlainObject {
   throw problem("SOURCE_INVALID", { name, reason: "the document is not a JSON object" });
 }
 
-/** Reads a text or number field, cleaned and trimmed; empty if it is missing. */
+/** A text or number field, cleaned and trimmed; empty if it is missing. */
 export function wordsOf(holder: unknown, name: string): string {
   const value = field(holder, name);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" ? toVisibleText(value).trim() : "";
 }
 
-/** Joins the parts that are not empty. */
+/** Joins non-empty parts. */
 export function paragraphs(...parts: readonly (string | false)[]): string {
   return parts.filter(Boolean).join("\n\n");
 }
 
-/** Writes a line `label: value` for each value that is not empty. */
+/** A line `label: value` for each non-empty value. */
 export function labelled(values: Readonly<Record<string, string>>): string {
   const rows = Object.entries(values).filter(([, value]) => value !== "");
   return rows.map(([label, value]) => `${label}: ${value}`).join("\n");
@@ -185,8 +185,8 @@ const MAX_PATH = 380;
 const MAX_SEGMENT = 80;
 
 /**
- * Returns the path of a resource, with letters, digits, hyphens and underscores only. A hash keeps it unique if a
- * segment loses more than blanks and dots, or the path is cut.
+ * The path of a resource: only letters, digits, hyphens and underscores. A hash keeps it unique if a segment loses more
+ * than blanks and dots, or the path is cut.
  */
 export function resourcePath(...parts: readonly string[]): string {
   const raw = parts.join("/");
@@ -199,7 +199,7 @@ export function resourcePath(...parts: readonly string[]): string {
   return `${wellFormed(path, MAX_PATH - 10).replace(/[/-]+$/, "")}-${shortHash(raw)}`;
 }
 
-/** Turns a heading or title into a segment, in lower case. */
+/** A heading or title as a lower-case segment. */
 export function slug(title: string): string {
   const words = wellFormed(title.toLowerCase(), 400).split(/[^\p{L}\p{M}\p{N}_]+/u);
   return wellFormed(words.filter(Boolean).join("-"), 60) || "part";

@@ -12,7 +12,7 @@ import {
 
 /** Options of `clickUp` of {@link contentSources}. */
 export interface ClickUpSourceOptions extends ContentHttpOptions {
-  /** The workspace. Older parts of the API call it a team. */
+  /** The workspace, called a team in older parts of the API. */
   readonly workspaceId: string;
   /** A personal token (`pk_…`), or `Bearer …` of an OAuth app. */
   readonly token: Secret;
@@ -119,7 +119,10 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
   };
 }
 
-/** The date of a document does not change with its pages: only tasks have a version, the others are always fetched. */
+/**
+ * The date of a document does not change with its pages, so only tasks have a version; documents and lists are always
+ * fetched.
+ */
 function toDocument(kind: "doc" | "task" | "list", value: unknown): RawDocument {
   const id = String(field(value, "id"));
   const version = kind === "task" && textOf(field(value, "date_updated"));

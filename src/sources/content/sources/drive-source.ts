@@ -65,13 +65,13 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
     return collectPages<unknown, string>(name, "", fetchPage, context);
   }
 
-  /** A condition on files must not hide their folders. */
+  /** Lists folders separately, so that a condition on files does not hide them. */
   async function walk(context?: FetchContext): Promise<unknown[]> {
     const condition = options.query && `(${options.query})`;
     if (folderIds === undefined) return list(condition, context);
     const files = new Map<unknown, unknown>();
     const folders = new Set(folderIds);
-    // A set yields what is added while it is walked.
+    // Iterating a set includes elements added meanwhile.
     for (const folder of folders) {
       const inside = `'${folder.replace(/[\\']/g, "\\$&")}' in parents`;
       const below = await list(`${inside} and mimeType = '${FOLDER}'`, context);
@@ -138,7 +138,7 @@ const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const LIFE_SECONDS = 3600;
 const EARLY_MS = 60_000;
 
-/** Gets access tokens for a service account by a signed claim. */
+/** Gets access tokens for a service account with a signed claim. */
 function createGoogleAuth(name: string, options: DriveSourceOptions): HttpAuth {
   const { account, allowPrivateHosts = [], clock = systemClock } = options;
   const tokens = createAccessTokens({
@@ -185,7 +185,7 @@ async function sign(name: string, { account, subject }: DriveSourceOptions, now:
   }
 }
 
-/** Google answers 400 to a rejected claim, which means that the login failed. */
+/** Google answers a rejected claim with 400: the login failed. */
 function refused(name: string, response: Parameters<typeof statusProblem>[1], value: unknown) {
   if (response.status !== 400) return statusProblem(name, response, value);
   const reason = String(field(value, "error_description") ?? field(value, "error") ?? "no reason given");

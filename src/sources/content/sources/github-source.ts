@@ -70,7 +70,7 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
     return collectPages<unknown, string>(name, first, fetchPage, context);
   }
 
-  /** Reads a list that belongs to one document, such as its comments: no progress of the listing. */
+  /** Reads a list that belongs to one document, such as its comments, without reporting progress. */
   const all = (path: string, context?: FetchContext) =>
     list(path, {}, context && { ...context, progress: () => {} }, Number.POSITIVE_INFINITY);
   const one = (path: string, context?: FetchContext) => client.json(`${repository}/${path}`, {}, context);
@@ -161,7 +161,7 @@ const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_TREES = 20_000;
 const SYMBOLIC_LINK = "120000";
 
-/** Reads the files of a repository: the tree as the listing, blobs as content. */
+/** Reads the files of a repository: lists its tree, fetches blobs. */
 function createGitHubFiles(
   client: HttpClient,
   repository: string,
@@ -171,7 +171,7 @@ function createGitHubFiles(
 ) {
   const get = (path: string, context?: FetchContext) => client.json(`${repository}/${path}`, {}, context);
 
-  /** Walks a tree that is too large for one answer folder by folder. */
+  /** If a tree is too large for one answer, reads it folder by folder. */
   async function list(context?: FetchContext): Promise<RawDocument[]> {
     const whole = await get(`git/trees/${encodeURIComponent(ref)}?recursive=1`, context);
     if (field(whole, "truncated") !== true) return toDocuments(whole, "");

@@ -21,7 +21,7 @@ export interface ContentHttpOptions {
   readonly timeoutMs?: number;
   /** How often a failed request is repeated. Default: 4. */
   readonly maxRetries?: number;
-  /** Longest wait that an API may ask for, in milliseconds; longer waits fail. Default: five minutes. */
+  /** Longest wait that an API may ask for, in milliseconds. Longer waits fail. Default: five minutes. */
   readonly maxWaitMs?: number;
   /** Largest answer, in bytes. Default: 25 MB. */
   readonly maxBytes?: number;
@@ -33,7 +33,7 @@ export interface ContentHttpOptions {
 
 export type HttpQuery = Readonly<Record<string, string | number | undefined>>;
 
-/** Reads an API with conditional requests and retries, and never leaves its origin. */
+/** Reads an API with conditional requests and retries. Never leaves its origin. */
 export interface HttpClient {
   json(path: string, query?: HttpQuery, context?: FetchContext): Promise<unknown>;
   /** Also returns the URL of the next page from the `Link` header. */
@@ -97,7 +97,7 @@ export function createHttpClient(api: HttpApi, options: ContentHttpOptions): Htt
     }
   }
 
-  /** Returns the answer, or a failure that may be retried. */
+  /** The answer, or a failure that may be retried. */
   async function tryOnce<T>(
     url: URL,
     requestHeaders: Readonly<Record<string, string>>,
@@ -147,7 +147,7 @@ export function createHttpClient(api: HttpApi, options: ContentHttpOptions): Htt
     };
   }
 
-  /** Returns the wait before attempt number `attempt` (from 1): as the API asks, or a backoff. */
+  /** The wait before attempt number `attempt` (from 1): as the API asks, or a backoff. */
   function retryDelay(attempt: number, headers: Headers | undefined): number {
     const now = clock.now();
     const asked = headers && (parseRetryAfter(headers.get("retry-after"), now) ?? untilReset(headers, now));
@@ -196,7 +196,7 @@ function toUrl(name: string, base: URL, path: string, query: HttpQuery = {}): UR
   return url;
 }
 
-/** Incomplete JSON means that the answer broke off. */
+/** Invalid JSON means that the answer was truncated. */
 function parseJson(name: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
@@ -210,7 +210,7 @@ function brokenOff(name: string, reason: string) {
 }
 
 const RETRIED = new Set([408, 425, 429, 500, 502, 503, 504]);
-/** Words by which a 403 turns out to be a rate limit. */
+/** Words that mark a 403 as a rate limit. */
 const LIMIT_WORDS = /rate ?limit|userRateLimitExceeded|quotaExceeded/i;
 
 /** Whether the same read may succeed later. */
@@ -220,7 +220,7 @@ function isRetried({ status, headers }: Response, bytes: Buffer): boolean {
   return LIMIT_WORDS.test(bytes.toString("utf8", 0, 4_000));
 }
 
-/** Reads the epoch second at which a rate limit that is used up starts again. */
+/** The epoch second at which a used-up rate limit restarts. */
 function untilReset(headers: Headers, now: number): number | undefined {
   if (headers.get("x-ratelimit-remaining") !== "0") return undefined;
   const value = headers.get("x-ratelimit-reset")?.trim() ?? "";
@@ -228,7 +228,7 @@ function untilReset(headers: Headers, now: number): number | undefined {
   return Math.max(0, Number(value) * 1000 - now);
 }
 
-/** Returns the URL of the next page from a `Link` header (RFC 8288). */
+/** The URL of the next page in a `Link` header (RFC 8288). */
 function linkNext(header: string | null): string | undefined {
   for (const part of (header ?? "").slice(0, 8_000).split(/,(?=\s*<)/)) {
     const close = part.indexOf(">");
@@ -243,7 +243,7 @@ function linkNext(header: string | null): string | undefined {
 const MAX_DOCUMENTS = 200_000;
 
 /**
- * Collects all pages of a listing. `next` of a page is the cursor of the following one, if any. Throws SOURCE_INVALID
+ * Collects all pages of a listing. `next` of a page is the cursor of the following page, if any. Throws SOURCE_INVALID
  * for a loop and LIMIT_EXCEEDED for too many pages.
  */
 export async function collectPages<T, C extends string | number>(
@@ -270,7 +270,7 @@ export async function collectPages<T, C extends string | number>(
   return all;
 }
 
-/** Reads a list that an answer must have. */
+/** Reads a required list of an answer. */
 export function arrayIn(value: unknown, key: string, name: string): readonly unknown[] {
   const list = field(value, key);
   if (Array.isArray(list)) return list;
@@ -284,13 +284,13 @@ export interface HttpAuth {
     readonly headers: Readonly<Record<string, string>>;
     readonly secrets: readonly string[];
   }>;
-  /** Drops a cached token that may be stale. Returns false if there was none. */
+  /** Drops a cached token that may be stale. False if there was none. */
   forget(): boolean;
 }
 
 export const NO_AUTH: HttpAuth = { get: async () => ({ headers: {}, secrets: [] }), forget: () => false };
 
-/** Sends a secret in a header. The secret is read again for each request. */
+/** Sends a secret in a header. Reads the secret again for each request. */
 export function createHeaderAuth(name: string, header: string, secret: Secret, prefix = ""): HttpAuth {
   return {
     get: async () => {

@@ -93,11 +93,11 @@ async function findFiles(
   return [...paths].sort();
 }
 
-/** Reads a file inside the folder. Returns undefined for anything else. */
+/** Reads a file inside the folder. Undefined for anything else. */
 async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   const target = await realpath(resolve(root, path)).catch(() => undefined);
   if (target === undefined || !target.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
-  // Does not follow a link that has replaced the file, and does not wait for a pipe.
+  // Follows no link that has replaced the file, and does not wait for a pipe.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(target, flags).catch(() => undefined);
   if (file === undefined) return undefined;
@@ -133,14 +133,14 @@ const EXTENSIONS: readonly (readonly [contentType: string, extensions: string])[
   ["text/x-code", ".py .rb .go .rs .java .kt .c .h .cpp .cs .php .sh .css"],
 ];
 
-/** Returns the content type for a file name. Default: plain text. */
+/** The content type for a file name. Default: plain text. */
 export function contentTypeOf(fileName: string): string {
   const extension = extname(fileName).toLowerCase();
   const row = EXTENSIONS.find(([, extensions]) => extensions.split(" ").includes(extension));
   return row?.[0] ?? "text/plain";
 }
 
-/** Decodes UTF-8 text. Returns undefined for binary data. */
+/** Decodes UTF-8 text. Undefined for binary data. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

@@ -54,7 +54,7 @@ export function createPostgresSource(options: PostgresSourceOptions): ContentSou
   };
 }
 
-/** Reads `*` as a wildcard, and everything else as it stands. */
+/** `*` is a wildcard; every other character is literal. */
 function toPattern(table: string): RegExp {
   const escaped = table.replace(/[\\^$.|?+()[\]{}]/g, "\\$&");
   return new RegExp(`^${escaped.replaceAll("*", ".*")}$`, "s");

@@ -20,7 +20,7 @@ export interface QaseSourceOptions extends ContentHttpOptions {
 }
 
 const PER_PAGE = 100;
-/** Stands for the suite of test cases without one. */
+/** A suite for test cases without one. */
 const NO_SUITE = { id: 0, title: "Without a suite" };
 
 /**
@@ -35,7 +35,7 @@ export function createQaseSource(options: QaseSourceOptions): ContentSource {
   const client = createHttpClient({ name, auth, baseUrl: "https://api.qase.io/v1" }, options);
   const code = encodeURIComponent(project);
 
-  /** Pages by offset until the count that the API gave is reached. */
+  /** Reads pages by offset up to the API's count. */
   async function all(path: string, context?: FetchContext, query = {}) {
     const fetchPage = async (offset: number, counting: FetchContext) => {
       const wanted = { ...query, limit: PER_PAGE, offset };

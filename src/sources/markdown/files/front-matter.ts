@@ -14,11 +14,11 @@ const TOO_DEEP = "it is nested too deeply";
 
 /** A Markdown file with its front matter read as data. */
 export interface FrontMatter {
-  /** Objects at every depth have no prototype, so that `constructor` is an ordinary name. */
+  /** Objects have no prototype, so that `constructor` is an ordinary name. */
   readonly data: Readonly<Record<string, unknown>>;
   /** Scalar top-level fields as written: `version: 1.10` would be 1.1 as data. */
   readonly written: Readonly<Record<string, string>>;
-  /** The front matter with slips repaired. */
+  /** The front matter with mistakes repaired. */
   readonly yaml: string;
   /** Line of each top-level field in the file. */
   readonly lines: Readonly<Record<string, number>>;
@@ -28,10 +28,10 @@ export interface FrontMatter {
 }
 
 /**
- * Reads a Markdown file with or without front matter. Repairs common slips: a byte order mark, Windows line ends,
+ * Reads a Markdown file with or without front matter. Repairs common mistakes: a byte order mark, Windows line ends,
  * tabs, a colon in plain text.
  *
- * @throws FILE_INVALID with the place of any other mistake.
+ * @throws FILE_INVALID with the location of any other mistake.
  */
 export function parseFrontMatter(text: string, file: string): FrontMatter {
   if (text.length > MAX_TEXT_CHARS)
@@ -88,7 +88,7 @@ function parseYaml(yaml: string, file: string) {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   try {
-    // The YAML library's own check for equal keys takes quadratic time.
+    // The YAML library's own check for duplicate keys takes quadratic time.
     const document = parseDocument(yaml, {
       lineCounter,
       schema: "core",
@@ -175,7 +175,7 @@ const NESTED_FIELD = /^([ \t]+(?:- )?[A-Za-z0-9_.-]{1,100}:[ \t]+|[ \t]*- )/;
 
 const MAX_QUOTED_CHARS = 4_000;
 
-/** Not repaired: the end of a quote or block cannot be guessed, and a tag is no slip. */
+/** Not repaired: the end of a quote or block cannot be guessed, and a tag is intended. */
 const NOT_PLAIN = /^["'|>!&]/;
 
 /** Quotes the values on faulty lines and turns tabs at line starts into blanks. Every value keeps its line. */
@@ -235,7 +235,7 @@ export const sentences = orAbsent(
   z.preprocess((value) => (isPlainText(value) ? [value] : value), list.optional()),
 );
 export const tokens = orAbsent(z.int().positive().optional());
-/** Fails closed: an empty field is an error, because its author meant to restrict access. */
+/** Fails closed: an empty field is an error, because the author meant to restrict access. */
 export const scopes = z
   .preprocess(splitCommas, list.min(1).optional())
   .transform((value): readonly string[] => value ?? []);
@@ -262,7 +262,7 @@ function orAbsent<S extends z.ZodType>(schema: S) {
   return z.preprocess((value) => value ?? undefined, schema);
 }
 
-/** YAML reads the list item `REST APIs: with Node` as a field with a value. Its author meant the text. */
+/** YAML reads the list item `REST APIs: with Node` as a field with a value, but the author meant text. */
 function joinColon(item: unknown): unknown {
   const [field, ...others] = isPlainObject(item) ? Object.entries(item) : [];
   if (field === undefined || others.length > 0 || !scalar.safeParse(field[1]).success) return item;
@@ -272,7 +272,7 @@ function joinColon(item: unknown): unknown {
 /** Fields that are lists of texts. */
 const TEXT_LISTS = ["tags", "capabilities", "useWhen", "related"];
 
-/** The fields that have an item which {@link joinColon} reads as text. */
+/** The fields with an item that {@link joinColon} turns into text. */
 export function fieldsWithColons({ data }: FrontMatter): string[] {
   return TEXT_LISTS.filter((field) => Array.isArray(data[field]) && data[field].some(isPlainObject));
 }
@@ -283,7 +283,7 @@ function splitCommas(value: unknown): unknown {
   return parts.filter((part) => part !== "");
 }
 
-/** A list that was not closed is read as text; its items cannot be guessed. */
+/** An unclosed list reads as text; its items cannot be guessed. */
 function isPlainText(value: unknown): value is string {
   return typeof value === "string" && !/^\s*[[{]/.test(value);
 }

@@ -16,7 +16,7 @@ export function toWordLine(text: string): string {
   return ` ${splitText(text).join(" ")}`;
 }
 
-/** Counts the keywords that begin a word of the line; endings such as -s and -ing do not matter. */
+/** Counts the keywords that begin a word of the line, so that endings such as -s and -ing do not matter. */
 export function countPresent(keywords: readonly string[], wordLine: string): number {
   return keywords.filter((keyword) => wordLine.includes(` ${withoutEnding(keyword)}`)).length;
 }
@@ -27,7 +27,7 @@ function splitText(text: string): string[] {
   return spaced.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== "");
 }
 
-/** Chinese, Japanese and Thai put no blanks between words. */
+/** Chinese, Japanese and Thai have no blanks between words. */
 function separateWords(text: string): string {
   const segments = new Intl.Segmenter(undefined, { granularity: "word" }).segment(text);
   return Array.from(segments, ({ segment }) => segment).join(" ");

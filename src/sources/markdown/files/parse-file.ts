@@ -26,11 +26,11 @@ interface FileBase {
   /** SHA-256 of the bytes. */
   readonly hash: string;
   readonly body: string;
-  /** Fields of its front matter in which YAML had read a text as a field with a value. */
+  /** Front matter fields in which YAML read text as a field with a value. */
   readonly joined?: readonly string[];
 }
 
-/** The facts of a file are its front matter, completed from its text. */
+/** The front matter of a file, completed from its text. */
 export interface LibraryPrompt extends FileBase {
   readonly kind: "prompt";
   readonly facts: ReturnType<typeof parsePrompt>;
@@ -46,17 +46,17 @@ export interface RuleFile extends FileBase {
   readonly facts: ReturnType<typeof parseRule>;
 }
 
-/** The last good content of a Markdown file. Plain data, so that an index can keep it. */
+/** The last good content of a Markdown file: plain data that an index can store. */
 export type LibraryFile = LibraryPrompt | FragmentFile | RuleFile;
 
-/** File name of rules that concern the whole domain. */
+/** File name of rules for the whole domain. */
 const ALL = "_all";
 const ruleMatter = z.object({ category: text });
 
 /**
  * Parses a file of a library.
  *
- * @throws FILE_INVALID with the place of the mistake.
+ * @throws FILE_INVALID with the location of the mistake.
  */
 export function parseFile(
   { path, kind, stamp, hash }: Pick<LibraryFile, "path" | "kind" | "stamp" | "hash">,
@@ -73,7 +73,7 @@ export function parseFile(
   return { ...base, kind, facts: parseRule(path, matter) };
 }
 
-/** Without a category the rules concern the whole domain. */
+/** Rules without a category are for the whole domain. */
 function parseRule(path: string, matter: FrontMatter): { readonly category?: string } {
   const category = readFields(ruleMatter, matter, path).category ?? basename(path, ".md");
   return category === ALL ? {} : { category };
@@ -114,7 +114,7 @@ const TRADE_WORDS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** Reads a fragment. Facts that its front matter lacks come from headings, sections and text. */
+/** Parses a fragment. Missing facts in the front matter come from headings, sections and text. */
 function parseFragment(path: string, matter: FrontMatter, body: string, countTokens: TokenCounter) {
   const fields = readFields(fragmentMatter, matter, path);
   const outline = readOutline(body);
@@ -158,7 +158,7 @@ function extractTags(title: string, body: string): string[] {
   return [...new Set([...named, ...ofTrade])].slice(0, MAX_TAGS);
 }
 
-/** Finds the names of other files: `path.md`, in links or alone, and URIs such as `@notes://agents/types`. */
+/** Finds names of other files: `path.md`, in links or alone, and URIs such as `@notes://agents/types`. */
 function findReferences(body: string): string[] {
   return [...body.slice(0, READ_CHARS * 10).matchAll(REFERENCES)].map(([name]) => name);
 }
@@ -167,7 +167,7 @@ function findReferences(body: string): string[] {
 interface Headings {
   /** The first heading. */
   readonly title: string | undefined;
-  /** The first paragraph that is neither heading, list nor code. */
+  /** The first paragraph that is not a heading, list or code. */
   readonly lead: string;
   /** List items by the heading above them, in lower case. */
   readonly items: ReadonlyMap<string, readonly string[]>;
@@ -253,7 +253,7 @@ const promptMatter = z.object({
   scopes,
 });
 
-/** Reads a prompt. If it uses `$ARGUMENTS` and declares no argument, it takes one optional argument. */
+/** Parses a prompt. If it uses `$ARGUMENTS` and declares no argument, it takes one optional argument. */
 function parsePrompt(path: string, matter: FrontMatter, body: string, countTokens: TokenCounter) {
   const fields = readFields(promptMatter, matter, path);
   const declared: readonly z.infer<typeof argument>[] = fields.arguments ?? [];
@@ -279,14 +279,14 @@ function parsePrompt(path: string, matter: FrontMatter, body: string, countToken
   };
 }
 
-/** Argument name of prompts that use `$ARGUMENTS` and declare no argument. */
+/** Argument of prompts that use `$ARGUMENTS` and declare none. */
 const ALL_ARGUMENTS = "arguments";
 
 const PLACEHOLDERS = /\$\{([^${}\s]{1,64})\}|\$ARGUMENTS\b/g;
 
 /**
- * Replaces `${name}` by that argument and `$ARGUMENTS` by the first given one. One pass: values are never substituted
- * again. Placeholders without a value stay.
+ * Replaces `${name}` by that argument and `$ARGUMENTS` by the first argument with a value. One pass: values are never
+ * substituted again. Placeholders without a value stay.
  */
 export function substitute(
   template: string,

@@ -22,7 +22,7 @@ export function folderOf(path: string): string {
   return end < 0 ? "" : routePath(`${path.slice(0, end)}.md`);
 }
 
-/** Assigns routes below `root`. If files would share a route or op, the first gets it. */
+/** Assigns routes below `root`. Of files with the same route or op, the first gets it. */
 export function uniqueRoutes(
   paths: readonly string[],
   root: string,
@@ -33,7 +33,7 @@ export function uniqueRoutes(
   const doubled: string[] = [];
   for (const path of paths) {
     const route = routePath(path);
-    // An op has dots for slashes, so `x.y` and `x/y` would share it.
+    // Dots and slashes are equal in ops: `x.y` and `x/y` would share one.
     const key = route.includes(".") ? route.replaceAll(".", "/") : route;
     if (used.has(key)) doubled.push(path);
     else byPath.set(path, root + route);
@@ -49,8 +49,8 @@ export interface LibraryName {
 }
 
 /**
- * The address of a path beside its route, such as `orchestr8://agents/types`. Without a scheme the domain's name takes
- * its place. Answers and clients show the `uri` of a library that names its scheme.
+ * The address of a path besides its route, such as `orchestr8://agents/types`. The default scheme is the domain's name.
+ * Answers and clients show the `uri` of a library with its own scheme.
  */
 export function ownAddress({ domain, scheme }: LibraryName, path: string) {
   const address = `${scheme ?? domain}://${path}`;

@@ -10,7 +10,7 @@ import type { Fragment } from "./render-match.ts";
 const MAX_CATEGORIES = 32;
 
 /**
- * The entries that find fragments by a query: `domain://resources/match?query=…` over all fragments, and
+ * Entries that find fragments by a query: `domain://resources/match?query=…` over all fragments, and
  * `domain://resources/agents/match?query=…` for each category.
  */
 export function matchDrafts(
@@ -60,8 +60,8 @@ export function matchDrafts(
 }
 
 /**
- * The scopes of a fragment that everyone sees who sees any of them. Without such a fragment a category gets no
- * address, so that no caller learns the name of a category whose fragments it may not see.
+ * The scopes of a fragment that is visible to everyone who sees any of these. Without such a fragment a category gets
+ * no address, so that its name reveals nothing to callers who may not see its fragments.
  */
 function leastScopes(files: readonly FragmentFile[]): readonly string[] | undefined {
   const all = files.map(({ facts }) => facts.scopes);

@@ -21,8 +21,8 @@ const ANSWERS_KEPT = 200;
 const ANSWER_MS = 4 * 60 * 60 * 1_000;
 
 /**
- * Answers matches over one state of a library; with a folder, only fragments of that category match. A change makes a
- * new matcher, so no answer outlives its files.
+ * Matches queries against one state of a library; with a folder, only against fragments of that category. Every change
+ * creates a new matcher, so no answer outlives its files.
  */
 export function createMatcher(
   domain: string,
@@ -41,7 +41,7 @@ export function createMatcher(
     return renderIndex(matches, toKeywords(params.query), params.maxResults, countTokens);
   }
 
-  /** Stands in for the search where a call has none: the keywords alone rank. */
+  /** Replaces the search if a call has none: keywords alone rank. */
   async function findAll() {
     return [...fragments.keys()].map((route) => ({ route, score: 1 }));
   }
@@ -60,7 +60,7 @@ export function createMatcher(
   };
 }
 
-/** Questions of the same meaning have the same key. */
+/** Equivalent queries have the same key. */
 function keyOf({ query, tags = [], categories = [], ...others }: MatchParams): unknown[] {
   const { mode, maxTokens, maxResults, minScore } = others;
   const lists = [toKeywords(query).sort(), tags.toSorted(), categories.toSorted()];
@@ -68,7 +68,7 @@ function keyOf({ query, tags = [], categories = [], ...others }: MatchParams): u
 }
 
 interface MatchRequest extends Pick<MatchParams, "query" | "tags" | "categories" | "minScore"> {
-  /** The folder of a category's own match address. */
+  /** Folder of a category's own match address. */
   readonly folder?: string | undefined;
 }
 
@@ -77,9 +77,9 @@ const DEPTH = 200;
 const READ_CHARS = 20_000;
 
 /**
- * Ranks the fragments of a library by the catalog's search. A score is the share of the query's keywords that the
- * fragment has, times the root of the hit's share of the best hit, in percent. Every search has a best hit; only
- * the keywords decide whether that hit has anything to do with the query.
+ * Ranks the fragments of a library by the catalog's search. A score is the share of the query's keywords in the
+ * fragment, times the root of the hit's score relative to the best hit, in percent. Every search has a best hit; only
+ * the keywords show whether it is related to the query.
  */
 export async function findMatches(
   domain: string,
@@ -111,14 +111,14 @@ export async function findMatches(
     .sort((one, other) => other.score - one.score);
 }
 
-/** Required tags and categories disqualify, whatever else matches. */
+/** Required tags and categories exclude fragments, whatever else matches. */
 function isWanted(fragment: Fragment, { tags = [], categories = [], folder }: MatchRequest): boolean {
   if (folder !== undefined && !isOf(fragment, folder)) return false;
   if (categories.length > 0 && !categories.some((name) => isOf(fragment, name))) return false;
   return tags.every((tag) => fragment.tags.includes(tag.toLowerCase()));
 }
 
-/** The spellings that the wanted categories have in this library; undefined where all are wanted. */
+/** The spellings of the wanted categories in this library; undefined for all categories. */
 function categoriesOf(fragments: ReadonlyMap<string, Fragment>, wanted: MatchRequest): string[] | undefined {
   if (wanted.folder === undefined && !wanted.categories?.length) return undefined;
   const among = [...fragments.values()].filter((one) => isWanted(one, { ...wanted, tags: [] }));
@@ -130,7 +130,7 @@ function isOf({ category, folder }: Fragment, name: string): boolean {
   return categoryKey(category) === key || categoryKey(folder) === key;
 }
 
-/** A folder is called `agents`, and each fragment in it is an `agent`. */
+/** A folder is called `agents`, each fragment in it an `agent`. */
 function categoryKey(name: string): string {
   return name.toLowerCase().replace(/s$/, "");
 }
@@ -155,7 +155,7 @@ const matchParams = z.strictObject({
   minScore: z.number().min(0).default(10).describe("Matches of a lower score, 0 to 100, are left out"),
 });
 
-/** The parameters of a match, defaults filled in. */
+/** The parameters of a match, with defaults. */
 export type MatchParams = Readonly<z.infer<typeof matchParams>>;
 
 /** Schema of the parameters of `match`. The catalog fills in the defaults. */

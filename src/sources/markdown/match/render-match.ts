@@ -3,12 +3,12 @@ import { cutText } from "../../../base/util/cut-text.ts";
 import { countPresent, toWordLine } from "../files/keywords.ts";
 import type { FragmentFile } from "../files/parse-file.ts";
 
-/** A fragment as matching sees it. */
+/** A fragment for matching. */
 export type Fragment = FragmentFile["facts"] & {
   readonly route: string;
-  /** The address that answers show: the library's own URI, or the route. */
+  /** The shown address: the library's own URI, or the route. */
   readonly address: string;
-  /** The folder below `fragments/`, or an empty text. */
+  /** The folder below `fragments/`; empty for none. */
   readonly folder: string;
   readonly body: string;
 };
@@ -27,7 +27,7 @@ const ENOUGH = 0.8;
 const SEPARATOR = "\n\n---\n\n";
 const NOTHING = "No fragment matches. Use other words, fewer tags or categories, or a lower minScore.";
 
-/** Lists the addresses of the best five within 120 tokens: reasons go before lines do. */
+/** Lists the addresses of the best five within 120 tokens. Reasons are dropped before lines. */
 export function renderIndex(
   matches: readonly FragmentMatch[],
   keywords: readonly string[],
@@ -62,7 +62,7 @@ function reasonOf({ useWhen, description }: Fragment, keywords: readonly string[
   return cutText(best ?? description, REASON_CHARS);
 }
 
-/** Shows what each match is for, within the budget. The weakest are left out first and counted. */
+/** Describes each match within the budget. The weakest are left out first and counted. */
 export function renderCatalog(
   matches: readonly FragmentMatch[],
   { maxResults, maxTokens }: { readonly maxResults: number; readonly maxTokens: number },
@@ -99,8 +99,7 @@ function toCard({ fragment, score }: FragmentMatch, index: number): string {
 }
 
 /**
- * Gives the texts of the best three whatever they cost, then of others that still fit, until four fifths of the
- * budget are used. Expects the best first.
+ * The whole texts of the best three, then of others that fit, up to four fifths of the budget. Expects the best first.
  */
 export function renderFull(
   matches: readonly FragmentMatch[],

@@ -5,10 +5,10 @@ import { toSummary } from "../../../base/util/to-summary.ts";
 import type { Skill } from "./skill.ts";
 import { isEnabled } from "./skill-drafts.ts";
 
-/** How much a query gets to see of the skills. */
+/** How much of the skills a query sees. */
 export type SkillTier = "nothing" | "breadcrumb" | "registry" | "full";
 
-/** The part of the skills that a query gets to see. */
+/** The part of the skills that a query sees. */
 export interface SkillDisclosure {
   readonly tier: SkillTier;
   /** Text for the model's context. Empty for `nothing`. */
@@ -31,15 +31,14 @@ export interface SkillDisclosureOptions {
 
 const MAX_SKILLS = 3;
 const MAX_REGISTRY = 50;
-/** Together with a name about 15 tokens. */
+/** About 15 tokens together with a name. */
 const LINE_CHARS = 50;
 const MAX_QUERY_CHARS = 8_000;
 
 /**
- * Chooses the skills that a query calls for and how much of them is shown. Skills whose triggers match are shown in
- * full. Questions about skills, and skills without triggers, give the list. Otherwise only their number is told. See
+ * Selects the skills for a query, and how much of them to show. Skills whose triggers match are shown in full.
+ * Questions about skills, and skills without triggers, produce the list. Otherwise only their number is shown. See
  * {@link readSkills}.
- *
  * @example
  * ```ts
  * import { mkdir, writeFile } from "node:fs/promises";
@@ -82,7 +81,7 @@ export function discloseSkills(
 }
 
 /**
- * `mention` is 1 if the query names the skill, `phrase` the number of words of the longest matching keyword or verb.
+ * `mention` is 1 if the query names the skill; `phrase` is the number of words of the longest matching keyword or verb.
  * Patterns count as one word.
  */
 function matchSkill({ name, triggers }: Skill, asked: string, words: string) {
@@ -90,7 +89,7 @@ function matchSkill({ name, triggers }: Skill, asked: string, words: string) {
     const spelt = splitWords(text);
     return spelt.length > 0 && words.includes(` ${spelt.join(" ")} `) ? spelt.length : 0;
   };
-  // A name of one word is also a plain word, so it must be marked as a name to count as a mention.
+  // A single-word name is also a plain word: only a marked name counts as a mention.
   const mention = name.includes("-") ? has(name) > 0 : marks(asked, name);
   const phrases = [...triggers.keywords, ...triggers.verbs].map(has);
   const pattern = triggers.patterns.some(({ matches }) => matches(asked));

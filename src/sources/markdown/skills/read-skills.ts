@@ -20,9 +20,8 @@ export interface SkillsRead {
 }
 
 /**
- * Reads the skills of all places. If several places have a skill of one name, the last place wins and the others are
- * reported. Must not throw for any content of the files. See {@link skillDrafts}.
- *
+ * Reads the skills of all places. Of several skills with one name the last place wins, and the others are reported.
+ * Must not throw for any file content. See {@link skillDrafts}.
  * @example
  * ```ts
  * import { mkdir, writeFile } from "node:fs/promises";
@@ -38,7 +37,7 @@ export interface SkillsRead {
 export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsRead> {
   const refusals: RefusedSkill[] = [];
   const candidates = await Promise.all(places.map((place) => findCandidates(place, places, refusals)));
-  // A link to a skill of another place adds no second skill.
+  // A link to a skill in another place adds no second skill.
   const byFolder = new Map<string, SkillCandidate>();
   for (const candidate of candidates.flat())
     if (!byFolder.has(candidate.folder) || basename(candidate.folder) === candidate.directory)
@@ -108,7 +107,7 @@ async function findCandidates(
   return candidates;
 }
 
-/** The files and bytes that all skills together may still take. */
+/** Files and bytes that all skills together may still use. */
 interface SkillBudget {
   files: number;
   bytes: number;
@@ -125,7 +124,7 @@ async function readSkill(
     const { toSkillFields } = await import("./skill-fields.ts");
     const read = parseFrontMatter((await readSkillFile(folder, MANIFEST)).toString(), join(path, MANIFEST));
     const fields = toSkillFields(read, directory, join(path, MANIFEST));
-    // Serves the repaired front matter, so that strict readers understand the same.
+    // Serves the repaired front matter, so that strict parsers read the same.
     const text = `---\n${read.yaml}---\n${read.body}`;
     const files = await describeFiles(folder, Buffer.from(text), budget);
     const { data: frontmatter, body } = read;

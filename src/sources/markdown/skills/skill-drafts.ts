@@ -7,7 +7,7 @@ import { readListedFile, textOfBytes } from "./skill-files.ts";
 
 /** Options of {@link skillDrafts}. */
 export interface SkillDraftOptions {
-  /** Id of the source that yields them. Default: the domain. */
+  /** Id of their source. Default: the domain. */
   readonly source?: string;
   /** Skills of these origins wait until a person has approved all their files. */
   readonly quarantine?: readonly SkillOrigin[];
@@ -16,9 +16,8 @@ export interface SkillDraftOptions {
 }
 
 /**
- * Turns each skill into an entry and each of its files into a hidden entry below it. A {@link Source} yields them.
- * See {@link readSkills}.
- *
+ * Turns each skill into an entry, and each of its files into a hidden entry below it. A {@link Source} yields them. See
+ * {@link readSkills}.
  * @example
  * ```ts
  * import { mkdir, writeFile } from "node:fs/promises";
@@ -53,7 +52,7 @@ export function skillDrafts(
     });
 }
 
-/** Only bundled skills can disable themselves: a person wanted the installed ones. */
+/** Only bundled skills can disable themselves: a person chose the installed ones. */
 export function isEnabled({ origin, defaultEnabled, name }: Skill, enabled: readonly string[]): boolean {
   return defaultEnabled || origin !== "bundled" || enabled.includes(name);
 }
@@ -117,7 +116,7 @@ function filesText(files: readonly SkillFile[], route: string): string {
   return `Files of this skill, to be read with get:\n${lines.join("\n")}`;
 }
 
-/** Facts to filter by. `allowed-tools` grants nothing. */
+/** Facts for filters. `allowed-tools` grants nothing. */
 function factsOf(skill: Skill): Record<string, unknown> {
   const { license, compatibility, version, allowedTools, toolsets, scripts, origin, briefDescription } =
     skill;
@@ -134,7 +133,7 @@ function factsOf(skill: Skill): Record<string, unknown> {
   };
 }
 
-/** Spells a path as routes and addresses can carry it. */
+/** Encodes a path for routes and addresses. */
 function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }

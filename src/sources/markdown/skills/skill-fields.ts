@@ -12,7 +12,7 @@ const MAX_COMPATIBILITY = 500;
 const MAX_WORDS = 100;
 const MAX_WORD = 200;
 const MAX_PATTERN = 500;
-/** Most instructions of a compiled pattern. Nested repetitions multiply them. */
+/** Instructions of a compiled pattern. Nested repetitions multiply them. */
 const MAX_PROGRAM = 5_000;
 const MAX_MATCH_WORK = 4_000_000;
 const TOOLSET = /^([\w.@/-]{1,200}):([A-Za-z_$][\w$]{0,100})$/;
@@ -132,7 +132,7 @@ function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Splits at blanks and commas outside of brackets: `Bash(git add:*) Read`. */
+/** Splits at blanks and commas outside brackets: `Bash(git add:*) Read`. */
 function splitTools(text: string): string[] {
   const tools: string[] = [];
   let open = 0;

@@ -14,7 +14,7 @@ const MAX_PATH = 300;
 /** Names that a skill does not serve: those with a leading dot, and installed packages. */
 const LEFT_OUT = /^\.|^node_modules$/;
 
-/** Lists the files of a skill, in order. Anything but plain files and folders is a problem. */
+/** Lists the files of a skill, in order. Everything except plain files and folders is a problem. */
 export async function listSkillFiles(folder: string): Promise<string[]> {
   const paths: string[] = [];
   await walk("", 0);
@@ -39,7 +39,7 @@ export async function listSkillFiles(folder: string): Promise<string[]> {
 
 /**
  * Reads a file of a skill: its bytes, or its cleaned text. Opens it without following links, and checks that the open
- * file is the one that the path leads to within the skill.
+ * file is at its path within the skill.
  */
 export async function readSkillFile(folder: string, path: string): Promise<Buffer> {
   const where = join(folder, path);
@@ -49,7 +49,7 @@ export async function readSkillFile(folder: string, path: string): Promise<Buffe
   try {
     const opened = await file.stat({ bigint: true });
     if (!opened.isFile()) throw refused(`${path} is no plain file`);
-    // A hard link may be a file of anywhere: nothing tells which of its names came first.
+    // A hard link may be any file: which of its names came first is unknown.
     if (opened.nlink > 1n) throw refused(`${path} is a hard link`);
     if (opened.size > MAX_FILE_BYTES) throw refused(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
     const real = await realpath(where);
@@ -89,7 +89,7 @@ export function refused(reason: string) {
   return problem("SKILL_REFUSED", { reason }, { reason });
 }
 
-// Some systems lack these flags; there the comparison of the open file decides alone.
+// On systems without these flags, only the comparison of the open file protects.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
@@ -114,7 +114,7 @@ function checkName(path: string, name: string): void {
   if (encodeURI(path).length > MAX_PATH) throw refused(`the path ${path.slice(0, 60)}… is too long`);
 }
 
-/** Equal for names that some systems, or the dotted spelling of routes, confuse. */
+/** Equal for names that some systems, or the dotted form of routes, confuse. */
 function checkCollisions(paths: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const path of paths) {

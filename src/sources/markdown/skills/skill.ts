@@ -11,7 +11,7 @@ export type SkillOrigin = "bundled" | "plugin" | "user" | "project";
 export interface SkillPlace {
   readonly origin: SkillOrigin;
   readonly folder: string;
-  /** Links may not lead out of this folder. Default: the place itself. */
+  /** Links must stay within this folder. Default: the place itself. */
   readonly root?: string;
 }
 
@@ -48,7 +48,7 @@ export interface SkillFields {
   readonly defaultEnabled: boolean;
 }
 
-/** A skill that can be used. */
+/** A usable skill. */
 export interface Skill extends SkillFields {
   readonly origin: SkillOrigin;
   /** The real folder of the skill. */
@@ -80,7 +80,7 @@ export interface RefusedSkill {
 }
 
 const PLUGINS = ".claude/plugins";
-/** Folders of the user alone, as other clients have them. */
+/** Folders of the user's own skills in other clients. */
 const CLIENT_FOLDERS = [".config/opencode", ".codex", ".gemini", ".qwen", ".copilot"].map(
   (folder) => `${folder}/skills`,
 );
@@ -89,12 +89,12 @@ const FOLDERS = [".claude/skills", ".agents/skills", ".keyhole/skills"];
 interface SkillPlacesOptions {
   /** Folders of skills that come with the program. */
   readonly bundled?: readonly string[];
-  /** The user's home. False leaves the user's skills out. */
+  /** The user's home. False: without the user's skills. */
   readonly home?: string | false;
   readonly project?: string;
 }
 
-/** Lists the places of skills, in rising precedence: bundled, plugins, user, project. See {@link readSkills}. */
+/** Lists the places of skills, weakest first: bundled, plugins, user, project. See {@link readSkills}. */
 export function skillPlaces({
   bundled = [],
   home = homedir(),
@@ -111,12 +111,12 @@ export function skillPlaces({
   ];
 }
 
-/** The folders of the user that {@link skillPlaces} reads, for a person who decides about them. */
+/** The user's folders that {@link skillPlaces} reads, for a person who decides about them. */
 export function ownSkillFolders(home = homedir()): string[] {
   return [PLUGINS, ...CLIENT_FOLDERS, ...FOLDERS].map((folder) => join(home, folder));
 }
 
-/** The skills of the plugins that are installed in Claude Code and not switched off there. */
+/** Skills of plugins that are installed and enabled in Claude Code. */
 function pluginPlaces(home: string): SkillPlace[] {
   const root = join(home, PLUGINS);
   const installed = readJson(join(root, "installed_plugins.json"));

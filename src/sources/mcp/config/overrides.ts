@@ -18,7 +18,7 @@ const toolOverride = z.strictObject({
   hidden: z.boolean().optional().describe("Never found by a search, still callable by its address"),
 });
 
-/** A person's words about a server and its tools. They win over those of the server, and stay when it changes. */
+/** A person's changes to a server and its tools. They win over the server's definitions, and stay when those change. */
 export const serverOverrideSchema = z.strictObject({
   description: text.optional().describe("The description of the server's domain"),
   scopes: z.array(text).optional().describe("Scopes that a caller needs to see anything of the server"),
@@ -29,7 +29,7 @@ export const serverOverrideSchema = z.strictObject({
 });
 
 export type ServerOverride = z.infer<typeof serverOverrideSchema>;
-/** Your word about one tool of a server: another name, description or lane, or hidden. */
+/** A person's changes to one tool: name, description, lane, or hidden. */
 export type ToolOverride = z.infer<typeof toolOverride>;
 
 /**
@@ -56,7 +56,7 @@ export function unknownServerNames(block: unknown, names: readonly string[]): st
   return [...named].filter((name) => !names.includes(name));
 }
 
-/** The part of a server that a profile's callers have, in place of the same fields of the server's entry. */
+/** The part of a server that callers of a profile get, instead of the same fields of the server's entry. */
 const serverRulesSchema = z.strictObject({
   disabled: z.boolean().optional().describe("Whether the server is off in this profile"),
   includeTools: nameList
@@ -92,16 +92,16 @@ const ruled = z.strictObject({
   ...served,
 });
 
-/** A choice of servers under a name, with the way they are served. */
+/** A named choice of servers, and how they are served. */
 export const profileSchema = z.union([ruled, listed]);
 
 export type Profile = z.infer<typeof profileSchema>;
 export type ServerRules = z.infer<typeof serverRulesSchema>;
-/** The tools of a server that somebody has. */
+/** Rules that select tools of a server. */
 export type ToolRules = Pick<ServerRules, "disabled" | "includeTools" | "excludeTools" | "askTools">;
 
 /**
- * Reads a profile by its name.
+ * Reads a profile by name.
  *
  * @throws INVALID_INPUT if it is missing or wrong.
  */
@@ -119,12 +119,12 @@ function wrongProfile(reason: string) {
   return problem("INVALID_INPUT", { operation: "profile", reason });
 }
 
-/** The rules of a profile by server. Undefined if the profile has all servers as they are. */
+/** The rules of a profile by server. Undefined if the profile has all servers unchanged. */
 export function rulesOf({ servers }: Profile): Readonly<Record<string, ServerRules>> | undefined {
   return Array.isArray(servers) ? Object.fromEntries(servers.map((server) => [server, {}])) : servers;
 }
 
-/** The servers that a profile chooses, with its rules in place of their own. */
+/** The servers of a profile, with its rules instead of their own. */
 export function serversOf(servers: PlainObject, profile: Profile): PlainObject {
   const rules = rulesOf(profile);
   if (!rules) return servers;
@@ -132,7 +132,7 @@ export function serversOf(servers: PlainObject, profile: Profile): PlainObject {
   return Object.fromEntries(chosen.map(([server, config]) => [server, withRules(config, rules[server]!)]));
 }
 
-/** The servers with every tool that somebody has: by the server's entry, or by a profile. A wrong profile has none. */
+/** The servers with every tool that their own entry or any profile allows. Ignores invalid profiles. */
 export function serversOfAll(servers: PlainObject, profiles: unknown): PlainObject {
   const all = Object.values(fieldsOf(profiles)).flatMap(
     (profile) => profileSchema.safeParse(profile).data ?? [],
@@ -148,7 +148,7 @@ export function serversOfAll(servers: PlainObject, profiles: unknown): PlainObje
 }
 
 const LISTS = ["includeTools", "excludeTools"];
-/** Every spelling of the two lists that a config may have. */
+/** Every spelling of the two lists in a config. */
 const SPELLINGS = [
   ...LISTS,
   "tools",
@@ -160,7 +160,7 @@ export function hasToolLists(config: unknown): boolean {
   return SPELLINGS.some((spelling) => Object.hasOwn(fieldsOf(config), spelling));
 }
 
-/** A server's entry with rules of a profile in place of its own. */
+/** A server's entry with rules of a profile instead of its own. */
 export function withRules(config: unknown, rules: ServerRules): unknown {
   if (!isPlainObject(config)) return config;
   const replaced = [
@@ -201,7 +201,7 @@ function widest(rules: readonly ToolRules[]): ToolRules {
 
 type ToolAsks = NonNullable<ToolRules["askTools"]>;
 
-/** Allows what all of the rules allow, and asks where one of them asks. */
+/** Allows what all of the rules allow, and asks if any of them asks. */
 export function strictest(rules: readonly ToolRules[]): ToolRules {
   const included = rules.flatMap(({ includeTools }) => (includeTools ? [includeTools] : []));
   const excluded = rules.flatMap(({ excludeTools }) => excludeTools ?? []);
@@ -220,7 +220,7 @@ export function strictest(rules: readonly ToolRules[]): ToolRules {
   };
 }
 
-/** Which calls of a tool ask: by its name, otherwise by the strictest pattern. Undefined if nothing is said about it. */
+/** Which calls of a tool ask: by its name, otherwise by the strictest pattern. Undefined without a match. */
 export function askFor(tool: string, askTools: ToolAsks = {}): ToolAsks[string] | undefined {
   if (Object.hasOwn(askTools, tool)) return askTools[tool];
   return strictestAsk(
@@ -232,14 +232,14 @@ function strictestAsk(asks: readonly (ToolAsks[string] | undefined)[]): ToolAsks
   return ASKS.findLast((ask) => asks.includes(ask));
 }
 
-/** Whether a list has a tool, by its name or by a pattern. */
+/** Whether a list contains a tool, by name or pattern. */
 export function listsTool(list: readonly string[], tool: string): boolean {
   return list.some((name) => name === tool || (/[*?]/.test(name) && tailsAfter(name, tool).includes("")));
 }
 
 /**
- * The patterns that the rest of a name has to match after `text`, if the whole has to match `pattern`. `*` stands for
- * any characters and `?` for one. An empty pattern among them means that `text` itself matches.
+ * The patterns for the remaining name after `text`, if the whole name has to match `pattern`. `*` stands for any
+ * characters and `?` for one. An empty pattern among them means that `text` itself matches.
  */
 export function tailsAfter(pattern: string, text: string): string[] {
   let tails = withoutStars(pattern);
@@ -253,7 +253,7 @@ export function tailsAfter(pattern: string, text: string): string[] {
   return tails;
 }
 
-/** The pattern, and what is left of it if its first stars stand for nothing. */
+/** The pattern, and what remains of it if its leading stars match nothing. */
 function withoutStars(pattern: string): string[] {
   return pattern.startsWith("*") ? [pattern, ...withoutStars(pattern.slice(1))] : [pattern];
 }

@@ -12,24 +12,24 @@ const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]
 export const nameList = z.array(z.string().min(1)).max(10_000);
 export const toolAsks = z.record(z.string().min(1), z.enum(ASKS));
 
-/** How changes of approved definitions are treated: all wait, or those of descriptions alone stay in use. */
+/** Which changes of approved definitions wait: all, or all except descriptions. */
 export const CHANGES = ["ask", "wording-ok"] as const;
-/** Whether a changed description alone waits for a person. */
+/** Whether a change of descriptions alone waits for a person. */
 export type ChangePolicy = (typeof CHANGES)[number];
 
-/** The rules for those who use a server, whatever its kind. */
+/** Rules for the use of a server of any kind. */
 export const serverRules = {
   disabled: z.boolean().optional(),
   enabled: z.boolean().optional(),
   /** Further names of the server, in addresses and searches. */
   aliases: nameList.optional(),
-  /** Only these tools exist, by the server's names for them or patterns of names with `*` and `?`. */
+  /** Only these tools exist: the server's names, or patterns with `*` and `?`. */
   includeTools: nameList.optional(),
   /** These tools do not exist. */
   excludeTools: nameList.optional(),
-  /** The calls of its tools that need a person's approval: `never`, `destructive` (default), `writes` or `always`. */
+  /** Calls that need a person's approval: `never`, `destructive` (default), `writes` or `always`. */
   ask: z.enum(ASKS).optional(),
-  /** The calls of single tools that need a person's approval, by name or pattern. */
+  /** Calls of single tools that need a person's approval, by name or pattern. */
   askTools: toolAsks.optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
@@ -37,20 +37,22 @@ export const serverRules = {
 
 const common = {
   ...serverRules,
-  /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
+  /**
+   * Whether the server keeps state for its client: no other client uses the process, and it is not stopped while idle.
+   */
   stateful: z.boolean().optional(),
   /** Whether a change of descriptions alone waits for a person's approval. */
   changes: z.enum(CHANGES).optional(),
 };
 
-/** A host: a name, all names below one, or an address (of IPv6 in brackets), and a port. */
+/** A host: a name, `*.` and a name, or an address (IPv6 in brackets), with an optional port. */
 const HOST = /^(?:(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/** The limits of a server's process, or false for none. */
+/** Limits of a server's process, or false for none. */
 export const sandboxSchema = z.union([
   z.literal(false),
   z.strictObject({
-    /** Folders and files that the server may use beside its project. */
+    /** Folders and files that the server may use, besides its project. */
     folders: z.array(z.string().min(1)).max(1_000).readonly().optional(),
     /** `all`, `none`, or a list of hosts: `name`, `*.name`, either with `:port`. */
     network: z
@@ -61,16 +63,16 @@ export const sandboxSchema = z.union([
 
 const stdioSchema = z.object({
   type: z.enum(["stdio", "local"]).optional(),
-  /** Without it, a container runs the program of its image. */
+  /** Empty: a container runs the program of its image. */
   command: z.string().min(1).default(""),
   args: z.array(z.string()).default([]),
   env: texts.default({}),
-  /** A file with more variables, as `NAME=value` lines. Those of `env` win. */
+  /** File with more variables, as `NAME=value` lines. Those in `env` win. */
   envFile: z.string().min(1).optional(),
   cwd: z.string().min(1).optional(),
-  /** The files and hosts that the process sees and reaches. */
+  /** Files and hosts that the process may use. */
   sandbox: sandboxSchema.optional(),
-  /** The image of a container that the server runs in, by Docker or Podman, instead of the sandbox. */
+  /** Image of a container for the server, run by Docker or Podman instead of the sandbox. */
   container: z
     .string()
     .regex(/^[a-z0-9][\w.:/@-]*$/i)
@@ -78,14 +80,14 @@ const stdioSchema = z.object({
   ...common,
 });
 
-/** Identifies Keyhole to the authorization server. Without it, Keyhole registers itself. */
+/** Keyhole's client at the authorization server. Default: Keyhole registers itself. */
 const oauthSchema = z.object({
   clientId: z.string().min(1).optional(),
   clientSecret: z.string().min(1).optional(),
   /** PEM key that authenticates the client instead of a secret, and its algorithm. */
   privateKey: z.string().min(1).optional(),
   algorithm: z.string().min(1).default("ES256"),
-  /** URL of a client metadata document. Servers that support it need no registration. */
+  /** URL of a client metadata document, which makes registration unnecessary at servers that support it. */
   clientMetadataUrl: z.url({ protocol: /^https$/ }).optional(),
   scopes: z.array(z.string().min(1)).optional(),
   /** `client_credentials`: Keyhole logs in as itself, without a person. */
@@ -101,8 +103,8 @@ const oauthSchema = z.object({
 });
 
 /**
- * Whose login a server over HTTP gets: one that all who use the gateway share (default), each person's own, or a token
- * that the issuer of the person's token exchanges for one of the server's.
+ * The login at a server over HTTP: shared by everyone who uses the gateway (default), each person's own, or a token
+ * that the person's issuer exchanges for one of the server.
  */
 const LOGINS = ["shared", "person", "exchange"] as const;
 
@@ -115,7 +117,7 @@ const httpSchema = z.object({
   ...common,
 });
 
-/** One server, as editors complete and check it. */
+/** One server, for completion and checks in editors. */
 export const serverConfigSchema = z.union([stdioSchema, httpSchema]);
 
 /** One server, as in the configs of MCP clients. */
@@ -133,10 +135,10 @@ export type StdioConfig = Extract<ServerConfig, { readonly transport: "stdio" }>
 export type HttpConfig = Extract<ServerConfig, { readonly transport: "http" }>;
 export type OAuthConfig = z.output<typeof oauthSchema>;
 
-/** Every field of a server that Keyhole reads. */
+/** All fields of a server that Keyhole reads. */
 export const SERVER_FIELDS: readonly string[] = Object.keys({ ...stdioSchema.shape, ...httpSchema.shape });
 
-/** Names that other clients give to a field. */
+/** Other names of fields in configs of other clients. */
 export const FIELD_ALIASES: Readonly<Record<string, string>> = {
   httpUrl: "url",
   serverUrl: "url",
@@ -164,15 +166,15 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
   return { ...http, transport: "http", ...(type === "sse" && { sse: true }) };
 }
 
-/** Whether each person has a login of their own. */
+/** Whether each person has a separate login. */
 export function isPersonal(config: ServerConfig): config is HttpConfig & { login: "person" | "exchange" } {
   return config.transport === "http" && config.login !== undefined && config.login !== "shared";
 }
 
-/** Values that each person gives for themselves. */
+/** Values that each person enters. */
 const OF_PERSON = /\$\{person:([A-Za-z_]\w*)\}/g;
 
-/** The names of the values that each person gives for a server, in the order of its headers. */
+/** Names of the values that each person enters for a server, in the order of its headers. */
 export function personNamesIn(headers: HttpConfig["headers"]): string[] {
   const names = Object.values(headers).flatMap((text) =>
     [...text.matchAll(OF_PERSON)].map(([, name]) => name!),
@@ -180,7 +182,7 @@ export function personNamesIn(headers: HttpConfig["headers"]): string[] {
   return [...new Set(names)];
 }
 
-/** Fills the values of a person into a text. */
+/** Replaces placeholders by a person's values. */
 export function fillPersonValues(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(OF_PERSON, (_, name: string) => (Object.hasOwn(values, name) ? values[name]! : ""));
 }
@@ -188,9 +190,9 @@ export function fillPersonValues(text: string, values: Readonly<Record<string, s
 type StdioFields = Omit<z.output<typeof stdioSchema>, "type">;
 
 /**
- * A server with a `container` becomes the command that runs it, which a person then sees whole. The container has no
- * network unless the config opens it, the folders of the sandbox, and variables by name, so that no value is in the
- * command.
+ * Turns a server with a `container` into the command that runs it, so that a person sees all of it. The container has
+ * no network unless the config allows it, the folders of the sandbox, and variables by name, so that the command
+ * contains no values.
  */
 function inContainer(label: string, config: StdioFields): StdioFields {
   const { container, command, args, env, envFile, sandbox, cwd = "" } = config;
@@ -211,7 +213,7 @@ function inContainer(label: string, config: StdioFields): StdioFields {
   return { ...config, command: containerEngine(), args: words };
 }
 
-/** The same path inside as outside. The engines read it as a line of CSV. */
+/** The same path inside and outside. Container engines parse it as CSV. */
 function mountOf(folder: string): string {
   const quoted = (part: string) => (/[",]/.test(part) ? `"${part.replaceAll('"', '""')}"` : part);
   return ["type=bind", quoted(`source=${folder}`), quoted(`target=${folder}`)].join(",");
@@ -227,7 +229,7 @@ export function isSwitchedOff(config: unknown): boolean {
   return isPlainObject(config) && (config.disabled === true || config.enabled === false);
 }
 
-/** The part of a config that says what runs or is reached, without the rules for those who use it. */
+/** The part of a config that says what runs or is reached, without the rules for its use. */
 export function withoutRules<T extends object>(config: T): Omit<T, keyof typeof serverRules | "stateful"> {
   const isRule = (name: string) => Object.hasOwn(serverRules, name) || name === "stateful";
   const started = Object.entries(config).filter(([name]) => !isRule(name));

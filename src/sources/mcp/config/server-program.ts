@@ -9,10 +9,10 @@ import { expandVariables, type LaunchOptions, tellingVariables, toLaunch } from 
 
 type ProgramOptions = Omit<LaunchOptions, "label">;
 
-/** The parts that decide nothing about the definitions of a server. */
+/** Parts that do not affect a server's definitions. */
 const APART = { env: {}, envFile: "", headers: {}, oauth: {}, login: "", sandbox: {} };
 
-/** Describes what a server runs, with two hashes of it. Looks the command up, starts nothing. */
+/** Describes what a server runs, with two hashes. Looks up the command, starts nothing. */
 export function toServerProgram(label: string, config: ServerConfig, options: ProgramOptions): ServerProgram {
   const runs =
     config.transport === "http"
@@ -20,14 +20,14 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
           url: config.url,
           headers: config.headers,
           ...(config.oauth && { oauth: config.oauth }),
-          // The usual login is left out, so that consents of before it had a name stay valid.
+          // The default login is left out, so that consents older than this field stay valid.
           ...(isPersonal(config) && { login: config.login }),
         }
       : toProcess(label, config, options);
   return {
     label,
     runs,
-    // Each reader needs one of the hashes, and a start with many servers reads many.
+    // Lazy: each reader needs one of the hashes, and a start reads many servers.
     get hash() {
       return hashOf(runs);
     },
@@ -50,7 +50,7 @@ export function toServerProgram(label: string, config: ServerConfig, options: Pr
 }
 
 /**
- * Equal for servers that can be one process: nothing that matters to a server without a terminal differs.
+ * Equal for servers that can share a process: everything relevant to a server without a terminal is the same.
  *
  * @throws SERVER_CONFIG_INVALID
  */
@@ -62,7 +62,7 @@ export function processKey(config: StdioConfig, options: LaunchOptions): string 
 }
 
 /**
- * Like {@link toLaunch}, within the limits that a person has accepted if the config has none.
+ * Like {@link toLaunch}, with the limits that a person accepted if the config has none.
  *
  * @throws SERVER_CONFIG_INVALID
  */
@@ -119,7 +119,7 @@ function toProcess(
   };
 }
 
-/** Looks a command up in the way that starting it will. Undefined if it is not found. */
+/** Finds a command like the system would. Undefined if it is not found. */
 export function findCommand(command: string, searched: string, cwd: string): string | undefined {
   if (process.platform === "win32") {
     const env = { ...process.env, Path: searched, PATH: searched };
@@ -154,8 +154,8 @@ function hashOf(value: unknown): string {
 }
 
 /**
- * Remembers results until the turn of the event loop ends. A start with many servers looks the same files up again and
- * again, and nothing else runs in between.
+ * Caches results until the event loop's turn ends. A start with many servers looks up the same files repeatedly, and no
+ * other code runs in between.
  */
 function memoizeForTick<Value>(look: (key: string) => Value): (key: string) => Value {
   const results = new Map<string, Value>();
@@ -179,10 +179,10 @@ const ENDINGS = ".COM;.EXE;.BAT;.CMD";
 const META = /([()\][%!^"`<>&|;, *?])/g;
 
 /**
- * Builds the command line for a program on Windows. Shims such as `npx.cmd` are scripts that only cmd.exe can run, and
- * cmd.exe reads its line by rules of its own, so their arguments are quoted for both (`isVerbatim`).
+ * Builds the command line for a program on Windows. Shims such as `npx.cmd` are scripts that only cmd.exe can run. It
+ * parses its line by its own rules, so their arguments are quoted for both (`isVerbatim`).
  *
- * @throws UPSTREAM_LOST for an argument with a line break, which cmd.exe cannot be given.
+ * @throws UPSTREAM_LOST for an argument with a line break, which cmd.exe does not accept.
  */
 export function toWindowsCommand(
   label: string,
@@ -197,7 +197,7 @@ export function toWindowsCommand(
     const reason = "an argument of its .cmd file has a line break";
     throw problem("UPSTREAM_LOST", { server: label, reason }, { reason });
   }
-  // npm's shims pass their arguments to another cmd line, which reads the escapes once more.
+  // npm's shims pass their arguments to another cmd line, which processes escapes a second time.
   const isShim = /[\\/]node_modules[\\/]\.bin[\\/]|[\\/](?:npx|npm|pnpm|yarn|uvx)\.cmd$/i.test(path);
   const words = args.map((word) => quoted(word, isShim));
   const line = [win32.normalize(path).replace(META, "^$1"), ...words].join(" ");
@@ -205,7 +205,7 @@ export function toWindowsCommand(
   return { command: shell, args: ["/d", "/s", "/c", `"${line}"`], isVerbatim: true };
 }
 
-/** Looks a command up as Windows does: in the folder, then on the Path, with each ending of PATHEXT. */
+/** Finds a command like Windows: in the folder, then on the Path, with each ending of PATHEXT. */
 export function findWindowsProgram(command: string, { env, cwd, isFile }: WindowsPlace): string | undefined {
   const endings = (variable(env, "PATHEXT") || ENDINGS).split(";").filter(Boolean);
   const hasEnding = endings.some((ending) => command.toLowerCase().endsWith(ending.toLowerCase()));
@@ -220,7 +220,7 @@ export function findWindowsProgram(command: string, { env, cwd, isFile }: Window
   return undefined;
 }
 
-/** Names of variables have no case on Windows, and copies of the environment forget that. */
+/** Windows ignores case in variable names, but copies of the environment do not. */
 function variable(env: WindowsPlace["env"], name: string): string | undefined {
   const spelling = Object.keys(env).find((key) => key.toLowerCase() === name.toLowerCase());
   return spelling === undefined ? undefined : env[spelling];

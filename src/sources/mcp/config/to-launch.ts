@@ -26,36 +26,36 @@ export interface LaunchOptions {
   readonly label: string;
   /** Values for `${X}` in the config. */
   readonly variables: LaunchVariables;
-  /** The environment of the client or the person who uses the server. */
+  /** Environment of the client or person who uses the server. */
   readonly environment: LaunchVariables;
   /**
-   * The part of the environment that the server gets: the `few` variables that every program needs, or `all` but
-   * Keyhole's own, as MCP clients pass on theirs. Default: `few`.
+   * The part of the environment for the server: the `few` variables that every program needs, or `all` except Keyhole's
+   * own, as MCP clients pass on theirs. Default: `few`.
    */
   readonly inherits?: "few" | "all";
-  /** The folder in which a process starts unless its config names one. */
+  /** Working directory of a process, unless its config names one. */
   readonly cwd: string | undefined;
   /**
-   * Isolates servers unless their config says `sandbox: false`. `hidden` are the paths that none of them sees. Without
-   * it, only those servers are isolated whose config has a `sandbox`.
+   * Isolates servers unless their config says `sandbox: false`. No isolated server sees the `hidden` paths. By default,
+   * only servers whose config has a `sandbox` are isolated.
    */
   readonly isolation?: ServerIsolation | undefined;
 }
 
-/** The isolation of servers, beside what their configs say. */
+/** Isolation of servers, besides their configs. */
 export interface ServerIsolation extends Pick<Isolation, "hidden"> {
-  /** The limits that a person has accepted for a server whose config has none. */
+  /** The limits that a person accepted for a server whose config has none. */
   accepted?(program: ServerProgram): SandboxLimits | undefined;
-  /** Called for hosts that a server asks for: for those outside of its list, or for all while servers are tried. */
+  /** Called for hosts that a server requests: unlisted ones, or all during a trial. */
   onHost?(program: ServerProgram, host: string, isListed: boolean): void;
   /** Called for a path that a call of the server could not write because of its limits. */
   onDenied?(program: ServerProgram, path: string): void;
-  /** Whether servers are started to learn what they need. */
+  /** Whether servers start only to learn what they need. */
   readonly isTrial?: boolean;
 }
 
 /**
- * Fills in the variables of a server's config: everything that decides which process it is.
+ * Fills in the variables of a server's config: everything that identifies its process.
  *
  * @throws SERVER_CONFIG_INVALID if a variable or the `envFile` is missing.
  */
@@ -86,14 +86,14 @@ export function toLaunch(config: StdioConfig, options: LaunchOptions) {
   return { command, args, env, cwd, isolation: isolated || undefined, isContainer: container !== undefined };
 }
 
-/** Keyhole's own variables, and the shell's notes on where and how it started the client. */
+/** Keyhole's own variables, and the shell's notes on how it started the client. */
 const NOT_PASSED = /^(?:KEYHOLE_.*|PWD|OLDPWD|SHLVL|_)$/i;
 
 function inherited(
   environment: LaunchVariables,
   inherits: LaunchOptions["inherits"] = "few",
 ): Record<string, string> {
-  // Proxies are often written in small letters, and Windows knows no case at all. Shell functions are not data.
+  // Proxy variables are often lower-case, and Windows ignores case. Shell functions are not data.
   const isPassed = (name: string) =>
     inherits === "all" ? !NOT_PASSED.test(name) : INHERITED.has(name.toUpperCase());
   const present = Object.entries(environment).filter(
@@ -102,7 +102,9 @@ function inherited(
   return Object.fromEntries(present) as Record<string, string>;
 }
 
-/** Variables of a terminal, a window or a login, which mean nothing to a server. `PATH` counts by the programs that it leads to. */
+/**
+ * Variables of a terminal, window or login, which a server does not need. `PATH` counts by the programs that it finds.
+ */
 const OF_SESSION = new RegExp(
   `^(?:${[
     "PATH|TERM|TERM_.*|COLORTERM|COLORFGBG|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR.*|LS_?COLORS|VTE_VERSION",
@@ -113,11 +115,11 @@ const OF_SESSION = new RegExp(
   ].join("|")})$`,
   "i",
 );
-/** Variables by which clients and package managers tell a program how they run. Keys among them still count. */
+/** Variables that clients and package managers set about themselves. Keys among them still count. */
 const OF_CLIENT =
   /^(?:npm_.*|INIT_CWD|NODE_COMPILE_CACHE|(?:VSCODE|CURSOR|ZED|WINDSURF|CLAUDE_CODE|GEMINI_CLI|QWEN_CODE|OPENCODE|COPILOT|KILO|CODEX|CLINE|GOOSE)_.*|CLAUDECODE|OPENCODE|QWEN_CODE|AGENT)$/i;
 
-/** The variables by which the servers of two clients differ, so that the clients cannot share a process. */
+/** Variables that make servers of two clients differ, so that the clients cannot share a process. */
 export function tellingVariables(environment: LaunchVariables): Record<string, string> {
   const passed = Object.entries(inherited(environment, "all"));
   return Object.fromEntries(
@@ -128,7 +130,9 @@ export function tellingVariables(environment: LaunchVariables): Record<string, s
 // Linear: the closing brace bounds each match, and no part is ambiguous.
 const VARIABLE = /\$\{([^{}]*)\}/g;
 const NAME = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
-/** Values that a person keeps outside the config. VS Code asks for its inputs; here they are secrets of that name. */
+/**
+ * Values that a person stores outside the config. VS Code asks for its inputs; here they are secrets of the same name.
+ */
 const SECRET = /^(?:secret|input|keychain):([A-Za-z0-9_][A-Za-z0-9_.-]*)$/;
 
 /**
@@ -166,14 +170,14 @@ export function expandAll(
   );
 }
 
-/** The names of the secrets that texts within a value refer to. */
+/** Names of the secrets in texts within a value. */
 export function secretNamesIn(value: unknown): string[] {
   const texts = JSON.stringify(value) ?? "";
   const names = [...texts.matchAll(VARIABLE)].flatMap(([, inner = ""]) => SECRET.exec(inner)?.[1] ?? []);
   return [...new Set(names)];
 }
 
-/** The names of the variables of the environment that texts within a value refer to, or of those without a default. */
+/** Names of the environment variables in texts within a value, or only of those without a default. */
 export function variableNamesIn(value: unknown, isNeeded = false): string[] {
   const texts = JSON.stringify(value) ?? "";
   const names = [...texts.matchAll(VARIABLE)].flatMap(([, inner = ""]) => {
@@ -186,8 +190,8 @@ export function variableNamesIn(value: unknown, isNeeded = false): string[] {
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Variables that decide which code runs. Consent is bound to the config and not to the content of the file, so only
- * the config may set them.
+ * Variables that decide which code runs. Consent covers the config, not the content of the file, so only the config may
+ * set them.
  */
 const DECIDES_CODE = new RegExp(
   `^(?:${[
@@ -204,7 +208,7 @@ const DECIDES_CODE = new RegExp(
 /**
  * Reads the variables of a server's `envFile`.
  *
- * @throws SERVER_CONFIG_INVALID if the file cannot be read, or sets a variable that decides what runs.
+ * @throws SERVER_CONFIG_INVALID if the file cannot be read, or sets a variable that decides which code runs.
  */
 export function readVariables(label: string, path: string): Record<string, string> {
   const refuse = (what: string) => invalid(label, `its envFile ${path} ${what}`);

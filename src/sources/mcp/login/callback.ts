@@ -12,7 +12,7 @@ const HEADERS = {
   connection: "close",
 };
 
-/** Listens on 127.0.0.1 for the answer of a login. Accepts one request with the right state, refuses all others. */
+/** Listens on 127.0.0.1 for the answer of a login. Accepts one request with the right state and refuses all others. */
 export async function openCallback(state: string, port: number) {
   const { promise: answered, resolve } = Promise.withResolvers<URLSearchParams>();
   let used = false;

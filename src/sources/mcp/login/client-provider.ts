@@ -14,14 +14,14 @@ import type { KeptLogin, Logins } from "./logins.ts";
 export interface OAuthTarget {
   readonly label: string;
   readonly url: URL;
-  /** The server in the store of logins. */
+  /** Key of the server in the store of logins. */
   readonly server: string;
   readonly oauth: OAuthConfig;
   readonly logins: Logins;
-  /** The store of Keyhole's registrations that the logins of all people use. Default: with the login. */
+  /** Store of Keyhole's registrations, shared by the logins of all people. Default: with the login. */
   readonly clients?: Logins | undefined;
   readonly fetch: FetchLike;
-  /** Throws if a person must not be sent to this address. */
+  /** Throws if a person must not open this address. */
   checkUrl(url: URL): void;
 }
 
@@ -32,7 +32,7 @@ interface PersonOptions {
   onUrl(url: URL): void | Promise<void>;
 }
 
-/** A login that has begun: what its answer is checked and redeemed with. */
+/** A login in progress: the data to check and redeem its answer. */
 export interface BegunLogin {
   verifier: string;
   discovery?: OAuthDiscoveryState | undefined;
@@ -51,7 +51,7 @@ export function createClientProvider(
   async function configured(): Promise<StoredOAuthClientInformation | undefined> {
     const client = configuredClient(oauth);
     if (!client) return undefined;
-    // The credentials are bound to the authorization server that first received them.
+    // Credentials are bound to the authorization server that first received them.
     const login = await logins.read(server);
     return login?.client?.client_id === client.client_id ? { ...client, issuer: login.issuer } : client;
   }
@@ -113,13 +113,13 @@ export function createClientProvider(
   };
 }
 
-/** The client of the config; undefined if Keyhole has to register itself. */
+/** The client in the config; undefined if Keyhole has to register itself. */
 export function configuredClient({ clientId, clientSecret }: OAuthConfig) {
   if (clientId === undefined) return undefined;
   return { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
 }
 
-/** Converts tokens for the store. Their lifetime counts from now. */
+/** Converts tokens for the store. Their lifetime starts now. */
 export function toLogin(
   issuer: string,
   client: StoredOAuthClientInformation | undefined,
@@ -141,7 +141,7 @@ export function clientAuthentication({
   return { addClientAuthentication: createPrivateKeyJwtAuth({ ...identity, privateKey, alg: algorithm }) };
 }
 
-/** A registration is valid for its callback address only. */
+/** A registration is valid only for its callback address. */
 function fitsRedirect(
   client: StoredOAuthClientInformation,
   redirectUrl: string | undefined,

@@ -6,7 +6,7 @@ import {
 import { problem } from "../../../base/problems/problem.ts";
 import { clientAuthentication, configuredClient, type OAuthTarget } from "./client-provider.ts";
 
-/** The issuer of people's tokens, and how Keyhole identifies itself there. */
+/** The issuer of people's tokens, and Keyhole's client there. */
 export interface ExchangeOptions {
   readonly issuer?: string | undefined;
   readonly clientId?: string | undefined;
@@ -15,12 +15,12 @@ export interface ExchangeOptions {
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
-/** How long a token is used whose issuer does not say how long it is valid. */
+/** Assumed lifetime of a token whose issuer does not say it. */
 const UNKNOWN_SECONDS = 60;
 
 /**
- * Exchanges the token of a person for one of a server (RFC 8693). The token goes to its issuer, which the config names,
- * and nowhere else.
+ * Exchanges a person's token for one of a server (RFC 8693). Sends the token only to its issuer, which the config
+ * names.
  *
  * @throws LOGIN_FAILED
  */
@@ -40,7 +40,7 @@ export async function exchangeToken(
     ...(metadata && { metadata }),
     ...{ resource, fetchFn, scope: oauth.scopes?.join(" ") ?? scope ?? "" },
   });
-  // The token that came in was made for this gateway. An issuer that returns it would have it passed on.
+  // The incoming token is for this gateway. Returned unchanged, it would be passed on to the server.
   if (tokens.access_token === subject) throw failed("the issuer returned the token that it was to exchange");
   const { expires_in: seconds = UNKNOWN_SECONDS } = tokens;
   return { token: tokens.access_token, expiresAt: Date.now() + seconds * 1_000 };

@@ -20,9 +20,9 @@ import {
 } from "./client-provider.ts";
 import type { Challenge, KeptLogin } from "./logins.ts";
 
-/** Options of `source.logIn()`. The person opens the address; the answer comes to a local port. */
+/** Options of `source.logIn()`. The person opens the address; the answer arrives at a local port. */
 export interface LogInOptions {
-  /** Shows the login address, which was checked, to the person. */
+  /** Shows the checked login address to the person. */
   onUrl(url: URL): void | Promise<void>;
   readonly signal?: AbortSignal;
   /** Time limit for the person, in milliseconds. Default: five minutes. */
@@ -56,7 +56,8 @@ export async function logIn(
 }
 
 /**
- * Begins a login: finds the authorization server, registers if needed, and returns the checked address for the person.
+ * Begins a login: finds the authorization server, registers if necessary, and returns the checked address for the
+ * person.
  *
  * @throws LOGIN_FAILED
  */
@@ -79,7 +80,7 @@ export async function beginLogin(
 }
 
 /**
- * Redeems the answer to a login that has begun, also in another process, and stores the tokens.
+ * Redeems the answer to a login, possibly begun in another process, and stores the tokens.
  *
  * @throws LOGIN_FAILED
  */
@@ -109,7 +110,7 @@ function toRequest({ url, fetch, oauth }: OAuthTarget, { scope, resourceMetadata
   };
 }
 
-/** Reuses the port of an earlier registration, so that the registration stays valid. */
+/** Reuses the port of an earlier registration, which is bound to it. */
 async function listen({ oauth, logins, server, label }: OAuthTarget, state: string) {
   if (oauth.callbackPort !== undefined) {
     return openCallback(state, oauth.callbackPort).catch((error: unknown) => {
@@ -128,7 +129,7 @@ function refusal(label: string, answer: URLSearchParams): Problem {
   return problem("LOGIN_FAILED", { server: label, reason }, { reason });
 }
 
-/** In a mix-up attack the attacker writes the answer, so it is not repeated. */
+/** In a mix-up attack the attacker writes the answer, so it is not quoted. */
 function toProblem(label: string, error: unknown, ended: boolean): Problem {
   if (isProblem(error)) return error;
   const name = error instanceof Error ? error.name : "";
@@ -140,10 +141,10 @@ function toProblem(label: string, error: unknown, ended: boolean): Problem {
   return problem("LOGIN_FAILED", { server: label, reason }, { reason });
 }
 
-/** OAuth errors that mean the login has ended, not that the server fails for a while. */
+/** OAuth errors that end the login, unlike temporary failures. */
 const ENDED = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 
-/** Replaces the stale token. Returns false if only a person can do it. */
+/** Replaces a stale token. False if only a person can do it. */
 export async function renewLogin(
   target: OAuthTarget,
   stale: string | undefined,

@@ -9,53 +9,53 @@ import type { ServerLogin } from "./server-login.ts";
 /** A server at which each person logs in. */
 export interface PersonServer {
   readonly label: string;
-  /** The address of the server without its path and query, which may hold secrets. */
+  /** Address of the server without path and query, which may contain secrets. */
   readonly origin: string;
-  /** The values that a person gives there in place of a login. */
+  /** The values that a person enters there instead of a login. */
   readonly fields: readonly string[];
-  /** Whether the store of logins has it under this name. */
+  /** Whether this is its key in the store of logins. */
   isAt(server: string): boolean;
   loginOf(person: string): ServerLogin;
   /** Called when a person has logged in. Must not throw. */
   onLogin(person: string): void;
 }
 
-/** A link that was opened: for whom it is, and for which server. */
+/** The person and server of a link. */
 export interface OpenedLink {
   readonly person: string;
   readonly server: PersonServer;
 }
 
-/** Links by which people log in to servers, each once and within a short time. */
+/** Links with which people log in to servers, each valid once and for a short time. */
 export type LoginLinks = ReturnType<typeof createLoginLinks>;
 
 interface Ticket {
   readonly person: string;
-  /** The server in the store of logins. */
+  /** Key of the server in the store of logins. */
   readonly at: string;
   readonly expires: number;
-  /** Set once the person has gone on to the authorization server. */
+  /** Set after the person has continued to the authorization server. */
   readonly begun?: BegunLogin;
-  /** The digest of the secret in the browser that has gone on. */
+  /** Digest of the secret in the browser that continued. */
   readonly browser?: string;
 }
 
 export const LOGIN_PATH = "/login";
 export const CALLBACK_PATH = `${LOGIN_PATH}/callback`;
 const LINK_MS = 10 * 60_000;
-/** Links of one person that are open at a time. A new one ends the oldest. */
+/** Open links of one person. A new one replaces the oldest. */
 const MOST_OF_PERSON = 32;
 const MOST = 10_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 interface LinkOptions {
-  /** Shared by gateways that serve the same people: a link then works at any of them. Default: memory. */
+  /** Shared by gateways for the same people: a link then works at each of them. Default: memory. */
   readonly storage?: OpenStorage;
   readonly sealKey: SealKey;
   readonly now?: () => number;
 }
 
-/** Creates the links of people to servers whose config says `login: "person"`. The console has the pages behind them. */
+/** Creates links for people to servers whose config says `login: "person"`. The console has the pages behind them. */
 export function createLoginLinks({ storage = openMemoryStorage, sealKey, now = Date.now }: LinkOptions) {
   const seal = createSeal(typeof sealKey === "string" ? [sealKey] : sealKey, "keyhole login links");
   const perOwner = { entries: MOST_OF_PERSON, size: MOST_BYTES / 16 };
@@ -66,7 +66,9 @@ export function createLoginLinks({ storage = openMemoryStorage, sealKey, now = D
   const servers = new Map<string, PersonServer>();
   let address: string | undefined;
 
-  /** Keeps a ticket and returns the words that open it. They name its owner, so that nobody uses up another's room. */
+  /**
+   * Stores a ticket and returns its secret words. They name the owner, so that no person uses up the limit of another.
+   */
   async function issue(ticket: Omit<Ticket, "expires">): Promise<string> {
     const owner = digest(ticket.person).slice(0, 32);
     const secret = randomBytes(32).toString("base64url");
@@ -75,7 +77,7 @@ export function createLoginLinks({ storage = openMemoryStorage, sealKey, now = D
     return `${owner}.${secret}`;
   }
 
-  /** Undefined if there is no such ticket, or it has expired or was used. */
+  /** Undefined if the ticket does not exist, has expired or was used. */
   async function find(words: string): Promise<(Ticket & OpenedLink) | undefined> {
     const [owner, key] = partsOf(words);
     if (await spent.has(key, owner)) return undefined;
@@ -85,14 +87,14 @@ export function createLoginLinks({ storage = openMemoryStorage, sealKey, now = D
     return ticket && server && now() < ticket.expires ? { ...ticket, server } : undefined;
   }
 
-  /** Whether this is the first use, at whichever gateway. */
+  /** Whether this is the first use, at any gateway. */
   async function spend(words: string): Promise<boolean> {
     const [owner, key] = partsOf(words);
     return spent.put(key, owner, true);
   }
 
   return {
-    /** Lets links lead to this address. */
+    /** Sets the address of links. */
     serveAt: (origin: string): void => {
       address = origin;
     },
@@ -100,26 +102,25 @@ export function createLoginLinks({ storage = openMemoryStorage, sealKey, now = D
     register: (server: PersonServer): void => {
       servers.set(server.label, server);
     },
-    /** All servers at which people log in. */
     servers: (): readonly PersonServer[] => [...servers.values()],
-    /** Makes a link for a person. Undefined while no gateway serves the page that it leads to. */
+    /** Creates a link for a person. Undefined while no gateway serves its page. */
     create: async (person: string, server: string): Promise<string | undefined> =>
       address === undefined
         ? undefined
         : `${address}${LOGIN_PATH}?link=${await issue({ person, at: server })}`,
-    /** Looks at a link without using it up, because programs that look ahead open links, too. */
+    /** Reads a link without using it up, because link previews open it too. */
     look: async (words: string): Promise<OpenedLink | undefined> => {
       const ticket = await find(words);
       return ticket?.browser === undefined ? ticket : undefined;
     },
-    /** Uses a link up. False if somebody else was faster. */
+    /** Uses a link up. False if it was used already. */
     spend,
     /** Begins the login of a link. Returns the address for the browser, and the secret that stays in the browser. */
     begin: async ({ person, server }: OpenedLink) => {
       const login = server.loginOf(person);
       const browser = randomBytes(32).toString("base64url");
       const redirectUrl = `${address}${CALLBACK_PATH}`;
-      // The state is the name of the ticket, which has to be known before the login begins.
+      // The state is the name of the ticket, which must exist before the login begins.
       const draft = { person, at: login.server, browser: digest(browser) };
       const state = await issue(draft);
       const { url, begun } = await login.begin({ redirectUrl, state });
@@ -128,17 +129,17 @@ export function createLoginLinks({ storage = openMemoryStorage, sealKey, now = D
       await tickets.update(key, owner, () => seal.seal(text, boundTo(owner, key)));
       return { url, state, browser };
     },
-    /** Keeps the values that a person gives in place of a login. */
+    /** Stores the values that a person enters instead of a login. */
     give: async ({ person, server }: OpenedLink, values: Readonly<Record<string, string>>): Promise<void> => {
       await server.loginOf(person).give(values);
       server.onLogin(person);
     },
-    /** The login that this browser has begun under a state. */
+    /** The login that this browser began under a state. */
     lookBegun: async (state: string, browser: string): Promise<OpenedLink | undefined> => {
       const ticket = await find(state);
       return ticket?.begun && ticket.browser === digest(browser) ? ticket : undefined;
     },
-    /** Takes the answer to a login that was looked at. False if it was taken before. @throws LOGIN_FAILED */
+    /** Redeems the answer to a login. False if it was redeemed before. @throws LOGIN_FAILED */
     finish: async (state: string, answer: URLSearchParams): Promise<boolean> => {
       const ticket = await find(state);
       if (!ticket?.begun || !(await spend(state))) return false;

@@ -22,35 +22,35 @@ export interface Challenge {
   readonly resourceMetadataUrl?: string;
 }
 
-/** Store of logins to upstream servers. Nobody reads the login of another person, and tokens are never logged. */
+/** Store of logins to upstream servers. No person reads the login of another, and tokens are never logged. */
 export interface Logins {
-  /** The logins of one person. Without it, logins are shared by all who use the gateway. */
+  /** The logins of one person. Otherwise everyone who uses the gateway shares them. */
   of(person: string): Logins;
-  /** Whether logins are sealed, which those of people have to be. */
+  /** Whether logins are sealed, which is required for those of people. */
   readonly isSealed: boolean;
-  /** Returns the login at that issuer. Default: the one saved last. */
+  /** The login at that issuer. Default: the last saved. */
   read(server: string, issuer?: string): Promise<KeptLogin | undefined>;
   save(server: string, login: KeptLogin): Promise<void>;
-  /** The values that a person has given for `${person:NAME}`, by name. */
+  /** A person's values for `${person:NAME}`, by name. */
   values(server: string): Promise<Readonly<Record<string, string>> | undefined>;
   saveValues(server: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** When the person logged in, in milliseconds since 1970. Undefined without a login. */
   since(server: string): Promise<number | undefined>;
-  /** Deletes the tokens, clients and values of a server. Returns false if there were none. */
+  /** Deletes the tokens, clients and values of a server. False if there were none. */
   forget(server: string): Promise<boolean>;
   challenge(server: string): Promise<Challenge | undefined>;
   saveChallenge(server: string, challenge: Challenge | undefined): Promise<void>;
-  /** Runs the work while holding a lock for the server across all processes that share the store. */
+  /** Runs work under a lock for the server, across all processes that share the store. */
   alone<T>(server: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** A secret text, or several: the newest, and older ones that may still have sealed something. */
+/** One secret, or several: the newest, and older ones that may have sealed something. */
 export type SealKey = string | readonly [string, ...string[]];
 
 /** The login of one owner to one server. */
 interface LoginRecord {
-  /** The last saved first, one for each issuer. */
+  /** One for each issuer, the last saved first. */
   readonly logins: readonly KeptLogin[];
   readonly challenge?: Challenge | undefined;
   readonly values?: Readonly<Record<string, string>>;
@@ -58,9 +58,9 @@ interface LoginRecord {
 }
 
 const NOTHING: LoginRecord = { logins: [] };
-/** Owner of the logins that all who use the gateway share. */
+/** Owner of the shared logins. */
 const SHARED = "";
-/** A lock expires after this time, because its process may have died. */
+/** A lock expires after this time, in case its process died. */
 const HELD_MS = 60_000;
 const POLL_MS = 50;
 const LASTING = { all: UNBOUNDED, perOwner: UNBOUNDED, lasting: true };
@@ -82,11 +82,11 @@ export function createLogins({
   storage,
   sealKey,
 }: {
-  /** The file that keeps them; `:memory:` keeps them for the life of the process. */
+  /** File of the logins; `:memory:` for the life of the process. */
   readonly path?: string;
-  /** Keeps them in place of a file, for gateways on several machines. */
+  /** Storage instead of a file, for gateways on several machines. */
   readonly storage?: OpenStorage;
-  /** Seals them. The first of several seals, the others only open what they have sealed. */
+  /** Key that seals them. Of several, the first seals; the others only open. */
   readonly sealKey?: string | readonly [string, ...string[]] | undefined;
 }): Logins {
   const seal = sealKey === undefined ? undefined : createSeal(listOf(sealKey), "keyhole logins");
@@ -109,7 +109,7 @@ export function createLogins({
 interface LoginStore {
   readonly storage: OpenStorage;
   readonly seal: Seal | undefined;
-  /** Whether there is anything to read. Called before each use. */
+  /** Whether there may be anything to read. Called before each use. */
   isThere(isWritten: boolean): boolean;
   close(): void;
 }
@@ -122,7 +122,7 @@ function loginsOf(owner: string, store: LoginStore): Logins {
 
   function parse(server: string, text: string | undefined): LoginRecord | undefined {
     if (text === undefined) return undefined;
-    // Logins of before there was a key. Those of a person are accepted sealed alone, which nobody can forge.
+    // Logins older than the key. A person's login must be sealed, because a sealed one cannot be forged.
     const isPlain = text.startsWith("{") && (!seal || owner === SHARED);
     const opened = isPlain ? text : seal?.open(text, boundTo(server));
     return opened === undefined ? undefined : (JSON.parse(opened) as LoginRecord);
@@ -137,7 +137,7 @@ function loginsOf(owner: string, store: LoginStore): Logins {
       const text = JSON.stringify(make(parse(server, last) ?? NOTHING));
       return seal ? seal.seal(text, boundTo(server)) : text;
     };
-    // Another process may remove or add the record between the two.
+    // Another process may remove or add the record between the two steps.
     while (
       (await records.update(server, owner, toText)) === undefined &&
       !(await records.put(server, owner, toText()))
@@ -196,7 +196,7 @@ function listOf(sealKey: SealKey): readonly [string, ...string[]] {
   return typeof sealKey === "string" ? [sealKey] : sealKey;
 }
 
-/** The tables of a file that an older program wrote, and their move to the storage of the same file. */
+/** Tables of an older program version in this file, and their migration to the storage. */
 const OLD_TABLES = [
   `CREATE TABLE logins (server TEXT NOT NULL, issuer TEXT NOT NULL, login TEXT NOT NULL, saved INTEGER NOT NULL,
      PRIMARY KEY (server, issuer)) STRICT;
@@ -209,10 +209,10 @@ const OLD_TABLES = [
    DROP TABLE logins; DROP TABLE challenges; DROP TABLE renewals;`,
 ];
 
-/** Moves the logins of an older program, so that nobody has to log in again. */
+/** Migrates the logins of an older program version, so that nobody has to log in again. */
 function moveOldLogins(path: string): void {
   const { open, close } = openSqliteStorage(path);
-  // The table has to be there. Reading makes it.
+  // Reading creates the table.
   void open("login", { ...LASTING, ttlMs: FOREVER_MS }).has("", "");
   close();
   openDatabase(path, "logins", OLD_TABLES).database.close();

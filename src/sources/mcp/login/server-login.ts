@@ -25,26 +25,26 @@ interface ServerLoginOptions {
   readonly config: HttpConfig;
   readonly variables: LaunchVariables;
   readonly logins: Logins;
-  /** The person whose login it is. Default: all who use the gateway share it. */
+  /** The person of this login. Default: everyone who uses the gateway shares it. */
   readonly person?: string | undefined;
-  /** The issuer of people's tokens, and how Keyhole identifies itself there. */
+  /** The issuer of people's tokens, and Keyhole's client there. */
   readonly exchange?: ExchangeOptions | undefined;
   /** Largest answer, or event of a stream, in bytes. */
   readonly maxBytes: number;
 }
 
-/** The one who runs the gateway: a server is listed by their login, which `keyhole login` gives. */
+/** The person who runs the gateway. Their login, by `keyhole login`, lists servers. */
 export const OPERATOR = "local";
 
 const METADATA_BYTES = 1024 * 1024;
 /** Time limit for one request to an authorization server; calls wait for it. */
 const OAUTH_MS = 30_000;
 const EARLY_MS = 30_000;
-/** How long a token is reused without reading the store. A refused token is read again. */
+/** How long a token is reused without reading the store. A refused token is read again at once. */
 const LOOK_MS = 1_000;
 const BARE: OAuthConfig = { grant: "authorization_code", algorithm: "ES256", allowPrivateHosts: [] };
 
-/** Access to one HTTP server with its own login. Tokens of Keyhole's callers are never used. */
+/** Access to one HTTP server with its own login. Never sends tokens of Keyhole's callers. */
 export class ServerLogin {
   private readonly options: ServerLoginOptions;
   private opened: OpenedLogin | undefined;
@@ -67,32 +67,32 @@ export class ServerLogin {
     this.logins = person === undefined ? logins : logins.of(person);
   }
 
-  /** The server in the store of logins. */
+  /** Key of the server in the store of logins. */
   get server(): string {
     return this.open().server;
   }
 
-  /** The values that a person gives in place of a login, by name. */
+  /** Names of the values that a person enters instead of a login. */
   get fields(): readonly string[] {
     return personNamesIn(this.options.config.headers);
   }
 
-  /** Whether the token is one that an issuer exchanges. */
+  /** Whether an issuer exchanges the token. */
   get isExchanged(): boolean {
     return this.options.config.login === "exchange" && this.options.person !== OPERATOR;
   }
 
-  /** Takes the token that the person has called with, to be exchanged. */
+  /** Sets the caller's token, to be exchanged. */
   exchangeFor(subject: string | undefined): void {
     this.subject = subject;
   }
 
-  /** Returns the address and headers of the config. Throws if a variable is missing. */
+  /** Address and headers from the config. Throws if a variable is missing. */
   address(): Pick<OpenedLogin, "url" | "headers"> {
     return this.open();
   }
 
-  /** Returns a way to send with the token, which is renewed when it has expired or is refused. */
+  /** Returns a function that sends with the token, and renews it when it has expired or is refused. */
   sender(onTooLarge: (reason: string) => void): Send {
     const { oauth, headers, personHeaders, guardedFetch } = this.open();
     const send = boundAnswers(guardedFetch, this.options.maxBytes, onTooLarge);
@@ -114,7 +114,7 @@ export class ServerLogin {
     };
   }
 
-  /** Sends with the values that the person has given. */
+  /** Sends with the person's values. */
   private valueSender(send: Send): Send {
     const { personHeaders } = this.open();
     return async (url, request) => {
@@ -134,7 +134,7 @@ export class ServerLogin {
     };
   }
 
-  /** The issuer of the login in use; undefined without one. */
+  /** The issuer of the current login; undefined without one. */
   async issuer(): Promise<string | undefined> {
     return (await this.logins.read(this.server))?.issuer;
   }
@@ -150,13 +150,13 @@ export class ServerLogin {
     await this.noteLogin();
   }
 
-  /** Begins a login whose answer comes to another address. @throws LOGIN_FAILED */
+  /** Begins a login whose answer arrives at another address. @throws LOGIN_FAILED */
   async begin(how: { readonly redirectUrl: string; readonly state: string }) {
     const { beginLogin } = await import("./log-in.ts");
     return beginLogin(this.openForPerson(), await this.wanted(), how);
   }
 
-  /** Ends a login that has begun, maybe in another process. @throws LOGIN_FAILED */
+  /** Completes a login, possibly begun in another process. @throws LOGIN_FAILED */
   async finish(
     begun: BegunLogin,
     how: { readonly redirectUrl: string; readonly answer: URLSearchParams },
@@ -166,13 +166,16 @@ export class ServerLogin {
     await this.noteLogin();
   }
 
-  /** Keeps the values that a person gives in place of a login. */
+  /** Stores the values that a person enters instead of a login. */
   async give(values: Readonly<Record<string, string>>): Promise<void> {
     await this.logins.saveValues(this.server, values);
     await this.noteLogin();
   }
 
-  /** Whether there is a login that the server has not refused, with the scopes that it wanted last if they count. */
+  /**
+   * Whether there is a login that the server has not refused; with `withScopes`, one that has the scopes it last asked
+   * for.
+   */
   async isReady(withScopes = false): Promise<boolean> {
     if (this.isExchanged) return this.subject !== undefined;
     const { values, read } = this.logins;
@@ -203,7 +206,7 @@ export class ServerLogin {
     return this.opened;
   }
 
-  /** @throws LOGIN_FAILED if nobody logs in at the server. */
+  /** @throws LOGIN_FAILED if people do not log in with OAuth here. */
   private openForPerson(): OpenedLogin {
     const opened = this.open();
     const takesValues = this.fields.length > 0;
@@ -248,7 +251,7 @@ export class ServerLogin {
     this.lookedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Returns true if there is a new token. Runs once at a time, across processes. */
+  /** True if there is a new token. Runs once at a time, across processes. */
   private renew(stale: string | undefined, asked: Challenge): Promise<boolean> {
     this.renewing ??= this.renewNow(stale, asked).finally(() => {
       this.renewing = undefined;
@@ -321,7 +324,7 @@ function read({ label, config, variables, logins, person, exchange }: ServerLogi
   };
   const secrets = [oauth.clientSecret ?? "", oauth.privateKey ?? ""];
   knowSecrets([...secrets, ...secretsInFields(headers), ...secretsIn("url", url.href)]);
-  // The config allows its own host. Hosts that the server names have to be public.
+  // The config allows its own host. Hosts that the server names must be public.
   const issuer = oauth.issuer ?? exchange?.issuer;
   const own = issuer === undefined ? [] : [new URL(issuer).hostname];
   const allowed = [url.hostname, ...own, ...oauth.allowPrivateHosts];

@@ -7,10 +7,10 @@ import { problem } from "../../../base/problems/problem.ts";
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** Sends a request within bounds that its caller need not know. */
+/** Sends a request within limits that its caller need not know. */
 export type Send = (url: string | URL, request: GuardedRequest) => Promise<Response>;
 
-/** Adapts a way to send to the SDK. */
+/** Adapts a send function to the SDK. */
 export function toWebFetch(send: Send): FetchLike {
   return (url, { method, headers, body, signal } = {}) =>
     send(url, {
@@ -21,10 +21,7 @@ export function toWebFetch(send: Send): FetchLike {
     });
 }
 
-/**
- * Breaks off an answer, or an event of a stream, that is larger than `maxBytes`, and calls `onTooLarge` with the
- * reason.
- */
+/** Aborts an answer, or an event of a stream, larger than `maxBytes`, and calls `onTooLarge` with the reason. */
 export function boundAnswers(
   guardedFetch: GuardedFetch,
   maxBytes: number,
@@ -32,7 +29,7 @@ export function boundAnswers(
 ): Send {
   return async (url, request) => {
     const answer = await guardedFetch(url, request);
-    // The size first: asking for the body makes a stream.
+    // Check the size first: accessing the body creates a stream.
     if (isSmall(answer, maxBytes) || answer.body === null) return answer;
     const { status, statusText, headers: answered } = answer;
     const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
@@ -55,7 +52,7 @@ function textOf(body: unknown): string {
   throw problem("REQUEST_REFUSED", { where: "the server", reason: "its body is of an unknown kind" });
 }
 
-/** Returns the size reached with this chunk. */
+/** Returns the size including this chunk. */
 type ByteMeter = (chunk: Uint8Array) => number;
 
 /** Reads by hand: every call passes here, and piping costs several times as much. */
