@@ -1,6 +1,6 @@
 // Measures how many poisoned definitions are found, and how many definitions of real catalogues are flagged.
 import { join } from "node:path";
-import { findPoisonIn } from "../src/base/safety/detect-injection.ts";
+import { findInjection } from "../src/base/safety/detect-injection.ts";
 import { CLEAN } from "../test/poison/clean.ts";
 import { POISONED_HELD_OUT } from "../test/poison/poisoned-held-out.ts";
 import { POISONED_TUNING } from "../test/poison/poisoned-tuning.ts";
@@ -31,7 +31,7 @@ export const benchmark: Benchmark = async ({ data }) => {
 
 function measure(name: string, metric: string, definitions: readonly object[]): Row[] {
   const started = performance.now();
-  const found = definitions.filter((definition) => findPoisonIn(definition).length > 0).length;
+  const found = definitions.filter((definition) => findInjection(definition).length > 0).length;
   const micros = ((performance.now() - started) * 1_000) / definitions.length;
   const row = { bench: "poison", case: name, system: "keyhole" };
   return [

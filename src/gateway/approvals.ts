@@ -147,7 +147,7 @@ function toApproval(
     tokens: definitionTokens(entry, countTokens),
     definition,
     changes: changesOf(pins, pin),
-    warnings: pin.poison.map((kind) => `It ${INJECTION_KINDS[kind]}.`),
+    warnings: pin.injection.map((kind) => `It ${INJECTION_KINDS[kind]}.`),
     ...(tool && { ownLane: laneOfTool(tool) }),
     ...(milder && { milder }),
   };

@@ -184,7 +184,7 @@ class Steering {
   }
 
   note({ outside, principal, conversation, session }: OperationCall, targets: readonly string[]): string[] {
-    const steers = outside.filter(({ poison }) => poison.length > 0);
+    const steers = outside.filter(({ injection }) => injection.length > 0);
     if (steers.length === 0) return [];
     const read = session?.memory.results.filter(({ handle }) => targets.includes(handle)) ?? [];
     const servers = steers.flatMap(({ source }) =>
@@ -192,7 +192,7 @@ class Steering {
     );
     if (conversation) conversation.update((memory) => noteSteering(memory, servers));
     else this.#remember(principal, servers);
-    return [...new Set(steers.flatMap(({ poison }) => poison))];
+    return [...new Set(steers.flatMap(({ injection }) => injection))];
   }
 
   #remember(principal: Principal, servers: readonly string[]): void {

@@ -101,7 +101,7 @@ class Runner {
     const question = asksLater ? operation.question?.(outcome) : undefined;
     if (question) {
       await Promise.all([...call.storing, session?.save()]);
-      call.record.end("asks", 0, { targets, session, poison: [] });
+      call.record.end("asks", 0, { targets, session, injection: [] });
       return { asks: question };
     }
     const room = this.roomOf(call, budget, named === undefined ? undefined : session?.handle);
@@ -111,13 +111,13 @@ class Runner {
       (shown) => toText(shown) + ignoredText(read.ignored),
     );
     operation.noteShown?.(output, context);
-    const poison = this.#contexts.noteSteering(call, targets);
+    const injection = this.#contexts.noteSteering(call, targets);
     // Another gateway may get the next call, so write everything to the stores before answering.
     await Promise.all([...call.storing, session?.save(), call.conversation?.save()]);
-    if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
+    if (injection.length > 0) context.notice("injection-found", `${targets.join(", ")}: ${injection.join(", ")}`);
     const { error, code } = judge(operation.errors(output));
     const asides = operation.asides?.(output, context, call.words) ?? [];
-    this.note(call, code, output, { text, asides }, { targets, session, poison });
+    this.note(call, code, output, { text, asides }, { targets, session, injection });
     return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
   }
 
@@ -256,11 +256,11 @@ interface RecordedCall extends OperationCall {
 interface RecordedAnswer {
   readonly targets: readonly string[];
   readonly session: CallSession | undefined;
-  readonly poison: readonly string[];
+  readonly injection: readonly string[];
 }
 
 /** Unreadable input names no targets. */
-const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
+const NOT_READ: RecordedAnswer = { targets: [], session: undefined, injection: [] };
 
 /** Begins the record of an operation, and its time. */
 export function beginRecord(
@@ -301,13 +301,13 @@ export function beginRecord(
           observer.called({ ...facts, tokens, principal, answer, client: client?.name });
       };
     },
-    end: (outcome: string, tokens: number, { targets, session, poison } = NOT_READ): void => {
+    end: (outcome: string, tokens: number, { targets, session, injection } = NOT_READ): void => {
       publish({
         type: "operation",
         ...factsOf(outcome, targets, session),
         tokens,
         principal: principal.id,
-        ...(poison.length > 0 && { poison }),
+        ...(injection.length > 0 && { injection }),
         argumentShape: argumentShape(input) as Record<string, unknown>,
         ...(span && { span }),
       });

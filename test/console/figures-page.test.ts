@@ -51,6 +51,7 @@ test("figures tell what happened before the console was opened, by client as it 
   const [whole, names] = [await rowOf("opencode"), await rowOf("claude-code")];
   expect(whole.way).toBe("whole definitions");
   expect(names.way).toContain("names alone");
+  expect(names.without).toBeGreaterThan(0);
   expect(names.without).toBeLessThan(whole.without);
   for (const row of [whole, names]) expect(row.saved).toBe(row.without - row.withKeyhole);
   const tools = page.getByRole("region", { name: "Calls by tool" }).getByRole("row", { name: /^chaos\.add/ });

@@ -99,6 +99,17 @@ describe("the API", () => {
     expect((await person.send("/api/ask?as=nobody", input)).status).toBe(404);
   });
 
+  test("an answer keeps every cookie that it sets", async () => {
+    const headers = new Headers([
+      ["set-cookie", "one=1; Path=/"],
+      ["set-cookie", "two=2; Path=/"],
+    ]);
+    const other = await serveShop({}, { authenticate: async () => new Response(null, { status: 401, headers }) });
+    const { headers: answered } = await fetch(other.http.url);
+    await other.close();
+    expect(answered.getSetCookie()).toEqual(headers.getSetCookie());
+  });
+
   test("probes are open and say nothing else; figures are in the format of Prometheus", async () => {
     expect(await (await fetch(`${shop.origin}/healthz`)).text()).toBe("ok\n");
     await eventually(async () => expect((await fetch(`${shop.origin}/readyz`)).status).toBe(200));

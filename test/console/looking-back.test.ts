@@ -1,8 +1,11 @@
 import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { fromMcpConfig } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
 import type { FiguresAnswer, OverviewAnswer } from "../../src/faces/http/endpoints/api-types.ts";
 import { createMemoryAuditStore } from "../audit-kit.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { eventually } from "../upstream-kit.ts";
 import { serveShop } from "./console-kit.ts";
 
 test("the audit log is paged back by time, and filtered by server and outcome", async () => {
@@ -68,4 +71,32 @@ test("tokens by day are kept over a restart, in a file of the gateway", async ()
   expect((await admin.json<OverviewAnswer>("/api/overview")).totals).toEqual(before);
   await second.as("clerk", "/api/ask", { query: "list orders" });
   expect((await admin.json<OverviewAnswer>("/api/overview")).totals.calls).toBe(2);
+});
+
+test("a menu that is shown while a server starts is compared with the list that its client would have later", async () => {
+  const late = `setTimeout(() => import(${JSON.stringify(join(import.meta.dirname, "../../src/testing/chaos-upstream.ts"))}), 4_000)`;
+  const mcpServers = { chaos: { command: process.execPath, args: ["-e", late] } };
+  const shop = await serveShop(
+    { sources: fromMcpConfig({ mcpServers }, { trusted: true }) },
+    { wayOf: async () => ({ shows: "names" }) },
+  );
+  onTestFinished(() => shop.close());
+  const list = async (name: string) => {
+    const client = new Client({ name, version: "1" });
+    const requestInit = { headers: { authorization: "Bearer clerk" } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(shop.http.url), { requestInit }));
+    onTestFinished(() => client.close());
+    await client.listTools();
+  };
+  await list("early");
+  await eventually(async () =>
+    expect((await shop.gateway.ask({ query: "add two numbers" })).text).toContain("chaos://tools/add"),
+  );
+  await list("late");
+  const admin = await shop.open();
+  await eventually(async () => {
+    const { clients } = await admin.json<OverviewAnswer>("/api/overview");
+    const [early, later] = ["early", "late"].map((name) => clients.find((one) => one.name === name));
+    expect(early).toMatchObject({ listings: 1, alone: later?.alone, everything: later?.everything });
+  });
 });

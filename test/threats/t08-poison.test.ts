@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { findPoisonIn } from "../../src/base/safety/detect-injection.ts";
+import { findInjection } from "../../src/base/safety/detect-injection.ts";
 import { CLEAN } from "../poison/clean.ts";
 import { POISONED_HELD_OUT } from "../poison/poisoned-held-out.ts";
 import { POISONED_TUNING } from "../poison/poisoned-tuning.ts";
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close();
 });
 
-const isFlagged = (definition: Parameters<typeof toTool>[0]) => findPoisonIn(toTool(definition)).length > 0;
+const isFlagged = (definition: Parameters<typeof toTool>[0]) => findInjection(toTool(definition)).length > 0;
 
 test("T8: at least nine of ten poisoned definitions are found, of those the patterns were not tuned on too", () => {
   const poisoned = [...POISONED_TUNING, ...POISONED_HELD_OUT];
@@ -46,8 +46,8 @@ test("T8: a poisoned definition waits for a person even if its server is trusted
   expect(text).not.toContain("ssh");
   expect((await gateway.exec({ op: "says.get_fact" })).ok).toBe(false);
   expect(gateway.pins.list()).toMatchObject([
-    { route: "says://tools/get_fact", state: "flagged", poison: ["credentials"] },
-    { route: "says://tools/get_page", state: "trusted", poison: [] },
+    { route: "says://tools/get_fact", state: "flagged", injection: ["credentials"] },
+    { route: "says://tools/get_page", state: "trusted", injection: [] },
   ]);
   expect(await gateway.pins.approve({ route: "says://tools/get_fact" })).toBe(1);
   expect((await gateway.exec({ op: "says.get_fact" })).ok).toBe(true);
@@ -58,7 +58,7 @@ test("T8: a person who approves definitions is told which ones try to steer a mo
   open.push(gateway);
   await gateway.view();
   expect(gateway.pins.list()).toMatchObject([
-    { state: "pending", poison: ["credentials"] },
-    { state: "pending", poison: [] },
+    { state: "pending", injection: ["credentials"] },
+    { state: "pending", injection: [] },
   ]);
 });

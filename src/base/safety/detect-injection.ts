@@ -130,7 +130,7 @@ const MATCHERS = Object.entries(PATTERNS).map(
 const KINDS = Object.keys(INJECTION_KINDS) as InjectionKind[];
 
 /** Hash of the rules: results of other rules are outdated. */
-export const poisonRules = lazy(() =>
+export const injectionRules = lazy(() =>
   contentHash([PATTERNS, String(SMUGGLING), String(SPLIT_WORD), TEXT_CHARS]),
 );
 
@@ -152,7 +152,7 @@ export function detectInjection(text: string): InjectionKind[] {
 }
 
 /** Checks all names and texts of a definition, each as far as a model reads it. */
-export function findPoisonIn(definition: unknown): InjectionKind[] {
+export function findInjection(definition: unknown): InjectionKind[] {
   const found = new Set<InjectionKind>();
   const waiting: unknown[] = [definition];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {

@@ -173,7 +173,7 @@ describe("a trusted source", () => {
     expect(pins.judge([draft])[0]?.status?.reason).toBe(
       "its definition reads like instructions to a model; the user has to type: keyhole approve calc",
     );
-    expect(pins.list()).toMatchObject([{ state: "flagged", poison: ["credentials"] }]);
+    expect(pins.list()).toMatchObject([{ state: "flagged", injection: ["credentials"] }]);
     expect(await pins.approve("all")).toBe(1);
     expect(pins.judge([draft])[0]).toBe(draft);
     expect(states(pins)).toEqual(["calc://tools/add trusted"]);
@@ -203,7 +203,7 @@ test("pins are listed by route, with all that a person has to judge, and only th
     state: "pending",
     hash: contentHash({ name: "a", description: POISON }),
     program: "node calc.js",
-    poison: ["credentials"],
+    injection: ["credentials"],
   });
 });
 

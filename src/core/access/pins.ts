@@ -1,4 +1,4 @@
-import { findPoisonIn, type InjectionKind } from "../../base/safety/detect-injection.ts";
+import { findInjection, type InjectionKind } from "../../base/safety/detect-injection.ts";
 import { lazy } from "../../base/util/lazy.ts";
 import { memoizeByObject } from "../../base/util/memoize-by-object.ts";
 import { BARE_ENTRY } from "../nouns/bare-entry.ts";
@@ -41,8 +41,8 @@ export interface Pin {
   readonly hash: string;
   /** Hash of the program or address behind the source. */
   readonly program: string;
-  /** The ways in which the definition tries to steer a model. See {@link findPoisonIn}. */
-  readonly poison: readonly InjectionKind[];
+  /** The ways in which the definition tries to steer a model. See {@link findInjection}. */
+  readonly injection: readonly InjectionKind[];
   /** The lane that a person set for exactly this definition. Without it, the definition decides. */
   readonly lane?: Lane | undefined;
 }
@@ -210,7 +210,7 @@ class PinJudge {
     const { route, origin } = pin;
     const { source, hash, program } = origin;
     const state = this.stateOf(pin);
-    return { route, source, state, hash, program, poison: poisonOf(origin), lane: this.markOf(pin) };
+    return { route, source, state, hash, program, injection: injectionOf(origin), lane: this.markOf(pin) };
   }
 
   /** Without any approval, skip the lookup for each of many tools. */
@@ -219,7 +219,7 @@ class PinJudge {
     if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
     const rejection = isAnyApproved ? this.grants.get(rejectionKey(route, origin)) : undefined;
     if (rejection?.hash === origin.hash) return "rejected";
-    if (origin.trusted) return poisonOf(origin).length === 0 ? "trusted" : "flagged";
+    if (origin.trusted) return injectionOf(origin).length === 0 ? "trusted" : "flagged";
     if (!approval) return "pending";
     return isReworded(approval.definition, origin) ? "reworded" : "changed";
   }
@@ -276,11 +276,11 @@ function commandOf(route: string, { approvedBy }: Origin): string {
   return approvedBy ?? `keyhole approve ${domainOf(route)}`;
 }
 
-const poisonIn = memoizeByObject(findPoisonIn);
+const injectionIn = memoizeByObject(findInjection);
 
 /** Reads the definition only if its source has not checked it: lazy drafts read theirs on demand. */
-function poisonOf(origin: Origin): readonly InjectionKind[] {
-  return (origin.poison as readonly InjectionKind[] | undefined) ?? poisonIn(origin.definition);
+function injectionOf(origin: Origin): readonly InjectionKind[] {
+  return (origin.injection as readonly InjectionKind[] | undefined) ?? injectionIn(origin.definition);
 }
 
 /**
@@ -292,7 +292,7 @@ const DESCRIPTION =
 
 /** Whether only descriptions differ, the source may change them, and none tries to steer a model. */
 function isReworded(approved: Origin["definition"], origin: Origin): boolean {
-  if (!origin.wordingOk || poisonOf(origin).length > 0) return false;
+  if (!origin.wordingOk || injectionOf(origin).length > 0) return false;
   return diffDefinitions(approved, origin.definition).every(
     ({ path, before = "", after = "" }) =>
       DESCRIPTION.test(path) && typeof before === "string" && typeof after === "string",

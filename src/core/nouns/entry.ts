@@ -29,7 +29,7 @@ export interface Origin {
   readonly definition: Readonly<Record<string, unknown>>;
   readonly hash: string;
   /** The ways in which the definition tries to steer a model, if its source has checked. */
-  readonly poison?: readonly string[];
+  readonly injection?: readonly string[];
   /** Whether the owner accepts every definition of the source without approval. */
   readonly trusted: boolean;
   /** Whether the owner lets the source change descriptions without a new approval. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { customProblem, problem } from "../../base/problems/problem.ts";
-import { findPoisonIn } from "../../base/safety/detect-injection.ts";
+import { findInjection } from "../../base/safety/detect-injection.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import type { Json } from "../../base/util/json.ts";
 import { toJson } from "../../base/util/to-json.ts";
@@ -131,7 +131,7 @@ export async function keepRecipe(
   };
   try {
     const { file, approve } = await context.scripts.recipes!.keep(recipe);
-    const waits = findPoisonIn(recipe).length > 0 ? STEERS : await unapproved(recipe, context);
+    const waits = findInjection(recipe).length > 0 ? STEERS : await unapproved(recipe, context);
     if (!waits) await approve();
     return { kept: { op: `${RECIPES}.${name}`, lane, file, ...(waits && { waits }) } };
   } catch (error) {

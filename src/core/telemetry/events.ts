@@ -24,7 +24,7 @@ export interface OperationEvent extends GatewayEvent {
   /** `ok`, or the code of the problem. */
   readonly outcome: string;
   /** The ways in which untrusted text in the answer tries to steer a model, if any. */
-  readonly poison?: readonly string[];
+  readonly injection?: readonly string[];
   readonly argumentShape: Readonly<Record<string, unknown>>;
   /** Its position in a trace. Absent if the caller's trace is not recorded. */
   readonly span?: SpanContext;
@@ -92,7 +92,7 @@ export interface NoticeEvent extends GatewayEvent {
     | "extraction-failed"
     | "extraction-idle"
     | "session-failed"
-    | "poison-found"
+    | "injection-found"
     | "audit-failed"
     | "state-failed";
   readonly traceId?: string;

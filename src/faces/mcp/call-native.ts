@@ -18,7 +18,7 @@ import {
   checkOutside,
   guidanceText,
   type Outside,
-  poisonWarning,
+  injectionWarning,
 } from "../../core/operations/answer-parts.ts";
 import { detailsJson } from "../../core/operations/error-answer.ts";
 import type { AskingOptions, FaceApi, FaceOptions } from "../../gateway/face-api.ts";
@@ -162,7 +162,7 @@ type Contents = ReadResourceResult["contents"][number];
  */
 function visibleResult(result: CallToolResult, source: string, known?: Outside): CallToolResult {
   const outside = known ?? checkOutside(textOf(result.content), source);
-  const warning = outside ? poisonWarning(outside).trimEnd() : "";
+  const warning = outside ? injectionWarning(outside).trimEnd() : "";
   const content = result.content.map(visibleBlock);
   return { ...result, content: warning === "" ? content : [{ type: "text", text: warning }, ...content] };
 }

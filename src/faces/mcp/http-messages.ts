@@ -152,7 +152,12 @@ export async function writeResponse(
   answer: Response,
   isLast: boolean,
 ): Promise<void> {
-  const headers = { ...Object.fromEntries(answer.headers), ...(isLast && { connection: "close" }) };
+  const cookies = answer.headers.getSetCookie();
+  const headers = {
+    ...Object.fromEntries(answer.headers),
+    ...(cookies.length > 0 && { "set-cookie": cookies }),
+    ...(isLast && { connection: "close" }),
+  };
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   if (answer.body !== null && isStream) {
     // A client learns that the stream is open before there is news.

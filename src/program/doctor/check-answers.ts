@@ -87,7 +87,7 @@ function* checkAnswer(
   }
   const approving = suggestCommand(["approve", label], config);
   const open = pins.list().filter((pin) => pin.source === label && waits(pin));
-  const steering = open.filter(({ poison }) => poison.length > 0).map(({ route }) => route);
+  const steering = open.filter(({ injection }) => injection.length > 0).map(({ route }) => route);
   if (steering.length > 0) {
     const cause = `definitions try to steer a model: ${steering.join(", ")}`;
     yield warningOf(about, cause, `${approving} shows them`);

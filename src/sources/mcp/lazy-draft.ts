@@ -85,8 +85,8 @@ class LazyToolDraft implements LazyDraft {
       get hash() {
         return tool.hash;
       },
-      get poison() {
-        return tool.poison;
+      get injection() {
+        return tool.injection;
       },
       get definition() {
         return toDefinition(tool.read()).content;

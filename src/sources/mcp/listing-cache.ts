@@ -24,7 +24,7 @@ export interface Remembered {
 
 export type ListingCache = ReturnType<typeof createListingCache>;
 
-const FORMAT = 2;
+const FORMAT = 3;
 /** Another thread would take longer than reading a small file. */
 const AT_ONCE_BYTES = 64 * 1024;
 

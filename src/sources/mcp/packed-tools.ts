@@ -1,5 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/client";
-import { findPoisonIn, poisonRules } from "../../base/safety/detect-injection.ts";
+import { findInjection, injectionRules } from "../../base/safety/detect-injection.ts";
 import { toDefinition } from "./definition.ts";
 
 /** The stored data of tools, except their definitions. */
@@ -10,13 +10,13 @@ export interface ToolIndex {
   /** Titles that differ from names, by position. */
   readonly titles: Readonly<Record<string, string>>;
   /** Signs of injection in definitions, by position. */
-  readonly poison: Readonly<Record<string, readonly string[]>>;
-  /** Version of the rules behind `poison`. Other rules check the definitions again. */
+  readonly injection: Readonly<Record<string, readonly string[]>>;
+  /** Version of the rules behind `injection`. Other rules check the definitions again. */
   readonly rules: string;
 }
 
 /** A tool of a listing. Its definition is read on demand: a server may have thousands. */
-export type PackedTool = Pick<StoredTool, "name" | "title" | "hash" | "shortHash" | "poison" | "read">;
+export type PackedTool = Pick<StoredTool, "name" | "title" | "hash" | "shortHash" | "injection" | "read">;
 
 const HASH_BYTES = 32;
 const SHORT_BYTES = 18;
@@ -37,16 +37,16 @@ export function packTools(listed: readonly Tool[]): PackedTools {
   const titles = tools.flatMap(({ name, title }, at) =>
     title === undefined || title === name ? [] : [[at, title]],
   );
-  const poison = approved.flatMap(({ content }, at) => {
-    const rules = findPoisonIn(content);
+  const injection = approved.flatMap(({ content }, at) => {
+    const rules = findInjection(content);
     return rules.length === 0 ? [] : [[at, rules]];
   });
   const index: ToolIndex = {
     names: tools.map(({ name }) => name),
     sizes: definitions.map(({ length }) => length),
     titles: Object.fromEntries(titles),
-    poison: Object.fromEntries(poison),
-    rules: poisonRules(),
+    injection: Object.fromEntries(injection),
+    rules: injectionRules(),
   };
   return openTools(index, Buffer.concat([...hashes, ...definitions]))!;
 }
@@ -55,7 +55,7 @@ export function packTools(listed: readonly Tool[]): PackedTools {
 export function openTools(index: ToolIndex, bytes: Buffer): PackedTools | undefined {
   const ends = [index.names.length * HASH_BYTES];
   for (const at of index.names.keys()) ends.push(ends[at]! + (index.sizes[at] ?? Number.NaN));
-  const pack = { index, bytes, ends, isJudged: index.rules === poisonRules() };
+  const pack = { index, bytes, ends, isJudged: index.rules === injectionRules() };
   const tools = index.names.map((_, at) => new StoredTool(pack, at));
   return ends.at(-1) === bytes.length ? { tools, index, bytes } : undefined;
 }
@@ -65,7 +65,7 @@ interface Pack {
   readonly bytes: Buffer;
   /** The end of the hashes, then of each definition. */
   readonly ends: readonly number[];
-  /** Whether the current rules produced the index's `poison`. */
+  /** Whether the current rules produced the index's `injection`. */
   readonly isJudged: boolean;
 }
 
@@ -99,9 +99,9 @@ class StoredTool {
   }
 
   /** The ways in which the definition tries to steer a model. */
-  get poison(): readonly string[] {
-    if (this.#pack.isJudged) return this.#pack.index.poison[this.#at] ?? [];
-    return findPoisonIn(toDefinition(this.read()).content);
+  get injection(): readonly string[] {
+    if (this.#pack.isJudged) return this.#pack.index.injection[this.#at] ?? [];
+    return findInjection(toDefinition(this.read()).content);
   }
 
   read(): Tool {

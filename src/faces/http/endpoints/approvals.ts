@@ -68,7 +68,7 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
             ...proposals.find((one) => one.server === server),
             waiting: {
               lanes: Object.fromEntries([...byLane].map(([lane, some]) => [lane, some.length])),
-              flagged: waitingPins.filter(({ poison }) => poison.length > 0).length,
+              flagged: waitingPins.filter(({ injection }) => injection.length > 0).length,
               digest: digestOf(waitingPins),
             },
             definitions: listed.find((one) => one.server === server)?.definitions ?? [],
@@ -90,7 +90,7 @@ export function approvalEndpoints(parts: ConsoleParts): Endpoint[] {
         };
         const every = pins.list().filter((pin) => pin.source === all?.server && waits(pin));
         if (all && all.digest !== digestOf(every)) throw problem("NOT_FOUND", { name: "The shown list" });
-        const clean = every.filter(({ poison }) => poison.length === 0);
+        const clean = every.filter(({ injection }) => injection.length === 0);
         const approve = [...chosen(input.approve), ...(all?.approve ? clean : [])];
         const reject = [...chosen(input.reject), ...(all && !all.approve ? every : [])];
         return {
@@ -179,7 +179,7 @@ function isShown(pin: Pin): boolean {
 
 /** Definitions that try to steer a model come first, those that were decided about last. */
 function rankOf(pin: Pin): number {
-  return pin.poison.length > 0 ? 0 : waits(pin) ? 1 : 2;
+  return pin.injection.length > 0 ? 0 : waits(pin) ? 1 : 2;
 }
 
 function digestOf(pins: readonly Pin[]): string {

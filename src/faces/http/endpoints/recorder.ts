@@ -62,6 +62,8 @@ interface ListedMenu {
 
 /** A start with many clients is not held up by counting their menus. */
 const COUNT_MS = 1_000;
+/** A server that starts for longer is left out of the list that a client would show by itself. */
+const STARTING_MS = 60_000;
 
 /** Remembers what the gateway does, for the people who run it: bounded, in memory but for the sums of days. */
 export function createRecorder(
@@ -89,28 +91,26 @@ export function createRecorder(
   let menus: ListedMenu[] = [];
   let counting: NodeJS.Timeout | undefined;
 
-  /** Menus wait for the tools of servers that are starting: their clients would list them too. */
-  let isReady = false;
-  const becomeReady = () => {
-    isReady = true;
-  };
-  gateway.ready().then(becomeReady, becomeReady);
-
   function countSoon(): void {
     counting ??= setTimeout(() => void countMenus().catch(() => {}), COUNT_MS).unref();
   }
 
-  /** Counts the menus that were shown since the last time. */
+  /** Counts the menus that were shown since the last time. Clients would also list the tools of starting servers. */
   async function countMenus(): Promise<void> {
     clearTimeout(counting);
     counting = undefined;
-    if (!isReady) return countSoon();
     const shown = menus;
     menus = [];
-    for (const { at, tools, principal, client, of } of shown) {
+    for (const one of shown) {
+      const { at, tools, principal, client, of } = one;
+      const { shown: entries, starting } = await of.view({ principal });
+      if (starting.size > 0 && core.clock.now() - at < STARTING_MS) {
+        menus.push(one);
+        countSoon();
+        continue;
+      }
       const { everything } = (await of.report({ principal })).ledger;
       const way = (await wayOf?.(client)) ?? { shows: "definitions" };
-      const { shown: entries } = await of.view({ principal });
       const alone = way.shows === "definitions" ? everything : listedTokens(await sizesOf(entries), way);
       const menu = { listings: 1, menus: await countMenu(tools), everything, alone };
       series.add(at, menu);
@@ -176,7 +176,6 @@ export function createRecorder(
     },
     close: async () => {
       for (const stop of stops) stop();
-      becomeReady();
       await countMenus().catch(() => {});
       listeners.clear();
       await series.save();
