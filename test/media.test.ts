@@ -51,6 +51,24 @@ describe.each(ERAS)("an MCP client of %s", (era) => {
   });
 });
 
+describe.each(ERAS)("a picture goes to an MCP client of %s once", (era) => {
+  test.each([
+    ["with structured content", "get", READ],
+    ["of one tool alone", "exec", { op: "rich.logo" }],
+    ["that a script returns twice", "run", { code: "const a = await call('rich.logo'); return [a, a]" }],
+    ["that two tools return", "get", { routes: [READ.routes[0], READ.routes[0]] }],
+  ])("%s", async (_, name, args) => {
+    const server = createMcpServer(gateway, { run: true, structured: true });
+    const { client } = await connect(server, era);
+    const result = await client.callTool({ name, arguments: args });
+    expect(JSON.stringify(result).split(LOGO)).toHaveLength(2);
+    expect(result.content).toContainEqual({ type: "image", mimeType: "image/png", data: LOGO });
+    expect(JSON.stringify(result.structuredContent)).toContain('"mimeType":"image/png"');
+    await client.close();
+    await server.close();
+  });
+});
+
 test.each([
   ["whole", "return call('rich.logo')"],
   ["in a list", "return (await call('rich.logo')).blocks.slice(0, 1)"],

@@ -139,12 +139,17 @@ interface HasBlocks {
   readonly blocks?: readonly Block[];
 }
 
-/** The images, sounds, files and links in the answer of any operation, in the order of its results. */
+/** The images, sounds, files and links in the answer of any operation, each once, in the order of its results. */
 export function blocksOf(answer: unknown): readonly Block[] {
   const { blocks = [], results = [] } = (answer ?? {}) as HasBlocks & {
     readonly results?: readonly { readonly data?: HasBlocks; readonly exec?: HasBlocks }[];
   };
-  return [...blocks, ...results.flatMap(({ data, exec }) => (data ?? exec)?.blocks ?? [])];
+  const all = [...blocks, ...results.flatMap(({ data, exec }) => (data ?? exec)?.blocks ?? [])];
+  return [
+    ...new Map(
+      all.map((block) => [block.type === "resource_link" ? block.uri : dataOf(block), block]),
+    ).values(),
+  ];
 }
 
 export function isJsonRecord(value: Json | undefined): value is JsonRecord {

@@ -1,6 +1,7 @@
 import { type CallToolResult, isInputRequiredResult, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { Json } from "../../base/util/json.ts";
 import { fieldsOf, type PlainObject } from "../../base/util/plain-object.ts";
-import { blocksOf } from "../../core/answers/content.ts";
+import { blocksOf, liftBlocks } from "../../core/answers/content.ts";
 import type { ApprovalRequest } from "../../core/calls/decide-call.ts";
 import type { Principal } from "../../core/nouns/principal.ts";
 import type { AskingOptions, FaceApi } from "../../gateway/face-api.ts";
@@ -122,11 +123,12 @@ function toResult(
   isStructured: boolean,
   isTextOnly: boolean,
 ): CallToolResult {
-  // The text notes the type and size of every block, and repeats every link.
-  const blocks = isTextOnly ? [] : blocksOf(data);
+  // The text notes the type and size of every block, and repeats every link. So does structured content.
+  const blocks = blocksOf(data);
+  const structure = blocks.length === 0 ? data : liftBlocks(data as Json).value;
   return {
-    content: [{ type: "text", text }, ...blocks],
-    ...(isStructured && { structuredContent: data as Record<string, unknown> }),
+    content: [{ type: "text", text }, ...(isTextOnly ? [] : blocks)],
+    ...(isStructured && { structuredContent: structure as Record<string, unknown> }),
     ...(!ok && { isError: true }),
   };
 }
