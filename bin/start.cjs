@@ -4,7 +4,7 @@
 const NEEDED =
   "async_hooks child_process console crypto fs/promises module net os perf_hooks process timers/promises util";
 
-if (process.argv[2] === "serve" && !process.argv.includes("--no-daemon"))
+if (process.argv[2] === "serve" && !["--no-daemon", "--daemon"].some((flag) => process.argv.includes(flag)))
   require("../relay/serve-by-daemon.cjs")
     .serveByDaemon(process.argv.slice(3))
     .then((isServed) => {

@@ -59,9 +59,13 @@ export function openTokenTable(packed: Uint8Array): TokenTable {
   };
 }
 
-/** FNV-1a with a final mix, because only the low bits are used. */
 function bucketOf(bytes: Uint8Array, start: number, end: number): number {
+  return hashBytes(bytes, start, end) & (BUCKETS - 1);
+}
+
+/** FNV-1a with a final mix, because tables use only the low bits. */
+export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let value = 0x81_1c_9d_c5;
   for (let at = start; at < end; at++) value = Math.imul(value ^ bytes[at]!, 0x01_00_01_93);
-  return (value ^ (value >>> 15)) & (BUCKETS - 1);
+  return value ^ (value >>> 15);
 }

@@ -1,6 +1,7 @@
 import { lazy } from "../../base/util/lazy.ts";
 import { QUERY } from "../ranking/tuning.ts";
-import { CONTROLS, loadPackedTable, MARKS, type PackedTable, readTableLines, WORDS } from "./static-table.ts";
+import { CONTROLS, loadPackedTable, MARKS, type PackedTable, WORDS } from "./static-table.ts";
+import { openLines } from "./table-files.ts";
 
 /** The words by which a text of one of eleven European languages is told from an English one. */
 export interface EuroWords {
@@ -39,14 +40,9 @@ const INFINITIVE_ENDINGS = ["r", "n", "re"];
 
 /** Reads the word list only: it decides whether the vectors are needed. */
 export async function loadEuroWords(directory: string): Promise<EuroWords> {
-  const lines = await readTableLines(directory, "words.txt");
-  const rows = new Map<string, number>();
-  const neutral = new Set<string>();
-  for (const [row, line] of lines.entries()) {
-    const word = line.startsWith(NEUTRAL) ? line.slice(1) : line;
-    rows.set(word, row);
-    if (word !== line) neutral.add(word);
-  }
+  const lines = await openLines(directory, "words.txt");
+  const isNeutral = (word: string) => lines.find(NEUTRAL + word) !== undefined;
+  const rowOf = (word: string) => lines.find(word) ?? lines.find(NEUTRAL + word);
 
   function read(text: string, isEnglish: (word: string) => boolean): readonly EuroWord[] | undefined {
     let foreign = 0;
@@ -55,8 +51,8 @@ export async function loadEuroWords(directory: string): Promise<EuroWords> {
     for (const [written] of text.replace(CONTROLS, "").toLowerCase().normalize("NFC").matchAll(WORDS)) {
       const word = fold(written);
       if (!LETTERS_ONLY.test(word)) words.push({ text: word, kind: "english" });
-      else if (rows.has(word)) {
-        const isForeign = !neutral.has(word) || CYRILLIC.test(word);
+      else if (rowOf(word) !== undefined) {
+        const isForeign = !isNeutral(word) || CYRILLIC.test(word);
         words.push({ text: word, kind: "known", isForeign, isAccented: !ASCII.test(written) });
         if (isForeign) foreign++;
       } else if (!CYRILLIC.test(word) && isEnglish(word)) {
@@ -76,26 +72,32 @@ export async function loadEuroWords(directory: string): Promise<EuroWords> {
     if (word.isForeign) return word;
     const isUnknown = word.kind === "unknown";
     if (!isUnknown && !word.isAccented) return undefined;
-    const infinitive = INFINITIVE_ENDINGS.map((ending) => word.text + ending).find((form) => rows.has(form));
+    const infinitive = INFINITIVE_ENDINGS.map((ending) => word.text + ending).find(
+      (form) => rowOf(form) !== undefined,
+    );
     if (infinitive !== undefined) return { text: infinitive, kind: "known", isForeign: true };
     return isUnknown ? word : undefined;
   }
 
-  return { read, foreignForm, vectors: lazy(() => loadEuroVectors(directory, rows)) };
+  return { read, foreignForm, vectors: lazy(() => loadEuroVectors(directory, rowOf, lines.size)) };
 }
 
-async function loadEuroVectors(directory: string, words: ReadonlyMap<string, number>): Promise<EuroVectors> {
-  const lines = await readTableLines(directory, "grams.txt");
-  const grams = new Map(lines.map((gram, row) => [gram, words.size + row]));
-  const table: PackedTable = await loadPackedTable(directory, words.size + lines.length);
+/** The rows of the words stand before those of the grams. */
+async function loadEuroVectors(
+  directory: string,
+  rowOf: (word: string) => number | undefined,
+  words: number,
+): Promise<EuroVectors> {
+  const grams = await openLines(directory, "grams.txt");
+  const table: PackedTable = await loadPackedTable(directory, words + grams.size);
   return {
     add({ text, kind }, sum) {
-      if (kind === "known") table.addRow(words.get(text)!, sum, 1);
+      if (kind === "known") table.addRow(rowOf(text)!, sum, 1);
       if (kind !== "unknown" || text.length < SHORTEST_UNKNOWN) return;
       const found = gramsOf(text)
-        .map((gram) => grams.get(gram))
+        .map((gram) => grams.find(gram))
         .filter((row) => row !== undefined);
-      for (const row of found) table.addRow(row, sum, 1 / found.length);
+      for (const row of found) table.addRow(words + row, sum, 1 / found.length);
     },
   };
 }

@@ -4,7 +4,8 @@ import { COMMON_VERBS } from "../analysis/tool-verbs.ts";
 import { QUERY } from "../ranking/tuning.ts";
 import { dot, type Embedder, type ForeignQuery, normalize } from "./embedder.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
-import { loadPackedTable, MAXIMUM_CHARACTERS, readTableLines, type StaticTable } from "./static-table.ts";
+import { loadPackedTable, MAXIMUM_CHARACTERS, type StaticTable } from "./static-table.ts";
+import { openLines } from "./table-files.ts";
 
 /** Embeds texts of many languages into the space of the English table. */
 export type ManyLanguages = Required<Pick<Embedder, "embed" | "embedDocuments" | "readForeign">>;
@@ -115,21 +116,20 @@ export function hasCjk(text: string): boolean {
 }
 
 async function loadCjkTable(directory: string): Promise<CjkTable> {
-  const grams = await readTableLines(directory, "grams.txt");
-  const rows = new Map(grams.map((gram, row) => [gram, row]));
-  const table = await loadPackedTable(directory, grams.length);
+  const grams = await openLines(directory, "grams.txt");
+  const table = await loadPackedTable(directory, grams.size);
 
   function addRun(run: string, sum: Float32Array): void {
     for (let start = 0; start < run.length; start++) {
       for (let end = start + 1; end <= Math.min(run.length, start + LONGEST_GRAM); end++) {
-        const row = rows.get(run.slice(start, end));
+        const row = grams.find(run.slice(start, end));
         if (row !== undefined) table.addRow(row, sum, 1);
       }
     }
   }
 
   const common = new Float32Array(DIMENSIONS);
-  for (let row = 0; row < grams.length; row++) table.addRow(row, common, 1);
+  for (let row = 0; row < grams.size; row++) table.addRow(row, common, 1);
   normalize(common);
 
   return {

@@ -1,11 +1,15 @@
-import { readFile } from "node:fs/promises";
-import { endianness } from "node:os";
-import { join } from "node:path";
-import { type Problem, problem } from "../../base/problems/problem.ts";
-import { reasonOf } from "../../base/util/reason-of.ts";
 import { normalize } from "./embedder.ts";
+import {
+  damagedTable,
+  expectTableSize,
+  type LineTable,
+  openLines,
+  openRows,
+  readScales,
+  readTableFile,
+} from "./table-files.ts";
 
-/** A table of int8 word-piece vectors in memory. */
+/** A table of int8 word-piece vectors. */
 export interface StaticTable {
   embed(text: string): Float32Array;
   tokenize(text: string): number[];
@@ -21,21 +25,16 @@ export const MAXIMUM_CHARACTERS = 100_000;
 export const UNKNOWN_PIECE = 100;
 const SMALLEST_VOCABULARY = UNKNOWN_PIECE + 1;
 
-/** Reads `vocab.txt`, `vectors.i8` and `scales.f32`; the rows stay bytes. */
+/** Opens `vocab.txt`, `vectors.i8` and `scales.f32`; the rows stay bytes. */
 export async function loadStaticTable(directory: string, dimensions: number): Promise<StaticTable> {
-  const [vocabulary, vectorFile, scaleFile] = await Promise.all([
-    readTableLines(directory, "vocab.txt"),
-    readTableFile(directory, "vectors.i8"),
-    readTableFile(directory, "scales.f32"),
-  ]);
-  const count = vocabulary.length;
+  const vocabulary = await openLines(directory, "vocab.txt");
+  const count = vocabulary.size;
   if (count < SMALLEST_VOCABULARY) throw damagedTable(directory, `vocab.txt has only ${count} pieces`);
-  if (vocabulary[UNKNOWN_PIECE] !== "[UNK]") {
+  if (vocabulary.find("[UNK]") !== UNKNOWN_PIECE) {
     throw damagedTable(directory, `vocab.txt has no [UNK] at ${UNKNOWN_PIECE}`);
   }
-  expectTableSize(directory, "vectors.i8", vectorFile, count * dimensions);
-  const rows = new Int8Array(vectorFile.buffer, vectorFile.byteOffset, vectorFile.byteLength);
-  const scales = toScales(directory, scaleFile, count);
+  const scales = await readScales(directory, count);
+  const rows = await openRows(directory, "vectors.i8", { count, width: dimensions });
   const wordPiece = createWordPiece(vocabulary);
   const tokenize = (text: string) => wordPiece.tokenize(text.slice(0, MAXIMUM_CHARACTERS));
 
@@ -43,8 +42,9 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
     for (const id of tokenize(text)) {
       if (id === UNKNOWN_PIECE) continue;
       const scale = scales[id]!;
-      const start = id * dimensions;
-      for (let index = 0; index < dimensions; index++) sum[index]! += rows[start + index]! * scale;
+      const start = rows.find(id);
+      const { bytes } = rows;
+      for (let index = 0; index < dimensions; index++) sum[index]! += bytes[start + index]! * scale;
     }
   }
 
@@ -68,26 +68,20 @@ interface WordPieceTokenizer {
 }
 
 /** BERT's uncased tokenizer; the position of a piece in the vocabulary is its id. */
-export function createWordPiece(vocabulary: readonly string[]): WordPieceTokenizer {
-  const heads = new Map<string, number>();
-  const tails = new Map<string, number>();
-  let longest = 0;
-  for (const [id, piece] of vocabulary.entries()) {
-    const isTail = piece.length > 2 && piece.startsWith("##");
-    const text = isTail ? piece.slice(2) : piece;
-    (isTail ? tails : heads).set(text, id);
-    longest = Math.max(longest, text.length);
-  }
+export function createWordPiece(vocabulary: LineTable): WordPieceTokenizer {
+  const bytes = Buffer.alloc(TAIL.length + 4 * LONGEST_WORD);
 
   function pushPieces(word: string, ids: number[]): void {
     const before = ids.length;
-    let start = word.length > LONGEST_WORD ? -1 : 0;
-    while (start >= 0 && start < word.length) {
-      const pieces = start === 0 ? heads : tails;
-      let end = Math.min(word.length, start + longest);
+    const last = word.length > LONGEST_WORD ? 0 : TAIL.length + bytes.write(word, TAIL.length);
+    let start: number = TAIL.length;
+    while (start < last) {
+      // A tail is in the vocabulary with its mark, which takes the place of bytes that were read.
+      const from = start === TAIL.length ? start : start - bytes.write(TAIL, start - TAIL.length);
+      let end = Math.min(last, from + vocabulary.longest);
       let id: number | undefined;
       while (end > start) {
-        id = pieces.get(word.slice(start, end));
+        id = vocabulary.findBytes(bytes, from, end);
         if (id !== undefined) break;
         end--;
       }
@@ -95,13 +89,13 @@ export function createWordPiece(vocabulary: readonly string[]): WordPieceTokeniz
       ids.push(id);
       start = end;
     }
-    if (start === word.length) return;
+    if (start === last) return;
     ids.length = before;
     ids.push(UNKNOWN_PIECE);
   }
 
   return {
-    hasWord: (word) => heads.has(word),
+    hasWord: (word) => vocabulary.find(word) !== undefined,
     tokenize(text) {
       const ids: number[] = [];
       for (const [word] of clean(text).matchAll(WORDS)) pushPieces(word, ids);
@@ -110,6 +104,8 @@ export function createWordPiece(vocabulary: readonly string[]): WordPieceTokeniz
   };
 }
 
+/** Before a piece that goes on with a word. */
+const TAIL = "##";
 /** Longer words are unknown, as in BERT; it also bounds the search for pieces. */
 const LONGEST_WORD = 100;
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
@@ -130,47 +126,6 @@ function clean(text: string): string {
     .replace(MARKS, "");
 }
 
-/** Reads one file of an embedding table. */
-export async function readTableFile(directory: string, file: string): Promise<Buffer> {
-  try {
-    return await readFile(join(directory, file));
-  } catch (error) {
-    const reason = reasonOf(error);
-    throw unavailable("missing", `${file} cannot be read from ${directory} (${reason}).`);
-  }
-}
-
-/** Reads a file of one text a line. */
-export async function readTableLines(directory: string, file: string): Promise<string[]> {
-  return (await readTableFile(directory, file)).toString("utf8").replace(/\n$/, "").split("\n");
-}
-
-export function expectTableSize(directory: string, file: string, bytes: Buffer, expected: number): void {
-  if (bytes.byteLength === expected) return;
-  throw damagedTable(directory, `${file} has ${bytes.byteLength} bytes where ${expected} belong`);
-}
-
-/** The scales of a table's rows. The file is little-endian and its buffer may start at any byte: a copy. */
-export function toScales(directory: string, bytes: Buffer, count: number): Float32Array {
-  expectTableSize(directory, "scales.f32", bytes, count * Float32Array.BYTES_PER_ELEMENT);
-  const copy = Uint8Array.from(bytes);
-  const view = new DataView(copy.buffer);
-  const scales =
-    endianness() === "LE"
-      ? new Float32Array(copy.buffer, 0, count)
-      : Float32Array.from({ length: count }, (_, index) => view.getFloat32(index * 4, true));
-  if (scales.every(Number.isFinite)) return scales;
-  throw damagedTable(directory, "scales.f32 holds values that are no numbers");
-}
-
-function damagedTable(directory: string, reason: string): Problem {
-  return unavailable("damaged", `${reason} (${directory}); install the package again.`);
-}
-
-function unavailable(state: string, reason: string): Problem {
-  return problem("UNAVAILABLE", { name: "The embedding table", state, reason });
-}
-
 /** Rows packed by product quantisation: 64 codes a row, each for four components. */
 export interface PackedTable {
   /** Adds a row, times `factor`, to a sum. */
@@ -181,20 +136,21 @@ const CODES = 64;
 const WIDTH = 4;
 const CHOICES = 256;
 
-/** Reads `codes.u8`, `codebook.i8` and `scales.f32` of a table with that many rows. */
-export async function loadPackedTable(directory: string, rows: number): Promise<PackedTable> {
-  const [codes, book, scaleFile] = await Promise.all(
-    ["codes.u8", "codebook.i8", "scales.f32"].map((file) => readTableFile(directory, file)),
-  );
-  expectTableSize(directory, "codes.u8", codes!, rows * CODES);
-  expectTableSize(directory, "codebook.i8", book!, CODES * CHOICES * WIDTH);
-  const scales = toScales(directory, scaleFile!, rows);
-  const codebook = new Int8Array(book!.buffer, book!.byteOffset, book!.byteLength);
+/** Opens `codes.u8`, `codebook.i8` and `scales.f32` of a table with that many rows. */
+export async function loadPackedTable(directory: string, count: number): Promise<PackedTable> {
+  const book = await readTableFile(directory, "codebook.i8");
+  expectTableSize(directory, "codebook.i8", book.byteLength, CODES * CHOICES * WIDTH);
+  const codebook = new Int8Array(book.buffer, book.byteOffset, book.byteLength);
+  const scales = await readScales(directory, count);
+  const rows = await openRows(directory, "codes.u8", { count, width: CODES });
   return {
     addRow(row, sum, factor) {
       const scale = scales[row]! * factor;
+      const start = rows.find(row);
+      const { bytes } = rows;
       for (let code = 0; code < CODES; code++) {
-        const from = (code * CHOICES + codes![row * CODES + code]!) * WIDTH;
+        const choice = bytes[start + code]! & (CHOICES - 1);
+        const from = (code * CHOICES + choice) * WIDTH;
         for (let part = 0; part < WIDTH; part++) sum[code * WIDTH + part]! += codebook[from + part]! * scale;
       }
     },

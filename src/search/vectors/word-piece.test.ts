@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createWordPiece, UNKNOWN_PIECE } from "./static-table.ts";
+import { LineTable } from "./table-files.ts";
 
 const PIECES = [
   "play",
@@ -20,7 +21,7 @@ const PIECES = [
 ];
 const FIRST = UNKNOWN_PIECE + 1;
 const vocabulary = [...Array.from({ length: FIRST }, (_, id) => `[unused${id}]`), ...PIECES];
-const { tokenize } = createWordPiece(vocabulary);
+const { tokenize } = createWordPiece(new LineTable(Buffer.from(vocabulary.join("\n"))));
 
 describe("word pieces", () => {
   it.each([
