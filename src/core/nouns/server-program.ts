@@ -25,6 +25,9 @@ export interface ServerProcess {
   readonly container?: string;
 }
 
+/** Files that hold code: a server runs them and does not write them. */
+export const CODE_FILE = /\.(?:[cm]?[jt]sx?|py|pyz|rb|php|jar|sh|lua|pl|wasm)$/i;
+
 /** The limits that a person sets for the process of a server. */
 export interface SandboxLimits {
   /** Folders and files that it may use beside its own folder. */
