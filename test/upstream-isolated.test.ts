@@ -1,9 +1,11 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fromMcpConfig } from "keyhole/sources";
 import { expect } from "vitest";
 import { installTool } from "../scripts/tool.ts";
+import { showProgram } from "../src/core/access/consents.ts";
 import { isolationMissing } from "./bubblewrap.ts";
 import { verifies } from "./claims.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -28,7 +30,8 @@ function serve(mcpServers: Readonly<Record<string, object>>) {
   const environment = { PATH: process.env.PATH, HOME: home };
   const isolation = { hidden: [join(home, ".keyhole")] };
   const options = { trusted: true, environment, isolation, cwd: folder, limits: PATIENT };
-  return { home, folder, gateway: gatewayOf(fromMcpConfig({ mcpServers }, options), { ask: "never" }) };
+  const sources = fromMcpConfig({ mcpServers }, options);
+  return { home, folder, sources, gateway: gatewayOf(sources, { ask: "never" }) };
 }
 
 verifies("upstream:isolated", "filesystem, memory and everything work in the sandbox", async ({ skip }) => {
@@ -82,6 +85,37 @@ verifies("upstream:isolated", "a server that npx starts works in the sandbox", a
     await gateway.close();
   }
 });
+
+verifies(
+  "upstream:isolated",
+  "a file in the home needs a folder, which the approval names",
+  async ({ skip }) => {
+    if (fault !== undefined) return skip();
+    const [before, after] = ["${HOME}/memory.json", "${HOME}/memory/memory.json"];
+    const memory = (MEMORY_FILE_PATH: string) => ({
+      ...official("server-memory"),
+      env: { MEMORY_FILE_PATH },
+    });
+    const { home, gateway, sources } = serve({ alone: memory(before), folder: memory(after) });
+    const [file, moved] = [join(home, "memory.json"), join(home, "memory/memory.json")];
+    writeFileSync(file, "");
+    mkdirSync(dirname(moved));
+    const [first = "", second = ""] = sources.map((source) => showProgram(source.program()).join("\n"));
+    expect(first).toContain(`${after} works`);
+    expect(second).not.toContain("works");
+    try {
+      const entities = [{ name: "Ada", entityType: "person", observations: ["writes programs"] }];
+      const create = (server: string) =>
+        gateway.exec({ op: `${server}.create_entities`, args: { entities }, dryRun: false });
+      await eventually(async () => expect(await create("folder")).toMatchObject({ ok: true }), 60_000);
+      expect(readFileSync(moved, "utf8")).toContain("Ada");
+      expect((await create("alone")).text).toMatch(/EROFS|EBUSY/);
+      expect(readFileSync(file, "utf8")).toBe("");
+    } finally {
+      await gateway.close();
+    }
+  },
+);
 
 verifies(
   "upstream:isolated",

@@ -33,14 +33,14 @@ export async function toLimitsApproval(
   );
   const { why, ...limits } = proposeLimits(present, tools, touched);
   if (isDeepStrictEqual(limits, accepted.accepted(program) ?? { network: "all" })) return undefined;
-  const asked = touched.hosts.length > 0 ? touched.hosts.map(toVisibleLine).join(", ") : "no host";
+  const asked = touched.hosts.map(toVisibleLine).join(", ");
   return {
     limits,
     hash: contentHash([program.hash, JSON.stringify(limits)]),
     lines: [
       "Its sandbox could be:",
       ...showLimits(server.limits?.(limits) ?? present),
-      `because  ${toVisibleLine(why)}; it asked for ${asked} while it was tried`,
+      `because  ${toVisibleLine(why)}; ${asked === "" ? "no host is known that it asked for" : `it asked for ${asked}`}`,
       "unseen   connections past a proxy, and files that it only reads",
     ],
   };

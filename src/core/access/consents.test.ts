@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { changeBytes } from "../../../test/change-bytes.ts";
@@ -109,4 +110,23 @@ test("T22: variables are shown with their names and values, and where they go", 
   expect(address).toContain("reaches  https://in.example/mcp/(hidden)?user=${USER_KEY}&token=(hidden)");
   expect(address).toContain("header   Authorization=(hidden)");
   expect(address).toContain("sends    ${USER_KEY} of yours to in.example");
+});
+
+test.each([
+  ["a variable", [], { MEMORY_FILE_PATH: "${HOME}/memory.json" }, "${HOME}/memory/memory.json works"],
+  ["an option", ["--db-path=~/notes.db"], {}, "~/notes/notes.db works"],
+  ["an argument", [join(homedir(), "notes.db")], {}, `${join(homedir(), "notes/notes.db")} works`],
+] as const)(
+  "T7: a file without a folder of its own is named, with one that works: %s",
+  (_, args, env, says) => {
+    const runs = { command: "notes-server", args: [...args], cwd: "/srv", env };
+    expect(linesOf(runs)).toContain(says);
+    for (const sandbox of [false, { folders: ["~"] }] as const)
+      expect(linesOf({ ...runs, sandbox })).not.toContain("works");
+  },
+);
+
+test("T7: folders, files in folders, code and secrets get no such note", () => {
+  const args = ["~/notes", "~/notes/a.db", "~/server.py", "/srv/a.db", "~/.cache"];
+  expect(linesOf({ command: "x", args, cwd: "/srv", env: { DB_PASSWORD: "~/a.b" } })).not.toContain("works");
 });

@@ -1,7 +1,8 @@
+import { homedir } from "node:os";
 import { hideInAddress, hideInCommand, hideInField } from "../../base/safety/secret-values.ts";
 import { toVisibleLine } from "../../base/safety/visible-text.ts";
 import { toPlainText } from "../nouns/plain-text.ts";
-import type { ServerProcess, ServerProgram } from "../nouns/server-program.ts";
+import { CODE_FILE, type ServerProcess, type ServerProgram } from "../nouns/server-program.ts";
 import { type Grants, revoked } from "./grants.ts";
 
 /**
@@ -88,15 +89,33 @@ function showSandbox(runs: ServerProcess): string[] {
   const { sandbox, container } = runs;
   if (container !== undefined)
     return [`inside   the container ${toVisibleLine(container)}: its files, and the mounted folders`];
-  if (sandbox === undefined && scriptOf(runs) !== undefined) return [HIDDEN_PATHS];
-  if (sandbox === undefined) return [];
   if (sandbox === false) return ["sandbox  none: it sees and reaches everything that you can"];
-  const { folders = [], network } = sandbox;
+  const { folders = [], network } = sandbox ?? {};
   return [
+    ...(sandbox === undefined && scriptOf(runs) !== undefined ? [HIDDEN_PATHS] : []),
+    ...(HOMES.some((home) => folders.includes(home)) ? [] : filesInHome(runs)),
     ...folders.map((folder) => `may use  ${toVisibleLine(folder)}`),
     ...(network === "none" ? ["sandbox  without network"] : []),
     ...(typeof network === "object" ? [`reaches  ${network.map(toVisibleLine).join(", ")} alone`] : []),
   ];
+}
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: these are variables of configs.
+const HOMES = ["~", "${HOME}", "${env:HOME}", homedir()];
+
+/** Notes on named files that lie directly in the home, which stays closed: programs replace files by renaming. */
+function filesInHome({ args, env }: ServerProcess): string[] {
+  const shown = Object.entries(env).filter(([name, value]) => hideInField(name, value) === value);
+  return [...args, ...shown.map(([, value]) => value)].flatMap((text) => {
+    const path = /^-[^=/]*=(.*)$/s.exec(text)?.[1] ?? text;
+    const home = HOMES.find((folder) => path.startsWith(`${folder}/`)) ?? path;
+    const [, name, stem] = /^\/(([^/]+)\.[^./]+)$/.exec(path.slice(home.length)) ?? [];
+    if (name === undefined || CODE_FILE.test(name)) return [];
+    const better = toVisibleLine(`${home}/${stem}/${name}`);
+    return [
+      `note     ${toVisibleLine(path)} has no folder of its own, so in the sandbox the server cannot replace it; ${better} works, if that folder is there`,
+    ];
+  });
 }
 
 /** Unquoted only if it can be read in one way. */

@@ -25,6 +25,9 @@ export interface ServerProcess {
   readonly container?: string;
 }
 
+/** Files that hold code: a server runs them and does not write them. */
+export const CODE_FILE = /\.(?:[cm]?[jt]sx?|py|pyz|rb|php|jar|sh|lua|pl|wasm)$/i;
+
 /** A person's limits for the process of a server. */
 export interface SandboxLimits {
   /** Usable folders and files, besides its own folder. */

@@ -2,7 +2,8 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { basename, delimiter, dirname, join, resolve, sep } from "node:path";
 import { makeFolder } from "../../base/util/make-folder.ts";
-import { CACHES, PRIVATE_PLACES, SHARED_PLACES, SYSTEM_PLACES } from "./places.ts";
+import { CODE_FILE } from "../../core/nouns/server-program.ts";
+import { CACHES, NAME_SERVICES, PRIVATE_PLACES, SHARED_PLACES, SYSTEM_PLACES } from "./places.ts";
 
 /** The limits of one process: everything that decides what it sees and reaches. */
 export interface Isolation {
@@ -38,7 +39,7 @@ type Access = "hide" | "see" | "read" | "write";
  * private places of people and programs; its own folder, the opened paths and caches can be written. The deeper path
  * wins, so an opened folder within a private place is open, and a private place within an opened folder is private.
  */
-export function planMounts(program: IsolatedProgram, { open, hidden }: Isolation): MountedPath[] {
+export function planMounts(program: IsolatedProgram, { open, hidden, network }: Isolation): MountedPath[] {
   const { env, cwd } = program;
   const main = realPath(process.argv[1] ?? process.execPath);
   const homes = realPaths([env.HOME ?? homedir(), attempt(() => userInfo().homedir) ?? homedir()]);
@@ -51,7 +52,7 @@ export function planMounts(program: IsolatedProgram, { open, hidden }: Isolation
   const inHomes = (places: readonly string[]) =>
     homes.flatMap((home) => places.map((place) => join(home, place)));
   add("hide", SHARED_PLACES);
-  add("read", [...SYSTEM_PLACES, ...homes]);
+  add("read", [...SYSTEM_PLACES, ...(network === "all" ? NAME_SERVICES : []), ...homes]);
   const privates = realPaths(inHomes(PRIVATE_PLACES));
   add("hide", privates);
   add("write", [...inHomes(CACHES), ...cachesOf(program)]);
@@ -112,7 +113,6 @@ function cachesOf({ command, args, env }: IsolatedProgram): string[] {
   return caches;
 }
 
-const CODE = /\.(?:[cm]?[jt]sx?|py|pyz|rb|php|jar|sh|lua|pl|wasm)$/i;
 const PACKAGES = ["package.json", "pyproject.toml", ".git"];
 
 /** The folders with the code that runs, which may lie in a private place, such as an extension of an editor. */
@@ -121,7 +121,11 @@ function codeFolders({ command, env, cwd }: IsolatedProgram, open: readonly stri
     ? [resolve(cwd, command)]
     : (env.PATH ?? "").split(delimiter).map((folder) => resolve(cwd, folder, command));
   const program = places.find((path) => isFile(path));
-  const files = [process.execPath, ...(program ? [program] : []), ...open.filter((path) => CODE.test(path))];
+  const files = [
+    process.execPath,
+    ...(program ? [program] : []),
+    ...open.filter((path) => CODE_FILE.test(path)),
+  ];
   return [...files, ...realPaths(files)].filter(isFile).map(packageFolder);
 }
 
@@ -141,7 +145,7 @@ const SYSTEM = /^\/(?:usr|bin|sbin|lib\w*|etc|opt|boot|dev|proc|sys|nix)\//;
  * place.
  */
 function writable(path: string, isClosed: (path: string) => boolean): string[] {
-  if (CODE.test(path)) return [];
+  if (CODE_FILE.test(path)) return [];
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts?.isDirectory()) return [path];
   // A program that an argument names, such as a browser, is not to be changed.

@@ -1,12 +1,16 @@
 /** Shared by everybody on the machine: homes, temporary files, and sockets of services such as Docker and the agent of ssh. */
 export const SHARED_PLACES: readonly string[] = ["/home", "/root", "/tmp", "/var/tmp", "/run"];
 
-/** Parts of shared places that programs need to run: names of hosts, and programs of NixOS and Homebrew. */
-export const SYSTEM_PLACES: readonly string[] = [
+/** Looks up names of hosts. A name can carry data out, so only a server that reaches every host has them. */
+export const NAME_SERVICES: readonly string[] = [
   "/run/systemd/resolve",
   "/run/resolvconf",
   "/run/NetworkManager/resolv.conf",
   "/run/nscd",
+];
+
+/** Parts of shared places that programs need to run: programs of NixOS and Homebrew. */
+export const SYSTEM_PLACES: readonly string[] = [
   "/run/current-system",
   "/run/opengl-driver",
   "/home/linuxbrew",
