@@ -24,6 +24,8 @@ export interface Terminal {
   sees(text: string): Promise<void>;
   /** Waits until the program has ended. */
   ends(): Promise<void>;
+  /** Kills the program, so that it can do nothing more. */
+  kill(): void;
   /** Reads the screen of `keyhole approve` to its end, chooses an answer and presses Enter. */
   answers(label: string): Promise<void>;
 }
@@ -69,6 +71,7 @@ export function openTerminal(
   return {
     type: (text) => void tmux("send-keys", "-l", text),
     press,
+    kill: () => void process.kill(Number(tmux("display-message", "-p", "#{pane_pid}").stdout), "SIGKILL"),
     resize: (columns, rows) => void tmux("resize-window", "-x", String(columns), "-y", String(rows)),
     screen,
     ends: () =>

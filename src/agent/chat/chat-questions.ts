@@ -98,7 +98,7 @@ export async function* runPersonCall(
   const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
   const call = { callId, span };
   const calls = new Map([[callId, span]]);
-  const context = { emit, signal, calls, hooked: new Map(), begun: new Set<string>(), call };
+  const context = { emit, signal, calls, hooked: new Map(), progress: new Map(), call };
   async function play(): Promise<void> {
     const started = performance.now();
     emit({ type: "tool-start", callId, tool, args });

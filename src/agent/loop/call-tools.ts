@@ -3,7 +3,7 @@ import { isProblem } from "../../base/problems/problem.ts";
 import type { ProblemCode } from "../../base/problems/problems.ts";
 import { contentHash } from "../../base/util/content-hash.ts";
 import { mapLimit } from "../../base/util/map-limit.ts";
-import { field, textOf } from "../../base/util/plain-object.ts";
+import { field, fieldsOf, textOf } from "../../base/util/plain-object.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import { toJson } from "../../base/util/to-json.ts";
 import { untilAborted } from "../../base/util/until-aborted.ts";
@@ -14,8 +14,8 @@ import type { PermissionAnswer } from "../permissions/permissions.ts";
 import { showExactly } from "../permissions/to-request.ts";
 import type { AgentHooks, SessionState } from "./agent.ts";
 import type { SpanContext } from "./agent-event.ts";
-import { INTERRUPTED, NOT_RUN, toResult } from "./history.ts";
-import { askIn, type RunContext, runContext } from "./run-context.ts";
+import { hasEffects, INTERRUPTED, NOT_RUN, toResult } from "./history.ts";
+import { askIn, noteProgress, type RunContext, runContext } from "./run-context.ts";
 
 export interface ModelToolCall {
   readonly callId: string;
@@ -54,8 +54,14 @@ const NOBODY =
   "Nobody is there to allow this call. Go on without it, and say in the answer what it was needed for.";
 const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
 
-/** Tools that tell when they begin, after their permission is given. */
+/** Tools that tell when they begin, after their permission is given; and their ops and routes. */
 const ASKS_FIRST = /^(?:workspace_|desk_)?(?:write|edit|delete|shell|background)$/;
+const ASKING_OP = /^(?:workspace|desk)(?:\.|:\/\/tools\/)(?:write|edit|delete|shell|background)$/;
+
+function asksFirst({ tool, args }: ModelToolCall): boolean {
+  const { op, route = op } = fieldsOf(args);
+  return ASKS_FIRST.test(tool) || (tool === "exec" && ASKING_OP.test(textOf(route) ?? ""));
+}
 
 /** Makes the calls of one step in parallel. Every call gets a result. */
 export function callTools(calls: readonly ModelToolCall[], context: CallsContext): Promise<ToolOutcome[]> {
@@ -102,6 +108,7 @@ async function callTool(
       : undefined;
     if (denied !== undefined) return refuse("APPROVAL_DECLINED", denied);
     const options = { toolCallId: callId, messages, abortSignal: signal, context: undefined };
+    if (!asksFirst(call)) await noteProgress(context, callId, "runs");
     const output = await inCall(async () => lastOf(await found.execute?.(args as never, options as never)));
     return { output, part: await toPart(call, output, found), error: codeOf(output) };
   }
@@ -111,7 +118,7 @@ async function callTool(
     part: made,
     error,
   } = await attempt().catch((thrown: unknown) => {
-    const hasBegun = context.begun.has(callId) || !ASKS_FIRST.test(tool);
+    const hasBegun = hasEffects(context.progress.get(callId));
     if (signal.aborted) return refuse("CANCELLED", hasBegun ? INTERRUPTED : NOT_RUN);
     return refuse(isProblem(thrown) ? thrown.code : "INTERNAL", `The call failed: ${reasonOf(thrown)}`);
   });

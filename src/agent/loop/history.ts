@@ -1,20 +1,32 @@
 import type { ModelMessage, ToolResultPart } from "ai";
+import type { CallProgress } from "./run-context.ts";
 
 /** The result of a call that was cut off. */
 export const INTERRUPTED = "The call was interrupted: whether it took effect is not known.";
 /** The result of a call that was cancelled before it began, or while the person was asked about it. */
 export const NOT_RUN = "The call was cancelled before it ran: it has changed nothing.";
 
+/** The result of a call that a program had not begun, or still asked about, when it ended. */
+export const NOT_BEGUN = "The program ended before this call ran: it has changed nothing.";
+
+/** Whether a call that got so far may have changed something. */
+export function hasEffects(progress: CallProgress | undefined): boolean {
+  return progress === "runs" || progress === "allowed";
+}
+
 /**
  * Repairs messages after a crash or cancellation: every call gets a result, and results without a call are
- * dropped, because providers refuse both.
+ * dropped, because providers refuse both. `resultOf` tells what became of a call without one.
  */
-export function closeHistory(messages: readonly ModelMessage[]): ModelMessage[] {
+export function closeHistory(
+  messages: readonly ModelMessage[],
+  resultOf = (_callId: string) => INTERRUPTED,
+): ModelMessage[] {
   const closed: ModelMessage[] = [];
   let open = new Map<string, string>();
   const settle = () => {
     if (open.size === 0) return;
-    const content = [...open].map(([id, name]) => toResult(id, name, INTERRUPTED, false));
+    const content = [...open].map(([id, name]) => toResult(id, name, resultOf(id), false));
     closed.push({ role: "tool", content });
     open = new Map();
   };

@@ -3,6 +3,7 @@ import { type LanguageModel, NoSuchToolError, type StepResult, type TextStreamPa
 import type { Approve, BeforeCall } from "../../core/calls/call-environment.ts";
 import { traceBelow } from "../../core/telemetry/events.ts";
 import { createLoopTools, type LoopTools } from "../../faces/ai-sdk/ai-sdk-tools.ts";
+import { faceApiOf } from "../../gateway/face-api.ts";
 import { type ContextRequest, type InstructionParts, joinTexts } from "../context/count-context.ts";
 import { type FinishReason, toFinishReason } from "../models/model-answer.ts";
 import type { Agent, AgentHooks, AgentOptions, ModelGiven, SessionState } from "./agent.ts";
@@ -164,6 +165,9 @@ export async function disclose(
 ): Promise<LoopTools> {
   const { gateway, mode, principal, ownTools = {}, writes } = agent.options;
   const { hands = WORKSPACE, permissionMode, permissions, hooks } = agent.options;
+  // The menu names the servers, so one that joins later would cost the provider's cache of the whole conversation.
+  if (context && mode === "fixed" && session.messages.length === 0)
+    await faceApiOf(gateway).view("started", principal);
   // A conversation may outlive its gateway session.
   session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const asksWrites = writes === "ask" || permissionMode?.() === "plan";

@@ -4,8 +4,9 @@ import { type ModelMessage, modelMessageSchema } from "ai";
 import { problem } from "../../base/problems/problem.ts";
 import { reasonOf } from "../../base/util/reason-of.ts";
 import type { AgentEvent } from "./agent-event.ts";
-import { closeHistory } from "./history.ts";
+import { closeHistory, hasEffects, INTERRUPTED, NOT_BEGUN } from "./history.ts";
 import { readStart } from "./project-files.ts";
+import type { CallProgress } from "./run-context.ts";
 
 /** A stored conversation: messages and events, without large results. */
 export interface StoredSession {
@@ -39,9 +40,12 @@ export async function readSession(path: string, id: string): Promise<StoredSessi
     throw problem("SESSION_UNKNOWN", { id: `${id} (${reasonOf(error)})` });
   });
   const records = recordsOf(text);
+  const calls = new CallRecords();
   const messages: ModelMessage[] = [];
   let shown: ModelMessage[] = [];
-  for (const { type, message, messages: count, summary, kept } of records) {
+  for (const record of records) {
+    const { type, message, messages: count, summary, kept } = record;
+    calls.note(record);
     const parsed = type === "message" ? modelMessageSchema.safeParse(message) : undefined;
     if (parsed?.success) {
       messages.push(parsed.data);
@@ -56,7 +60,34 @@ export async function readSession(path: string, id: string): Promise<StoredSessi
     }
   }
   const events = records.flatMap(({ type, event }) => (type === "event" && event ? [event] : []));
-  return { messages: closeHistory(messages), shown: closeHistory(shown), events };
+  const close = (some: readonly ModelMessage[]) => closeHistory(some, (id) => calls.resultOf(id));
+  return { messages: close(messages), shown: close(shown), events };
+}
+
+/** What a killed process left of the calls of its last step. */
+class CallRecords {
+  #tellsProgress = false;
+  readonly #progress = new Map<unknown, CallProgress>();
+  readonly #ended = new Map<unknown, boolean>();
+
+  note({ type, version, message, id, progress, event }: SessionLine): void {
+    // Earlier versions did not note how far a call had come.
+    if (type === "session" || type === "session-resumed") this.#tellsProgress = Number(version) >= 2;
+    if (message?.role === "assistant") {
+      // Some models use the ids of earlier calls again.
+      this.#progress.clear();
+      this.#ended.clear();
+    }
+    if (type === "call") this.#progress.set(id, progress as CallProgress);
+    if (type === "event" && event?.type === "tool-end") this.#ended.set(event.callId, event.ok);
+  }
+
+  resultOf(id: string): string {
+    const ok = this.#ended.get(id);
+    if (ok !== undefined)
+      return `The call ${ok ? "succeeded" : "failed"}, but the program ended before its result was kept.`;
+    return this.#tellsProgress && !hasEffects(this.#progress.get(id)) ? NOT_BEGUN : INTERRUPTED;
+  }
 }
 
 /** Summarizes a conversation from the start of its file. */
@@ -76,6 +107,9 @@ interface SessionLine {
   readonly folder?: unknown;
   readonly message?: { readonly role?: unknown; readonly content?: unknown } | undefined;
   readonly event?: AgentEvent;
+  readonly version?: unknown;
+  readonly id?: unknown;
+  readonly progress?: unknown;
   readonly messages?: unknown;
   readonly summary?: unknown;
   readonly kept?: unknown;

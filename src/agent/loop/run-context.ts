@@ -21,6 +21,9 @@ export interface HookedCall {
   readonly within?: string | undefined;
 }
 
+/** `waits`: the person was asked before it did anything; `allowed`: they said yes, or a tool that asks has begun. */
+export type CallProgress = "runs" | "waits" | "allowed";
+
 /** The current run, and its current tool call if there is one. */
 export interface RunContext {
   emit(event: Untraced, span?: SpanContext): void;
@@ -30,8 +33,10 @@ export interface RunContext {
   readonly calls: Map<string, SpanContext>;
   /** The calls of the model that run, by id, with the names of everything that ran in them. */
   readonly hooked: Map<string, HookedCall & { readonly aliases: string[] }>;
-  /** Ids of the calls that may have changed something: their permission is given. */
-  readonly begun: Set<string>;
+  /** How far the calls that run have come, by id. A call that is not in it has not begun. */
+  readonly progress: Map<string, CallProgress>;
+  /** Resolves when the progress is on disk, so that a killed process leaves it behind. */
+  keepProgress?(callId: string, progress: CallProgress): Promise<void>;
   readonly call?: RunningCall;
 }
 
@@ -72,9 +77,21 @@ export function tellOutput(text: string, run: RunContext | undefined): void {
 }
 
 /** Notes that the tool call that a run is in begins to change something. */
-export function beginCall(): void {
+export async function beginCall(): Promise<void> {
   const run = runContext.getStore();
-  if (run?.call) run.begun.add(run.call.callId);
+  if (run?.call) await noteProgress(run, run.call.callId, "allowed");
+}
+
+export async function noteProgress(
+  { progress, keepProgress }: Pick<RunContext, "progress" | "keepProgress">,
+  callId: string,
+  now: CallProgress,
+): Promise<void> {
+  const before = progress.get(callId);
+  // What was allowed once may have changed something, whatever is asked later.
+  if (before === now || before === "allowed") return;
+  progress.set(callId, now);
+  await keepProgress?.(callId, now);
 }
 
 /** A question to a person. Show every text whole and unchanged. */
@@ -127,9 +144,13 @@ const REASONS: Readonly<Record<ApprovalRequest["why"], string>> = {
 /** Answers the questions about a call, and those that its tool asks, by the person of the run. */
 export function approveIn(context: RunContext, call: RunningCall): Approve {
   return async (request) => {
+    // Parts of a script may follow others that have run.
+    if (!request.inScript && !request.resume) await noteProgress(context, call.callId, "waits");
     const answer = await askIn(context, call, request.asks ?? callQuestion(request));
     if (answer === "nobody") return false;
     if (answer === "deny") return "declined";
+    if (typeof answer !== "object" || !("deny" in answer))
+      await noteProgress(context, call.callId, "allowed");
     if (typeof answer !== "object") return { by: "person", ...(answer !== "once" && { lasts: answer }) };
     return "deny" in answer
       ? { declined: answer.deny }

@@ -193,6 +193,21 @@ test("a destructive call waits for a person, and is denied without one", async (
   ]);
 });
 
+test("a call that is cancelled while its person is asked is told as one that never ran", async () => {
+  const controller = new AbortController();
+  const { agent, shop } = openShop(removal, {
+    ask: async (_, signal) => {
+      controller.abort();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      return "deny";
+    },
+  });
+  const session = await agent.openSession();
+  await all(run(agent, "remove o1", { session, signal: controller.signal }));
+  expect(JSON.stringify(session.messages)).toContain("it has changed nothing");
+  expect(shop.removed).toEqual([]);
+});
+
 test("the answer session holds in its session only", async () => {
   let asked = 0;
   const remove = (id: string) => ({ calls: [exec("shop.order.remove", { id }, { dry_run: false })] });

@@ -93,7 +93,8 @@ async function drive(
     signal: options.signal,
     calls: new Map(),
     hooked: new Map(),
-    begun: new Set(),
+    progress: new Map(),
+    keepProgress: async (callId, progress) => session?.log?.call(callId, progress),
     ...(ask && { ask }),
   };
   let turn: Turn | undefined;

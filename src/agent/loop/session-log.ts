@@ -10,12 +10,15 @@ import { writeFileAtomic } from "../../base/util/write-file-atomic.ts";
 import { holdLock } from "../../core/audit/chain-writer.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { createSessionId, headOf, isSessionId, readSession, type StoredSession } from "./read-session.ts";
+import type { CallProgress } from "./run-context.ts";
 
 /** The log of one conversation. */
 export interface SessionLog {
   readonly id: string;
   message(message: ModelMessage): void;
   event(event: AgentEvent): void;
+  /** Notes how far a call has come. Resolves when that is written. */
+  call(id: string, progress: CallProgress): Promise<void>;
   /** Notes that a summary stands for all messages but the last `kept`. */
   compacted(record: { readonly summary: string; readonly kept: number }): void;
   /** Notes that only this many messages still count. */
@@ -139,7 +142,7 @@ export function createSessionLogs({
     create: () => {
       if (Number.isFinite(maxAgeDays)) void sweep().catch(() => {});
       const id = createSessionId();
-      return openLog(id, { type: "session", version: 1, id, ...(folder && { folder }) });
+      return openLog(id, { type: "session", version: 2, id, ...(folder && { folder }) });
     },
     resume: async (id) => {
       checkId(id);
@@ -181,7 +184,9 @@ function openSessionLog(
     const opened = await open(path, "a", 0o600);
     try {
       // Start on a new line even after a cut one.
-      await opened.appendFile(header ? toLine(header) : `\n${toLine({ type: "session-resumed" })}`);
+      await opened.appendFile(
+        header ? toLine(header) : `\n${toLine({ type: "session-resumed", version: 2 })}`,
+      );
       return opened;
     } catch (error) {
       await opened.close();
@@ -233,6 +238,10 @@ function openSessionLog(
     id,
     message: (message) => append({ type: "message", message }),
     event: (event) => append({ type: "event", event }),
+    call: (id, progress) => {
+      append({ type: "call", id, progress });
+      return writing;
+    },
     rewound: (messages) => append({ type: "rewound", messages }),
     compacted: (record) => append({ type: "compacted", ...record }),
     settle,

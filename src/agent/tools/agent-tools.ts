@@ -34,7 +34,7 @@ export function createAgentTools(
     }
     const outcome = await permissions.command(command, signal, ask);
     if (!outcome.allowed) throw refusal("shell-run", outcome);
-    beginCall();
+    await beginCall();
     return jobs.start(command);
   }
 

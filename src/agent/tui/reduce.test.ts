@@ -38,6 +38,20 @@ test("parallel calls keep their order, whichever ends first", () => {
   ]);
 });
 
+test.each([
+  ["exec", { op: "tasks.add", args: { title: "Water" } }, 'tasks.add {"title":"Water"}'],
+  [
+    "get",
+    { routes: ["shop.orders", { route: "shop.order", params: { id: 1 } }] },
+    'shop.orders, shop.order {"id":1}',
+  ],
+  ["exec", { title: "no op" }, '{"title":"no op"}'],
+  ["ask", { query: "orders of today" }, "orders of today"],
+])("a call of %s shows the tool that it calls", (tool, args, shown) => {
+  const [block] = reduce(NEW_CHAT, told({ type: "tool-start", callId: "a", tool, args })).live;
+  expect(block).toMatchObject({ tool, args: shown });
+});
+
 test("a permission keeps all of its action and its reason", () => {
   const long = `\u202e${"word ".repeat(20_000)}end`;
   const asked = reduce(

@@ -287,14 +287,28 @@ const TELLING: Readonly<Record<string, string>> = {
   delete: "path",
   shell: "command",
   tool_search: "query",
+  ask: "query",
   fetch: "url",
 };
 
 function argsText(tool: string, args: unknown): string {
   if (args === undefined) return "";
   const field = Object.hasOwn(TELLING, tool) ? TELLING[tool]! : undefined;
-  const telling = field === undefined ? args : ((args as Record<string, unknown> | null)?.[field] ?? args);
+  const telling = field === undefined ? undefined : (args as Record<string, unknown> | null)?.[field];
   if (typeof telling === "string") return clean(telling, MOST_ARGS_CHARS).replaceAll("\n", " ");
+  const calls = tool === "exec" || tool === "get" ? callsText(args) : "";
+  if (calls !== "") return calls;
   const json = toJson(args);
   return json.ok ? clean(JSON.stringify(json.value), MOST_ARGS_CHARS) : clean(json.reason, MOST_ARGS_CHARS);
+}
+
+/** The calls that the gateway's own tools make: each tool by its name, with its arguments. */
+function callsText(args: unknown): string {
+  const { routes = args } = (args ?? {}) as { readonly routes?: unknown };
+  const calls = (Array.isArray(routes) ? routes : [routes]).map((call) => {
+    if (typeof call === "string") return clean(call, MOST_ARGS_CHARS);
+    const { op, route = op, params, args: given = params } = (call ?? {}) as Record<string, unknown>;
+    return typeof route === "string" ? `${clean(route, MOST_ARGS_CHARS)} ${argsText("", given)}`.trim() : "";
+  });
+  return calls.join(", ");
 }

@@ -78,7 +78,7 @@ async function shell(
 ): Promise<ShellOutput> {
   const outcome = await permissions.command(command, signal, ask);
   if (!outcome.allowed) throw refusal("shell-run", outcome);
-  beginCall();
+  await beginCall();
   const running = runContext.getStore();
   const isSensitive = namesSecrets(command, root);
   const onOutput = (text: string) => {

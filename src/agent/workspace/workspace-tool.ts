@@ -64,7 +64,7 @@ export async function permitted(
 ): Promise<string> {
   const options = { signal, ask, ...(preview && { preview }) };
   const outcome = await permissions.file(scope, given, options);
-  if (outcome.allowed && scope !== "fs-read") beginCall();
+  if (outcome.allowed && scope !== "fs-read") await beginCall();
   if (outcome.allowed) return outcome.path;
   throw refusal(`${scope} of ${given}`, outcome);
 }

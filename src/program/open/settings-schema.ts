@@ -122,7 +122,9 @@ export const settingsFileSchema = z
     agent: section({
       mode: z
         .enum(["discover", "fixed"])
-        .describe("discover: tools appear as they are found; fixed: always the same few"),
+        .describe(
+          "fixed (default): always the same few tools, so that prompts are cached; discover: tools appear as they are found",
+        ),
       systemPrompt: z.string().max(100_000),
       temperature: z.number().min(0).max(2).describe("How freely the model chooses its words"),
       maxTokens: z.int().min(1).describe("Limit of tokens in one answer of the model"),
@@ -283,7 +285,7 @@ export type PermissionLists = { [List in keyof SettingsSection<"permissions">]-?
 
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
-  agent: { mode: "discover", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
+  agent: { mode: "fixed", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
   retry: retryConfigSchema.parse({ overloadMs: 10 * 60_000 }),
   skills: { disabled: [], places: [], maxSkills: 3 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
