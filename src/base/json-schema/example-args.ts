@@ -185,7 +185,7 @@ function makeNumber(schema: JsonSchema, isInteger: boolean): number {
 }
 
 /** Whether a value meets the plain keywords of its own level. */
-function fits(value: unknown, schema: JsonSchema): boolean {
+export function fits(value: unknown, schema: JsonSchema): boolean {
   if (!hasType(value, schema)) return false;
   if (typeof value === "number") return fitsNumber(value, schema);
   if (typeof value === "string") {

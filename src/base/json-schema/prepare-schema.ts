@@ -1,4 +1,5 @@
-import { isPlainObject, listOf } from "../util/plain-object.ts";
+import { isPlainObject, listOf, type PlainObject } from "../util/plain-object.ts";
+import { fits } from "./example-args.ts";
 import type { RegexEngine } from "./regex-engine.ts";
 import type { GraphSchema, SchemaNode } from "./schema-graph.ts";
 import { keywordsWhere } from "./schema-keywords.ts";
@@ -109,13 +110,20 @@ function respellPrototype(schema: GraphSchema): void {
   schema.patternProperties = { ...(schema.patternProperties as object | undefined), "^__proto__$": own };
 }
 
-/** The validator would take inherited members for sent values and check those. */
+/**
+ * Drops defaults that would make the validator refuse a valid call: those of inherited names, which it would check as
+ * sent values, and those that their own schema refuses, such as the `null` that many servers write for optional lists.
+ */
 function dropUnsafeDefaults(schema: GraphSchema): void {
   for (const [name, property] of entriesOf(schema.properties)) {
-    if (name in Object.prototype && typeof property === "object" && property !== null) {
+    if (isPlainObject(property) && (name in Object.prototype || !takesDefault(property)))
       Reflect.deleteProperty(property, "default");
-    }
   }
+}
+
+function takesDefault(property: PlainObject): boolean {
+  if (property.default !== null) return fits(property.default, property);
+  return property.nullable === true || (property.$ref === undefined && fits(null, property));
 }
 
 function dropPattern(schema: GraphSchema, field: string, engine: RegexEngine): PatternWarning[] {

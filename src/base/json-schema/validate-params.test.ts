@@ -46,6 +46,28 @@ describe("validateParams", () => {
     expect(params).not.toHaveProperty("count");
   });
 
+  test.each([
+    ["null for a list", { type: "array", items: { type: "string" }, default: null }],
+    ["null for a number or text", { type: ["number", "string"], default: null }],
+    ["null for a choice", { enum: ["walk", "drive"], default: null }],
+    ["null for a reference", { $ref: "#/$defs/mode", default: null }],
+    ["a text for a number", { type: "integer", default: "9" }],
+  ])("leaves out a default that its own schema refuses: %s", async (_, property) => {
+    const $defs = { mode: { type: "string", enum: ["walk", "drive"] } };
+    const schema = { type: "object", properties: { city: { type: "string" }, more: property }, $defs };
+    expect(await check(schema, { city: "Bergen" })).toEqual({ ok: true, value: { city: "Bergen" } });
+  });
+
+  test.each([
+    [{ type: ["string", "null"], default: null }],
+    [{ anyOf: [{ type: "integer" }, { type: "null" }], default: null }],
+    [{ type: "string", nullable: true, default: null }],
+    [{ default: null }],
+  ])("fills in null where the schema takes it: %j", async (property) => {
+    const schema = { type: "object", properties: { more: property } };
+    expect(await check(schema, {})).toEqual({ ok: true, value: { more: null } });
+  });
+
   test("treats absent params as empty", async () => {
     expect(await check({ type: "object" }, undefined)).toEqual({ ok: true, value: {} });
     expect(await errorsOf(task, undefined)).toEqual(["title: is required"]);
