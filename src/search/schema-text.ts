@@ -4,7 +4,7 @@ const MAX_DEPTH = 6;
 const MAX_CHARACTERS = 16_384;
 const MAX_CHOICES = 64;
 
-/** The words of an input schema that search looks into: property names, descriptions and enum values. */
+/** The words of an input schema for search: property names, descriptions and enum values. */
 export function schemaText(schema: JsonSchema): string {
   const words: string[] = [];
   let room = MAX_CHARACTERS;
@@ -19,7 +19,7 @@ export function schemaText(schema: JsonSchema): string {
   return words.join("\n");
 }
 
-/** Takes a word where it is one; false when there is no more room. */
+/** Adds a word if the value is one. False when the limit is reached. */
 type Say = (word: unknown) => boolean;
 
 function visit(node: unknown, depth: number, say: Say): void {

@@ -13,7 +13,7 @@ export interface ClauseRanking {
   readonly whole: Weighing;
 }
 
-/** Ranks a query and, where it has several sentences, each of them; every sentence keeps a say in the list. */
+/** Ranks a query and each of its sentences, if it has several; every sentence influences the result. */
 export function rankClauses(
   index: LexicalIndex,
   { words: query, foreign }: WordQuery,

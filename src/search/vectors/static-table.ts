@@ -11,17 +11,17 @@ export interface StaticTable {
   tokenize(text: string): number[];
   /** Adds the vectors of the text's word pieces to a sum. */
   addPieces(text: string, sum: Float32Array): void;
-  /** Whether a folded word is one piece of the vocabulary. */
+  /** Whether a folded word is a single piece of the vocabulary. */
   hasWord(word: string): boolean;
 }
 
-/** Text beyond this no longer moves the sum, and costs time. */
+/** Further text no longer changes the sum, but costs time. */
 export const MAXIMUM_CHARACTERS = 100_000;
-/** The id of `[UNK]`, which stands for a word without a match. */
+/** The id of `[UNK]`, for words without a match. */
 export const UNKNOWN_PIECE = 100;
 const SMALLEST_VOCABULARY = UNKNOWN_PIECE + 1;
 
-/** Reads `vocab.txt`, `vectors.i8` and `scales.f32`; the rows stay bytes. */
+/** Reads `vocab.txt`, `vectors.i8` and `scales.f32`; rows stay bytes. */
 export async function loadStaticTable(directory: string, dimensions: number): Promise<StaticTable> {
   const [vocabulary, vectorFile, scaleFile] = await Promise.all([
     readTableLines(directory, "vocab.txt"),
@@ -63,11 +63,11 @@ export async function loadStaticTable(directory: string, dimensions: number): Pr
 interface WordPieceTokenizer {
   /** The ids of the text's word pieces, without `[CLS]` and `[SEP]`. */
   tokenize(text: string): number[];
-  /** Whether a folded word is one piece. */
+  /** Whether a folded word is a single piece. */
   hasWord(word: string): boolean;
 }
 
-/** BERT's uncased tokenizer; the position of a piece in the vocabulary is its id. */
+/** BERT's uncased tokenizer. The id of a piece is its position in the vocabulary. */
 export function createWordPiece(vocabulary: readonly string[]): WordPieceTokenizer {
   const heads = new Map<string, number>();
   const tails = new Map<string, number>();
@@ -110,14 +110,14 @@ export function createWordPiece(vocabulary: readonly string[]): WordPieceTokeniz
   };
 }
 
-/** Longer words are unknown, as in BERT; it also bounds the search for pieces. */
+/** Longer words are unknown, as in BERT; this also bounds the search for pieces. */
 const LONGEST_WORD = 100;
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
 export const CONTROLS = /(?![\t\n\r])[\p{C}\uFFFD]/gu;
 const IDEOGRAPHS =
   /[\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
 export const MARKS = /\p{Mn}+/gu;
-/** A single mark of punctuation, or a run of anything else that is no white space. */
+/** A single punctuation mark, or a run of anything else except white space. */
 export const WORDS = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 
 function clean(text: string): string {
@@ -140,7 +140,7 @@ export async function readTableFile(directory: string, file: string): Promise<Bu
   }
 }
 
-/** Reads a file of one text a line. */
+/** Reads a file with one text per line. */
 export async function readTableLines(directory: string, file: string): Promise<string[]> {
   return (await readTableFile(directory, file)).toString("utf8").replace(/\n$/, "").split("\n");
 }
@@ -150,7 +150,7 @@ export function expectTableSize(directory: string, file: string, bytes: Buffer, 
   throw damagedTable(directory, `${file} has ${bytes.byteLength} bytes where ${expected} belong`);
 }
 
-/** The scales of a table's rows. The file is little-endian and its buffer may start at any byte: a copy. */
+/** The scales of a table's rows. Copies, because the file is little-endian and its buffer may start at any byte. */
 export function toScales(directory: string, bytes: Buffer, count: number): Float32Array {
   expectTableSize(directory, "scales.f32", bytes, count * Float32Array.BYTES_PER_ELEMENT);
   const copy = Uint8Array.from(bytes);
@@ -171,7 +171,7 @@ function unavailable(state: string, reason: string): Problem {
   return problem("UNAVAILABLE", { name: "The embedding table", state, reason });
 }
 
-/** Rows packed by product quantisation: 64 codes a row, each for four components. */
+/** Rows packed by product quantisation: 64 codes per row, each for four components. */
 export interface PackedTable {
   /** Adds a row, times `factor`, to a sum. */
   addRow(row: number, sum: Float32Array, factor: number): void;
@@ -181,7 +181,7 @@ const CODES = 64;
 const WIDTH = 4;
 const CHOICES = 256;
 
-/** Reads `codes.u8`, `codebook.i8` and `scales.f32` of a table with that many rows. */
+/** Reads `codes.u8`, `codebook.i8` and `scales.f32` of a table with this many rows. */
 export async function loadPackedTable(directory: string, rows: number): Promise<PackedTable> {
   const [codes, book, scaleFile] = await Promise.all(
     ["codes.u8", "codebook.i8", "scales.f32"].map((file) => readTableFile(directory, file)),
