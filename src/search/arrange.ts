@@ -42,14 +42,14 @@ export interface ArrangeRequest<E> {
  */
 export function arrangePage<E extends PagedEntry>(request: ArrangeRequest<E>): { named: E[]; others: E[] } {
   const { query, hits, toEntries, segments, limit, perDomain } = request;
-  const found = toEntries(hits);
-  const filled = fillPlaces(found, segments);
+  const hitEntries = toEntries(hits);
+  const filled = fillPlaces(hitEntries, segments);
   const standOut = cutWhereRelevanceFalls(hits, { most: hits.length });
   const relevant = segments.size > 0 ? filled : toEntries(hits.slice(0, standOut));
   const others = withinQuota(filled, limit, new Set(relevant)).filter(
     ({ domain }, place) => place < limit || perDomain !== undefined || segments.has(domain),
   );
-  return { named: sortNamed(request.named, found, query), others };
+  return { named: sortNamed(request.named, hitEntries, query), others };
 }
 
 /** Sorts named entries: exact spelling first, then longer names, then search order. */

@@ -64,8 +64,8 @@ export async function hybridSearch(
     request.note?.({ by: "words", wordsMs, ...(waiting > 0 && { waiting }), ...asks });
     return toHits(words, ranking, ranking.hits, request);
   }
-  const found = ranking.hits.map((hit) => hit.id);
-  const near = side.search(vectors, request.filter, found);
+  const ids = ranking.hits.map((hit) => hit.id);
+  const near = side.search(vectors, request.filter, ids);
   const seen = seenShare(ranking.hits, ranking.whole.terms, (id) => words.postingsOf(id));
   const trust = (side.embedder.fluency?.(query) ?? 1) * seen;
   const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, trust);

@@ -8,7 +8,7 @@ const MAX_CHOICES = 64;
 export function schemaText(schema: JsonSchema): string {
   const words: string[] = [];
   let room = MAX_CHARACTERS;
-  const say: Say = (word) => {
+  const say: AddWord = (word) => {
     if (typeof word === "string" && room > 0) {
       words.push(word.length > room ? word.slice(0, room) : word);
       room -= word.length + 1;
@@ -20,9 +20,9 @@ export function schemaText(schema: JsonSchema): string {
 }
 
 /** Adds a word if the value is one. False when the limit is reached. */
-type Say = (word: unknown) => boolean;
+type AddWord = (word: unknown) => boolean;
 
-function visit(node: unknown, depth: number, say: Say): void {
+function visit(node: unknown, depth: number, say: AddWord): void {
   if (depth > MAX_DEPTH || typeof node !== "object" || node === null) return;
   const schema = node as Record<string, unknown>;
   const { description, enum: choices, properties, items } = schema;

@@ -114,14 +114,14 @@ async function readTable<H>(
   const length = prefix.readUInt32LE(16);
   const start = PREFIX + length + gapAfter(PREFIX + length);
   if (start > size) return { ok: false, reason: "it is too short" };
-  const rest = Buffer.alloc(start - PREFIX);
-  await file.read(rest, 0, rest.length, PREFIX);
-  if (crc32(rest, crc32(prefix.subarray(16))) !== prefix.readUInt32LE(12)) {
+  const body = Buffer.alloc(start - PREFIX);
+  await file.read(body, 0, body.length, PREFIX);
+  if (crc32(body, crc32(prefix.subarray(16))) !== prefix.readUInt32LE(12)) {
     return { ok: false, reason: "its checksum is wrong" };
   }
   return {
     ok: true,
-    value: { ...(JSON.parse(rest.toString("utf8", 0, length)) as Table<H>), start },
+    value: { ...(JSON.parse(body.toString("utf8", 0, length)) as Table<H>), start },
   };
 }
 

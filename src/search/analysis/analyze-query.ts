@@ -38,11 +38,11 @@ export function cutQuery(query: string): string {
 export function analyzeQuery(query: string, foreign?: ReadonlySet<string>): QueryWords {
   const text = foldAccents(query);
   const compounds = splitCompounds(text, QUERY.maxLength);
-  const found: Term[] = [];
-  for (const compound of compounds) pushTerms(compound, found);
-  const kept = found.filter((term) => !isStopWord(term.word));
+  const all: Term[] = [];
+  for (const compound of compounds) pushTerms(compound, all);
+  const kept = all.filter((term) => !isStopWord(term.word));
   const terms = new Map<string, WordWeight>();
-  for (const { text: term, word, joined } of kept.length > 0 ? kept : found) {
+  for (const { text: term, word, joined } of kept.length > 0 ? kept : all) {
     if (terms.has(term)) continue;
     const weight = NUMBER.test(word) ? QUERY.numberWeight : 1;
     terms.set(term, { weight, joined, foreign: foreign?.has(word) ?? false });

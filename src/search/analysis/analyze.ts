@@ -72,8 +72,8 @@ export function stem(word: string): string {
   if (word.length < 4 || !LATIN.test(word)) return word;
   let root = singular(word);
   root = withoutTense(root);
-  const found = ENDINGS.find(([ending]) => root.length - ending.length >= 3 && root.endsWith(ending));
-  if (found !== undefined) root = root.slice(0, root.length - found[0].length) + found[1];
+  const match = ENDINGS.find(([ending]) => root.length - ending.length >= 3 && root.endsWith(ending));
+  if (match !== undefined) root = root.slice(0, root.length - match[0].length) + match[1];
   if (root.length > 3 && root.endsWith("e")) root = root.slice(0, -1);
   if (root.length > 3 && root.endsWith("y")) root = `${root.slice(0, -1)}i`;
   return root;

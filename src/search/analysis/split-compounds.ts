@@ -30,10 +30,10 @@ export function splitCompounds(text: string, limit: number): Compound[] {
 
 /** Visits up to `limit` written words of a text (accents folded) in order. */
 export function eachWritten(text: string, limit: number, visit: (start: number, end: number) => void): void {
-  let left = limit;
+  let remaining = limit;
   for (const match of text.matchAll(ASCII.test(text) ? ASCII_COMPOUND : compoundPattern())) {
     visit(match.index, match.index + match[0].length);
-    if (--left <= 0) return;
+    if (--remaining <= 0) return;
   }
 }
 

@@ -104,10 +104,10 @@ export function createRepeats(): Repeats {
 
   function count(routes: readonly string[], scope: string, conversation: string, at: number): void {
     const key = JSON.stringify([scope, routes]);
-    const known = counts().get(key) ?? { routes, conversations: new Set<string>(), lastUsed: at };
-    if (known.conversations.size < MOST_COUNTED) known.conversations.add(conversation);
-    known.lastUsed = at;
-    counts().set(key, known);
+    const sequence = counts().get(key) ?? { routes, conversations: new Set<string>(), lastUsed: at };
+    if (sequence.conversations.size < MOST_COUNTED) sequence.conversations.add(conversation);
+    sequence.lastUsed = at;
+    counts().set(key, sequence);
   }
 
   return {

@@ -135,8 +135,8 @@ export class LearningLog {
   }
 
   private async currentList(storage: Storage<Stored>): Promise<string> {
-    const known = await storage.get(CURRENT, OWNER);
-    if (known !== undefined) return String(known);
+    const currentKey = await storage.get(CURRENT, OWNER);
+    if (currentKey !== undefined) return String(currentKey);
     const list = randomUUID();
     await storage.put(list, OWNER, []);
     await storage.put(CURRENT, OWNER, list);

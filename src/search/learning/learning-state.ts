@@ -130,8 +130,8 @@ export class LearningState {
 
   private credit(query: OpenQuery, learner: Learner, route: string, at: number, weight: number): void {
     if (weight > 0) query.met ||= query.shown.includes(route);
-    const known = query.credited.get(route);
-    if (known !== undefined) return void this.change({ kind: "weigh", learner, id: known, weight });
+    const exampleId = query.credited.get(route);
+    if (exampleId !== undefined) return void this.change({ kind: "weigh", learner, id: exampleId, weight });
     // The same need again, followed by another entry, suggests that the first entry did not meet it.
     if (weight > 0) {
       for (const [other, id] of query.doubted) {

@@ -83,9 +83,9 @@ export function createLearning(
 
   /** Queries of one ask have the same array. */
   function askOf(shown: readonly string[]): string {
-    const known = asks.get(shown) ?? `${now()}-${number++}`;
-    asks.set(shown, known);
-    return known;
+    const ask = asks.get(shown) ?? `${now()}-${number++}`;
+    asks.set(shown, ask);
+    return ask;
   }
 
   function completed(event: NotedAsk<LearningEvent>): LearningEvent {

@@ -98,10 +98,10 @@ function addLifts(
   if (lifts.size === 0) return [...hits];
   const placeOf = ({ id }: SearchHit) => places?.get(id) ?? places?.size ?? 0;
   const best = hits[0]?.score || 1;
-  const known = new Set(hits.map((hit) => hit.id));
+  const hitIds = new Set(hits.map((hit) => hit.id));
   const nothing = hits.some((hit) => hit.explanation) && { explanation: NOTHING_FOUND };
   const brought = [...lifts.keys()]
-    .filter((id) => !known.has(id))
+    .filter((id) => !hitIds.has(id))
     .map((id): SearchHit => ({ id, score: 0, ...nothing }));
   return [...hits, ...brought]
     .map((hit): SearchHit => {
@@ -205,9 +205,9 @@ export function weighNeighbours(
 ): ReadonlyMap<string, Evidence> {
   const voices = new Map<string, Voices>();
   const of = (route: string): Voices => {
-    const own = voices.get(route) ?? silence();
-    voices.set(route, own);
-    return own;
+    const votes = voices.get(route) ?? silence();
+    voices.set(route, votes);
+    return votes;
   };
   let total: number = USE.doubt;
   for (const { example, likeness } of neighbours) {
@@ -215,17 +215,17 @@ export function weighNeighbours(
     const loudness = Math.max(0, (likeness - USE.unlike) / (1 - USE.unlike)) ** 2 * 0.5 ** age;
     const voice = loudness * example.weight;
     if (voice === 0) continue;
-    const own = of(example.route);
-    own.sum += voice;
-    own.corrections += voice * example.shortfall;
+    const ofEntry = of(example.route);
+    ofEntry.sum += voice;
+    ofEntry.corrections += voice * example.shortfall;
     total += Math.abs(voice);
     if (voice < 0) {
-      own.loudestAgainst = Math.max(own.loudestAgainst, -voice);
+      ofEntry.loudestAgainst = Math.max(ofEntry.loudestAgainst, -voice);
       continue;
     }
-    own.loudestFor = Math.max(own.loudestFor, voice);
-    own.asks.add(example.ask);
-    own.isSupported ||= example.shown || likeness >= USE.same || own.asks.size > 1;
+    ofEntry.loudestFor = Math.max(ofEntry.loudestFor, voice);
+    ofEntry.asks.add(example.ask);
+    ofEntry.isSupported ||= example.shown || likeness >= USE.same || ofEntry.asks.size > 1;
   }
   return new Map(Array.from(voices, ([route, own]) => [route, toEvidence(own, total)]));
 }

@@ -55,8 +55,8 @@ export class PostingMaker {
   }
 
   numberOf(text: string): number {
-    const known = this.numbers.get(text);
-    if (known !== undefined) return known;
+    const existing = this.numbers.get(text);
+    if (existing !== undefined) return existing;
     const number = this.terms.push(text) - 1;
     this.numbers.set(text, number);
     if (number === this.counts.length) {

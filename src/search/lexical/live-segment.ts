@@ -75,8 +75,8 @@ export class LiveSegment {
 
   /** A bit for each document that matches; null if all match. */
   maskFor(filter: SearchFilter, key: string): Uint32Array | null {
-    const known = this.masks.get(key);
-    if (known !== undefined) return known;
+    const cached = this.masks.get(key);
+    if (cached !== undefined) return cached;
     if (this.masks.size >= MAX_MASKS) this.masks.clear();
     const { facets, facetOf, ids } = this.segment;
     let mask = facetMask(facets, facetOf, ids.size, filter) ?? null;
@@ -95,12 +95,13 @@ export class LiveSegment {
   speltLike(word: string, edits: number): number[] {
     const { offsets, units, size } = this.segment.terms;
     const nameSign = NAME_SIGN.charCodeAt(0);
-    const wanted = lettersOf(word);
+    const letters = lettersOf(word);
     this.letters ??= lettersIn(this.segment.terms);
     const alike: number[] = [];
     for (let term = 0; term < size; term++) {
       if (Math.abs(offsets[term + 1]! - offsets[term]! - word.length) > edits) continue;
-      if (countBits(this.letters[term]! ^ wanted) > 2 * edits || units[offsets[term]!] === nameSign) continue;
+      if (countBits(this.letters[term]! ^ letters) > 2 * edits || units[offsets[term]!] === nameSign)
+        continue;
       alike.push(term);
     }
     return alike;

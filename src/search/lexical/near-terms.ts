@@ -45,11 +45,11 @@ export function nearTerms(word: string, segments: readonly SeenSegment[]): NearT
 
 function addPrefixed(word: string, seen: SeenSegment, worths: Map<string, number>): void {
   const { terms } = seen.live.segment;
-  let left = MAX_LOOKED_AT;
-  for (let term = terms.lowerBound(word); term < terms.size && left > 0; term++) {
+  let remaining = MAX_LOOKED_AT;
+  for (let term = terms.lowerBound(word); term < terms.size && remaining > 0; term++) {
     if (!terms.startsWith(term, word)) return;
     if (seen.frequencyOf(term) === 0) continue;
-    left--;
+    remaining--;
     const text = terms.get(term);
     worths.set(text, prefixWorth(word, text));
   }

@@ -126,14 +126,14 @@ function complete(
 
 /** Moves the documents with the needed score to the front, and counts them. */
 function keepReaching(documents: Uint32Array, count: number, scores: Float64Array, needed: number): number {
-  let kept = 0;
+  let reaching = 0;
   for (let at = 0; at < count; at++) {
     const document = documents[at]!;
     if (scores[document]! < needed) continue;
-    documents[at] = documents[kept]!;
-    documents[kept++] = document;
+    documents[at] = documents[reaching]!;
+    documents[reaching++] = document;
   }
-  return kept;
+  return reaching;
 }
 
 function addTo(list: PostingList, candidates: Uint32Array, count: number, scores: Float64Array): void {
@@ -143,8 +143,8 @@ function addTo(list: PostingList, candidates: Uint32Array, count: number, scores
   if (lookUps < end - start) {
     for (let at = 0; at < count; at++) {
       const document = candidates[at]!;
-      const found = indexIn(documents, start, end, document);
-      if (found >= 0) scores[document]! += unit * impacts[found]!;
+      const index = indexIn(documents, start, end, document);
+      if (index >= 0) scores[document]! += unit * impacts[index]!;
     }
     return;
   }

@@ -39,8 +39,8 @@ export class FacetTable {
     const tags = distinct(document.tags);
     const scopes = distinct(document.scopes);
     const key = JSON.stringify([domain, kind, category, tags, scopes]);
-    const known = this.numbers.get(key);
-    if (known !== undefined) return known;
+    const number = this.numbers.get(key);
+    if (number !== undefined) return number;
     this.numbers.set(key, this.facets.length);
     this.facets.push({ domain, kind, category, tags, scopes });
     return this.facets.length - 1;

@@ -162,8 +162,8 @@ function spansOf(words: QueryWords, dictionary: Dictionary): NameSpan[] {
   });
   const byKey = new Map<string, NameSpan>();
   for (const span of spans) {
-    const known = byKey.get(span.key);
-    if (known === undefined || rankOf(span) > rankOf(known)) byKey.set(span.key, span);
+    const earlier = byKey.get(span.key);
+    if (earlier === undefined || rankOf(span) > rankOf(earlier)) byKey.set(span.key, span);
   }
   return [...byKey.values()];
 }

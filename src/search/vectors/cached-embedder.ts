@@ -53,19 +53,19 @@ export function cachedEmbedder(embedder: Embedder, cache: VectorCache): Embedder
       return embedder.dimensions;
     },
     async embed(texts) {
-      const found = new Map<string, Float32Array | Promise<Float32Array>>();
+      const byKey = new Map<string, Float32Array | Promise<Float32Array>>();
       const unknown = new Map<string, string>();
       const keys = texts.map((text) => keyOf(embedder, text));
       for (const [index, key] of keys.entries()) {
-        if (found.has(key) || unknown.has(key)) continue;
-        const known = cache.get(key) ?? pending.get(key);
-        if (known !== undefined) found.set(key, known);
+        if (byKey.has(key) || unknown.has(key)) continue;
+        const cached = cache.get(key) ?? pending.get(key);
+        if (cached !== undefined) byKey.set(key, cached);
         else unknown.set(key, texts[index]!);
       }
       if (unknown.size > 0) embedNew(unknown);
-      for (const key of unknown.keys()) found.set(key, pending.get(key)!);
+      for (const key of unknown.keys()) byKey.set(key, pending.get(key)!);
       // Copies: a caller may change its vector, which must not change the cache.
-      return Promise.all(keys.map(async (key) => (await found.get(key)!).slice()));
+      return Promise.all(keys.map(async (key) => (await byKey.get(key)!).slice()));
     },
   };
 }

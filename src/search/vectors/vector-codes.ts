@@ -70,7 +70,7 @@ export class VectorCodes {
     passes: (slot: number) => boolean,
   ): readonly number[] {
     this.block.setTables(this.book.tables(query));
-    const likely = new Likely(count, slots, passes);
+    const likely = new TopSums(count, slots, passes);
     const blocks = Math.ceil(slots / BLOCK_SLOTS);
     const bar = this.guessBar(blocks, count, likely);
     if (this.scan(blocks, bar, likely) || bar < 0) return likely.take();
@@ -80,7 +80,7 @@ export class VectorCodes {
   }
 
   /** A sum that about twice `count` vectors exceed, estimated from a small part of them; -1 if that is too small. */
-  private guessBar(blocks: number, count: number, likely: Likely): number {
+  private guessBar(blocks: number, count: number, likely: TopSums): number {
     const share = SAMPLE_BLOCKS / SCAN_BLOCKS;
     likely.start(Math.ceil(2 * count * share), -1);
     for (let first = 0; first < blocks; first += SCAN_BLOCKS) {
@@ -90,7 +90,7 @@ export class VectorCodes {
   }
 
   /** Offers all vectors above the bar. False if they are fewer than wanted. */
-  private scan(blocks: number, bar: number, likely: Likely): boolean {
+  private scan(blocks: number, bar: number, likely: TopSums): boolean {
     likely.start(likely.count, bar);
     for (let first = 0; first < blocks; first += SCAN_BLOCKS) {
       this.block.scan(first, Math.min(SCAN_BLOCKS, blocks - first), likely.least, likely.offer);
@@ -100,7 +100,7 @@ export class VectorCodes {
 }
 
 /** Collects the vectors with the greatest sums. */
-class Likely {
+class TopSums {
   readonly count: number;
   /** A vector needs a greater sum than this. */
   least = -1;
